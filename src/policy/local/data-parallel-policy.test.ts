@@ -379,7 +379,9 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
     for (const call of calls) await expect(call).rejects.toThrow('the policy is closed')
     await closing
     for (const failing of [0, 1]) {
-      const engines = await Promise.all([0, 1].map(() => LocalPolicy.start(SOURCE, { threads: 1 })))
+      const engines = await Promise.all(
+        [0, 1].map(index => LocalPolicy.start(SOURCE, { threads: 1, part: { index, of: 2 } })),
+      )
       const share = { maxRows: 64, microBatchTokens: 64 }
       const pair = new DataParallelPolicy(engines, share)
       const call = pair.sample(REQUEST)

@@ -2,17 +2,27 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { UsageError } from '../../util/errors.ts'
-import type { ConverseRequest, Policy, Sample, SampledToken, SampleRequest, TurnReply } from '../policy.ts'
+import type {
+  ConverseRequest,
+  Policy,
+  Sample,
+  SampledToken,
+  SampleRequest,
+  StepOptions,
+  TurnReply,
+} from '../policy.ts'
 import { microBatches, type Sequence } from './batches.ts'
 import { type EngineOptions, MICRO_BATCH_TOKENS } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
+import { assertFiniteNorm, cosinesOf, nothingAccumulated } from './optimizer-step.ts'
 import {
   checkConversation,
   checkSampleRequest,
   type PartialSampleRequest,
   promptSeed,
 } from './sample-request.ts'
+import type { LocalStepStats } from './trainer.ts'
 import { groupSize, type Wave, wavesOf } from './waves.ts'
 import {
   batchStats,
@@ -93,8 +103,8 @@ const settleAll = async <T>(promises: readonly Promise<T>[]): Promise<T[]> => {
 
 /**
  * Engines of few threads get more out of a processor than one of many, because most of a small model's operations are too short to
- * be divided (docs/ARCHITECTURE.md, Engine). The first engine has optimiser, checkpoints and all that is accumulated in the end; after
- * a step the others get its weights. What is divided, and how, depends on nothing but the request, so that a seed gives the same run
+ * be divided (docs/ARCHITECTURE.md, Engine). Each has all weights, and of the optimiser its pieces of every tensor; the first one reads
+ * and writes checkpoints. What is divided, and how, depends on nothing but the request, so that a seed gives the same run
  * whichever engine is faster. When one of them ends, all are closed.
  */
 export class DataParallelPolicy implements Policy {
@@ -103,7 +113,7 @@ export class DataParallelPolicy implements Policy {
   /** Calls are carried out in the order in which they were made. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  /** Takes over engines that were started from the same source; `share` is what each of them was started with. */
+  /** Takes over engines that were started from the same source, each with its `part`; `share` is what each was started with. */
   constructor(engines: readonly LocalPolicy[], share: Share) {
     this.#engines = engines
     this.#share = share
@@ -130,7 +140,9 @@ export class DataParallelPolicy implements Policy {
     }
     const own = { ...rest, ...share, threads: shareOf(threads, count) }
     const started = await Promise.allSettled(
-      Array.from({ length: count }, () => LocalPolicy.start(source, own)),
+      Array.from({ length: count }, (_, index) =>
+        LocalPolicy.start(source, { ...own, part: { index, of: count } }),
+      ),
     )
     const engines = started.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
     if (engines.length === count) return new DataParallelPolicy(engines, share)
@@ -260,8 +272,7 @@ export class DataParallelPolicy implements Policy {
       try {
         return await this.#accumulate(weighBatch(datums, options), options)
       } catch (error) {
-        // Whatever comes of it, the first error is the one to tell.
-        await Promise.allSettled(this.#engines.map(engine => engine.dropGradient()))
+        await this.#dropGradients()
         throw error
       }
     })
@@ -288,21 +299,37 @@ export class DataParallelPolicy implements Policy {
     )
   }
 
+  /** Each engine sums, clips and steps its own pieces of all tensors, and takes over what the others make of theirs. */
   step: LocalPolicy['step'] = options =>
     this.#inTurn(async () => {
-      const [first, ...others] = this.#engines
-      for (const gradient of await settleAll(others.map(engine => engine.shareGradient())))
-        if (gradient) await first.addGradient(gradient)
-      const stats = await first.step(options)
-      await this.#spreadWeights()
-      return stats
+      try {
+        return await this.#step(options)
+      } catch (error) {
+        await this.#dropGradients()
+        throw error
+      }
     })
 
-  /** The memory between the engines is always the same: read to the end before it is written again. */
-  async #spreadWeights(): Promise<void> {
-    const [first, ...others] = this.#engines
-    const weights = await first.shareWeights()
-    await settleAll(others.map(engine => engine.takeWeights(weights)))
+  /** Memory between the engines is always the same: read to the end before it is written again. */
+  async #step(options: StepOptions): Promise<LocalStepStats> {
+    const engines = this.#engines
+    const shared = await settleAll(engines.map(engine => engine.shareGradient()))
+    if (shared.every(gradient => gradient === null)) throw nothingAccumulated()
+    const squares = await settleAll(
+      engines.map((engine, at) => engine.gatherGradient(shared.filter((_, other) => other !== at))),
+    )
+    const norm = Math.sqrt(squares.reduce((sum, part) => sum + part, 0))
+    assertFiniteNorm(norm)
+    const parts = await settleAll(engines.map(engine => engine.stepPart(options, norm)))
+    const weights = parts.map(part => part.weights)
+    await settleAll(engines.map(engine => engine.takeParts(weights)))
+    const angles = parts.flatMap(part => (part.angles ? [part.angles] : []))
+    return { gradNorm: norm, ...(angles.length > 0 && { gradientCosines: cosinesOf(angles, norm) }) }
+  }
+
+  /** Whatever comes of it, what went before is to be told. */
+  async #dropGradients(): Promise<void> {
+    await Promise.allSettled(this.#engines.map(engine => engine.dropGradient()))
   }
 
   freezeReference: Policy['freezeReference'] = () =>
@@ -310,12 +337,25 @@ export class DataParallelPolicy implements Policy {
       await settleAll(this.#engines.map(engine => engine.freezeReference()))
     })
 
-  save: Policy['save'] = (folder, options) => this.#inTurn(() => this.#first.save(folder, options))
+  /** The first engine writes; of the optimiser's state it has but its own pieces otherwise. */
+  save: Policy['save'] = (folder, options) =>
+    this.#inTurn(async () => {
+      const [first, ...others] = this.#engines
+      if (options?.optimizer !== false)
+        for (const moments of await settleAll(others.map(engine => engine.moments())))
+          await first.takeMoments(moments)
+      await first.save(folder, options)
+    })
 
+  /** The first engine reads. */
   load: Policy['load'] = folder =>
     this.#inTurn(async () => {
-      await this.#first.load(folder)
-      await this.#spreadWeights()
+      const [first, ...others] = this.#engines
+      await first.load(folder)
+      const weights = await first.shareWeights()
+      await settleAll(others.map(engine => engine.takeWeights(weights)))
+      for (const [i, engine] of others.entries())
+        await engine.takeMoments(await first.moments({ index: i + 1, of: this.#engines.length }))
     })
 
   /** Calls that are still running are rejected, and so is every later one. */

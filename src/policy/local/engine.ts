@@ -8,6 +8,7 @@ import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import { HiddenStates } from './hidden-states.ts'
 import type { ModelSource } from './model-source.ts'
+import type { MomentPieces, Part } from './optimizer-step.ts'
 import { Parameters } from './parameters.ts'
 import { Sampler, type SamplerWork } from './sampler.ts'
 import { Trainer } from './trainer.ts'
@@ -29,6 +30,8 @@ export interface EngineOptions {
   microBatchTokens?: number
   /** Layers are computed a second time for their gradient: less memory for about a third more time; false by default. */
   recompute?: boolean
+  /** Of the optimiser's work, where several engines share it; all of it by default. On the processor alone. */
+  part?: Part
 }
 
 export interface Engine
@@ -59,9 +62,16 @@ export interface Engine
   /** See `Parameters.takeTrained`. */
   takeWeights(shared: readonly SharedArrayBuffer[]): Promise<void>
   /** See `Parameters.shareGradient`. */
-  shareGradient(): Promise<SharedArrayBuffer[] | null>
-  /** See `Parameters.addSharedGradient`. */
-  addGradient(shared: readonly SharedArrayBuffer[]): Promise<void>
+  shareGradient(): Promise<readonly SharedArrayBuffer[] | null>
+  /** See `Parameters.gatherGradient`. */
+  gatherGradient(shared: readonly (readonly SharedArrayBuffer[] | null)[]): Promise<number>
+  stepPart: Parameters['stepPart']
+  /** See `Parameters.takeParts`. */
+  takeParts(weights: readonly (readonly SharedArrayBuffer[])[]): Promise<void>
+  /** See `Parameters.moments`. */
+  moments(part?: Part): Promise<MomentPieces>
+  /** See `Parameters.takeMoments`. */
+  takeMoments(moments: MomentPieces): Promise<void>
 }
 
 /** Padded tokens of a training graph, where nothing else is said. */
@@ -70,10 +80,10 @@ export const MICRO_BATCH_TOKENS = 2048
 /** Loads or initialises a model and makes it ready to sample and train. */
 export const createEngine = (source: ModelSource, options: EngineOptions = {}, gate?: Gate): Engine => {
   const { provider = 'cpu', threads = 2, spinning = true, arena = true, maxRows = 128 } = options
-  const { microBatchTokens = MICRO_BATCH_TOKENS, recompute = false, mostScores } = options
+  const { microBatchTokens = MICRO_BATCH_TOKENS, recompute = false, mostScores, part } = options
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
   const running: ExecutableOptions = { provider, threads, spinning, arena, gate, traffic }
-  const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running))
+  const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running), part)
   const sampler = new Sampler(parameters, { running, maxRows, mostScores }, () => tokenizerOf(parameters))
   const trainer = new Trainer(parameters, { running, microBatchTokens, recompute })
   const hiddenStates = new HiddenStates(parameters, { running, microBatchTokens })
@@ -93,8 +103,12 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     digest: () => parameters.digest(),
     shareWeights: () => parameters.shareTrained(),
     takeWeights: shared => parameters.takeTrained(shared),
-    shareGradient: () => parameters.shareGradient(),
-    addGradient: shared => parameters.addSharedGradient(shared),
+    shareGradient: async () => parameters.shareGradient(),
+    gatherGradient: async shared => parameters.gatherGradient(shared),
+    stepPart: (optimizer, norm) => parameters.stepPart(optimizer, norm),
+    takeParts: async weights => parameters.takeParts(weights),
+    moments: async part => parameters.moments(part),
+    takeMoments: async moments => parameters.takeMoments(moments),
     freezeReference: () => parameters.freezeReference(),
     save: (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
     load: async (folder, loadOptions = {}) => parameters.load(folder, loadOptions.optimizer ?? true),

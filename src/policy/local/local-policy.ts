@@ -220,8 +220,16 @@ export class LocalPolicy implements Policy {
   takeWeights: Engine['takeWeights'] = shared => this.#call('takeWeights', [shared])
   /** See `Parameters.shareGradient`; the memory is the worker's, and any thread may read it. */
   shareGradient: Engine['shareGradient'] = () => this.#call('shareGradient', [])
-  /** See `Parameters.addSharedGradient`. */
-  addGradient: Engine['addGradient'] = shared => this.#call('addGradient', [shared])
+  /** See `Parameters.gatherGradient`. */
+  gatherGradient: Engine['gatherGradient'] = shared => this.#call('gatherGradient', [shared])
+  /** See `Parameters.stepPart`; the memory is the worker's, and any thread may read it. */
+  stepPart: Engine['stepPart'] = (optimizer, norm) => this.#call('stepPart', [optimizer, norm])
+  /** See `Parameters.takeParts`. */
+  takeParts: Engine['takeParts'] = weights => this.#call('takeParts', [weights])
+  /** See `Parameters.moments`. */
+  moments: Engine['moments'] = part => this.#call('moments', [part])
+  /** See `Parameters.takeMoments`. */
+  takeMoments: Engine['takeMoments'] = moments => this.#call('takeMoments', [moments])
 
   #forget(): void {
     gates.delete(this.#gate)

@@ -25,18 +25,23 @@ import {
   type Values,
 } from '../../tensor/index.ts'
 import { canonicalJson } from '../../util/canonical.ts'
-import { CheckpointError, NumericError, UsageError } from '../../util/errors.ts'
-import type { ScoreOptions, StepOptions, StepStats } from '../policy.ts'
+import { CheckpointError, UsageError } from '../../util/errors.ts'
+import type { OptimizerSettings, ScoreOptions, StepOptions, StepStats } from '../policy.ts'
 import { DeviceWeights } from './device-weights.ts'
-import {
-  type AdamWSpans,
-  type AdamWStep,
-  alignedFloats,
-  FlatBuffer,
-  type FlatSpan,
-  planShards,
-} from './flat.ts'
+import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
 import { loadSource, type ModelSource } from './model-source.ts'
+import {
+  type AngleSums,
+  adamwSettings,
+  assertFiniteNorm,
+  cosinesOf,
+  type MomentPieces,
+  nothingAccumulated,
+  type Part,
+  type Piece,
+  pieceOf,
+  WHOLE,
+} from './optimizer-step.ts'
 
 interface Trained extends AdamWSpans {
   name: string
@@ -68,8 +73,11 @@ export class Parameters {
   #sharedGradient: SharedArrayBuffer[] | null = null
   /** Micro-batches whose gradients are summed in `grad` and wait for a step. */
   #pending = 0
-  /** Gradients of earlier steps by name. */
-  readonly #kept = new Map<string, { norm: number; tensors: Float32Array[] }>()
+  /** Gradients of earlier steps by name, of this engine's pieces. */
+  readonly #kept = new Map<string, { squares: number; tensors: Float32Array[] }>()
+  readonly #part: Part
+  /** This engine's piece of every trained tensor, which the optimiser steps. */
+  readonly #own: readonly AdamWSpans[]
   /** Where weights are when a device computes: they are learnt there, and the arrays here may be older. */
   readonly #onDevice: DeviceWeights | null
   /** AdamW's step counter. */
@@ -77,8 +85,11 @@ export class Parameters {
   /** Grows with every change, so that graphs with fixed weights know when they are out of date. */
   version = 0
 
-  /** @param device keeps weights, gradients and the optimiser's state, and takes its steps */
-  constructor(source: ModelSource, device: Device | null = null) {
+  /**
+   * @param device keeps weights, gradients and the optimiser's state, and takes its steps
+   * @param part of the optimiser's work, where engines share it; on the processor alone
+   */
+  constructor(source: ModelSource, device: Device | null = null, part: Part = WHOLE) {
     const loaded = loadSource(source)
     this.config = loaded.config
     this.lora = loaded.lora
@@ -87,6 +98,12 @@ export class Parameters {
     this.#valueNames = new Set(loaded.valueHead?.keys())
     const trainable = loaded.adapter ?? loaded.weights
     this.trained = allocateTrained(new Map([...trainable, ...(loaded.valueHead ?? [])]), device === null)
+    this.#part = part
+    this.#own = this.trained.map(({ param, grad, m, v }) => {
+      const { start, length } = pieceOf(param.length, part)
+      const cut = (span: FlatSpan) => span.sub(start, length)
+      return { param: cut(param), grad: cut(grad), m: cut(m), v: cut(v) }
+    })
     this.#tensors = new Map([...loaded.weights, ...(loaded.adapter ?? []), ...(loaded.valueHead ?? [])])
     for (const { name, param } of this.trained) this.#tensors.get(name)!.data = param.view
     this.#onDevice =
@@ -234,32 +251,45 @@ export class Parameters {
     })
   }
 
+  /** Pieces of the trained tensors that some part has. */
+  #pieces(part: Part): Piece[] {
+    return this.trained.map(({ param }) => pieceOf(param.length, part))
+  }
+
   /**
-   * What is accumulated, a tensor each, copied to memory that other threads can read, the same memory every time; here it is
-   * dropped. null: nothing is accumulated.
+   * What is accumulated, a tensor each, in memory that other threads can read, the same memory every time; of that the pieces of
+   * the other engines. null: nothing is accumulated.
    */
-  async shareGradient(): Promise<SharedArrayBuffer[] | null> {
+  shareGradient(): readonly SharedArrayBuffer[] | null {
     if (this.#pending === 0) return null
-    await this.pull({ gradient: true })
     this.#sharedGradient ??= sharedMemory(this.trained)
-    for (const [i, { grad }] of this.trained.entries())
-      new Float32Array(this.#sharedGradient[i]).set(grad.view)
-    this.dropGradient()
+    for (const [i, { start, length }] of this.#pieces(this.#part).entries()) {
+      const { grad } = this.trained[i]
+      const shared = new Float32Array(this.#sharedGradient[i])
+      shared.set(grad.view.subarray(0, start))
+      shared.set(grad.view.subarray(start + length), start + length)
+    }
     return this.#sharedGradient
   }
 
   /**
-   * Adds a gradient that another engine of the same model shares to what is accumulated; on the processor alone.
-   * @throws CheckpointError when it is that of another model; nothing has changed then.
+   * Adds gradients that other engines of the same model share to this one's pieces of what is accumulated.
+   * @returns the sum of squares of these pieces
+   * @throws CheckpointError when they are those of another model
    */
-  async addSharedGradient(shared: readonly SharedArrayBuffer[]): Promise<void> {
-    assertShared('gradients', shared, this.trained)
-    const isFirst = this.#pending++ === 0
-    for (const [i, { grad }] of this.trained.entries()) {
-      const added = new Float32Array(shared[i])
-      if (isFirst) grad.view.set(added)
-      else grad.buffer.accumulate(grad, added)
+  gatherGradient(shared: readonly (readonly SharedArrayBuffer[] | null)[]): number {
+    const pieces = this.#pieces(this.#part)
+    for (const gradient of shared) {
+      if (gradient === null) continue
+      assertShared('gradients', gradient, this.trained)
+      const isFirst = this.#pending++ === 0
+      for (const [i, { grad }] of this.#own.entries()) {
+        const added = new Float32Array(gradient[i], pieces[i].start * 4, pieces[i].length)
+        if (isFirst) grad.view.set(added)
+        else grad.buffer.accumulate(grad, added)
+      }
     }
+    return this.#gradientSquares()
   }
 
   /** Forgets what is accumulated. */
@@ -268,10 +298,14 @@ export class Parameters {
     this.#onDevice?.dropGradient()
   }
 
+  /** Sum of squares of this engine's pieces of the gradient. */
+  #gradientSquares(): number {
+    return this.#own.reduce((sum, { grad }) => sum + grad.buffer.sumSquares(grad), 0)
+  }
+
   /** Global norm of the gradient over all trained tensors. */
   async #gradientNorm(): Promise<number> {
-    if (this.#onDevice) return this.#onDevice.gradientNorm()
-    return Math.sqrt(this.trained.reduce((sum, { grad }) => sum + grad.buffer.sumSquares(grad), 0))
+    return this.#onDevice ? this.#onDevice.gradientNorm() : Math.sqrt(this.#gradientSquares())
   }
 
   /**
@@ -280,62 +314,93 @@ export class Parameters {
    * @returns the norm before clipping, and cosines where they are asked for
    * @throws NumericError when the gradient is not finite; UsageError when there is none. No weight has changed then.
    */
-  async step({
-    gradient,
-    ...settings
-  }: StepOptions): Promise<Pick<StepStats, 'gradientCosines'> & { gradNorm: number }> {
-    if (this.#pending === 0)
-      throw new UsageError('step: expected an accumulated gradient, got none', {
-        hint: 'call accumulate first; one that failed, a step and a load leave nothing accumulated',
-      })
+  async step(options: StepOptions): Promise<Pick<StepStats, 'gradientCosines'> & { gradNorm: number }> {
+    if (this.#pending === 0) throw nothingAccumulated()
     try {
       const norm = await this.#gradientNorm()
-      if (!Number.isFinite(norm))
-        throw new NumericError(`gradient norm is ${norm}; no weight was changed`, {
-          hint: 'lower the learning rate, clip harder, or look at the rewards of the last batch',
-        })
-      const gradientCosines = gradient && (await this.#compareGradient(gradient, norm))
-      await this.#takeStep(settings, norm)
-      return { gradNorm: norm, ...(gradientCosines && { gradientCosines }) }
+      assertFiniteNorm(norm)
+      const angles = options.gradient && (await this.#compareGradient(options.gradient))
+      await this.#takeStep(options, norm)
+      return { gradNorm: norm, ...(angles && { gradientCosines: cosinesOf([angles], norm) }) }
     } finally {
       this.dropGradient()
     }
   }
 
-  async #takeStep(settings: Omit<StepOptions, 'gradient'>, norm: number): Promise<void> {
-    const { maxGradNorm = 1, weightDecay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = settings
-    const { learningRate, valueLearningRate = learningRate } = settings
-    const gradScale = maxGradNorm > 0 && norm > maxGradNorm ? maxGradNorm / (norm + 1e-6) : 1
-    this.steps++
-    const settingsFor = ({ name, shape }: Pick<Trained, 'name' | 'shape'>): AdamWStep => ({
-      step: this.steps,
-      lr: this.#valueNames.has(name) ? valueLearningRate : learningRate,
-      beta1,
-      beta2,
-      eps: epsilon,
-      weightDecay: shape.length > 1 ? weightDecay : 0,
-      gradScale,
-    })
-    if (this.#onDevice) await this.#onDevice.step(settingsFor)
-    else for (const tensor of this.trained) tensor.param.buffer.adamw(tensor, settingsFor(tensor))
+  /**
+   * Takes this engine's part of a step with a gradient of so large a global norm; the gradient is used up.
+   * @returns the trained tensors in memory that other threads can read, of that this engine's pieces; sums for cosines
+   */
+  async stepPart(
+    options: StepOptions,
+    norm: number,
+  ): Promise<{ weights: readonly SharedArrayBuffer[]; angles: Readonly<Record<string, AngleSums>> | null }> {
+    try {
+      const angles = options.gradient ? await this.#compareGradient(options.gradient) : null
+      await this.#takeStep(options, norm)
+      this.#shared ??= sharedMemory(this.trained)
+      for (const [i, { start }] of this.#pieces(this.#part).entries())
+        new Float32Array(this.#shared[i]).set(this.#own[i].param.view, start)
+      return { weights: this.#shared, angles }
+    } finally {
+      this.dropGradient()
+    }
+  }
+
+  /** Takes over what the other engines' steps have made of their pieces; `weights` by engine, this one's too. */
+  takeParts(weights: readonly (readonly SharedArrayBuffer[])[]): void {
+    for (const [index, shared] of weights.entries()) {
+      if (index === this.#part.index) continue
+      for (const [i, { start, length }] of this.#pieces({ ...this.#part, index }).entries())
+        this.trained[i].param.view.set(new Float32Array(shared[i], start * 4, length), start)
+    }
     this.version++
   }
 
-  /** Cosines between the gradient and kept ones; then it is kept itself. */
-  async #compareGradient(
-    { keepAs, against }: NonNullable<StepOptions['gradient']>,
-    norm: number,
-  ): Promise<Record<string, number | null>> {
+  async #takeStep(settings: OptimizerSettings, norm: number): Promise<void> {
+    const settingsOf = adamwSettings(settings, { step: ++this.steps, norm })
+    const settingsFor = ({ name, shape }: Pick<Trained, 'name' | 'shape'>) =>
+      settingsOf({ isMatrix: shape.length > 1, ofValueHead: this.#valueNames.has(name) })
+    if (this.#onDevice) await this.#onDevice.step(settingsFor)
+    else for (const [i, own] of this.#own.entries()) own.param.buffer.adamw(own, settingsFor(this.trained[i]))
+    this.version++
+  }
+
+  /** What cosines between the gradient and kept ones are made of, of this engine's pieces; then it is kept itself. */
+  async #compareGradient({
+    keepAs,
+    against,
+  }: NonNullable<StepOptions['gradient']>): Promise<Readonly<Record<string, AngleSums>>> {
     await this.pull({ gradient: true })
-    const cosines = against.flatMap((name): [string, number | null][] => {
+    const sums = against.flatMap((name): [string, AngleSums][] => {
       const kept = this.#kept.get(name)
       if (!kept) return []
-      const product = this.trained.reduce((sum, { grad }, i) => sum + dot(grad.view, kept.tensors[i]), 0)
-      const norms = norm * kept.norm
-      return [[name, norms > 0 ? product / norms : null]]
+      const product = this.#own.reduce((sum, { grad }, i) => sum + dot(grad.view, kept.tensors[i]), 0)
+      return [[name, { product, squares: kept.squares }]]
     })
-    this.#kept.set(keepAs, { norm, tensors: this.trained.map(({ grad }) => grad.view.slice()) })
-    return Object.fromEntries(cosines)
+    const tensors = this.#own.map(({ grad }) => grad.view.slice())
+    this.#kept.set(keepAs, { squares: this.#gradientSquares(), tensors })
+    return Object.fromEntries(sums)
+  }
+
+  /** Both moments of the pieces that a part has, copied. */
+  moments(part: Part = this.#part): MomentPieces {
+    const pieces = this.#pieces(part)
+    const copy = (span: FlatSpan, { start, length }: Piece) => span.view.slice(start, start + length)
+    return {
+      ...{ part, steps: this.steps },
+      m: this.trained.map(({ m }, i) => copy(m, pieces[i])),
+      v: this.trained.map(({ v }, i) => copy(v, pieces[i])),
+    }
+  }
+
+  /** Takes over moments that another engine of the same model has. */
+  takeMoments({ part, steps, m, v }: MomentPieces): void {
+    for (const [i, { start }] of this.#pieces(part).entries()) {
+      this.trained[i].m.view.set(m[i], start)
+      this.trained[i].v.view.set(v[i], start)
+    }
+    this.steps = steps
   }
 
   /**
