@@ -31,7 +31,8 @@ const RESULT: EngineBenchmark = {
   sharedPromptTokensPerSecond: { '4x8': 14_000 },
   sharedPromptToMatmul: { '4x8': 0.31 },
   raggedDecode: { prompts: 16, samples: 128, seconds: 0.4, tokens: 4000, longest: 128 },
-  optimizerMsPerMillionParams: 0.75,
+  optimizerMsPerMillionParams: 1.07,
+  adamwMsPerMillionParams: 0.75,
   peakRssMb: 420,
 }
 
@@ -48,6 +49,9 @@ describe('the engine benchmark as text', () => {
     )
     expect(lines[7]).toMatch(/^decode, 1 row, weights unchanged +1500 tokens\/s$/)
     expect(lines[8]).toMatch(/^decode, 4 prompts x 8 samples +14000 tokens\/s +31% of it$/)
+    expect(lines[10]).toMatch(
+      /^optimiser +1\.07 ms per million parameters +AdamW alone, on one thread 0\.75$/,
+    )
     expect(lines[11]).toMatch(/^peak memory +420 MB$/)
   })
 

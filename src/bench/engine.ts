@@ -12,6 +12,7 @@ import { Rng } from '../util/rng.ts'
 import { mean, median } from '../util/statistics.ts'
 import { idealsOf } from './engine-ideals.ts'
 import {
+  adamwRunner,
   BENCH_SHAPES,
   type Benched,
   type BenchShape,
@@ -105,8 +106,10 @@ export interface EngineBenchmark {
   sharedPromptToMatmul: Record<string, number>
   /** 16 prompts x 8 samples of which each ends where it happens to, after a quarter of the longest in the middle: means over rounds. */
   raggedDecode: { prompts: number; samples: number; seconds: number; tokens: number; longest: number }
-  /** Gradient norm and AdamW. */
+  /** A whole step of the optimiser: the gradient's norm, AdamW, and of several engines what they pass to each other. */
   optimizerMsPerMillionParams: number
+  /** AdamW alone, on one thread; null with a GPU, which takes the step there. */
+  adamwMsPerMillionParams: number | null
   peakRssMb: number
 }
 
@@ -214,18 +217,24 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   await optimizer()
   const peakRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
   const matmulRate = await matmulRunner(running)
-  const ideals = await idealsOf(opened.forIdeals(), running)
+  const whole = opened.forIdeals()
+  const adamw = adamwRunner(whole.parameters)
+  const ideals = await idealsOf(whole, running)
   onProgress('warmed up')
 
   const series = new Map([...works.keys()].map(work => [work, emptySeries()]))
   const matmulRates: number[] = []
   const optimizerMs: number[] = []
+  const adamwMs: number[] = []
   const raggedRuns: Awaited<ReturnType<typeof ragged>>[] = []
   for (let round = 1; round <= rounds; round++) {
     for (const [name, work] of works)
       matmulRates.push(await measureWork(work, matmulRate, ideals.get(name), series.get(name)!))
     raggedRuns.push(await ragged(round))
-    optimizerMs.push(await optimizer())
+    for (let i = 0; i < OPTIMIZER_STEPS; i++) {
+      optimizerMs.push(await optimizer())
+      adamwMs.push(adamw())
+    }
     onProgress(`round ${round} of ${rounds}`)
   }
   await close()
@@ -278,9 +287,13 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
       longest: fourDigits(mean(raggedRuns.map(({ longest }) => longest))),
     },
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
+    adamwMsPerMillionParams: provider === 'cpu' ? fourDigits(median(adamwMs)) : null,
     peakRssMb,
   }
 }
+
+/** Steps of the optimiser that are timed in a round: one is a matter of milliseconds. */
+const OPTIMIZER_STEPS = 3
 
 const emptySeries = (): Series => ({ rates: [], ratios: [], idealSeconds: [], toIdeal: [] })
 
@@ -330,7 +343,13 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
       `${Math.round(result.raggedDecode.tokens / result.raggedDecode.seconds)} tokens/s`,
       '',
     ],
-    ['optimiser', `${result.optimizerMsPerMillionParams} ms per million parameters`, ''],
+    [
+      'optimiser',
+      `${result.optimizerMsPerMillionParams} ms per million parameters`,
+      result.adamwMsPerMillionParams === null
+        ? ''
+        : `AdamW alone, on one thread ${result.adamwMsPerMillionParams}`,
+    ],
     ['peak memory', `${result.peakRssMb} MB`, ''],
   ]
   return figureTable(rows)

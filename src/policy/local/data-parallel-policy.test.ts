@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readSafetensors } from '../../model/safetensors.ts'
 import { AGGREGATION_MODES, type AggregationMode } from '../../rl/aggregate.ts'
 import type { Datum } from '../../rl/datum.ts'
 import { lossSchema } from '../../rl/loss.ts'
@@ -205,6 +206,17 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
         const { gradientCosines } = await policy.step({ learningRate: 1e-9, gradient: compared })
         expect(gradientCosines!.a).toBeCloseTo(1, 4)
       }
+      const angles = await Promise.all(
+        [one, many].map(async policy => {
+          await policy.accumulate(datumsOf(await policy.sample(REQUEST)), { loss: GRPO })
+          return (
+            await policy.step({ learningRate: 1e-9, gradient: { keepAs: 'c', against: ['a', 'none'] } })
+          ).gradientCosines!
+        }),
+      )
+      expect(Math.abs(angles[0].a!)).toBeLessThan(0.99)
+      expect(angles[1].a).toBeCloseTo(angles[0].a!, 4)
+      expect(Object.keys(angles[1])).toEqual(['a'])
     })
   })
 
@@ -368,6 +380,36 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
       await expect(policy.save(join(folder, 'half'))).rejects.toThrow(UsageError)
       expect(existsSync(join(folder, 'half'))).toBe(false)
       await expect(policy.load('/nowhere')).rejects.toThrow(CheckpointError)
+    })
+    rmSync(folder, { recursive: true })
+  })
+
+  it('writes the checkpoints of one engine, and each goes on from the other', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gradus-data-parallel-'))
+    await withPolicies([LocalPolicy.start(SOURCE, { threads: 1 }), parallel(3)], async (one, many) => {
+      const datums = datumsOf(await one.sample(REQUEST))
+      const update = (policy: Policy) => updateOnce(policy, datums, { loss: GRPO, optimizer: OPTIMIZER })
+      for (const [name, policy] of Object.entries({ one, many })) {
+        await update(policy)
+        await update(policy)
+        await policy.save(join(folder, name))
+      }
+      for (const file of ['model.safetensors', 'optimizer.safetensors']) {
+        const [expected, got] = ['one', 'many'].map(name => readSafetensors(join(folder, name, file)))
+        expect([...got.keys()]).toEqual([...expected.keys()])
+        for (const [name, { data }] of expected) expectClose(got.get(name)!.data, data, 4)
+      }
+      await one.load(join(folder, 'many'))
+      await many.load(join(folder, 'one'))
+      const [there, here] = [await update(many), await update(one)]
+      expect(there.gradNorm).toBeCloseTo(here.gradNorm!, 4)
+      for (const [name, policy] of Object.entries({ further: one, manyFurther: many }))
+        await policy.save(join(folder, name))
+      const [expected, got] = ['further', 'manyFurther'].map(name =>
+        readSafetensors(join(folder, name, 'optimizer.safetensors')),
+      )
+      expect(got.get('steps')!.data).toEqual(Float32Array.of(3))
+      for (const [name, { data }] of expected) expectClose(got.get(name)!.data, data, 4)
     })
     rmSync(folder, { recursive: true })
   })
