@@ -5,6 +5,7 @@ import { loadConfig } from '../model/checkpoint.ts'
 import { DataParallelPolicy } from '../policy/local/data-parallel-policy.ts'
 import { createEngine, type Engine, type EngineOptions, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
 import type { ModelSource } from '../policy/local/model-source.ts'
+import { enginesOf } from '../policy/open.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
 import { resolveShipped } from '../util/package.ts'
@@ -42,7 +43,7 @@ export interface BenchOptions {
   model?: string
   /** All cores by default. */
   threads?: number
-  /** Engines that share the work and the threads (`policy.engines`); 1 by default. */
+  /** Engines that share the work and the threads; as `policy.engines` by default. */
   engines?: number
   /** Times everything is measured; medians are reported. */
   rounds?: number
@@ -191,7 +192,6 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const {
     provider = 'cpu',
     shape = 'standard',
-    engines = 1,
     rounds = 5,
     recompute = false,
     arena = true,
@@ -202,6 +202,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const running = { provider, threads, arena }
   const { model } = options
   const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
+  const engines = options.engines ?? enginesOf(running, config)
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
   const source = { init: { config, seed: 1 } }

@@ -2,8 +2,10 @@
 
 import { availableParallelism } from 'node:os'
 import { extractLabel } from '../grade/logic/answer.ts'
+import { loadConfig } from '../model/checkpoint.ts'
 import { type DataParallelPolicy, startEngines } from '../policy/local/data-parallel-policy.ts'
 import type { LocalPolicy } from '../policy/local/local-policy.ts'
+import { enginesOf } from '../policy/open.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
@@ -33,7 +35,7 @@ export interface GrpoBenchOptions {
   rounds?: number
   /** All cores by default. */
   threads?: number
-  /** Engines that share the work and the threads (`policy.engines`); 1 by default. */
+  /** Engines that share the work and the threads; as `policy.engines` by default. */
   engines?: number
   /** Samples with advantage 0 leave the update, as in every recipe by default (`dropZero`); peers compute them. Default false. */
   dropZero?: boolean
@@ -67,7 +69,7 @@ export interface GrpoBenchmark {
 
 type Settings = Required<Omit<GrpoBenchOptions, 'onProgress'>>
 
-const DEFAULTS = { engines: 1, prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3, dropZero: false }
+const DEFAULTS = { prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3, dropZero: false }
 
 /** A prompt of the workload, for peers that train the same model. */
 export interface GrpoPrompt {
@@ -154,9 +156,11 @@ const summary = (
 /** Trains a few steps in each round, on embedded engines. */
 export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBenchmark> => {
   const { onProgress = () => {}, ...given } = options
-  const settings: Settings = { threads: availableParallelism(), ...DEFAULTS, ...given }
-  const { threads, engines } = settings
-  const policy = await startEngines({ folder: resolveShipped(MODEL) }, { threads, engines })
+  const folder = resolveShipped(MODEL)
+  const { threads = availableParallelism() } = given
+  const engines = given.engines ?? enginesOf({ threads }, loadConfig(folder))
+  const settings: Settings = { ...DEFAULTS, ...given, threads, engines }
+  const policy = await startEngines({ folder }, { threads, engines })
   try {
     const counted: Counted[] = []
     const rounds: MeasuredSteps[] = []

@@ -1,11 +1,13 @@
 /** @file A policy from a configuration's `policy` section: what kind it is, how it computes, and opening it. */
 
 import { z } from 'zod'
+import type { ModelConfig } from '../model/config.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import { PROVIDERS } from '../tensor/index.ts'
-import { MOST_ENGINES, startEngines } from './local/data-parallel-policy.ts'
-import type { ModelSource } from './local/model-source.ts'
+import { defaultEngines, MOST_ENGINES, startEngines } from './local/data-parallel-policy.ts'
+import { type ModelSource, sourceConfig } from './local/model-source.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
+import { modelTensors } from './local/parameters.ts'
 import type { Policy } from './policy.ts'
 import { tinkerRefusal } from './tinker/losses.ts'
 import { openTinker, type TinkerSettings, tinkerSchema } from './tinker/settings.ts'
@@ -31,9 +33,10 @@ const localFields = z.strictObject({
   threads: size.default(2).describe('Of the processor; a GPU computes as it does.'),
   engines: size
     .max(MOST_ENGINES)
-    .default(1)
+    .nullable()
+    .default(null)
     .describe(
-      'Engines with the same weights, which share sampling, scores and gradients between them, and `threads`, `maxRows` and `microBatchTokens`: two of one thread are faster than one of two, for weights, gradient and graphs more of each further one. What is drawn is the same but for rounding.',
+      'Engines with the same weights, which share sampling, scores and gradients between them, and `threads`, `maxRows` and `microBatchTokens`: of a small model two of one thread are faster than one of two, and take the memory of weights, gradient and graphs twice. What is drawn is the same but for rounding. null: 2 for a model of up to 16 million weights on two threads of the processor or more, else 1.',
     ),
   spinning: z
     .boolean()
@@ -67,7 +70,7 @@ type EngineFields = Pick<z.output<typeof localFields>, 'engines' | 'provider'> &
 
 /** What divides its work among engines computes on the processor, and takes turns. */
 const enginesFit = ({ engines, provider, sampler = null }: EngineFields): boolean =>
-  engines === 1 || (provider === 'cpu' && sampler === null)
+  engines === null || engines === 1 || (provider === 'cpu' && sampler === null)
 const FITTING_ENGINES = {
   path: ['engines'],
   message: '1 with provider webgpu or a sampler; several engines share the processor in turns',
@@ -108,6 +111,18 @@ type AnyPolicySettings = PolicySettings | PipelinedPolicySettings
 export const isRemote = (settings: AnyPolicySettings): settings is TinkerSettings =>
   settings.kind === 'tinker'
 
+/** What settles how many engines there are. */
+type EngineSettings = Partial<Pick<z.output<typeof localFields>, 'engines' | 'provider' | 'threads'>> & {
+  sampler?: unknown
+}
+
+/** Engines that share the work on a model of such a shape. */
+export const enginesOf = (
+  { engines = null, sampler = null, ...rest }: EngineSettings,
+  shape: ModelConfig,
+): number =>
+  sampler === null ? (engines ?? defaultEngines(rest, modelTensors(shape, null, false).total)) : 1
+
 /** Whether layers are computed once more on the way back, in this process; a server decides for itself. */
 export const recomputes = (settings: AnyPolicySettings): boolean => !isRemote(settings) && settings.recompute
 
@@ -126,10 +141,10 @@ export const refusedLoss = (
  * @param source the model; of one on a server its folder is that of its words, and an adapter is made of `settings.lora`
  * @throws CheckpointError and others from loading; TinkerError from a server; nothing is left running then
  */
-export const openPolicy = (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
+export const openPolicy = async (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
   if (isRemote(settings)) return openTinker(settings, source)
-  const { kind: _kind, sampler, engines, ...trainer } = { sampler: null, ...settings }
+  const { kind: _kind, sampler, engines: _engines, ...trainer } = { sampler: null, ...settings }
   return sampler === null
-    ? startEngines(source, { engines, ...trainer })
+    ? startEngines(source, { ...trainer, engines: enginesOf(settings, sourceConfig(source)) })
     : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
 }

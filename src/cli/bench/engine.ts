@@ -37,7 +37,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     .option('--threads <n>', 'threads of the engine; all cores by default', count)
     .option(
       '--engines <n>',
-      'engines that share the work and the threads, as `policy.engines` (default: 1)',
+      'engines that share the work and the threads, as `policy.engines` (default: 2 for a small model on two threads or more)',
       count,
     )
     .option('--rounds <n>', 'times everything is measured; medians are reported', count)

@@ -44,7 +44,7 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
     .option('--threads <n>', 'all cores by default', count)
     .option(
       '--engines <n>',
-      'engines that share the work and the threads, as `policy.engines` (default: 1)',
+      'engines that share the work and the threads, as `policy.engines` (default: 2 for a small model on two threads or more)',
       count,
     )
     .option(

@@ -158,7 +158,7 @@ const readFigures = (path: string): EngineFigures =>
 /** What the file says, or a quick measurement of a model of that shape. */
 const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): Promise<EngineFigures> => {
   const { policy, model } = settings.config as {
-    policy?: { threads?: number | null; recompute?: boolean; engines?: number }
+    policy?: { threads?: number | null; recompute?: boolean; engines?: number | null; sampler?: unknown }
     model?: { folder?: string | null }
   }
   const recompute = policy?.recompute ?? false
@@ -169,7 +169,10 @@ const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): P
   const threads = policy?.threads ?? availableParallelism()
   const folder = model?.folder ?? undefined
   return parseEngineFigures(
-    await benchEngine({ rounds: 1, threads, engines: policy?.engines, model: folder, recompute }),
+    await benchEngine({
+      ...{ rounds: 1, threads, model: folder, recompute },
+      engines: policy?.sampler ? 1 : (policy?.engines ?? undefined),
+    }),
     'gradus bench engine',
   )
 }

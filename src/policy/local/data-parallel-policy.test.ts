@@ -8,12 +8,13 @@ import type { Datum } from '../../rl/datum.ts'
 import { lossSchema } from '../../rl/loss.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError, ConfigError, DataError, NumericError, UsageError } from '../../util/errors.ts'
-import { openPolicy, pipelinedPolicySchema } from '../open.ts'
+import { enginesOf, openPolicy, pipelinedPolicySchema } from '../open.ts'
 import type { NextTurn, Policy, Sample } from '../policy.ts'
 import { updateOnce } from '../update.ts'
-import { DataParallelPolicy, deal } from './data-parallel-policy.ts'
+import { DataParallelPolicy, deal, defaultEngines } from './data-parallel-policy.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
+import { PairedPolicy } from './paired-policy.ts'
 import { rolloutDatums } from './rollout-datums.fixture.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
@@ -443,13 +444,26 @@ describe('the setting policy.engines', () => {
     )
   })
 
-  it('opens such a policy, and shares threads among its engines', async () => {
-    await withPolicies([openPolicy(pipelinedPolicySchema.parse({ engines: 2 }), SOURCE)], async policy => {
-      expect(policy).toBeInstanceOf(DataParallelPolicy)
+  it.each([
+    [{}, DataParallelPolicy],
+    [{ engines: 2, threads: 1 }, DataParallelPolicy],
+    [{ engines: 1 }, LocalPolicy],
+    [{ threads: 1 }, LocalPolicy],
+    [{ sampler: {} }, PairedPolicy],
+  ])('opens what %j asks for', async (settings, kind) => {
+    await withPolicies([openPolicy(pipelinedPolicySchema.parse(settings), SOURCE)], async policy => {
+      expect(policy).toBeInstanceOf(kind)
     })
-    await withPolicies([openPolicy(pipelinedPolicySchema.parse({}), SOURCE)], async policy => {
-      expect(policy).toBeInstanceOf(LocalPolicy)
-    })
+  })
+
+  it('is two where nothing else is said, for a small model on threads of the processor', () => {
+    expect(defaultEngines({}, 1e6)).toBe(2)
+    expect(defaultEngines({ threads: 16 }, 1e6)).toBe(2)
+    expect(defaultEngines({ threads: 1 }, 1e6)).toBe(1)
+    expect(defaultEngines({}, 33e6)).toBe(1)
+    expect(defaultEngines({ provider: 'webgpu' }, 1e6)).toBe(1)
+    expect(enginesOf({ sampler: {} }, TINY)).toBe(1)
+    expect(enginesOf({ engines: 3, threads: 1 }, TINY)).toBe(3)
   })
 
   it.each([

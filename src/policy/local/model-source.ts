@@ -38,6 +38,21 @@ export interface LoadedSource {
   baseModel: string
 }
 
+/**
+ * The shape of a source's model, without its weights.
+ * @throws CheckpointError as `loadSource`, for a folder that is not there, has no configuration, or names no base model
+ */
+export const sourceConfig = ({ init, folder }: ModelSource): ModelConfig => {
+  if (init) return init.config
+  if (!folder) throw noSource()
+  return loadConfig(isAdapterFolder(folder) ? baseFolder(folder) : folder)
+}
+
+const noSource = () =>
+  new CheckpointError('a model needs a checkpoint folder or a configuration to start from', {
+    hint: 'set model.folder or model.init',
+  })
+
 /** Reads or initialises a model. @throws CheckpointError for a folder that is not there, is broken, or names no base model */
 export const loadSource = (source: ModelSource): LoadedSource => {
   const seed = source.seed ?? source.init?.seed ?? 0
@@ -56,10 +71,7 @@ export const loadSource = (source: ModelSource): LoadedSource => {
       baseModel: '',
     }
   }
-  if (!source.folder)
-    throw new CheckpointError('a model needs a checkpoint folder or a configuration to start from', {
-      hint: 'set model.folder or model.init',
-    })
+  if (!source.folder) throw noSource()
   return loadFolder(source.folder, source, seed)
 }
 
@@ -87,12 +99,16 @@ const loadFolder = (folder: string, source: ModelSource, seed: number | string):
 const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, seed: number | string) =>
   source.valueHead ? (loadValueHead(folder, config) ?? initValueHead(config, seed)) : null
 
+const baseFolder = (folder: string): string => {
+  const base = adapterBase(folder)
+  if (existsSync(join(base, 'config.json'))) return base
+  throw new CheckpointError(`${folder}: its base model ${base} is not here`, {
+    hint: 'put the base model folder where adapter_config.json says',
+  })
+}
+
 const loadAdapterWithBase = (folder: string) => {
-  const basePath = adapterBase(folder)
-  if (!existsSync(join(basePath, 'config.json')))
-    throw new CheckpointError(`${folder}: its base model ${basePath} is not here`, {
-      hint: 'put the base model folder where adapter_config.json says',
-    })
+  const basePath = baseFolder(folder)
   const config = loadConfig(basePath)
   assertWholeModel(basePath)
   return {

@@ -4,6 +4,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { CONSTANT_WEIGHT_BYTES } from '../../policy/local/sampler.ts'
+import { enginesOf } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 
 /** Bytes by what they hold. */
@@ -84,14 +85,16 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
 /** Memory of supervised learning: what is sampled is only evaluated. */
 export const coldStartMemory = (
   config: ModelConfig,
-  policy: { microBatchTokens: number; maxRows: number; recompute?: boolean; engines?: number },
+  policy: { microBatchTokens: number; maxRows: number; recompute?: boolean } & Parameters<
+    typeof enginesOf
+  >[0],
 ): MemoryEstimate =>
   estimateMemory(config, {
     lora: null,
     reference: false,
     microBatchTokens: policy.microBatchTokens,
     recompute: policy.recompute,
-    engines: policy.engines,
+    engines: enginesOf(policy, config),
     sequence: config.maxPositions,
     rows: policy.maxRows,
     prompts: policy.maxRows,

@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraModules } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { isRemote, recomputes } from '../../policy/open.ts'
+import { enginesOf, isRemote, recomputes } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
@@ -150,7 +150,7 @@ export const planTraining = (
       lora,
       reference: hasReference(loss),
       secondEngine: 'sampler' in policy && policy.sampler !== null,
-      engines: policy.engines,
+      engines: enginesOf(policy, shape),
       microBatchTokens: policy.microBatchTokens,
       recompute: policy.recompute,
       sequence,

@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import type { PolicySettings } from '../../policy/open.ts'
+import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { mean } from '../../util/statistics.ts'
 import { coldStartMemory, estimateMemory, type MemoryEstimate, memoryLines } from './estimate.ts'
@@ -54,7 +54,7 @@ export interface SupervisedMachine {
   json: Partial<PlannedTime> & { memoryBytes?: MemoryEstimate; here?: Feasibility }
 }
 
-type LocalSettings = { microBatchTokens: number; maxRows: number; recompute?: boolean; engines?: number }
+type LocalSettings = Parameters<typeof coldStartMemory>[1]
 
 const memoryOf = (
   shape: ModelConfig,
@@ -68,7 +68,7 @@ const memoryOf = (
         ...{
           microBatchTokens: policy.microBatchTokens,
           recompute: policy.recompute,
-          engines: policy.engines,
+          engines: enginesOf(policy, shape),
         },
         ...{ rows: 0, prompts: 0, promptTokens: 0, newTokens: 0 },
       })
