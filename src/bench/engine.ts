@@ -202,7 +202,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const running = { provider, threads, arena }
   const { model } = options
   const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
-  const engines = options.engines ?? enginesOf(running, config)
+  const engines = options.engines ?? enginesOf(running, () => config)
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
   const source = { init: { config, seed: 1 } }

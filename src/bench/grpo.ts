@@ -158,7 +158,7 @@ export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBen
   const { onProgress = () => {}, ...given } = options
   const folder = resolveShipped(MODEL)
   const { threads = availableParallelism() } = given
-  const engines = given.engines ?? enginesOf({ threads }, loadConfig(folder))
+  const engines = given.engines ?? enginesOf({ threads }, () => loadConfig(folder))
   const settings: Settings = { ...DEFAULTS, ...given, threads, engines }
   const policy = await startEngines({ folder }, { threads, engines })
   try {

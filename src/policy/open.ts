@@ -116,12 +116,12 @@ type EngineSettings = Partial<Pick<z.output<typeof localFields>, 'engines' | 'pr
   sampler?: unknown
 }
 
-/** Engines that share the work on a model of such a shape. */
+/** Engines that share the work on a model; its shape is asked for where it depends on it. */
 export const enginesOf = (
   { engines = null, sampler = null, ...rest }: EngineSettings,
-  shape: ModelConfig,
+  shape: () => ModelConfig,
 ): number =>
-  sampler === null ? (engines ?? defaultEngines(rest, modelTensors(shape, null, false).total)) : 1
+  sampler === null ? (engines ?? defaultEngines(rest, () => modelTensors(shape(), null, false).total)) : 1
 
 /** Whether layers are computed once more on the way back, in this process; a server decides for itself. */
 export const recomputes = (settings: AnyPolicySettings): boolean => !isRemote(settings) && settings.recompute
@@ -145,6 +145,6 @@ export const openPolicy = async (settings: AnyPolicySettings, source: ModelSourc
   if (isRemote(settings)) return openTinker(settings, source)
   const { kind: _kind, sampler, engines: _engines, ...trainer } = { sampler: null, ...settings }
   return sampler === null
-    ? startEngines(source, { ...trainer, engines: enginesOf(settings, sourceConfig(source)) })
+    ? startEngines(source, { ...trainer, engines: enginesOf(settings, () => sourceConfig(source)) })
     : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
 }

@@ -457,13 +457,13 @@ describe('the setting policy.engines', () => {
   })
 
   it('is two where nothing else is said, for a small model on threads of the processor', () => {
-    expect(defaultEngines({}, 1e6)).toBe(2)
-    expect(defaultEngines({ threads: 16 }, 1e6)).toBe(2)
-    expect(defaultEngines({ threads: 1 }, 1e6)).toBe(1)
-    expect(defaultEngines({}, 33e6)).toBe(1)
-    expect(defaultEngines({ provider: 'webgpu' }, 1e6)).toBe(1)
-    expect(enginesOf({ sampler: {} }, TINY)).toBe(1)
-    expect(enginesOf({ engines: 3, threads: 1 }, TINY)).toBe(3)
+    expect(defaultEngines({}, () => 1e6)).toBe(2)
+    expect(defaultEngines({ threads: 16 }, () => 1e6)).toBe(2)
+    expect(defaultEngines({ threads: 1 }, () => 1e6)).toBe(1)
+    expect(defaultEngines({}, () => 33e6)).toBe(1)
+    expect(defaultEngines({ provider: 'webgpu' }, () => expect.fail('nobody needs to know'))).toBe(1)
+    expect(enginesOf({ sampler: {} }, () => TINY)).toBe(1)
+    expect(enginesOf({ engines: 3, threads: 1 }, () => TINY)).toBe(3)
   })
 
   it.each([

@@ -41,12 +41,12 @@ const MOST_SHARED_WEIGHTS = 2 ** 24
 
 /**
  * How many engines share the work where nobody says: two, of a small model on two threads of the processor or more.
- * @param weights of the model, without those of an adapter
+ * @param weights of the model, without those of an adapter; asked for where it depends on them
  */
 export const defaultEngines = (
   { provider = 'cpu', threads = 2 }: Pick<EngineOptions, 'provider' | 'threads'>,
-  weights: number,
-): number => (provider === 'cpu' && threads >= 2 && weights <= MOST_SHARED_WEIGHTS ? 2 : 1)
+  weights: () => number,
+): number => (provider === 'cpu' && threads >= 2 && weights() <= MOST_SHARED_WEIGHTS ? 2 : 1)
 
 export interface DataParallelOptions extends EngineOptions {
   /** `threads`, `maxRows` and `microBatchTokens` are those of all of them together. */

@@ -94,7 +94,7 @@ export const coldStartMemory = (
     reference: false,
     microBatchTokens: policy.microBatchTokens,
     recompute: policy.recompute,
-    engines: enginesOf(policy, config),
+    engines: enginesOf(policy, () => config),
     sequence: config.maxPositions,
     rows: policy.maxRows,
     prompts: policy.maxRows,

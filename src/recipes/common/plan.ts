@@ -150,7 +150,7 @@ export const planTraining = (
       lora,
       reference: hasReference(loss),
       secondEngine: 'sampler' in policy && policy.sampler !== null,
-      engines: enginesOf(policy, shape),
+      engines: enginesOf(policy, () => shape),
       microBatchTokens: policy.microBatchTokens,
       recompute: policy.recompute,
       sequence,
