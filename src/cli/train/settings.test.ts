@@ -36,7 +36,7 @@ describe('settings', () => {
       kind: 'local',
       provider: 'cpu',
       threads: 2,
-      engines: 1,
+      engines: null,
       spinning: true,
       arena: true,
       maxRows: 128,
