@@ -415,6 +415,13 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true })
   })
 
+  it('hands the optimiser’s state on without copying it on the way', async () => {
+    const engine = await LocalPolicy.start(SOURCE, { threads: 1, part: { index: 1, of: 2 } })
+    const { m, v } = await engine.moments()
+    for (const { buffer } of [...m, ...v]) expect(buffer).toBeInstanceOf(SharedArrayBuffer)
+    await engine.close()
+  })
+
   it('ends as a whole: closed, or with any engine, and starts as a whole', async () => {
     const policy = await parallel(3)
     const calls = [policy.sample(REQUEST), policy.score([{ promptTokens: [1], tokens: [2] }])]
