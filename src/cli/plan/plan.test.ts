@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { logicModelConfig } from '../../recipes/logic-cold-start/model.ts'
+import { rubricAsRewardSchema } from '../../recipes/rubric-as-reward/config.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
+import { measuredEngines } from './plan.ts'
 
 const sandbox = new Sandbox()
 afterAll(() => sandbox.remove())
@@ -116,6 +119,21 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
     writeFileSync(two, JSON.stringify({ ...FIGURES, engines: 2 }))
     const { out } = await cli(['plan', 'ruscarl', '--gpus', 'here', '--engine', two])
     expect(out).toMatch(/this machine: 2 threads in 2 engines, learning/)
+  })
+
+  it('measures with as many engines as the run would have', () => {
+    const small = logicModelConfig(rubricAsRewardSchema.parse({}).model.shape)
+    const [known, large] = [{ shape: small }, { shape: { ...small, layers: 200 } }]
+    expect(measuredEngines({}, known)).toBe(2)
+    expect(measuredEngines({ threads: 1 }, known)).toBe(1)
+    // What is measured in its place may be small.
+    expect(measuredEngines({}, large)).toBe(1)
+    expect(measuredEngines({ engines: 3 }, large)).toBe(3)
+    expect(measuredEngines({ sampler: {} }, known)).toBe(1)
+    const unknown = { shape: null }
+    expect(measuredEngines({}, unknown)).toBeUndefined()
+    expect(measuredEngines({ engines: 3 }, unknown)).toBe(3)
+    expect(measuredEngines({ sampler: {} }, unknown)).toBe(1)
   })
 
   it('takes figures for what they were measured with', async () => {

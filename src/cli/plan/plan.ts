@@ -17,6 +17,7 @@ import {
   planRange,
   sizeNamed,
 } from '../../plan/index.ts'
+import { enginesOf } from '../../policy/open.ts'
 import { knownShape } from '../../recipes/common/known-models.ts'
 import type { StepWork } from '../../recipes/common/step-work.ts'
 import { readMetrics, readRollouts } from '../../runs/readers.ts'
@@ -155,23 +156,38 @@ const judgePrices = (text: string | undefined): { judgeIn?: number; judgeOut?: n
 const readFigures = (path: string): EngineFigures =>
   parseEngineFigures(parseJson(readText(path, { ErrorKind: ConfigError }), path), path)
 
+type PolicyPart = Parameters<typeof enginesOf>[0] & { recompute?: boolean }
+
+/** As many as the run itself would have, whatever model is measured in its place; undefined: as that model has. */
+export const measuredEngines = (
+  policy: PolicyPart,
+  { shape }: Pick<StepWork, 'shape'>,
+): number | undefined => {
+  if (shape) return enginesOf(policy, () => shape)
+  return policy.sampler ? 1 : (policy.engines ?? undefined)
+}
+
 /** What the file says, or a quick measurement of a model of that shape. */
-const figuresOf = async (settings: Settings, { engine }: PlanOptions, io: Io): Promise<EngineFigures> => {
-  const { policy, model } = settings.config as {
-    policy?: { threads?: number | null; recompute?: boolean; engines?: number | null; sampler?: unknown }
+const figuresOf = async (
+  settings: Settings,
+  work: StepWork,
+  { engine }: PlanOptions,
+  io: Io,
+): Promise<EngineFigures> => {
+  const { policy = {}, model } = settings.config as {
+    policy?: PolicyPart
     model?: { folder?: string | null }
   }
-  const recompute = policy?.recompute ?? false
+  const { recompute = false, threads = availableParallelism() } = policy
   if (engine !== undefined) return readFigures(engine)
   io.err.write(
     'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
   )
-  const threads = policy?.threads ?? availableParallelism()
   const folder = model?.folder ?? undefined
   return parseEngineFigures(
     await benchEngine({
       ...{ rounds: 1, threads, model: folder, recompute },
-      engines: policy?.sampler ? 1 : (policy?.engines ?? undefined),
+      engines: measuredEngines({ ...policy, threads }, work),
     }),
     'gradus bench engine',
   )
@@ -184,7 +200,7 @@ const planHere = async (
   io: Io,
 ): Promise<number> => {
   const set = parseAssumptions(options.assume ?? [])
-  const figures = await figuresOf(settings, options, io)
+  const figures = await figuresOf(settings, work, options, io)
   const plan = planEngineRange(work, figures, set)
   if (!options.json)
     return print(io, `${titleOf(settings)}: a plan; nothing was run`, [
@@ -212,7 +228,7 @@ const checkCommand = async (
     metrics: readMetrics(dir),
     rollouts: readRollouts(dir),
     dropsZero: settings.config.dropZero !== false,
-    figures: await figuresOf(settings, options, io),
+    figures: await figuresOf(settings, work, options, io),
   })
   if (!options.json) return print(io, `${dir}: its plan beside what it took`, checkLines(check))
   printJson(io, { run: dir, recipe: settings.entry.name, ...check })

@@ -54,13 +54,17 @@ describe('determinism', { timeout: SLOW_MS }, () => {
     expect(metricsOf('c')).not.toEqual(metricsOf('a'))
   })
 
-  it('continues a killed reinforcement as if nothing had happened', async () => {
-    const file = reinforcement(14)
-    await train(file, 'whole')
-    await killAfterCheckpoint(file, 'killed', 5)
-    expect(metricsOf('killed').length).toBeLessThan(14)
-    await train(file, 'killed', '--resume')
-    expect(metricsOf('killed')).toEqual(metricsOf('whole'))
+  it.each([
+    { engines: 1, threads: 1 },
+    { engines: 2, threads: 2 },
+  ])('continues a killed reinforcement as if nothing had happened, on %j', async policy => {
+    const file = reinforcement(14, { policy })
+    const [whole, killed] = ['whole', 'killed'].map(name => `${name}-${policy.engines}`)
+    await train(file, whole)
+    await killAfterCheckpoint(file, killed, 5)
+    expect(metricsOf(killed).length).toBeLessThan(14)
+    await train(file, killed, '--resume')
+    expect(metricsOf(killed)).toEqual(metricsOf(whole))
   })
 
   it('continues a killed cold start as if nothing had happened', async () => {

@@ -415,6 +415,13 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true })
   })
 
+  it('hands the optimiser’s state on without copying it on the way', async () => {
+    const engine = await LocalPolicy.start(SOURCE, { threads: 1, part: { index: 1, of: 2 } })
+    const { m, v } = await engine.moments()
+    for (const { buffer } of [...m, ...v]) expect(buffer).toBeInstanceOf(SharedArrayBuffer)
+    await engine.close()
+  })
+
   it('ends as a whole: closed, or with any engine, and starts as a whole', async () => {
     const policy = await parallel(3)
     const calls = [policy.sample(REQUEST), policy.score([{ promptTokens: [1], tokens: [2] }])]
@@ -434,6 +441,34 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
     }
     await expect(parallel(2, { folder: '/nowhere' })).rejects.toThrow(CheckpointError)
   })
+
+  it.each(['stepPart', 'takeParts', 'takeWeights', 'takeMoments', 'freezeReference'] as const)(
+    'is closed when a change was made by some engines only: %s',
+    async failing => {
+      const folder = mkdtempSync(join(tmpdir(), 'gradus-data-parallel-'))
+      const engines = await Promise.all(
+        [0, 1].map(index => LocalPolicy.start(SOURCE, { threads: 1, part: { index, of: 2 } })),
+      )
+      const pair = new DataParallelPolicy(engines, { maxRows: 64, microBatchTokens: 64 })
+      await withPolicies([Promise.resolve(pair)], async policy => {
+        await policy.save(join(folder, 'start'))
+        const datums = datumsOf(await policy.sample(REQUEST))
+        Object.assign(engines[1], { [failing]: () => Promise.reject(new Error('out of memory')) })
+        const changing = async () => {
+          await policy.freezeReference()
+          await updateOnce(policy, datums, { loss: GRPO, optimizer: OPTIMIZER })
+          await policy.load(join(folder, 'start'))
+        }
+        await expect(changing()).rejects.toThrow(/^out of memory$/)
+        await expect(policy.sample(REQUEST)).rejects.toThrow(
+          /^the engines no longer have the same weights: out of memory; go on from the last checkpoint/,
+        )
+        await expect(policy.save(join(folder, 'torn'))).rejects.toThrow('no longer have the same weights')
+        expect(existsSync(join(folder, 'torn'))).toBe(false)
+      })
+      rmSync(folder, { recursive: true })
+    },
+  )
 })
 
 describe('the setting policy.engines', () => {

@@ -1,7 +1,7 @@
 /** @file A policy of several engines with the same weights, among which what is sampled, scored and learnt from is divided. */
 
 import type { ModelConfig } from '../../model/config.ts'
-import { UsageError } from '../../util/errors.ts'
+import { GradusError, UsageError } from '../../util/errors.ts'
 import type {
   ConverseRequest,
   Policy,
@@ -117,7 +117,7 @@ const settleAll = async <T>(promises: readonly Promise<T>[]): Promise<T[]> => {
  * Engines of few threads get more out of a processor than one of many, because most of a small model's operations are too short to
  * be divided (docs/ARCHITECTURE.md, Engine). Each has all weights, and of the optimiser its pieces of every tensor; the first one reads
  * and writes checkpoints. What is divided, and how, depends on nothing but the request, so that a seed gives the same run
- * whichever engine is faster. When one of them ends, all are closed.
+ * whichever engine is faster. When one of them ends, all are closed, and so they are when a change was made by some of them only.
  */
 export class DataParallelPolicy implements Policy {
   readonly #engines: readonly LocalPolicy[]
@@ -129,8 +129,7 @@ export class DataParallelPolicy implements Policy {
   constructor(engines: readonly LocalPolicy[], share: Share) {
     this.#engines = engines
     this.#share = share
-    for (const engine of engines)
-      void engine.ended.then(reason => Promise.all(engines.map(other => other.close(reason))))
+    for (const engine of engines) void engine.ended.then(reason => this.#closeAll(reason))
   }
 
   /**
@@ -178,6 +177,23 @@ export class DataParallelPolicy implements Policy {
     const result = this.#queue.then(call)
     this.#queue = result.catch(() => {})
     return result
+  }
+
+  /**
+   * A change that all engines make. One that fails on the way leaves them with different weights, with which nothing may go on:
+   * they are closed.
+   */
+  async #together<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await change()
+    } catch (error) {
+      const { message } = error as Error
+      const reason = new GradusError(`the engines no longer have the same weights: ${message}`, {
+        hint: 'go on from the last checkpoint',
+      })
+      await this.#closeAll(reason)
+      throw error
+    }
   }
 
   sample(
@@ -332,9 +348,12 @@ export class DataParallelPolicy implements Policy {
     )
     const norm = Math.sqrt(squares.reduce((sum, part) => sum + part, 0))
     assertFiniteNorm(norm)
-    const parts = await settleAll(engines.map(engine => engine.stepPart(options, norm)))
-    const weights = parts.map(part => part.weights)
-    await settleAll(engines.map(engine => engine.takeParts(weights)))
+    const parts = await this.#together(async () => {
+      const taken = await settleAll(engines.map(engine => engine.stepPart(options, norm)))
+      const weights = taken.map(part => part.weights)
+      await settleAll(engines.map(engine => engine.takeParts(weights)))
+      return taken
+    })
     const angles = parts.flatMap(part => (part.angles ? [part.angles] : []))
     return { gradNorm: norm, ...(angles.length > 0 && { gradientCosines: cosinesOf(angles, norm) }) }
   }
@@ -345,9 +364,11 @@ export class DataParallelPolicy implements Policy {
   }
 
   freezeReference: Policy['freezeReference'] = () =>
-    this.#inTurn(async () => {
-      await settleAll(this.#engines.map(engine => engine.freezeReference()))
-    })
+    this.#inTurn(() =>
+      this.#together(async () => {
+        await settleAll(this.#engines.map(engine => engine.freezeReference()))
+      }),
+    )
 
   /** The first engine writes; of the optimiser's state it has but its own pieces otherwise. */
   save: Policy['save'] = (folder, options) =>
@@ -364,15 +385,21 @@ export class DataParallelPolicy implements Policy {
     this.#inTurn(async () => {
       const [first, ...others] = this.#engines
       await first.load(folder)
-      const weights = await first.shareWeights()
-      await settleAll(others.map(engine => engine.takeWeights(weights)))
-      for (const [i, engine] of others.entries())
-        await engine.takeMoments(await first.moments({ index: i + 1, of: this.#engines.length }))
+      await this.#together(async () => {
+        const weights = await first.shareWeights()
+        await settleAll(others.map(engine => engine.takeWeights(weights)))
+        for (const [i, engine] of others.entries())
+          await engine.takeMoments(await first.moments({ index: i + 1, of: this.#engines.length }))
+      })
     })
 
   /** Calls that are still running are rejected, and so is every later one. */
-  async close(): Promise<void> {
-    await Promise.all(this.#engines.map(engine => engine.close()))
+  close(): Promise<void> {
+    return this.#closeAll()
+  }
+
+  async #closeAll(reason?: Error): Promise<void> {
+    await Promise.all(this.#engines.map(engine => engine.close(reason)))
   }
 }
 

@@ -171,6 +171,18 @@ describe('the policy in its worker thread', { timeout: 20_000 }, () => {
     await policy.close()
   })
 
+  it('ends once, however often it is closed', async () => {
+    const policy = await LocalPolicy.start(SOURCE, ENGINE)
+    const warnings: string[] = []
+    const note = ({ message }: Error) => warnings.push(message)
+    process.on('warning', note)
+    // As many engines that share the work close each other.
+    await Promise.all(Array.from({ length: 12 }, () => policy.close()))
+    await new Promise(resolve => setTimeout(resolve, 50))
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
   it.each([
     ['closed', 'await policy.close()'],
     ['idle and forgotten', ''],

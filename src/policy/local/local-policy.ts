@@ -66,6 +66,7 @@ export class LocalPolicy implements Policy {
   readonly #pending = new Map<number, Pending>()
   #nextId = 0
   #closed: Error | null = null
+  #closing: Promise<void> | null = null
 
   private constructor(worker: Worker, gate: RunGate, ready: Extract<Reply, { kind: 'ready' }>) {
     this.#worker = worker
@@ -238,10 +239,15 @@ export class LocalPolicy implements Policy {
 
   /**
    * Stops the worker as soon as it is not in the middle of a computation; calls that are still running are rejected with the
-   * reason, and so is every later one.
+   * reason, and so is every later one. Called again it waits for the same end.
    */
-  async close(reason: Error = new errors.GradusError('the policy is closed')): Promise<void> {
+  close(reason: Error = new errors.GradusError('the policy is closed')): Promise<void> {
     this.#fail(reason)
+    this.#closing ??= this.#stop()
+    return this.#closing
+  }
+
+  async #stop(): Promise<void> {
     await this.#gate.shut()
     await this.#worker.terminate()
   }

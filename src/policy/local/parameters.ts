@@ -383,10 +383,14 @@ export class Parameters {
     return Object.fromEntries(sums)
   }
 
-  /** Both moments of the pieces that a part has, copied. */
+  /** Both moments of the pieces that a part has, copied to memory that other threads can read: on their way it is not copied again. */
   moments(part: Part = this.#part): MomentPieces {
     const pieces = this.#pieces(part)
-    const copy = (span: FlatSpan, { start, length }: Piece) => span.view.slice(start, start + length)
+    const copy = ({ view }: FlatSpan, { start, length }: Piece) => {
+      const shared = new Float32Array(new SharedArrayBuffer(length * 4))
+      shared.set(view.subarray(start, start + length))
+      return shared
+    }
     return {
       ...{ part, steps: this.steps },
       m: this.trained.map(({ m }, i) => copy(m, pieces[i])),

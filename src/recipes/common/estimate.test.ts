@@ -63,10 +63,13 @@ describe('estimateMemory', () => {
     const second = estimateMemory(config, { ...options, secondEngine: true })
     // Its own weights, and as much again between the engines; the first engine has a copy in the sampler's graph already.
     expect(second.weights).toBe(2 * plain.weights)
-    // Two that share the work: weights in both and between them; of the second one gradient and what the first reads of it.
+    // Two that share the work: weights and gradients in both and between them, moments in halves, and all of them in the first one
+    // from its first checkpoint on; a reference in both.
     const shared = estimateMemory(config, { ...options, engines: 2 })
     expect(shared.weights).toBe(2.5 * plain.weights)
-    expect(shared.optimizer).toBe((5 * plain.optimizer) / 3)
+    expect(shared.optimizer).toBe(2 * plain.optimizer)
+    const sharedReference = estimateMemory(config, { ...options, engines: 2, reference: true })
+    expect(3 * (sharedReference.optimizer - shared.optimizer)).toBe(2 * plain.optimizer)
     expect(shared.activations).toBe(plain.activations)
     const twice = estimateMemory(config, { ...options, microBatchTokens: 8192 })
     expect(twice.activations).toBe(2 * plain.activations)

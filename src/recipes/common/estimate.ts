@@ -65,17 +65,21 @@ const LOGIT_CHUNK = 8192
 export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
   const { total, trained } = modelTensors(config, options.lora, false)
   const second = options.secondEngine ? total + trained : 0
-  const others = (options.engines ?? 1) - 1
+  const { engines = 1 } = options
+  const others = engines - 1
   const own = total * (total * FLOAT <= CONSTANT_WEIGHT_BYTES ? 2 : 1)
   const passedOn = others > 0 ? trained : 0
-  const weights = FLOAT * ((1 + others) * own + second + passedOn)
+  const weights = FLOAT * (engines * own + second + passedOn)
   const reference = Number(options.reference && options.lora === null)
-  // Of the others: gradient, the same to be read by the first one, reference; their moments are never written to.
-  const optimizer = FLOAT * trained * (3 + reference + others * (2 + reference))
+  // Of moments each engine has its pieces; the first one gets those of the others for a checkpoint, and keeps them.
+  const moments = 2 + (2 * others) / engines
+  // Each has a whole gradient, and hands on what of it are pieces of the others.
+  const gradients = engines + others
+  const optimizer = FLOAT * trained * (gradients + moments + engines * reference)
   const { sequence, recompute = false } = options
   const perToken = activationFloats(config, sequence, recompute) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
   // A sequence longer than a micro-batch still goes through whole, and each engine has one of its own.
-  const tokens = Math.max(options.microBatchTokens, (1 + others) * sequence)
+  const tokens = Math.max(options.microBatchTokens, engines * sequence)
   const activations = perToken * tokens * FLOAT
   const places = options.prompts * options.promptTokens + options.rows * options.newTokens
   const cache = 2 * config.layers * config.kvHeads * config.headDim * places * FLOAT
