@@ -11,7 +11,7 @@ import { Rng } from '../../util/rng.ts'
 import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from '../cli.fixture.ts'
 
 /** Processes killed over all kinds of runs; `GRADUS_KILLS=64` for a thorough look. */
-const KILLS = Number(process.env.GRADUS_KILLS ?? 6)
+const KILLS = Number(process.env.GRADUS_KILLS ?? 3)
 const STEPS = 8
 const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
 

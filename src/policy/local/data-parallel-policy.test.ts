@@ -243,30 +243,29 @@ describe('a policy of several engines', { timeout: 120_000 }, () => {
   it('converses with rows of several turns under their own numbers', async () => {
     const own = [...PROMPTS, ...PROMPTS]
     const alike = PROMPTS.map(() => [5, 6])
-    for (const [prompts, instant] of [
-      [own, true],
-      [own, false],
-      [alike, true],
-    ] as const) {
+    const said = async (policy: Policy, prompts: readonly number[][], instant: boolean) => {
       const rows = prompts.map((prompt, i) => ({ prompt, maxTokens: 6, stream: `row ${i}` }))
-      const said = async (policy: Policy) => {
-        const heard = rows.map((): number[][] => [])
-        await policy.converse!(
-          { rows, instant, stopTokens: [3] },
-          async (row, turn): Promise<NextTurn | null> => {
-            expect(turn.prompt).toBe(row)
-            heard[row].push([...turn.tokens])
-            if (heard[row].length === 3) return null
-            return { tokens: [row], maxTokens: 5, stream: `row ${row}, turn ${heard[row].length}` }
-          },
-        )
-        return heard
-      }
-      await withPolicies([LocalPolicy.start(SOURCE, { threads: 1 }), parallel(2)], async (one, many) => {
-        expect(await said(many)).toEqual(await said(one))
-        expect(await many.converse!({ rows: [], instant }, async () => null)).toBeUndefined()
-      })
+      const heard = rows.map((): number[][] => [])
+      await policy.converse!(
+        { rows, instant, stopTokens: [3] },
+        async (row, turn): Promise<NextTurn | null> => {
+          expect(turn.prompt).toBe(row)
+          heard[row].push([...turn.tokens])
+          if (heard[row].length === 3) return null
+          return { tokens: [row], maxTokens: 5, stream: `row ${row}, turn ${heard[row].length}` }
+        },
+      )
+      return heard
     }
+    await withPolicies([LocalPolicy.start(SOURCE, { threads: 1 }), parallel(2)], async (one, many) => {
+      for (const [prompts, instant] of [
+        [own, true],
+        [own, false],
+        [alike, true],
+      ] as const)
+        expect(await said(many, prompts, instant)).toEqual(await said(one, prompts, instant))
+      expect(await many.converse!({ rows: [], instant: true }, async () => null)).toBeUndefined()
+    })
   })
 
   it('carries calls out in the order in which they were made', async () => {
