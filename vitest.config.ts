@@ -11,8 +11,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two workers: each engine test starts its own solver or runtime threads.
-    maxWorkers: 2,
+    // On two cores a third one works while others wait; engine tests start solver and runtime threads of their own.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'shared', include: [SHARED], exclude: APART, isolate: false } },
       { extends: true, test: { name: 'apart', include: APART } },
