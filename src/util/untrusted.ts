@@ -67,7 +67,8 @@ const escapeFolded = (text: string): string => {
     const end = match.index + match[0].length
     const from = folded.offsets[match.index]
     const run = text.slice(from, folded.offsets[end])
-    const harmless = match[0] === '<' && !run.includes('<') && !TAG_START.test(folded.text.slice(end, end + 5))
+    const harmless =
+      match[0] === '<' && !run.includes('<') && !TAG_START.test(folded.text.slice(end, end + 5))
     if (harmless) continue
     escaped += text.slice(done, from) + Array.from(run, entity).join('')
     done = from + run.length
