@@ -3,11 +3,9 @@
 import type { ModelConfig } from '../model/config.ts'
 import { createEngine } from '../policy/local/engine.ts'
 import { PairedPolicy } from '../policy/local/paired-policy.ts'
-import type { Sample } from '../policy/policy.ts'
+import { rolloutDatums } from '../policy/local/rollout-datums.ts'
 import { updateOnce } from '../policy/update.ts'
-import type { Datum } from '../rl/datum.ts'
 import { LOSS_PRESETS } from '../rl/loss-presets.ts'
-import { Rng } from '../util/rng.ts'
 import type { RepeatedCase } from './repeated-case.ts'
 
 const STEPS = 2
@@ -44,18 +42,6 @@ const requestOf = (step: number) => ({
   seed: `${step}`,
 })
 
-/** Rollouts with advantages drawn for the step. */
-const datumsOf = (samples: readonly Sample[], step: number): Datum[] => {
-  const rng = new Rng(`advantages/${step}`)
-  return samples.map(({ prompt, tokens, logprobs }) => ({
-    promptTokens: PROMPTS[prompt],
-    tokens,
-    mask: new Float32Array(tokens.length).fill(1),
-    oldLogprobs: logprobs,
-    advantages: new Float32Array(tokens.length).fill(rng.normal()),
-  }))
-}
-
 const bitsOf = (value: unknown): Uint8Array =>
   Buffer.from(
     JSON.stringify(value, (_, x) => (ArrayBuffer.isView(x) ? Array.from(x as unknown as Float32Array) : x)),
@@ -67,7 +53,10 @@ const train = async (threads: number): Promise<Uint8Array> => {
   const rows: unknown[] = []
   for (let step = 0; step < STEPS; step++) {
     const samples = await engine.sample(requestOf(step))
-    rows.push({ samples, stats: await updateOnce(engine, datumsOf(samples, step), LEARNING) })
+    rows.push({
+      samples,
+      stats: await updateOnce(engine, rolloutDatums(PROMPTS, samples, `advantages/${step}`), LEARNING),
+    })
   }
   const weights = engine.parameters.trained.map(({ param, m, v }) => [param.view, m.view, v.view])
   return bitsOf({ rows, weights })
@@ -83,7 +72,7 @@ const trainPaired = async (threads: number, together: boolean): Promise<Uint8Arr
     for (let step = 0; step < STEPS; step++) {
       const next = policy.sample(requestOf(step + 1))
       if (!together) await next
-      const stats = await updateOnce(policy, datumsOf(samples, step), LEARNING)
+      const stats = await updateOnce(policy, rolloutDatums(PROMPTS, samples, `advantages/${step}`), LEARNING)
       rows.push({ samples, stats, next: await next })
       samples = await next
       await policy.syncWeights()

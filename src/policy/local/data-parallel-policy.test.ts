@@ -15,7 +15,7 @@ import { DataParallelPolicy, deal, defaultEngines } from './data-parallel-policy
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
 import { PairedPolicy } from './paired-policy.ts'
-import { rolloutDatums } from './rollout-datums.fixture.ts'
+import { rolloutDatums } from './rollout-datums.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }

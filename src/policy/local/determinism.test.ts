@@ -4,7 +4,7 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { besideBusyLoops } from '../../util/busy-loop.fixture.ts'
 import { updateOnce } from '../update.ts'
 import { createEngine } from './engine.ts'
-import { rolloutDatums } from './rollout-datums.fixture.ts'
+import { rolloutDatums } from './rollout-datums.ts'
 import { TINY } from './tiny-model.fixture.ts'
 
 /** `GRADUS_DETERMINISM_RUNS=20 npx vitest run src/policy/local/determinism.test.ts` is the thorough check. */

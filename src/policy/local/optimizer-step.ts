@@ -3,6 +3,7 @@
 import { NumericError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings } from '../policy.ts'
 import { type AdamWStep, alignedFloats } from './flat.ts'
+import type { OptimizerState } from './optimizer-file.ts'
 
 /** One of several engines that share the optimiser's work: each has a piece of every trained tensor. */
 export interface Part {
@@ -24,18 +25,22 @@ export const pieceOf = (floats: number, { index, of }: Part): Piece => {
   return { start: cut(index), length: cut(index + 1) - cut(index) }
 }
 
-/** Both moments of a part's piece of every trained tensor, and the steps that they have seen. */
-export interface MomentPieces {
+/** The optimiser's state of a part: of every trained tensor its piece. */
+export interface MomentPieces extends OptimizerState {
   part: Part
-  steps: number
-  m: Float32Array[]
-  v: Float32Array[]
 }
 
 /** Sums over pieces of all tensors: of a gradient times a kept one, and of the kept one's squares. */
 export interface AngleSums {
   product: number
   squares: number
+}
+
+/** In double precision: gradients of many small numbers, products of which cancel. */
+export const dot = (a: Float32Array, b: Float32Array): number => {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i]
+  return sum
 }
 
 /** Cosines between a gradient of so large a norm and kept ones, from the sums of all parts; null where one of the two is zero. */

@@ -1,12 +1,11 @@
 /** @file The weights of a model in memory: frozen ones as plain arrays, trained ones flat beside gradient and moments. */
 
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertWholeModel, type CheckpointContent, saveCheckpoint } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loadAdapter, loraScale, loraSpecs, saveAdapter } from '../../model/lora-files.ts'
-import { type NamedTensors, readSafetensors, writeSafetensors } from '../../model/safetensors.ts'
+import { type NamedTensors, writeSafetensors } from '../../model/safetensors.ts'
 import { type Weights, weightInputs } from '../../model/transformer.ts'
 import {
   elementCount,
@@ -28,13 +27,15 @@ import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings, ScoreOptions, StepOptions, StepStats } from '../policy.ts'
 import { DeviceWeights } from './device-weights.ts'
-import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
+import type { AdamWSpans, FlatSpan } from './flat.ts'
 import { loadSource, type ModelSource } from './model-source.ts'
+import { dataOf, OPTIMIZER_FILE, readOptimizer, writeOptimizer } from './optimizer-file.ts'
 import {
   type AngleSums,
   adamwSettings,
   assertFiniteNorm,
   cosinesOf,
+  dot,
   type MomentPieces,
   nothingAccumulated,
   type Part,
@@ -42,21 +43,10 @@ import {
   pieceOf,
   WHOLE,
 } from './optimizer-step.ts'
-
-interface Trained extends AdamWSpans {
-  name: string
-  shape: readonly number[]
-  /** Where gradients of later micro-batches are written before they are added; models too large for it have none. */
-  spare: FlatSpan | null
-}
-
-/** Up to this many trained floats, room for a second gradient is set aside. */
-const SPARE_FLOATS = 2 ** 26
+import { allocateTrained, assertShared, sharedMemory, type Trained } from './trained.ts'
 
 /** Output of a training graph that holds the gradient of the i-th trained tensor. */
 export const gradientName = (index: number): string => `gradient${index}`
-
-const OPTIMIZER_FILE = 'optimizer.safetensors'
 
 /** All weights of one policy, with the optimiser's state for those that are trained. */
 export class Parameters {
@@ -418,7 +408,7 @@ export class Parameters {
       })
     await this.pull({ optimizer: withOptimizer })
     const writeMore = (target: string) => {
-      if (withOptimizer) this.#saveOptimizer(join(target, OPTIMIZER_FILE))
+      if (withOptimizer) writeOptimizer(target, this.trained, this.steps)
     }
     const valueHead = this.#pick(this.#valueNames)
     if (this.lora) {
@@ -445,16 +435,6 @@ export class Parameters {
     return new Map([...this.#tensors].filter(([name]) => names.has(name)))
   }
 
-  #saveOptimizer(path: string): void {
-    const moments: NamedTensors = new Map()
-    for (const { name, shape, m, v } of this.trained) {
-      moments.set(`m.${name}`, { shape: [...shape], data: m.view })
-      moments.set(`v.${name}`, { shape: [...shape], data: v.view })
-    }
-    moments.set('steps', { shape: [1], data: Float32Array.of(this.steps) })
-    writeSafetensors(path, moments)
-  }
-
   /**
    * Reads the trained weights from a folder that `save` wrote, and the optimiser's state; it starts anew where the folder
    * has none or it is not wanted, and what is accumulated is dropped.
@@ -464,18 +444,13 @@ export class Parameters {
     assertWholeModel(folder, [OPTIMIZER_FILE])
     const main = this.lora ? loadAdapter(folder, this.config).tensors : loadWeights(folder, this.config)
     const tensors = new Map([...main, ...((this.hasValueHead && loadValueHead(folder, this.config)) || [])])
-    const path = join(folder, OPTIMIZER_FILE)
-    const moments = withOptimizer && existsSync(path) ? readSafetensors(path) : null
-    const stored = this.trained.map(({ name, param: { length } }) => ({
-      param: dataOf(tensors, name, length, folder),
-      m: moments && dataOf(moments, `m.${name}`, length, path),
-      v: moments && dataOf(moments, `v.${name}`, length, path),
-    }))
-    this.steps = moments ? dataOf(moments, 'steps', 1, path)[0] : 0
+    const stored = this.trained.map(({ name, param: { length } }) => dataOf(tensors, name, length, folder))
+    const moments = withOptimizer ? readOptimizer(folder, this.trained) : null
+    this.steps = moments?.steps ?? 0
     this.trained.forEach(({ param, m, v }, i) => {
-      param.view.set(stored[i].param)
-      m.view.set(stored[i].m ?? new Float32Array(m.length))
-      v.view.set(stored[i].v ?? new Float32Array(v.length))
+      param.view.set(stored[i])
+      m.view.set(moments?.m[i] ?? new Float32Array(m.length))
+      v.view.set(moments?.v[i] ?? new Float32Array(v.length))
     })
     this.changed()
   }
@@ -483,50 +458,6 @@ export class Parameters {
 
 const noReference = (): never => {
   throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
-}
-
-/** Memory for one float of each of the trained ones. */
-const sharedMemory = (trained: readonly Trained[]): SharedArrayBuffer[] =>
-  trained.map(({ param }) => new SharedArrayBuffer(param.length * 4))
-
-const assertShared = (
-  what: string,
-  shared: readonly SharedArrayBuffer[],
-  trained: readonly Trained[],
-): void => {
-  const fits = ({ param }: Trained, i: number) => shared[i].byteLength === param.length * 4
-  if (shared.length === trained.length && trained.every(fits)) return
-  throw new CheckpointError(`shared ${what}: expected the tensors of this model, got other ones`, {
-    hint: 'start all engines from the same source',
-  })
-}
-
-const dataOf = (tensors: NamedTensors, name: string, length: number, place: string): Float32Array => {
-  const data = tensors.get(name)?.data
-  if (data?.length === length) return data
-  throw new CheckpointError(
-    `${place}: ${name}: expected ${length} elements, got ${data?.length ?? 'nothing'}`,
-    {
-      hint: 'it belongs to another model, or to an adapter of another rank',
-    },
-  )
-}
-
-/** Puts tensors into flat buffers, each with its gradient and moments in the same buffer. */
-const allocateTrained = (tensors: NamedTensors, withSpare: boolean): Trained[] => {
-  const entries = [...tensors]
-  const total = entries.reduce((sum, [, { data }]) => sum + data.length, 0)
-  const spans = withSpare && total <= SPARE_FLOATS ? 5 : 4
-  const floats = entries.map(([, { data }]) => spans * alignedFloats(data.length))
-  return planShards(floats).flatMap(indices => {
-    const buffer = FlatBuffer.create(indices.reduce((sum, i) => sum + floats[i], 0))
-    return indices.map(i => {
-      const [name, { shape, data }] = entries[i]
-      const [param, grad, m, v, spare = null] = Array.from({ length: spans }, () => buffer.alloc(data.length))
-      param.view.set(data)
-      return { name, shape, param, grad, m, v, spare }
-    })
-  })
 }
 
 /** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
@@ -540,11 +471,4 @@ export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, value
     total: count([...base, ...adapter, ...head]),
     trained: count([...(lora ? adapter : base), ...head]),
   }
-}
-
-/** In double precision: gradients of many small numbers, products of which cancel. */
-const dot = (a: Float32Array, b: Float32Array): number => {
-  let sum = 0
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i]
-  return sum
 }
