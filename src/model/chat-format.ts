@@ -1,6 +1,5 @@
 /** @file Conversations as a chat model's tokens, and its tokens as text. */
 
-import { join } from 'node:path'
 import { CheckpointError } from '../util/errors.ts'
 import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptions } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
@@ -13,7 +12,7 @@ import {
   loadTokenizer,
   type Tokenizer,
 } from './tokenizer.ts'
-import { readText } from './weights.ts'
+import { readModelText } from './model-files.ts'
 
 /** Text of tokens, and where each of them ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
 export interface TokenText {
@@ -133,7 +132,7 @@ export const chatFormat = (
  * @throws CheckpointError unless both folders' tokenizers are the same
  */
 export const assertSameTokenizer = (folder: string, other: string, setting: string): void => {
-  const read = (dir: string) => readText(join(baseFolder(dir), 'tokenizer.json'))
+  const read = (dir: string) => readModelText(baseFolder(dir), 'tokenizer.json')
   if (hasTokenizer(baseFolder(other)) && read(folder) === read(other)) return
   throw new CheckpointError(`${setting}: ${other} has another tokenizer than ${folder}`, {
     hint: 'choose a model of the same family, whose tokens mean the same',

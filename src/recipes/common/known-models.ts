@@ -1,9 +1,10 @@
 /** @file Shapes of published models that presets name, from their config.json, so that a plan needs no download. */
 
-import { existsSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { isAdapterFolder } from '../../model/lora-files.ts'
+import { isModel } from '../../model/model-files.ts'
 import { resolveShipped } from '../../util/package.ts'
 
 const QWEN_25 = {
@@ -109,7 +110,7 @@ const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
 /** Shape of the model in a folder, or of the published one that the folder is named after; null for neither. */
 export const knownShape = (path: string): ModelConfig | null => {
   const folder = resolveShipped(path)
-  if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
+  if (isModel(folder)) return loadConfig(folder)
   // Models that were trained further have the shape of their base.
   const name = basename(folder).replace(/-(Instruct|Base)(-\d{4})?$/, '')
   // A folder may be called `constructor`, which every object has.
@@ -119,6 +120,6 @@ export const knownShape = (path: string): ModelConfig | null => {
 /** The folder as a plan names it, with a word where nothing is there yet. */
 export const modelPlace = (path: string): string => {
   const folder = resolveShipped(path)
-  const there = ['config.json', 'adapter_config.json'].some(file => existsSync(join(folder, file)))
+  const there = isModel(folder) || isAdapterFolder(folder)
   return there ? path : `${path} (not there yet: put the model in this folder)`
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
+import { isModel } from '../../model/model-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
 import { ADAPTER_FOLDER, REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
@@ -23,12 +24,12 @@ import { resolveShipped } from '../../util/package.ts'
  */
 export const existingModel = (path: string, key: string): string => {
   const folder = resolveShipped(path)
-  if (existsSync(join(folder, 'config.json')) || isAdapterFolder(folder)) return refuseRun(folder, key)
+  if (isModel(folder) || isAdapterFolder(folder)) return refuseRun(folder, key)
   const brought = join(folder, ADAPTER_FOLDER)
   if (existsSync(join(folder, REFERENCE_FILE)) && isAdapterFolder(brought)) return refuseRun(brought, key)
   if (existsSync(join(folder, REFERENCE_FILE))) throw elsewhere(folder, key)
   throw new CheckpointError(`${key}: ${folder} holds no model`, {
-    hint: 'check the path; a checkpoint folder has config.json and model.safetensors',
+    hint: 'check the path; a checkpoint folder has config.json and model.safetensors, and a GGUF file ends in .gguf',
   })
 }
 
