@@ -41,18 +41,18 @@ const SCALAR_BYTES: Readonly<Record<number, number>> = {
   ...{ 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1 },
   ...{ 10: 8, 11: 8, 12: 8 },
 }
-const readScalar: Readonly<Record<number, (view: DataView) => number | boolean>> = {
-  0: view => view.getUint8(0),
-  1: view => view.getInt8(0),
-  2: view => view.getUint16(0, true),
-  3: view => view.getInt16(0, true),
-  4: view => view.getUint32(0, true),
-  5: view => view.getInt32(0, true),
-  6: view => view.getFloat32(0, true),
-  7: view => view.getUint8(0) !== 0,
-  10: view => Number(view.getBigUint64(0, true)),
-  11: view => Number(view.getBigInt64(0, true)),
-  12: view => view.getFloat64(0, true),
+const readScalar: Readonly<Record<number, (view: DataView, at: number) => number | boolean>> = {
+  0: (view, at) => view.getUint8(at),
+  1: (view, at) => view.getInt8(at),
+  2: (view, at) => view.getUint16(at, true),
+  3: (view, at) => view.getInt16(at, true),
+  4: (view, at) => view.getUint32(at, true),
+  5: (view, at) => view.getInt32(at, true),
+  6: (view, at) => view.getFloat32(at, true),
+  7: (view, at) => view.getUint8(at) !== 0,
+  10: (view, at) => Number(view.getBigUint64(at, true)),
+  11: (view, at) => Number(view.getBigInt64(at, true)),
+  12: (view, at) => view.getFloat64(at, true),
 }
 
 /** Longest key or name (the format's own limit for keys), and longest single text: a template, not a book. */
@@ -72,6 +72,7 @@ class Cursor {
   readonly #fd: number
   readonly fileBytes: number
   readonly #window = new Uint8Array(WINDOW_BYTES)
+  readonly #view = new DataView(this.#window.buffer)
   #start = 0
   #length = 0
 
@@ -97,19 +98,22 @@ class Cursor {
   bytes(count: number, what: string): Uint8Array {
     const at = this.skip(count, what)
     if (count > WINDOW_BYTES) return readAt(this.#fd, new Uint8Array(count), at, this.path)
-    if (at < this.#start || at + count > this.#start + this.#length) this.#fill(at)
+    this.#hold(at, count)
     return this.#window.subarray(at - this.#start, at - this.#start + count)
   }
 
-  #fill(at: number): void {
+  /** Has these bytes in the window. */
+  #hold(at: number, count: number): void {
+    if (at >= this.#start && at + count <= this.#start + this.#length) return
     this.#start = at
     this.#length = Math.min(WINDOW_BYTES, this.fileBytes - at)
     readAt(this.#fd, this.#window.subarray(0, this.#length), at, this.path)
   }
 
   scalar(type: number, what: string): number | boolean {
-    const bytes = this.bytes(SCALAR_BYTES[type], what)
-    return readScalar[type](new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    const at = this.skip(SCALAR_BYTES[type], what)
+    this.#hold(at, SCALAR_BYTES[type])
+    return readScalar[type](this.#view, at - this.#start)
   }
 
   /** A size or count of 64 bits. */

@@ -35,7 +35,18 @@ const kindOf = (header: GgufHeader): Vocabulary['kind'] => {
   )
 }
 
+/** Those read last, as long as somebody has them: a tokenizer's files are made one after another. */
+const vocabularies = new WeakMap<GgufHeader, WeakRef<Vocabulary>>()
+
 const vocabularyOf = (header: GgufHeader): Vocabulary => {
+  const known = vocabularies.get(header)?.deref()
+  if (known) return known
+  const made = readVocabulary(header)
+  vocabularies.set(header, new WeakRef(made))
+  return made
+}
+
+const readVocabulary = (header: GgufHeader): Vocabulary => {
   const tokens = header.texts('tokenizer.ggml.tokens')
   if (!tokens?.length) throw damaged(header, 'tokenizer.ggml.tokens: expected tokens, got none')
   const types = header.numbers('tokenizer.ggml.token_type') ?? tokens.map(() => TokenType.NORMAL)
@@ -210,8 +221,10 @@ const mergesOf = (header: GgufHeader, { tokens, types }: Vocabulary): [string, s
   for (const id of made) {
     const token = tokens[id]
     for (let at = 1; at < token.length; at++) {
-      const [left, right] = [token.slice(0, at), token.slice(at)]
-      if (known.has(left) && known.has(right)) merges.push([left, right])
+      const left = token.slice(0, at)
+      if (!known.has(left)) continue
+      const right = token.slice(at)
+      if (known.has(right)) merges.push([left, right])
     }
   }
   return merges
