@@ -5,6 +5,7 @@ import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptio
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
 import { adapterBase, isAdapterFolder } from './lora-files.ts'
+import { readModelText } from './model-files.ts'
 import {
   assertTokenizerFits,
   decodeWithOffsets,
@@ -12,7 +13,6 @@ import {
   loadTokenizer,
   type Tokenizer,
 } from './tokenizer.ts'
-import { readModelText } from './model-files.ts'
 
 /** Text of tokens, and where each of them ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
 export interface TokenText {

@@ -6,7 +6,8 @@ import { ggufJson, ggufOf, ggufText, hasGgufFile } from './gguf/folder.ts'
 import { readJson, readText } from './weights.ts'
 
 /** Whether a path names a whole model: a folder with a configuration, a GGUF file, or a folder with one GGUF file. */
-export const isModel = (path: string): boolean => ggufOf(path) !== null || existsSync(join(path, 'config.json'))
+export const isModel = (path: string): boolean =>
+  ggufOf(path) !== null || existsSync(join(path, 'config.json'))
 
 /** @throws CheckpointError for a GGUF file that is damaged */
 export const hasModelFile = (model: string, name: string): boolean => {

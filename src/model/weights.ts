@@ -137,18 +137,37 @@ export const loadWeights = (dir: string, config: ModelConfig, options: LoadOptio
   }
 }
 
+/** Weights that are read one at a time; `close` when done. */
+export interface OpenWeights {
+  /** @throws CheckpointError for one that is not finite, or a file cut short meanwhile */
+  read(name: string): Float32Array
+  close(): void
+}
+
+/**
+ * Opens the files of `loadWeights` and checks them, and reads nothing yet.
+ * @throws CheckpointError as `loadWeights` does
+ */
+export const openWeights = (dir: string, config: ModelConfig): OpenWeights => {
+  const files = openWeightFiles(dir)
+  const close = () => {
+    for (const file of files) file.close()
+  }
+  try {
+    const fileByName = locate(files)
+    checkSpecs(tensorSpecs(config), fileByName, dir)
+    return { read: name => readFinite(fileByName.get(name)!, name), close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
 /**
  * Checks the files of `loadWeights` without reading the weights: they are there, whole, and fit the configuration.
  * @throws CheckpointError as `loadWeights` does
  */
-export const checkWeights = (dir: string, config: ModelConfig): void => {
-  const files = openWeightFiles(dir)
-  try {
-    checkSpecs(tensorSpecs(config), locate(files), dir)
-  } finally {
-    for (const file of files) file.close()
-  }
-}
+export const checkWeights = (dir: string, config: ModelConfig): void => openWeights(dir, config).close()
 
 /**
  * Loads the value head from a checkpoint folder, or null when it has none.
@@ -289,12 +308,16 @@ const readSpecs = (
   checkSpecs(specs, fileByName, place)
   const tensors: NamedTensors = new Map()
   for (const { name, shape } of specs) {
-    const file = fileByName.get(name)!
-    const data = file.read(name, options.allocate?.(name, elementCount(shape)))
-    refuseNonFinite(data, `${file.path}: ${name}`)
+    const data = readFinite(fileByName.get(name)!, name, options.allocate?.(name, elementCount(shape)))
     tensors.set(name, { shape, data })
   }
   return tensors
+}
+
+const readFinite = (file: TensorFile, name: string, target?: Float32Array): Float32Array => {
+  const data = file.read(name, target)
+  refuseNonFinite(data, `${file.path}: ${name}`)
+  return data
 }
 
 /** One such number makes every output of the model one. */

@@ -100,8 +100,8 @@ const q2k: ReadBlock = (x, p, y, at, half) => {
 const q3k: ReadBlock = (x, p, y, at, half) => {
   const d = half(p + 108)
   for (let group = 0; group < 16; group++) {
-    const low = (x[p + 96 + (group & 7)] >> (group >> 3 << 2)) & 15
-    const high = (x[p + 104 + (group & 3)] >> (group >> 2 << 1)) & 3
+    const low = (x[p + 96 + (group & 7)] >> ((group >> 3) << 2)) & 15
+    const high = (x[p + 104 + (group & 3)] >> ((group >> 2) << 1)) & 3
     const dl = fround(d * ((low | (high << 4)) - 32))
     const place = (group & 1) * 16
     const from = p + 32 + (group >> 3) * 32 + place

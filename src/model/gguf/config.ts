@@ -90,18 +90,24 @@ const refuseOtherWidths = (header: GgufHeader, headDim: number): void => {
   for (const key of ['attention.value_length', 'rope.dimension_count']) {
     const width = optional(key) ?? headDim
     if (width !== headDim)
-      throw new CheckpointError(`${header.path}: ${key}: expected the width of a head, ${headDim}, got ${width}`, {
-        hint: 'this model computes something that is not supported',
-      })
+      throw new CheckpointError(
+        `${header.path}: ${key}: expected the width of a head, ${headDim}, got ${width}`,
+        {
+          hint: 'this model computes something that is not supported',
+        },
+      )
   }
 }
 
 const vocabularySize = (header: GgufHeader): number => {
   const embedding = header.tensors.get('token_embd.weight')
   if (embedding) return embedding.shape[0]
-  throw new CheckpointError(`${header.path}: token_embd.weight: expected the embeddings, got no such tensor`, {
-    hint: 'the GGUF file is not that of a whole model',
-  })
+  throw new CheckpointError(
+    `${header.path}: token_embd.weight: expected the embeddings, got no such tensor`,
+    {
+      hint: 'the GGUF file is not that of a whole model',
+    },
+  )
 }
 
 const ropeTheta = (header: GgufHeader): number => settingsOf(header).optional('rope.freq_base') ?? 10_000
@@ -140,20 +146,24 @@ const readDivisors = (header: GgufHeader): Float32Array | null => {
 }
 
 /** Layers of 27B, whose queries are scaled by the width of the model per head (src/models/gemma3.cpp of ggml-org/llama.cpp). */
-const LARGEST_GEMMA_LAYERS = 62
+export const LARGEST_GEMMA_LAYERS = 62
+/** Every sixth layer looks back at all tokens. */
+export const GEMMA_PERIOD = 6
 
 const gemmaConfig = (header: GgufHeader, headDim: number) => {
   const { need, optional } = settingsOf(header)
   const layers = need('block_count')
   const heads = need('attention.head_count')
+  const window = optional('attention.sliding_window')
+  const period = optional('attention.sliding_window_pattern') ?? GEMMA_PERIOD
   return {
     ...{ hidden_activation: 'gelu_pytorch_tanh', attention_bias: false },
     ...{ attn_logit_softcapping: null, final_logit_softcapping: optional('final_logit_softcapping') },
     query_pre_attn_scalar: layers === LARGEST_GEMMA_LAYERS ? need('embedding_length') / heads : headDim,
-    sliding_window: need('attention.sliding_window'),
+    ...(window === null ? {} : { sliding_window: window }),
     rope_local_base_freq: optional('rope.freq_base_swa') ?? 10_000,
     layer_types: Array.from({ length: layers }, (_, layer) =>
-      (layer + 1) % 6 === 0 ? 'full_attention' : 'sliding_attention',
+      window === null || (layer + 1) % period === 0 ? 'full_attention' : 'sliding_attention',
     ),
   }
 }

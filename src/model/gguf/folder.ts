@@ -19,9 +19,12 @@ export const ggufOf = (path: string): string | null => {
   if (['config.json', 'adapter_config.json'].some(name => existsSync(join(path, name)))) return null
   const files = readdirSync(path).filter(name => name.endsWith('.gguf'))
   if (files.length > 1)
-    throw new CheckpointError(`${path}: expected one model, found ${files.length}: ${files.slice(0, 3).join(', ')}`, {
-      hint: 'name one of these files',
-    })
+    throw new CheckpointError(
+      `${path}: expected one model, found ${files.length}: ${files.slice(0, 3).join(', ')}`,
+      {
+        hint: 'name one of these files',
+      },
+    )
   return files.length === 1 ? join(path, files[0]) : null
 }
 
@@ -43,7 +46,8 @@ const FILES: Readonly<Record<string, (header: GgufHeader) => Record<string, unkn
   'config.json': configJsonOf,
   'generation_config.json': generationConfigOf,
   'tokenizer.json': tokenizerJsonOf,
-  'tokenizer_config.json': header => tokenizerConfigOf(header, configJsonOf(header).max_position_embeddings as number),
+  'tokenizer_config.json': header =>
+    tokenizerConfigOf(header, configJsonOf(header).max_position_embeddings as number),
 }
 const TEMPLATE = 'chat_template.jinja'
 const templateOf = (header: GgufHeader) => header.text('tokenizer.chat_template')

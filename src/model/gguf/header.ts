@@ -63,7 +63,9 @@ const MAX_DIMENSIONS = 4
 const WINDOW_BYTES = 1 << 20
 
 const damaged = (path: string, message: string): CheckpointError =>
-  new CheckpointError(`${path}: ${message}`, { hint: 'the GGUF file is damaged or incomplete: fetch it again' })
+  new CheckpointError(`${path}: ${message}`, {
+    hint: 'the GGUF file is damaged or incomplete: fetch it again',
+  })
 
 /** Reads forwards through a file by a window of fixed size; every length is compared with what the file has left. */
 class Cursor {
@@ -123,7 +125,8 @@ class Cursor {
 
   text(what: string, limit = MAX_TEXT_BYTES): string {
     const length = this.size(what)
-    if (length > limit) throw damaged(this.path, `${what}: expected a text of at most ${limit} bytes, got ${length}`)
+    if (length > limit)
+      throw damaged(this.path, `${what}: expected a text of at most ${limit} bytes, got ${length}`)
     try {
       return utf8.decode(this.bytes(length, what))
     } catch (error) {
@@ -198,7 +201,8 @@ const parse = (cursor: Cursor): GgufHeader => {
 const checkMagic = (cursor: Cursor): void => {
   const { path } = cursor
   const magic = Buffer.from(cursor.bytes(4, 'magic')).toString('latin1')
-  if (magic !== 'GGUF') throw damaged(path, `expected a GGUF file, which starts with GGUF, got ${JSON.stringify(magic)}`)
+  if (magic !== 'GGUF')
+    throw damaged(path, `expected a GGUF file, which starts with GGUF, got ${JSON.stringify(magic)}`)
   const version = cursor.scalar(U32, 'version') as number
   if (version === 2 || version === 3) return
   const why = version > 0xffff ? 'a big-endian file' : `version ${version}`
@@ -228,17 +232,28 @@ const skipArray = (cursor: Cursor, key: string, depth: number): StoredArray => {
   return { type, count, offset }
 }
 
-const headerOf = (path: string, values: ReadonlyMap<string, Scalar | StoredArray>): Omit<GgufHeader, 'tensors'> => {
+const headerOf = (
+  path: string,
+  values: ReadonlyMap<string, Scalar | StoredArray>,
+): Omit<GgufHeader, 'tensors'> => {
   const scalar = <T extends Scalar>(key: string, type: 'string' | 'number' | 'boolean'): T | null => {
     const value = values.get(key)
     if (value === undefined) return null
     if (typeof value === type) return value as T
-    throw damaged(path, `${key}: expected a ${type}, got ${typeof value === 'object' ? 'an array' : typeof value}`)
+    throw damaged(
+      path,
+      `${key}: expected a ${type}, got ${typeof value === 'object' ? 'an array' : typeof value}`,
+    )
   }
-  const array = <T>(key: string, isOf: (type: number) => boolean, read: (cursor: Cursor, type: number) => T) => {
+  const array = <T>(
+    key: string,
+    isOf: (type: number) => boolean,
+    read: (cursor: Cursor, type: number) => T,
+  ) => {
     const value = values.get(key)
     if (value === undefined) return null
-    if (typeof value !== 'object' || !isOf(value.type)) throw damaged(path, `${key}: expected an array of another type`)
+    if (typeof value !== 'object' || !isOf(value.type))
+      throw damaged(path, `${key}: expected an array of another type`)
     return withFile(path, fd => {
       const cursor = new Cursor(path, fd, fstatSync(fd).size, value.offset)
       const elements: T[] = []
@@ -252,9 +267,18 @@ const headerOf = (path: string, values: ReadonlyMap<string, Scalar | StoredArray
     text: key => scalar<string>(key, 'string'),
     number: key => scalar<number>(key, 'number'),
     flag: key => scalar<boolean>(key, 'boolean'),
-    texts: key => array(key, type => type === STRING, cursor => cursor.text(key)),
+    texts: key =>
+      array(
+        key,
+        type => type === STRING,
+        cursor => cursor.text(key),
+      ),
     numbers: key =>
-      array(key, type => type in SCALAR_BYTES && type !== 7, (cursor, type) => cursor.scalar(type, key) as number),
+      array(
+        key,
+        type => type in SCALAR_BYTES && type !== 7,
+        (cursor, type) => cursor.scalar(type, key) as number,
+      ),
   }
 }
 

@@ -1,7 +1,12 @@
 /** @file What tensors are called in GGUF and in Hugging Face's files, and how their values differ. */
 
 /** By GGUF's `general.architecture`, that of Hugging Face's `model_type`. */
-export const ARCHITECTURES = { llama: 'llama', qwen2: 'qwen2', qwen3: 'qwen3', gemma3: 'gemma3_text' } as const
+export const ARCHITECTURES = {
+  llama: 'llama',
+  qwen2: 'qwen2',
+  qwen3: 'qwen3',
+  gemma3: 'gemma3_text',
+} as const
 export type GgufArchitecture = keyof typeof ARCHITECTURES
 
 /** A tensor's counterpart and what was done to it on the way into GGUF (`conversion/` of ggml-org/llama.cpp). */

@@ -14,7 +14,7 @@ export interface PreTokenizer {
 }
 
 const GPT2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)`
-const CONTRACTIONS = String.raw`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`
+const CONTRACTIONS = `(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])`
 const wordsWith = (digits: string) =>
   String.raw`${CONTRACTIONS}|[^\r\n\p{L}\p{N}]?\p{L}+|${digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 
@@ -24,10 +24,27 @@ const plain = (pieces: readonly string[], ...names: string[]): PreTokenizer => (
 
 export const PRE_TOKENIZERS: readonly PreTokenizer[] = [
   plain([GPT2], 'gpt-2', 'phi-2', 'mpt', 'olmo', 'gigachat', 'mellum'),
-  plain([String.raw`\p{N}`, GPT2], 'smollm', 'starcoder', 'refact', 'command-r', 'codeshell', 'exaone', 'minerva-7b'),
+  plain(
+    [String.raw`\p{N}`, GPT2],
+    'smollm',
+    'starcoder',
+    'refact',
+    'command-r',
+    'codeshell',
+    'exaone',
+    'minerva-7b',
+  ),
   plain([wordsWith(String.raw`\p{N}`)], 'qwen2', 'deepseek-r1-qwen', 'stablelm2', 'megrez', 'hunyuan'),
   {
-    ...plain([wordsWith(String.raw`\p{N}{1,3}`)], 'llama-bpe', 'llama3', 'llama-v3', 'falcon3', 'pixtral', 'lfm2'),
+    ...plain(
+      [wordsWith(String.raw`\p{N}{1,3}`)],
+      'llama-bpe',
+      'llama3',
+      'llama-v3',
+      'falcon3',
+      'pixtral',
+      'lfm2',
+    ),
     ...{ ignoreMerges: true, addsBos: true },
   },
   plain([wordsWith(String.raw`\p{N}{1,3}`)], 'smaug-bpe', 'dbrx'),

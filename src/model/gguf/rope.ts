@@ -11,7 +11,10 @@ const frequenciesOf = (theta: number, headDim: number): number[] =>
 
 /** What `rope_freqs.weight` holds [headDim / 2]: each frequency is divided by it. */
 export const ropeDivisors = (theta: number, headDim: number, scaling: RopeScaling): Float32Array =>
-  Float32Array.from(frequenciesOf(theta, headDim), frequency => frequency / scaleFrequency(frequency, scaling))
+  Float32Array.from(
+    frequenciesOf(theta, headDim),
+    frequency => frequency / scaleFrequency(frequency, scaling),
+  )
 
 /**
  * The settings that give these divisors. Of original length, low and high factor only the ratios show: the low factor is 1, as in all
@@ -26,19 +29,26 @@ export const ropeScalingOf = (divisors: Float32Array, theta: number, path: strin
   }
   const fits = (scaling: Llama3Scaling) =>
     ropeDivisors(theta, headDim, scaling).every((value, i) => Math.abs(value / divisors[i] - 1) < 1e-4)
-  const fitted = fit(divisors, frequenciesOf(theta, headDim), known)
+  const fitted = lineThrough(divisors, frequenciesOf(theta, headDim), known)
   const found = [known, ...(fitted ? [fitted] : [])].find(fits)
   if (found) return found
-  throw new CheckpointError(`${path}: rope_freqs.weight: expected the frequencies of Llama 3's rule, got other ones`, {
-    hint: 'this way of stretching the context is not supported',
-  })
+  throw new CheckpointError(
+    `${path}: rope_freqs.weight: expected the frequencies of Llama 3's rule, got other ones`,
+    {
+      hint: 'this way of stretching the context is not supported',
+    },
+  )
 }
 
 /**
  * Between both bounds the share of the unscaled frequency grows evenly with 1 / wavelength: a line through the first and the last
  * frequency there gives slope and intercept, which are L / (high - 1) and -1 / (high - 1).
  */
-const fit = (divisors: Float32Array, frequencies: readonly number[], known: Llama3Scaling): Llama3Scaling | null => {
+const lineThrough = (
+  divisors: Float32Array,
+  frequencies: readonly number[],
+  known: Llama3Scaling,
+): Llama3Scaling | null => {
   const { factor } = known
   const points = frequencies
     .map((frequency, i) => ({

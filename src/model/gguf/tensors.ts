@@ -26,7 +26,9 @@ export class GgufTensors implements TensorFile {
     this.path = header.path
     this.#architecture = architecture
     this.#heads = heads
-    this.#tensors = new Map([...header.tensors].map(([name, tensor]) => [toHfName(architecture, name) ?? name, tensor]))
+    this.#tensors = new Map(
+      [...header.tensors].map(([name, tensor]) => [toHfName(architecture, name) ?? name, tensor]),
+    )
     this.#fd = openSync(header.path, 'r')
   }
 
@@ -48,7 +50,9 @@ export class GgufTensors implements TensorFile {
     const rows = tensor.shape.slice(0, -1).reduce((product, dimension) => product * dimension, 1)
     const values = target ?? new Float32Array(rows * columns)
     if (values.length !== rows * columns)
-      throw new CheckpointError(`${this.path}: ${name}: expected ${values.length} elements, got ${rows * columns}`)
+      throw new CheckpointError(
+        `${this.path}: ${name}: expected ${values.length} elements, got ${rows * columns}`,
+      )
     const { heads, shift } = toGgufName(this.#architecture, name) ?? { heads: null, shift: 0 }
     const placeOf = heads ? this.#unpaired(name, rows, this.#heads[heads]) : (row: number) => row
     this.#readRows(tensor, rows, (bytes, from, row) =>
@@ -68,7 +72,11 @@ export class GgufTensors implements TensorFile {
     return row => places[row]
   }
 
-  #readRows(tensor: GgufTensor, rows: number, use: (bytes: Uint8Array, from: number, row: number) => void): void {
+  #readRows(
+    tensor: GgufTensor,
+    rows: number,
+    use: (bytes: Uint8Array, from: number, row: number) => void,
+  ): void {
     const rowBytes = tensor.bytes / rows
     const perChunk = Math.max(1, Math.floor(CHUNK_BYTES / rowBytes))
     const buffer = new Uint8Array(Math.min(perChunk, rows) * rowBytes)

@@ -9,9 +9,20 @@ export const TokenType = { NORMAL: 1, UNKNOWN: 2, CONTROL: 3, USER_DEFINED: 4, U
 
 /** Tokens that llama.cpp ends a response with, whatever the file says of them (src/llama-vocab.cpp, special_eog_ids). */
 const ENDINGS = new Set([
-  ...['<|eot_id|>', '<|im_end|>', '<|end|>', '<end_of_turn>', '<|endoftext|>', '<|eom_id|>', '<|end_of_text|>'],
+  ...[
+    '<|eot_id|>',
+    '<|im_end|>',
+    '<|end|>',
+    '<end_of_turn>',
+    '<|endoftext|>',
+    '<|eom_id|>',
+    '<|end_of_text|>',
+  ],
   ...['<EOT>', '</s>', '<eos>'],
 ])
+
+/** Whether llama.cpp ends a response with a control token of this text by itself. */
+export const isEnding = (text: string): boolean => ENDINGS.has(text)
 
 interface Vocabulary {
   tokens: readonly string[]
@@ -20,7 +31,9 @@ interface Vocabulary {
 }
 
 const damaged = (header: GgufHeader, message: string) =>
-  new CheckpointError(`${header.path}: ${message}`, { hint: 'fetch the GGUF file again, or use another conversion' })
+  new CheckpointError(`${header.path}: ${message}`, {
+    hint: 'fetch the GGUF file again, or use another conversion',
+  })
 
 /** Whether a file has a tokenizer at all. */
 export const hasVocabulary = (header: GgufHeader): boolean => header.has('tokenizer.ggml.tokens')
@@ -85,7 +98,7 @@ export const specialIdsOf = (header: GgufHeader): SpecialIds => {
   const usual = kind === 'pieces' ? PIECES_DEFAULTS : { bos: null, eos: null, unknown: null }
   const eos = id('eos', usual.eos)
   const named = [eos, id('eot'), id('eom')].filter(one => one !== null)
-  const known = tokens.flatMap((token, i) => (types[i] === TokenType.CONTROL && ENDINGS.has(token) ? [i] : []))
+  const known = tokens.flatMap((token, i) => (types[i] === TokenType.CONTROL && isEnding(token) ? [i] : []))
   return {
     ...{ bos: id('bos', usual.bos), eos, unknown: id('unknown', usual.unknown), pad: id('padding') },
     stops: [...new Set([...named, ...known])],
@@ -138,9 +151,12 @@ export const preTokenizerOf = (header: GgufHeader): PreTokenizer => {
   const found = PRE_TOKENIZERS.find(({ names }) => names.includes(name))
   if (found) return found
   const known = PRE_TOKENIZERS.flatMap(({ names }) => names).join(', ')
-  throw new CheckpointError(`${header.path}: tokenizer.ggml.pre: expected one of ${known}, got ${JSON.stringify(name)}`, {
-    hint: "use the model's Hugging Face folder, which says itself how its tokenizer cuts words",
-  })
+  throw new CheckpointError(
+    `${header.path}: tokenizer.ggml.pre: expected one of ${known}, got ${JSON.stringify(name)}`,
+    {
+      hint: "use the model's Hugging Face folder, which says itself how its tokenizer cuts words",
+    },
+  )
 }
 
 const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false }
@@ -172,7 +188,11 @@ const bytePairs = (header: GgufHeader) => {
 /** A merge is two tokens with a blank between; the first has at least one character, which may be a blank itself. */
 const splitMerge = (header: GgufHeader, merge: string, index: number): [string, string] => {
   const at = merge.indexOf(' ', 1)
-  if (at < 0) throw damaged(header, `tokenizer.ggml.merges: ${index}: expected two tokens, got ${JSON.stringify(merge)}`)
+  if (at < 0)
+    throw damaged(
+      header,
+      `tokenizer.ggml.merges: ${index}: expected two tokens, got ${JSON.stringify(merge)}`,
+    )
   return [merge.slice(0, at), merge.slice(at + 1)]
 }
 
@@ -240,7 +260,8 @@ const template = (header: GgufHeader, vocabulary: Vocabulary, ids: SpecialIds) =
   const { tokens } = vocabulary
   const adds = addsOf(header, vocabulary)
   const [first, last] = (['bos', 'eos'] as const).map(name => (adds[name] ? ids[name] : null))
-  const special = (id: number | null) => (id === null ? [] : [{ SpecialToken: { id: tokens[id], type_id: 0 } }])
+  const special = (id: number | null) =>
+    id === null ? [] : [{ SpecialToken: { id: tokens[id], type_id: 0 } }]
   const around = (...inner: unknown[]) => [...special(first), ...inner, ...special(last)]
   const used = [...new Set([first, last].filter(id => id !== null))]
   return {
