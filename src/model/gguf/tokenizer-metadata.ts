@@ -47,7 +47,9 @@ export const tokenizerMetadata = (json: unknown, use: TokenUse, place: string): 
   const { type, vocab } = tokenizer.model
   if ((type ?? 'BPE') !== 'BPE' || vocab === null || typeof vocab !== 'object' || Array.isArray(vocab))
     throw unknownKind(place, `of type ${JSON.stringify(type ?? null)}`)
-  const isPieces = tokenizer.model.byte_fallback === true
+  const isPieces = arePieces(tokenizer)
+  if (isPieces && !Object.hasOwn(vocab, '<0x0A>'))
+    throw unknownKind(place, 'of pieces without a token for every byte')
   const tokens = tokenList(tokenizer, use.vocabSize, isPieces)
   return [
     ...(isPieces ? piecesEntries(tokenizer, tokens) : bytesEntries(tokenizer, place)),
@@ -60,6 +62,10 @@ export const tokenizerMetadata = (json: unknown, use: TokenUse, place: string): 
       : [['tokenizer.chat_template', { text: use.chatTemplate }] satisfies Entry]),
   ]
 }
+
+/** SentencePiece's pieces spell text as it is, byte-level tokens a character for every byte. */
+const arePieces = ({ model, pre_tokenizer }: TokenizerJson): boolean =>
+  model.byte_fallback === true && !JSON.stringify(pre_tokenizer ?? null).includes('"ByteLevel"')
 
 const unknownKind = (place: string, what: string) =>
   new CheckpointError(`${place}: expected a tokenizer that llama.cpp knows, got one ${what}`, {
