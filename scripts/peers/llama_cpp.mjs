@@ -19,7 +19,9 @@ if (files.length === 0 || place === undefined) {
   console.error('usage: NODE_LLAMA_CPP=FOLDER node scripts/peers/llama_cpp.mjs MODEL FILE.gguf...')
   process.exit(2)
 }
-const { getLlama } = await import(pathToFileURL(join(place, 'node_modules/node-llama-cpp/dist/index.js')).href)
+const { getLlama } = await import(
+  pathToFileURL(join(place, 'node_modules/node-llama-cpp/dist/index.js')).href
+)
 
 const PROMPTS = [
   'What is the capital of France?',
@@ -43,27 +45,50 @@ const format = hasChatTemplate(model) ? chatFormatOf(model, 'this script') : nul
 const prompts = PROMPTS.map(content =>
   format ? format.encode([{ role: 'user', content }]) : tokenizer.encode(content, { addSpecialTokens: true }),
 )
-const text = readFileSync(fileURLToPath(new URL('../../docs/ARCHITECTURE.md', import.meta.url)), 'utf8')
-const tokens = tokenizer.encode(text.slice(0, 40_000))
+const text = readFileSync(
+  fileURLToPath(new URL('../../docs/howto/write-a-good-rubric.md', import.meta.url)),
+  'utf8',
+)
+const tokens = tokenizer.encode(text)
 const start = tokenizer.bosId === null ? [] : [tokenizer.bosId]
-const windows = Array.from({ length: WINDOWS }, (_, i) => [...start, ...tokens.slice(i * WINDOW, (i + 1) * WINDOW)])
+const windows = Array.from({ length: WINDOWS }, (_, i) => [
+  ...start,
+  ...tokens.slice(i * WINDOW, (i + 1) * WINDOW),
+])
 
-const policy = await openPolicy(policySchema.parse({ threads: 2, spinning: false }), { folder: model })
-const samples = await policy.sample({ prompts, maxTokens: NEW_TOKENS, temperature: 0, stopTokens: format?.stopTokens })
-const scored = await policy.score(windows.map(window => ({ promptTokens: window.slice(0, 1), tokens: window.slice(1) })))
-await policy.close()
 const perplexity = logprobs => Math.exp(-logprobs.reduce((sum, x) => sum + x, 0) / logprobs.length)
-const ours = perplexity(scored.flatMap(({ logprobs }) => [...logprobs]))
-console.log(`${model}: perplexity ${ours.toFixed(4)} of ${WINDOWS} x ${WINDOW} tokens, by this project's engine`)
+
+/** This project's engine on a model: what it samples, and the text's perplexity. */
+const byOurs = async folder => {
+  const policy = await openPolicy(policySchema.parse({ threads: 2, spinning: false }), { folder })
+  const stopTokens = format?.stopTokens
+  const samples = await policy.sample({ prompts, maxTokens: NEW_TOKENS, temperature: 0, stopTokens })
+  const items = windows.map(window => ({ promptTokens: window.slice(0, 1), tokens: window.slice(1) }))
+  const scored = await policy.score(items)
+  await policy.close()
+  return { samples, perplexity: perplexity(scored.flatMap(({ logprobs }) => [...logprobs])) }
+}
+const { samples, perplexity: ours } = await byOurs(model)
+const against = value => `${value.toFixed(4)} (${((value / ours - 1) * 100).toFixed(3)}%)`
+console.log(
+  `${model}: perplexity ${ours.toFixed(4)} of ${WINDOWS} x ${WINDOW} tokens, by this project's engine`,
+)
 
 const llama = await getLlama({ gpu: false, maxThreads: 2, logLevel: 'error', build: 'never' })
 
 /** Of every token from `from` on: its log-prob, and whether llama.cpp's likeliest is the same. */
 const follow = async (sequence, all, from) => {
   await sequence.clearHistory()
-  const input = all.slice(0, -1).map((token, i) =>
-    i >= from - 1 ? [token, { generateNext: { probabilities: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } }] : token,
-  )
+  const input = all
+    .slice(0, -1)
+    .map((token, i) =>
+      i >= from - 1
+        ? [
+            token,
+            { generateNext: { probabilities: true, options: { temperature: 1, topK: 0, topP: 1, minP: 0 } } },
+          ]
+        : token,
+    )
   const outputs = await sequence.controlledEvaluate(input)
   return all.slice(from).map((token, i) => {
     const { probabilities } = outputs[from - 1 + i].next
@@ -80,15 +105,19 @@ for (const file of files) {
   for (const [i, sample] of samples.entries()) {
     const steps = await follow(sequence, [...prompts[i], ...sample.tokens], prompts[i].length)
     if (steps.every(step => step.same)) same++
-    else console.log(`  ${JSON.stringify(PROMPTS[i])}: another token at ${steps.findIndex(step => !step.same)} of ${steps.length}`)
-    for (const [j, { logprob }] of steps.entries()) worst = Math.max(worst, Math.abs(logprob - sample.logprobs[j]))
+    else
+      console.log(
+        `  ${JSON.stringify(PROMPTS[i])}: another token at ${steps.findIndex(step => !step.same)} of ${steps.length}`,
+      )
+    for (const [j, { logprob }] of steps.entries())
+      worst = Math.max(worst, Math.abs(logprob - sample.logprobs[j]))
     compared += steps.length
   }
   const logprobs = []
-  for (const window of windows) logprobs.push(...(await follow(sequence, window, 1)).map(({ logprob }) => logprob))
-  const theirs = perplexity(logprobs)
+  for (const window of windows)
+    logprobs.push(...(await follow(sequence, window, 1)).map(({ logprob }) => logprob))
   console.log(
-    `${file}: ${same} of ${samples.length} prompts with the same ${compared} greedy tokens, log-probs within ${worst.toExponential(2)}, perplexity ${theirs.toFixed(4)} (${((theirs / ours - 1) * 100).toFixed(3)}%)`,
+    `${file}: ${same} of ${samples.length} prompts with the same ${compared} greedy tokens, log-probs within ${worst.toExponential(2)}, perplexity ${against(perplexity(logprobs))}; by this project's engine ${against((await byOurs(file)).perplexity)}`,
   )
   await context.dispose()
   await loaded.dispose()
