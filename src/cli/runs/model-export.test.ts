@@ -46,6 +46,7 @@ describe('gradus export of a model', () => {
             kind: 'conversations',
             file: sandbox.path('rows.jsonl'),
             rubric: sandbox.path('rubric.yaml'),
+            holdOut: 1,
           },
           steps: 1,
           rollout: { prompts: 2, samples: 2, maxTokens: 4 },
