@@ -71,7 +71,7 @@ export const configJsonOf = (header: GgufHeader): Record<string, unknown> => {
     vocab_size: vocabularySize(header),
     hidden_size: hiddenSize,
     intermediate_size: need('feed_forward_length'),
-    num_hidden_layers: need('block_count'),
+    num_hidden_layers: layerCount(header),
     ...{ num_attention_heads: query, num_key_value_heads: key, head_dim: headDim },
     max_position_embeddings: need('context_length'),
     rms_norm_eps: need('attention.layer_norm_rms_epsilon'),
@@ -97,6 +97,16 @@ const refuseOtherWidths = (header: GgufHeader, headDim: number): void => {
         },
       )
   }
+}
+
+/** Every layer has tensors: a larger number is not one to make lists of. */
+const layerCount = (header: GgufHeader): number => {
+  const layers = settingsOf(header).need('block_count')
+  if (layers <= header.tensors.size) return layers
+  throw new CheckpointError(
+    `${header.path}: block_count: expected at most one layer for each of ${header.tensors.size} tensors, got ${layers}`,
+    { hint: 'the GGUF file is damaged or incomplete: fetch it again' },
+  )
 }
 
 const vocabularySize = (header: GgufHeader): number => {
@@ -152,7 +162,7 @@ export const GEMMA_PERIOD = 6
 
 const gemmaConfig = (header: GgufHeader, headDim: number) => {
   const { need, optional } = settingsOf(header)
-  const layers = need('block_count')
+  const layers = layerCount(header)
   const heads = need('attention.head_count')
   const window = optional('attention.sliding_window')
   const period = optional('attention.sliding_window_pattern') ?? GEMMA_PERIOD

@@ -1,12 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CheckpointError } from '../../util/errors.ts'
 import { loadConfig } from '../checkpoint.ts'
 import { openMerged } from '../merged.ts'
 import { loadTokenizer } from '../tokenizer.ts'
 import { checkWeights, loadWeights } from '../weights.ts'
+import { openTensors } from './config.ts'
 import { writeGguf } from './export.ts'
 import { ggufJson } from './folder.ts'
 import { readGgufHeader } from './header.ts'
@@ -83,6 +85,22 @@ describe('a damaged file', () => {
     }
   })
 
+  it('of flipped bytes is refused in words, or opened', () => {
+    const header = whole.indexOf('output_norm.weight') + 60
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(header), fc.nat(255)), { minLength: 1, maxLength: 4 }), flips => {
+        const bytes = Buffer.from(whole)
+        for (const [at, value] of flips) bytes[at] = value
+        try {
+          openBytes(bytes)
+        } catch (error) {
+          expect(error, String((error as Error).stack)).toBeInstanceOf(CheckpointError)
+        }
+      }),
+      { numRuns: 150, seed: 1 },
+    )
+  })
+
   const unusable: [string, () => Uint8Array, RegExp][] = [
     ['is no GGUF file', () => Buffer.from('PK\x03\x04 and more'), /expected a GGUF file.*"PK/],
     ['is of another version', () => patched(4, 1n, 4), /expected GGUF version 2 or 3.*got version 1/],
@@ -138,11 +156,18 @@ const tensor = (name: string, ...shape: number[]): WrittenTensor => ({
 const write = (values: [string, GgufValue][], tensors: WrittenTensor[] = []) =>
   writeFileSync(broken, Buffer.concat([...ggufChunks(values, tensors)]))
 
+const NORMS = [
+  ...['attn_norm', 'post_attention_norm', 'ffn_norm', 'post_ffw_norm', 'attn_q_norm'].map(
+    name => `blk.0.${name}.weight`,
+  ),
+  'output_norm.weight',
+]
+
 const GEMMA: [string, GgufValue][] = [
   ['general.architecture', { text: 'gemma3' }],
   ['gemma3.context_length', { u32: 64 }],
   ['gemma3.embedding_length', { u32: 8 }],
-  ['gemma3.block_count', { u32: 7 }],
+  ['gemma3.block_count', { u32: 6 }],
   ['gemma3.feed_forward_length', { u32: 16 }],
   ['gemma3.attention.head_count', { u32: 2 }],
   ['gemma3.attention.head_count_kv', { u32: 1 }],
@@ -151,7 +176,30 @@ const GEMMA: [string, GgufValue][] = [
   ['gemma3.attention.sliding_window', { u32: 16 }],
 ]
 
+const LAYERS = [tensor('token_embd.weight', 12, 8), ...NORMS.map(name => tensor(name, 8))]
+
 describe('settings', () => {
+  it('of Gemma are those of Hugging Face, and its norms lack the one that is added to them', () => {
+    write(GEMMA, LAYERS)
+    expect(ggufJson(broken, 'config.json')).toMatchObject({
+      ...{ model_type: 'gemma3_text', vocab_size: 12, head_dim: 4, tie_word_embeddings: true },
+      ...{ rms_norm_eps: 1e-6, sliding_window: 16, rope_local_base_freq: 10_000, query_pre_attn_scalar: 4 },
+      layer_types: [...Array(5).fill('sliding_attention'), 'full_attention'],
+    })
+    const tensors = openTensors(readGgufHeader(broken))
+    const values = Object.fromEntries(tensors.names().map(name => [name, tensors.read(name)[0]]))
+    tensors.close()
+    expect(values).toEqual({
+      'model.embed_tokens.weight': 0.5,
+      'model.layers.0.input_layernorm.weight': -0.5,
+      'model.layers.0.post_attention_layernorm.weight': -0.5,
+      'model.layers.0.pre_feedforward_layernorm.weight': -0.5,
+      'model.layers.0.post_feedforward_layernorm.weight': -0.5,
+      'model.layers.0.self_attn.q_norm.weight': -0.5,
+      'model.norm.weight': -0.5,
+    })
+  })
+
   it.each([
     ['qwen2moe', {}, /general\.architecture: expected llama, qwen2, qwen3, gemma3, got "qwen2moe"/],
     ['llama', { 'split.count': { u32: 3 } }, /one of 3 files.*llama-gguf-split --merge/],
@@ -163,8 +211,17 @@ describe('settings', () => {
 
   it('of other ways of stretching the context are refused', () => {
     const scaled: [string, GgufValue][] = [...GEMMA, ['gemma3.rope.scaling.type', { text: 'yarn' }]]
-    write(scaled, [tensor('token_embd.weight', 12, 8)])
+    write(scaled, LAYERS)
     expect(() => loadConfig(broken)).toThrow(/rope\.scaling\.type: expected linear or none, got yarn/)
+  })
+
+  it('of more layers than tensors are refused before lists of them are made', () => {
+    const layers: [string, GgufValue] = ['gemma3.block_count', { u32: 2 ** 32 - 1 }]
+    write(
+      GEMMA.map(entry => (entry[0] === layers[0] ? layers : entry)),
+      [tensor('token_embd.weight', 12, 8)],
+    )
+    expect(() => loadConfig(broken)).toThrow(/block_count: expected at most.*1 tensors, got 4294967295/)
   })
 
   it('of a cutting of words that is not known are refused with those that are', () => {

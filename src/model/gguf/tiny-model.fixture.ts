@@ -93,7 +93,12 @@ const TEMPLATE =
 
 const shape = {
   ...{ vocab_size: 320, hidden_size: 64, intermediate_size: 96, num_hidden_layers: 2 },
-  ...{ num_attention_heads: 4, num_key_value_heads: 2, max_position_embeddings: 1024, initializer_range: 0.1 },
+  ...{
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    max_position_embeddings: 1024,
+    initializer_range: 0.1,
+  },
 }
 
 /** By family the content of config.json; `qwen2` has an output of its own, `llama` stretched frequencies. */
