@@ -1,8 +1,9 @@
 /** @file `gradus sample` from a model on a server. */
 
+import { tokenizerFolder } from '../../model/lora-files.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { type Io, printJson } from '../io.ts'
+import { broughtFolder } from '../model-option.ts'
 import { identityOf, openServed, type ServedModelOptions } from './served.ts'
 
 export interface SampleServedOptions extends ServedModelOptions {
@@ -22,7 +23,10 @@ export interface SampleServedOptions extends ServedModelOptions {
  */
 export const sampleServed = async (options: SampleServedOptions, io: Io): Promise<void> => {
   const { prompt, promptTokens, tokenizer: folder, json, ...rest } = options
-  const tokenizer = folder === undefined ? null : loadTokenizer(resolveShipped(folder))
+  const tokenizer =
+    folder === undefined
+      ? null
+      : loadTokenizer(tokenizerFolder(await broughtFolder(folder, '--tokenizer', io, 'words')))
   const given = promptTokens ?? tokenizer?.encode(prompt!, { addSpecialTokens: true }) ?? prompt!
   const model = await openServed(rest)
   try {

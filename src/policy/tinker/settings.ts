@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
+import { modelPath } from '../../model/model-place.ts'
 import type { ImportanceOptions } from '../../rl/offpolicy.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
 import { secretInAddress } from '../../util/secret-words.ts'
 import type { ModelSource } from '../local/model-source.ts'
@@ -132,7 +132,7 @@ const NEEDED = ['config.json', 'tokenizer.json']
 
 /** Where the words of the server's model are looked for, whether or not they are there. */
 export const wordsPlace = ({ model, tokenizer }: Pick<TinkerSettings, 'model' | 'tokenizer'>): string =>
-  resolveShipped(tokenizer ?? model)
+  modelPath(tokenizer ?? model)
 
 /**
  * Folder with the words and the shape of the server's model.
