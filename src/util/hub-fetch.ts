@@ -4,7 +4,7 @@
  */
 
 import { createHash, type Hash } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -136,9 +136,10 @@ const fillAndCheck = async (
   const there = bytesAt(own) ?? 0
   const got = await fill(client, file, own, options)
   if (got === file.oid) return
-  rmSync(own, { force: true })
   options.onBytes?.(-file.bytes)
+  truncateSync(own)
   if (there > 0) return fillAndCheck(client, file, own, options)
+  rmSync(own)
   throw new DataError(
     `${client.subject.name}: ${file.path}: expected bytes with the ${file.isLarge ? 'SHA-256' : 'git hash'} ${file.oid}, got ${got}`,
     { hint: 'what came was damaged on its way, or is not what the repository lists; try again' },
@@ -154,7 +155,7 @@ const fill = async (
 ): Promise<string> => {
   const there = bytesAt(path) ?? 0
   const hash = hashOf(file)
-  if (there > file.bytes) rmSync(path)
+  if (there > file.bytes) truncateSync(path)
   const start = there > file.bytes ? 0 : hashBytes(hash, path, there)
   onBytes?.(start)
   const handle = await open(path, 'a')
