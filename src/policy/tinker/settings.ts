@@ -99,7 +99,7 @@ export const tinkerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder.',
+      'Folder with config.json and tokenizer.json of the base model, or its name on the Hugging Face Hub, from where they are fetched without weights; null: `model`, where that is such a folder.',
     ),
   apiKeyEnv: keyVariableSchema
     .nullable()
@@ -149,7 +149,7 @@ export const wordsFolder = (settings: Pick<TinkerSettings, 'model' | 'tokenizer'
   throw new ConfigError(
     `policy.tokenizer: expected a folder with ${NEEDED.join(' and ')} of ${model}, got ${got}${lacks}`,
     {
-      hint: `weights are not needed: \`hf download ${model} --include "*.json" "*.jinja" "*.txt" --local-dir DIR\`, then set policy.tokenizer to DIR`,
+      hint: `set policy.tokenizer to a folder that has them, or to the model's name on the Hugging Face Hub (OWNER/NAME), from where they are fetched without the weights`,
     },
   )
 }

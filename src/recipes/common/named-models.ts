@@ -20,8 +20,8 @@ const placesAt = (config: unknown, paths: readonly string[]): string[] =>
 /** The models of a configuration, with what a plan or a run needs of each. */
 const modelsOf = (config: unknown, purpose: Purpose): [place: string, only: ModelPart][] => {
   const isRemote = at(config, 'policy.kind') === 'tinker'
-  // A model on a server has its words here, and nothing else.
-  const words = isRemote ? placesAt(config, ['policy.tokenizer', 'policy.model']).slice(0, 1) : []
+  // A model on a server has its words here, and nothing else; what the server calls it need not be its name on the hub.
+  const words = isRemote ? placesAt(config, ['policy.tokenizer']) : []
   const starts = placesAt(config, isRemote ? STARTS.slice(1) : STARTS)
   const only = purpose === 'plan' ? 'config' : 'all'
   const whole = purpose === 'plan' ? starts : [...starts, ...placesAt(config, OTHERS)]
