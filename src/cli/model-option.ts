@@ -1,7 +1,7 @@
 /** @file Models that a command line names: brought to this machine before the command opens them. */
 
-import { bringModel, type ModelPart } from '../model/bring-model.ts'
-import { isAdapterFolder } from '../model/lora-files.ts'
+import { bringModel } from '../model/bring-model.ts'
+import { isAdapterFolder, tokenizerFolder } from '../model/lora-files.ts'
 import { existingModel } from '../recipes/common/starting-model.ts'
 import { UsageError } from '../util/errors.ts'
 import { StatusLine } from '../util/status-line.ts'
@@ -13,28 +13,20 @@ export interface BroughtModel {
   adapter?: string
 }
 
-/**
- * The path of a model that an option names.
- * @throws as `bringModel`; CheckpointError where there is no model
- */
-export const broughtFolder = async (
-  place: string,
-  option: string,
-  io: Io,
-  only: ModelPart = 'all',
-): Promise<string> => {
-  await bringModel(place, { only, status: new StatusLine(io.err) })
-  return existingModel(place, option)
-}
+/** The folder of a tokenizer that an option names, by its model. @throws as `bringModel` */
+export const broughtWords = async (place: string, io: Io): Promise<string> =>
+  tokenizerFolder(await bringModel(place, { only: 'words', status: new StatusLine(io.err) }))
 
-/** `--model` and `--adapter`. @throws as `broughtFolder`; UsageError for an adapter that is none */
+/** `--model` and `--adapter`. @throws as `bringModel`; CheckpointError where there is no model; UsageError for an adapter that is none */
 export const broughtModel = async (
   { model, adapter: place }: { model: string; adapter?: string },
   io: Io,
 ): Promise<BroughtModel> => {
-  const folder = await broughtFolder(model, '--model', io)
+  const status = new StatusLine(io.err)
+  await bringModel(model, { status })
+  const folder = existingModel(model, '--model')
   if (place === undefined) return { folder }
-  const adapter = await bringModel(place, { withBase: false, status: new StatusLine(io.err) })
+  const adapter = await bringModel(place, { withBase: false, status })
   if (isAdapterFolder(adapter)) return { folder, adapter }
   throw new UsageError(`--adapter: expected a folder with adapter_config.json, got ${place}`, {
     hint: 'a whole model goes in --model',

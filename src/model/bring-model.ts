@@ -23,6 +23,7 @@ import { companionNames } from './checkpoint.ts'
 import { adapterBaseName, isAdapterFolder } from './lora-files.ts'
 import {
   inSnapshot,
+  isAddress,
   isGguf,
   MODEL_FORM,
   type ModelName,
@@ -109,7 +110,8 @@ const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => 
   const before = cachedCommit(name.repo, name.revision)
   const there = before && ready(name, before, only)
   if (there && before === name.revision && hasWords(there, only)) return { commit: before, path: there }
-  const subject = { name: place, repo: { type: 'model' as const, name: name.repo }, form: MODEL_FORM }
+  const form = isAddress(place) ? MODEL_FORM : `${MODEL_FORM}, or a folder of this machine that is there`
+  const subject = { name: place, repo: { type: 'model' as const, name: name.repo }, form }
   const client = hubClient(subject, { ...options, ...(there && { attempts: 1 }) })
   const status = options.status === undefined ? new StatusLine(process.stderr) : options.status
   try {

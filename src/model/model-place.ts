@@ -24,6 +24,9 @@ export interface ModelName {
 export const MODEL_FORM = 'OWNER/NAME[@REVISION][/FILE.gguf]'
 
 const SCHEME = /^hf:\/\//i
+/** Whether a text can be nothing but a name on the hub. */
+export const isAddress = (place: string): boolean => SCHEME.test(place)
+
 const PART = '[A-Za-z\\d_][\\w.-]{0,95}'
 const NAME = new RegExp(
   `^(${PART}/${PART})(?:@(refs/(?:convert|pr)/[^/\\s]+|[^/\\s]+))?(?:/([^\\\\]+\\.gguf))?$`,
@@ -50,7 +53,7 @@ const parse = (text: string, place: string): ModelName | null => {
  * @throws UsageError for an `hf://` address of another form
  */
 export const modelNameOf = (place: string): ModelName | null => {
-  if (!SCHEME.test(place)) {
+  if (!isAddress(place)) {
     const isHere = existsSync(place) || existsSync(place.split('/')[0])
     return isHere ? null : parse(place, place)
   }

@@ -28,6 +28,8 @@ export interface FakeHub {
   token: string | null
   /** What a request without the token is told; of a gated model its files alone need one. */
   refusal: 'RepoNotFound' | 'GatedRepo'
+  /** Files are told as Xet has them to who asks for that, as the hub does with large ones. */
+  xet: boolean
   /** By `OWNER/NAME`: front matter of the model's card. */
   cards: Map<string, Record<string, unknown>>
   /** By the key of a file: what the listing says in place of the truth; null: nothing. */
@@ -135,6 +137,15 @@ export const startFakeHub = async (): Promise<FakeHub> => {
     const key = file && `${file[1]}@${file[2]}/${decodeURIComponent(file[3])}`
     if (key === null || !hub.files.has(key))
       return void response.writeHead(404, { 'x-error-code': 'EntryNotFound' }).end('{"error":"no"}')
+    if (hub.xet && request.headers.accept?.includes('application/vnd.xet-fileinfo+json')) {
+      const link = ['xet-auth', 'xet-reconstruction-info'].map(rel => `<${hub.url}/xet>; rel="${rel}"`)
+      const linked = { 'x-linked-size': hub.files.get(key)!.length, 'x-xet-hash': 'a'.repeat(64) }
+      response.writeHead(200, {
+        ...{ 'content-type': 'application/vnd.xet-fileinfo+json', etag: '"file"' },
+        ...{ ...linked, link: link.join(', ') },
+      })
+      return void response.end('{}')
+    }
     response.writeHead(302, { location: `${address(storage)}/${encodeURIComponent(key)}` }).end()
   })
   await Promise.all([listen(server), listen(storage)])
@@ -148,6 +159,7 @@ export const startFakeHub = async (): Promise<FakeHub> => {
     apiFaults: [],
     token: null,
     refusal: 'RepoNotFound',
+    xet: false,
     cards: new Map(),
     listed: new Map(),
     close: async () => {

@@ -1,9 +1,8 @@
 /** @file `gradus sample` from a model on a server. */
 
-import { tokenizerFolder } from '../../model/lora-files.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { type Io, printJson } from '../io.ts'
-import { broughtFolder } from '../model-option.ts'
+import { broughtWords } from '../model-option.ts'
 import { identityOf, openServed, type ServedModelOptions } from './served.ts'
 
 export interface SampleServedOptions extends ServedModelOptions {
@@ -19,14 +18,11 @@ export interface SampleServedOptions extends ServedModelOptions {
 
 /**
  * Samples one continuation. A text becomes tokens here where a tokenizer is named, else at the server.
- * @throws ConfigError, ServedError; CheckpointError for a folder without a tokenizer
+ * @throws ConfigError, ServedError; as `bringModel`; CheckpointError for a folder without a tokenizer
  */
 export const sampleServed = async (options: SampleServedOptions, io: Io): Promise<void> => {
   const { prompt, promptTokens, tokenizer: folder, json, ...rest } = options
-  const tokenizer =
-    folder === undefined
-      ? null
-      : loadTokenizer(tokenizerFolder(await broughtFolder(folder, '--tokenizer', io, 'words')))
+  const tokenizer = folder === undefined ? null : loadTokenizer(await broughtWords(folder, io))
   const given = promptTokens ?? tokenizer?.encode(prompt!, { addSpecialTokens: true }) ?? prompt!
   const model = await openServed(rest)
   try {
