@@ -82,7 +82,11 @@ export const hasChatTemplate = (folder: string, adapter?: string): boolean => {
  * @param adapter that goes on the model
  * @throws CheckpointError when the model lacks its tokenizer or its template
  */
-export const chatFormatOf = (folder: string, purpose: string, adapter?: string): ChatFormat => {
+export const chatFormatOf = (
+  folder: string,
+  purpose: string,
+  { adapter }: { adapter?: string } = {},
+): ChatFormat => {
   const config = loadConfig(wholeFolder(folder))
   const base = tokenizerFolder(folder, adapter)
   if (!hasTokenizer(base))

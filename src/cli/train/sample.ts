@@ -28,7 +28,7 @@ interface Prompted {
 
 /** @throws CheckpointError where the model has no chat template */
 const chatPrompt = (prompt: string, { folder, adapter }: BroughtModel): Prompted => {
-  const format = chatFormatOf(folder, '--chat', adapter)
+  const format = chatFormatOf(folder, '--chat', { adapter })
   const tokens = format.encode([{ role: 'user', content: prompt }])
   return { tokens, stopTokens: format.stopTokens, read: format.answer }
 }
