@@ -1,6 +1,8 @@
 /** @file What `gradus init train --model` writes: rows, rubric, settings and a page for a training of a public chat model. */
 
+import { existsSync } from 'node:fs'
 import { stringify } from 'yaml'
+import { bringModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
@@ -8,7 +10,6 @@ import { memoryHere } from '../../recipes/common/feasible.ts'
 import { planTime } from '../../recipes/common/plan-time.ts'
 import { instructionRows, SHARED_CRITERIA } from '../../tasks/instructions/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger } from '../../util/format.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { type FittedSettings, fittedSettings, ROLLOUTS } from './model-settings.ts'
 
 /** Files by their place in the new folder. */
@@ -109,7 +110,9 @@ const rubricText = (): string =>
  * @throws CheckpointError for a model that cannot be used
  */
 export const modelTraining = async (model: string, instructions: boolean, example: Files): Promise<Files> => {
-  const config = loadConfig(resolveShipped(model))
+  const place = await bringModel(model, { only: 'config' })
+  // The shape of a GGUF file stands in its header.
+  const config = loadConfig(existsSync(place) ? place : await bringModel(model))
   const fit = fittedSettings(config, memoryHere())
   const tested = instructions ? ROWS.test : ROWS.example
   const rows = instructions
