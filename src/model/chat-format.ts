@@ -1,11 +1,11 @@
 /** @file Conversations as a chat model's tokens, and its tokens as text. */
 
-import { join } from 'node:path'
 import { CheckpointError } from '../util/errors.ts'
 import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptions } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
 import { tokenizerFolder, wholeFolder } from './lora-files.ts'
+import { readModelText } from './model-files.ts'
 import {
   assertTokenizerFits,
   decodeWithOffsets,
@@ -13,7 +13,6 @@ import {
   loadTokenizer,
   type Tokenizer,
 } from './tokenizer.ts'
-import { readText } from './weights.ts'
 
 /** Text of tokens, and where each of them ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
 export interface TokenText {
@@ -135,7 +134,7 @@ export const chatFormat = (
  * @throws CheckpointError unless both folders' tokenizers are the same
  */
 export const assertSameTokenizer = (folder: string, other: string, setting: string): void => {
-  const read = (dir: string) => readText(join(tokenizerFolder(dir), 'tokenizer.json'))
+  const read = (dir: string) => readModelText(tokenizerFolder(dir), 'tokenizer.json')
   if (hasTokenizer(tokenizerFolder(other)) && read(folder) === read(other)) return
   throw new CheckpointError(`${setting}: ${other} has another tokenizer than ${folder}`, {
     hint: 'choose a model of the same family, whose tokens mean the same',

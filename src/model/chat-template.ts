@@ -1,10 +1,9 @@
 /** @file Conversations as prompt text: the Jinja chat template that comes with a checkpoint. */
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CheckpointError, DataError } from '../util/errors.ts'
 import { BoundedTemplate } from './bounded-template.ts'
-import { readJson, readText } from './weights.ts'
+import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 
 /** One turn. Templates of models that use tools read more fields (`tool_calls`); they are passed on. */
 export interface ChatMessage {
@@ -77,10 +76,10 @@ const configFile = 'tokenizer_config.json'
  */
 export const loadChatTemplate = (dir: string): ChatTemplate | null => {
   const configPath = join(dir, configFile)
-  const config = existsSync(configPath) ? toRecord(readJson(configPath), configPath) : {}
+  const config = hasModelFile(dir, configFile) ? toRecord(readModelJson(dir, configFile), configPath) : {}
   const path = join(dir, templateFile)
-  const fromFile = existsSync(path)
-  const source = fromFile ? readText(path) : templateOf(config.chat_template, configPath)
+  const fromFile = hasModelFile(dir, templateFile)
+  const source = fromFile ? readModelText(dir, templateFile) : templateOf(config.chat_template, configPath)
   return source === null
     ? null
     : new ChatTemplate(source, specialTokens(config), fromFile ? path : configPath)

@@ -8,14 +8,13 @@ import { assertAsSaved } from '../util/manifest.ts'
 import { type ModelConfig, parseModelConfig, toHfConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
+import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 import { type NamedTensors, writeSafetensors } from './safetensors.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from './tokenizer.ts'
 import {
   type LoadOptions,
   loadValueHead,
   loadWeights,
-  readJson,
-  readText,
   tensorSpecs,
   valueHeadFile,
   valueHeadSpecs,
@@ -50,8 +49,8 @@ export const assertWholeModel = (dir: string, more: readonly string[] = []): voi
 /** Tokenizer, template and generation files of a folder by name, to hand to `saveCheckpoint`. */
 export const readCompanionFiles = (dir: string): Map<string, string> => {
   recoverFolder(dir)
-  const present = companionNames.filter(name => existsSync(join(dir, name)))
-  return new Map(present.map(name => [name, readText(join(dir, name))]))
+  const present = companionNames.filter(name => hasModelFile(dir, name))
+  return new Map(present.map(name => [name, readModelText(dir, name)]))
 }
 
 export interface CheckpointContent {
@@ -140,8 +139,7 @@ export const loadConfig = (dir: string): ModelConfig => {
   recoverFolder(dir)
   if (!existsSync(dir))
     throw new CheckpointError(`${dir}: no such checkpoint folder`, { hint: 'check the path' })
-  const path = join(dir, 'config.json')
-  return parseModelConfig(readJson(path), path)
+  return parseModelConfig(readModelJson(dir, 'config.json'), join(dir, 'config.json'))
 }
 
 /**

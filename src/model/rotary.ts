@@ -7,7 +7,7 @@ const inverseFrequencies = (config: ModelConfig): number[] =>
     scaleFrequency(config.ropeTheta ** ((-2 * i) / config.headDim), config.ropeScaling),
   )
 
-const scaleFrequency = (frequency: number, scaling: ModelConfig['ropeScaling']): number => {
+export const scaleFrequency = (frequency: number, scaling: ModelConfig['ropeScaling']): number => {
   if (!scaling) return frequency
   if (scaling.type === 'linear') return frequency / scaling.factor
   const wavelength = (2 * Math.PI) / frequency

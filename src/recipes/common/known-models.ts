@@ -5,6 +5,7 @@ import { holdsModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { wholeFolder } from '../../model/lora-files.ts'
+import { isModel } from '../../model/model-files.ts'
 import { modelNameOf, modelPath } from '../../model/model-place.ts'
 
 const QWEN_25 = {
@@ -110,7 +111,7 @@ const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
 /** Shape of the model in a folder, or of the published one that the folder is named after; null for neither. */
 export const knownShape = (path: string): ModelConfig | null => {
   const base = wholeFolder(modelPath(path))
-  if (holdsModel(base, 'config')) return loadConfig(base)
+  if (isModel(base)) return loadConfig(base)
   // Models that were trained further have the shape of their base.
   const name = basename(modelNameOf(base)?.repo ?? base)
     .replace(/-GGUF$/i, '')
