@@ -97,7 +97,7 @@ describe('parseModelConfig', () => {
     [
       'another architecture',
       { ...tinyLlama, model_type: 'gpt2' },
-      /model_type: expected llama, qwen2 or qwen3/,
+      /model_type: expected llama, qwen2, qwen3 or gemma3_text/,
     ],
     ['nothing at all', null, /model_type/],
     ['a missing size', { ...tinyLlama, hidden_size: undefined }, /hidden_size/],

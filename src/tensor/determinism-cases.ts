@@ -124,6 +124,7 @@ const elementwise = (rows: number): Record<string, DeterminismCase> => {
     sigmoid: unary(e.sigmoid, x),
     square: unary(e.square, x),
     silu: unary(e.silu, x),
+    gelu: unary(e.gelu, x),
     clamp: unary(a => e.clamp(a, -0.25, 0.25), x),
     cast: unary(a => e.mul(e.toFloat(e.cast(e.mul(a, 9), 'int32')), a), x),
     'cast/whole numbers': {
