@@ -59,8 +59,10 @@ export const withoutThinking = (text: string): string => {
 }
 
 /**
- * Tokens that end a response: those of the model's configuration and the tokenizer's own. Checkpoints differ in which of the
- * two names the end of a turn and which the end of a text.
+ * Tokens that end a response: those of the model's configuration (`loadConfig` adds those of generation_config.json) and the
+ * tokenizer's own. Checkpoints differ in which of the three names the end of a turn and which the end of a text. vLLM stops at those
+ * of generation_config.json and the tokenizer's; the transformers library at those of generation_config.json, or without one of
+ * config.json. Nothing that any of them names is followed by more of a response.
  */
 export const stopTokensOf = (
   { eosTokenIds }: Pick<ModelConfig, 'eosTokenIds'>,
@@ -69,6 +71,10 @@ export const stopTokensOf = (
 
 /** Folder of the whole model: an adapter names its base. */
 const baseFolder = (folder: string): string => (isAdapterFolder(folder) ? adapterBase(folder) : folder)
+
+/** What to do where a chat is asked of a model without a template. */
+export const WITHOUT_TEMPLATE =
+  'use the instruction-tuned checkpoint, or choose a template (--template FILE of `gradus sample` and `gradus serve chat`; for training put it into the folder as chat_template.jinja) and teach it: `gradus train sft`'
 
 /** Whether a model is meant to be spoken to; false also where what it has for that is damaged. */
 export const hasChatTemplate = (folder: string): boolean => {
@@ -82,9 +88,10 @@ export const hasChatTemplate = (folder: string): boolean => {
 /**
  * The format of the model in a folder.
  * @param purpose what needs it, for messages: `task "conversations"`
+ * @param templateFile a Jinja template in place of the model's own
  * @throws CheckpointError when the model lacks its tokenizer or its template
  */
-export const chatFormatOf = (folder: string, purpose: string): ChatFormat => {
+export const chatFormatOf = (folder: string, purpose: string, templateFile?: string): ChatFormat => {
   const base = baseFolder(folder)
   const config = loadConfig(base)
   if (!hasTokenizer(base))
@@ -93,11 +100,12 @@ export const chatFormatOf = (folder: string, purpose: string): ChatFormat => {
     })
   const tokenizer = loadTokenizer(base)
   assertTokenizerFits(tokenizer, config, base)
-  const template = loadChatTemplate(base)
+  const template = loadChatTemplate(base, templateFile)
   if (template === null)
-    throw new CheckpointError(`${base}: ${purpose} needs a chat template, but the model has none`, {
-      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
-    })
+    throw new CheckpointError(
+      `${base}: ${purpose} needs a chat template, but this is a base model, which has none and was never taught to answer`,
+      { hint: WITHOUT_TEMPLATE },
+    )
   return chatFormat(tokenizer, template, config)
 }
 

@@ -6,6 +6,7 @@ import { type ChatFormat, chatFormat } from '../../model/chat-format.ts'
 import { ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { type GenerationConfig, loadGenerationConfig } from '../../model/generation-config.ts'
 import { assertTokenizerFits, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
 import type { Policy } from '../policy.ts'
@@ -20,8 +21,17 @@ export interface LocalChat {
   tokenizer: Tokenizer
   template: ChatTemplate
   format: ChatFormat
-  /** Whether the checkpoint brought its own template. */
+  /** Whether there is a template: the checkpoint's, or the one that was given. */
   ownTemplate: boolean
+  /** How its makers sample it. */
+  generation: GenerationConfig
+}
+
+export interface LocalChatOptions {
+  name?: string
+  threads?: number
+  /** File with a Jinja template in place of the checkpoint's. */
+  template?: string
 }
 
 /** For checkpoints without a template: the messages' texts, a blank line between them. */
@@ -44,12 +54,12 @@ const variantOf = (folder: string): string => {
  */
 export const openLocalChat = async (
   folder: string,
-  { name = basename(resolve(folder)), threads = 2 }: { name?: string; threads?: number } = {},
+  { name = basename(resolve(folder)), threads = 2, template: file }: LocalChatOptions = {},
 ): Promise<LocalChat> => {
   const config = loadConfig(folder)
   const tokenizer = loadTokenizer(folder)
   assertTokenizerFits(tokenizer, config)
-  const own = loadChatTemplate(folder)
+  const own = loadChatTemplate(folder, file)
   const template = own ?? new ChatTemplate(PLAIN_TEMPLATE)
   return {
     name,
@@ -61,5 +71,6 @@ export const openLocalChat = async (
     // A model's own template writes its special tokens itself.
     format: chatFormat(tokenizer, template, config, { addSpecialTokens: own === null }),
     ownTemplate: own !== null,
+    generation: loadGenerationConfig(folder),
   }
 }
