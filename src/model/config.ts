@@ -364,7 +364,6 @@ export const toHfConfig = (
   rope_theta: config.ropeTheta,
   rope_scaling: hfRopeScaling(config.ropeScaling),
   ...familyFields(config),
-  attention_dropout: 0,
   tie_word_embeddings: config.tieEmbeddings,
   bos_token_id: config.bosTokenId,
   eos_token_id: hfEosTokenId(config.eosTokenIds),
@@ -379,6 +378,7 @@ const familyFields = (config: ModelConfig): Record<string, unknown> => {
   const { field, names } = ACTIVATIONS[activation]
   return {
     [field]: names[0],
+    attention_dropout: 0,
     ...(attentionBias ? {} : { attention_bias: false }),
     ...(config.family === 'llama' && { mlp_bias: false }),
     ...(config.family.startsWith('qwen') && { use_sliding_window: false }),
