@@ -420,14 +420,14 @@ const groupedMasks = (
   const masks = [causalMask(first, first, sliding), causalMask(second, all, sliding)]
   if (!prefixMask || !promptPositions) return { halves: masks, prefix: null }
   const prompt = { positions: promptPositions, segments: null }
+  const own = causalMask(prompt, prompt, sliding)
   const padding = reshape(prefixMask, ['P', 1, 'S'])
   const seenBy = (half: TokenPositions) => {
     if (!sliding) return padding
     const queries = { positions: reshape(half.positions, ['P', product(['G', 'H'])]), segments: null }
     return add(padding, causalMask(queries, prompt, sliding))
   }
-  const prefix = { own: causalMask(prompt, prompt, sliding), seen: [seenBy(first), seenBy(second)] }
-  return { halves: masks, prefix }
+  return { halves: masks, prefix: { own, seen: [seenBy(first), seenBy(second)] } }
 }
 
 /** Attention of all prompts, where there are any, and of all samples; [heads, places, headDim] of each part. */
