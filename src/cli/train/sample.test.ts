@@ -50,7 +50,7 @@ describe('a chat model that is sampled', { timeout: SLOW_MS }, () => {
     writeFileSync(template, '{% for message in messages %}{{ message.content }} wumpus{% endfor %}')
     const greedy = ['--temperature', '0', '--max-tokens', '4', '--json']
     const templated = await cli([...args, '--template', template, ...greedy])
-    const tokens = chatFormatOf(resolveShipped('package:models/logic-start'), 'a test', template).encode([
+    const tokens = chatFormatOf(resolveShipped('package:models/logic-start'), 'a test', { template }).encode([
       { role: 'user', content: 'every' },
     ])
     const byTokens = await cli([...args.slice(0, 3), '--prompt-tokens', tokens.join(), ...greedy])
