@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { CheckpointError, DataError } from '../util/errors.ts'
+import { readText as readGivenText } from '../util/text-file.ts'
 import { BoundedTemplate } from './bounded-template.ts'
 import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 
@@ -72,14 +73,17 @@ const configFile = 'tokenizer_config.json'
 /**
  * The chat template of a checkpoint folder: `chat_template.jinja`, else the field of `tokenizer_config.json` (the one
  * named `default` where there are several). Null when the checkpoint has none.
+ * @param file a template that is taken instead, with the special tokens of the checkpoint
  * @throws CheckpointError for a damaged file or template.
  */
-export const loadChatTemplate = (dir: string): ChatTemplate | null => {
+export const loadChatTemplate = (dir: string, file?: string): ChatTemplate | null => {
   const configPath = join(dir, configFile)
   const config = hasModelFile(dir, configFile) ? toRecord(readModelJson(dir, configFile), configPath) : {}
-  const path = join(dir, templateFile)
-  const fromFile = hasModelFile(dir, templateFile)
-  const source = fromFile ? readModelText(dir, templateFile) : templateOf(config.chat_template, configPath)
+  const path = file ?? join(dir, templateFile)
+  const fromFile = file !== undefined || hasModelFile(dir, templateFile)
+  const own = () =>
+    fromFile ? readModelText(dir, templateFile) : templateOf(config.chat_template, configPath)
+  const source = file === undefined ? own() : readGivenText(file)
   return source === null
     ? null
     : new ChatTemplate(source, specialTokens(config), fromFile ? path : configPath)

@@ -8,6 +8,7 @@ import { assertAsSaved } from '../util/manifest.ts'
 import { type ModelConfig, parseModelConfig, toHfConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
+import { loadGenerationConfig } from './generation-config.ts'
 import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 import { type NamedTensors, writeSafetensors } from './safetensors.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from './tokenizer.ts'
@@ -21,7 +22,7 @@ import {
 } from './weights.ts'
 
 /** Text files that travel with a model from checkpoint to checkpoint, where it has them. */
-const companionNames = [
+export const companionNames = [
   'tokenizer.json',
   'tokenizer_config.json',
   'special_tokens_map.json',
@@ -80,9 +81,7 @@ export const saveCheckpoint = (dir: string, content: CheckpointContent, options:
   checkTensors(weights, tensorSpecs(config))
   if (valueHead) checkTensors(valueHead, valueHeadSpecs(config))
   replaceFolder(dir, folder => {
-    for (const [name, text] of files) writeFileAtomic(join(folder, name), text)
-    if (!files.has('generation_config.json'))
-      writeFileAtomic(join(folder, 'generation_config.json'), toJsonText(generationConfig(config)))
+    writeCompanions(folder, files, config)
     writeSafetensors(join(folder, 'model.safetensors'), weights, { dtype })
     if (valueHead) writeSafetensors(join(folder, valueHeadFile), valueHead, { dtype: 'float32' })
     options.writeMore?.(folder)
@@ -90,9 +89,20 @@ export const saveCheckpoint = (dir: string, content: CheckpointContent, options:
   })
 }
 
+/** Writes what travels with a model, and how it generates where the original model had nothing of its own to say. */
+export const writeCompanions = (
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  config: ModelConfig,
+): void => {
+  for (const [name, text] of files) writeFileAtomic(join(folder, name), text)
+  if (!files.has('generation_config.json'))
+    writeFileAtomic(join(folder, 'generation_config.json'), toJsonText(generationConfig(config)))
+}
+
 const toJsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
-/** What the transformers library reads for generation when the original model had nothing of its own to say. */
+/** What the transformers library reads for generation. */
 const generationConfig = ({ bosTokenId, eosTokenIds }: ModelConfig) => ({
   ...(bosTokenId === null ? {} : { bos_token_id: bosTokenId }),
   ...(eosTokenIds.length === 0
@@ -123,14 +133,22 @@ export interface Checkpoint {
 }
 
 /**
- * Reads a folder's config.json.
+ * Reads a folder's config.json. Tokens that end a text are also those of its generation_config.json: checkpoints differ in which of
+ * the two names the end of a turn.
  * @throws CheckpointError when it is missing, damaged or describes a model that is not supported.
  */
 export const loadConfig = (dir: string): ModelConfig => {
   recoverFolder(dir)
   if (!existsSync(dir))
     throw new CheckpointError(`${dir}: no such checkpoint folder`, { hint: 'check the path' })
-  return parseModelConfig(readModelJson(dir, 'config.json'), join(dir, 'config.json'))
+  const config = parseModelConfig(readModelJson(dir, 'config.json'), join(dir, 'config.json'))
+  const { eosTokenIds } = loadGenerationConfig(dir)
+  const beyond = eosTokenIds.find(id => id >= config.vocabSize)
+  if (beyond === undefined)
+    return { ...config, eosTokenIds: [...new Set([...config.eosTokenIds, ...eosTokenIds])] }
+  throw new CheckpointError(
+    `${join(dir, 'generation_config.json')}: eos_token_id: expected ids below vocab_size = ${config.vocabSize}, got ${beyond}`,
+  )
 }
 
 /**

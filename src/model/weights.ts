@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
-import type { ModelConfig } from './config.ts'
+import { type ModelConfig, traitsOf } from './config.ts'
 import { openTensors } from './gguf/config.ts'
 import { ggufHeader, ggufOf } from './gguf/folder.ts'
 import { type NamedTensors, SafetensorsFile, type TensorFile } from './safetensors.ts'
@@ -18,8 +18,15 @@ export interface TensorSpec {
 }
 
 const matrix = (name: string, ...shape: number[]): TensorSpec => ({ name, shape, init: 'normal' })
-const scale = (name: string, size: number): TensorSpec => ({ name, shape: [size], init: 'ones' })
 const bias = (name: string, size: number): TensorSpec => ({ name, shape: [size], init: 'zeros' })
+
+/** Weights of a norm, which multiplies by 1 at first. */
+const scaleOf =
+  (config: ModelConfig) =>
+  (name: string, size: number): TensorSpec => ({
+    ...{ name, shape: [size] },
+    init: traitsOf(config).normOffset === 1 ? 'zeros' : 'ones',
+  })
 
 /** Every tensor of the model in the order of computation; `lm_head.weight` only when it is not the embedding. */
 export const tensorSpecs = (config: ModelConfig): TensorSpec[] => {
@@ -28,7 +35,7 @@ export const tensorSpecs = (config: ModelConfig): TensorSpec[] => {
   return [
     matrix('model.embed_tokens.weight', vocabSize, hiddenSize),
     ...layers.flat(),
-    scale('model.norm.weight', hiddenSize),
+    scaleOf(config)('model.norm.weight', hiddenSize),
     ...(tieEmbeddings ? [] : [matrix('lm_head.weight', vocabSize, hiddenSize)]),
   ]
 }
@@ -39,6 +46,8 @@ const layerSpecs = (config: ModelConfig, layer: number): TensorSpec[] => {
   const attention = `${prefix}.self_attn`
   const queryWidth = config.heads * headDim
   const keyWidth = config.kvHeads * headDim
+  const scale = scaleOf(config)
+  const { normsOutputs } = traitsOf(config)
   return [
     scale(`${prefix}.input_layernorm.weight`, hiddenSize),
     matrix(`${attention}.q_proj.weight`, queryWidth, hiddenSize),
@@ -56,9 +65,11 @@ const layerSpecs = (config: ModelConfig, layer: number): TensorSpec[] => {
       : []),
     matrix(`${attention}.o_proj.weight`, hiddenSize, queryWidth),
     scale(`${prefix}.post_attention_layernorm.weight`, hiddenSize),
+    ...(normsOutputs ? [scale(`${prefix}.pre_feedforward_layernorm.weight`, hiddenSize)] : []),
     matrix(`${prefix}.mlp.gate_proj.weight`, intermediateSize, hiddenSize),
     matrix(`${prefix}.mlp.up_proj.weight`, intermediateSize, hiddenSize),
     matrix(`${prefix}.mlp.down_proj.weight`, hiddenSize, intermediateSize),
+    ...(normsOutputs ? [scale(`${prefix}.post_feedforward_layernorm.weight`, hiddenSize)] : []),
   ]
 }
 
@@ -230,7 +241,7 @@ const weightFileNames = (dir: string): string[] => {
 
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) })
 
-const shardNames = (path: string): string[] => {
+export const shardNames = (path: string): string[] => {
   const index = indexSchema.safeParse(readJson(path))
   if (!index.success)
     throw new CheckpointError(`${path}: weight_map: expected tensor names with file names`, {

@@ -1,32 +1,32 @@
 /** @file `gradus sample` from a model on a server. */
 
 import { loadTokenizer } from '../../model/tokenizer.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { type Io, printJson } from '../io.ts'
+import { broughtWords } from '../model-option.ts'
 import { identityOf, openServed, type ServedModelOptions } from './served.ts'
 
 export interface SampleServedOptions extends ServedModelOptions {
   prompt?: string
   promptTokens?: number[]
   maxTokens: number
-  temperature: number
-  topK: number
-  topP: number
+  temperature?: number
+  topK?: number
+  topP?: number
   seed: string
   json?: boolean
 }
 
 /**
  * Samples one continuation. A text becomes tokens here where a tokenizer is named, else at the server.
- * @throws ConfigError, ServedError; CheckpointError for a folder without a tokenizer
+ * @throws ConfigError, ServedError; as `bringModel`; CheckpointError for a folder without a tokenizer
  */
 export const sampleServed = async (options: SampleServedOptions, io: Io): Promise<void> => {
   const { prompt, promptTokens, tokenizer: folder, json, ...rest } = options
-  const tokenizer = folder === undefined ? null : loadTokenizer(resolveShipped(folder))
+  const tokenizer = folder === undefined ? null : loadTokenizer(await broughtWords(folder, io))
   const given = promptTokens ?? tokenizer?.encode(prompt!, { addSpecialTokens: true }) ?? prompt!
   const model = await openServed(rest)
   try {
-    const { maxTokens, temperature, topK, topP, seed } = rest
+    const { maxTokens, temperature = 1, topK = 0, topP = 1, seed } = rest
     const sample = await model.continuation(given, { maxTokens, temperature, topK, topP, seed })
     const { tokens, logprobs, finishReason } = sample
     const text = tokenizer && tokens ? tokenizer.decode([...tokens]) : sample.text

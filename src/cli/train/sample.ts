@@ -1,19 +1,28 @@
 /** @file `gradus sample`: new tokens of a checkpoint, or of a model on a server, after one prompt. */
 
 import { chatFormatOf, hasChatTemplate } from '../../model/chat-format.ts'
-import { loadConfig } from '../../model/checkpoint.ts'
+import {
+  describeSampling,
+  loadGenerationConfig,
+  type SamplingDefaults,
+} from '../../model/generation-config.ts'
+import { tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import { sourceConfig } from '../../policy/local/model-source.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
-import { existingModel } from '../../recipes/common/starting-model.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { type BroughtModel, broughtModel } from '../model-option.ts'
 import { type SampleServedOptions, sampleServed } from './sample-served.ts'
 import { isServed } from './served.ts'
 
 export interface SampleOptions extends SampleServedOptions {
+  adapter?: string
   threads: number
   /** The prompt is what a user says to a chat model. */
   chat?: boolean
+  /** File with a chat template in place of the model's own. */
+  template?: string
 }
 
 /** A prompt's tokens, and how what comes after it ends and is read. */
@@ -25,20 +34,22 @@ interface Prompted {
 }
 
 /** @throws CheckpointError where the model has no chat template */
-const chatPrompt = (prompt: string, folder: string): Prompted => {
-  const format = chatFormatOf(folder, '--chat')
-  const tokens = format.encode([{ role: 'user', content: prompt }])
+const chatPrompt = ({ prompt, template }: SampleOptions, { folder, adapter }: BroughtModel): Prompted => {
+  const format = chatFormatOf(folder, '--chat', { adapter, template })
+  const tokens = format.encode([{ role: 'user', content: prompt! }])
   return { tokens, stopTokens: format.stopTokens, read: format.answer }
 }
 
-const plainPrompt = ({ prompt, promptTokens }: SampleOptions, folder: string, io: Io): Prompted => {
-  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
-  if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
+const plainPrompt = ({ prompt, promptTokens }: SampleOptions, model: BroughtModel, io: Io): Prompted => {
+  const { folder, adapter } = model
+  const words = tokenizerFolder(folder, adapter)
+  const tokenizer = hasTokenizer(words) ? loadTokenizer(words) : null
+  if (tokenizer) assertTokenizerFits(tokenizer, sourceConfig(model))
   const read = (tokens: ArrayLike<number>) => tokenizer?.decode(Array.from(tokens)) ?? null
   if (promptTokens !== undefined) return { tokens: promptTokens, read }
   const tokens = encode(prompt!, tokenizer, folder)
   warnOfUnknown(prompt!, tokens, tokenizer!, folder, io)
-  if (hasChatTemplate(folder))
+  if (hasChatTemplate(folder, adapter))
     io.err.write(
       'note: this is a chat model, and its prompt is continued as plain text; --chat says it as a user would\n',
     )
@@ -52,22 +63,32 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
     throw new UsageError('expected either --prompt TEXT or --prompt-tokens 1,2,3')
   if (options.chat && prompt === undefined)
     throw new UsageError('--chat: expected --prompt TEXT, what the user says')
+  if (options.template !== undefined && !options.chat)
+    throw new UsageError('--template: expected --chat beside it; a plain prompt has no template')
   if (isServed(options, '--api-key-env')) {
     if (options.chat)
       throw new UsageError(
         '--chat: expected a folder as --model; a server is spoken to at /v1/chat/completions',
       )
+    if (options.adapter !== undefined)
+      throw new UsageError('--adapter: expected a folder as --model; a server names its adapters itself')
     await sampleServed(options, io)
     return EXIT.ok
   }
-  const folder = existingModel(options.model, '--model')
+  const model = await broughtModel(options, io)
   const { tokens, stopTokens, read } = options.chat
-    ? chatPrompt(prompt!, folder)
-    : plainPrompt(options, folder, io)
-  const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
+    ? chatPrompt(options, model)
+    : plainPrompt(options, model, io)
+  const policy = await openPolicy(policySchema.parse({ threads: options.threads }), model)
   try {
-    const { maxTokens, temperature, topK, topP, seed } = options
-    const request = { prompts: [tokens], maxTokens, temperature, topK, topP, seed, stopTokens }
+    const { maxTokens, seed } = options
+    const request = {
+      prompts: [tokens],
+      maxTokens,
+      ...samplingOf(options, model.folder, io),
+      seed,
+      stopTokens,
+    }
     const [sample] = await policy.sample(request)
     const text = read(sample.tokens)
     if (options.json) {
@@ -78,6 +99,18 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
     await policy.close()
   }
   return EXIT.ok
+}
+
+/** What was asked for, and else what the model's makers recommend; the likeliest token is that of any cut. */
+const samplingOf = (options: SampleOptions, folder: string, io: Io): SamplingDefaults => {
+  const { temperature, topK, topP } = options
+  const given =
+    temperature === 0 ? { temperature, topK: topK ?? 0, topP: topP ?? 1 } : { temperature, topK, topP }
+  const generation = loadGenerationConfig(wholeFolder(folder))
+  const words = describeSampling(generation, given)
+  if (words !== null) io.err.write(`${words}\n`)
+  const asked = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...generation.sampling, ...Object.fromEntries(asked) }
 }
 
 /** How vocabularies spell the token for what they lack. */

@@ -1,7 +1,8 @@
 /** @file Conversations as ruscarl trains on them: with its scaffold, its rubrics, its judges. */
 
-import type { ChatModel } from '../../chat/chat-model.ts'
+import type { ChatMessage, ChatModel } from '../../chat/chat-model.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import type { ScoreItem } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { PENALTY } from '../../runs/criterion-words.ts'
 import { encodeSplit, type PromptSettings } from '../../tasks/conversation/prompts.ts'
@@ -15,7 +16,8 @@ import { openJudging } from '../common/judging.ts'
 import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
-import type { RuscarlConfig } from './config.ts'
+import { StartLikelihood } from '../common/start-likelihood.ts'
+import { isScaffolded, type RuscarlConfig } from './config.ts'
 import { completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
@@ -48,11 +50,9 @@ const secondJudge = (
 }
 
 /** What a conversation is shown at most: the whole rubric, in training that of training. */
-const promptsOf = (
-  { task, rollout, scaffold }: RuscarlConfig,
-  rubricOf: (row: ConversationRow) => Rubric,
-): PromptSettings => {
-  const show = scaffolding(scaffold)
+const promptsOf = (config: RuscarlConfig, rubricOf: (row: ConversationRow) => Rubric): PromptSettings => {
+  const { task, rollout, scaffold } = config
+  const show = isScaffolded(config) ? scaffolding(scaffold) : (messages: readonly ChatMessage[]) => messages
   return {
     maxPromptTokens: task.maxPromptTokens,
     maxTokens: rollout.maxTokens,
@@ -133,10 +133,12 @@ export const conversationTask = (
         )
       : null
   const { nulls } = config.task
+  const start = StartLikelihood.neededBy([...train, ...test]) ? new StartLikelihood() : null
   const shown = {
     scaffold: scaffolding(config.scaffold),
     named,
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
+    ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
   }
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
   return {
@@ -160,8 +162,8 @@ export const conversationTask = (
     ...(second && { heldOut: second.opinion }),
     ...(groups && { groups }),
     stopTokens: format.stopTokens,
-    // Each response goes to the judge as soon as it is finished.
-    gradeBatch: 1,
+    // Each response goes to the judge as soon as it is finished; what the starting model scores goes through it together.
+    ...(start ? { start } : { gradeBatch: 1 }),
     notes,
     figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {

@@ -29,6 +29,8 @@ export interface ConversationOptions {
   /** Whether a response speaks of the scaffold instead of following it. */
   leaks?: (tokens: Int32Array) => boolean
   noise?: Noise
+  /** Mean log-prob of responses under the model that training started from; absent where no criterion asks for it. */
+  startLogprobs?(items: readonly { promptTokens: TokenIds; tokens: TokenIds }[]): Promise<(number | null)[]>
   /** Ids of criteria that statistics call by their names; none unless given. */
   named?: ReadonlySet<string>
   /** Ids of criteria that a run tells in words of its own; none unless given. */
@@ -87,16 +89,26 @@ export class ConversationTask implements ScoreTask<Conversation> {
     return this.#format.show(tokens)
   }
 
-  grade(items: readonly ResponseItem<Conversation>[]): Promise<ScoredResponse[]> {
-    return Promise.all(items.map(item => this.#gradeOne(item)))
+  async grade(items: readonly ResponseItem<Conversation>[]): Promise<ScoredResponse[]> {
+    const starts = await this.#options.startLogprobs?.(
+      items.map(({ problem: { promptTokens }, tokens }) => ({ promptTokens, tokens })),
+    )
+    return Promise.all(items.map((item, i) => this.#gradeOne(item, starts?.[i] ?? null)))
   }
 
-  async #gradeOne({ problem, tokens, key, leftOut }: ResponseItem<Conversation>): Promise<ScoredResponse> {
+  async #gradeOne(
+    { problem, tokens, key, leftOut }: ResponseItem<Conversation>,
+    startLogprob: number | null,
+  ): Promise<ScoredResponse> {
     const { noise, score, named = NONE } = this.#options
     const rubric = this.rubric(problem)
     const response = this.#format.answer(tokens)
     const { id, messages: prompt, reference } = problem
-    const item: GradeItem = { id, prompt, response, ...(reference !== undefined && { reference }) }
+    const item: GradeItem = {
+      ...{ id, prompt, response },
+      ...(reference !== undefined && { reference }),
+      ...(startLogprob !== null && { startLogprob }),
+    }
     const grade = (criteria: readonly Criterion[]) => this.#grader.grade(item, criteria)
     const scored = await scoreByRubric({ rubric, score, noise, key, leftOut, grade })
     const ended = tokens.length > 0 && this.#format.stopTokens.includes(tokens[tokens.length - 1])
