@@ -1,14 +1,16 @@
 /** @file A model with its adapter added to its weights, one weight at a time. */
 
-import { loadConfig } from './checkpoint.ts'
+import { loadConfig, readCompanionFiles } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
-import { adapterBase, isAdapterFolder, loadAdapter, mergeInto } from './lora-files.ts'
+import { isAdapterFolder, loadAdapter, mergeInto, tokenizerFolder, wholeFolder } from './lora-files.ts'
 import { type OpenWeights, openWeights } from './weights.ts'
 
 export interface MergedModel extends OpenWeights {
   config: ModelConfig
-  /** The whole model, whose tokenizer it is. */
-  base: string
+  /** Where its tokenizer and chat template are: an adapter may have its own. */
+  words: string
+  /** Tokenizer and other text files by name, as `saveCheckpoint` takes them. */
+  files(): Map<string, string>
 }
 
 /**
@@ -16,15 +18,15 @@ export interface MergedModel extends OpenWeights {
  * @throws CheckpointError for anything missing, damaged or not belonging together
  */
 export const openMerged = (folder: string): MergedModel => {
-  const isAdapter = isAdapterFolder(folder)
-  const base = isAdapter ? adapterBase(folder) : folder
+  const base = wholeFolder(folder)
   const config = loadConfig(base)
-  const adapter = isAdapter ? loadAdapter(folder, config) : null
+  const adapter = isAdapterFolder(folder) ? loadAdapter(folder, config) : null
   const { read, close } = openWeights(base, config)
   const readMerged = (name: string) => {
     const data = read(name)
     if (adapter) mergeInto(name, data, adapter)
     return data
   }
-  return { config, base, read: readMerged, close }
+  const files = () => new Map([...readCompanionFiles(base), ...(adapter ? readCompanionFiles(folder) : [])])
+  return { config, words: tokenizerFolder(folder), files, read: readMerged, close }
 }

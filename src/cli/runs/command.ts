@@ -104,7 +104,7 @@ export const addExportCommand = (program: Command, io: Io, done: (code: number) 
     .action(async (runs: string[], options: ExportOptions & TrackerOptions & ModelExportOptions) => {
       if (options.gguf !== undefined || options.folder !== undefined) {
         const { modelExport } = await import('./model-export.ts')
-        return done(modelExport(runs, options, io))
+        return done(await modelExport(runs, options, io))
       }
       const { trackersOf, trackerExport } = await import('./tracker-export.ts')
       const trackers = trackersOf(options)

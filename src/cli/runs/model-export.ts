@@ -4,21 +4,22 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { stopTokensOf } from '../../model/chat-format.ts'
 import { loadChatTemplate } from '../../model/chat-template.ts'
-import { readCompanionFiles, saveCheckpoint } from '../../model/checkpoint.ts'
+import { saveCheckpoint } from '../../model/checkpoint.ts'
 import { GGUF_TYPES, type GgufType, writeGguf } from '../../model/gguf/export.ts'
 import { hasOwnTemplate, modelfileOf } from '../../model/gguf/modelfile.ts'
 import { isAdapterFolder } from '../../model/lora-files.ts'
 import { type MergedModel, openMerged } from '../../model/merged.ts'
 import { isModel } from '../../model/model-files.ts'
+import { modelNameOf } from '../../model/model-place.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { tensorSpecs } from '../../model/weights.ts'
-import { existingModel } from '../../recipes/common/starting-model.ts'
 import { isRunFolder } from '../../runs/find.ts'
 import { findFork } from '../../runs/forks.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { broughtModel } from '../model-option.ts'
 
 export interface ModelExportOptions {
   gguf?: GgufType
@@ -33,22 +34,33 @@ interface Target {
   name: string
 }
 
-/** A run's latest checkpoint, `RUN/STEP`, or a model or adapter as it lies there. */
-const targetOf = (target: string): Target => {
-  if (isRunFolder(target) || !(isModel(target) || isAdapterFolder(target) || target.includes(':'))) {
+/** Whether a run, or a step of one, is named: before anything else, because a run's folder and step look like a name on the hub. */
+const isOfRun = (target: string): boolean =>
+  isRunFolder(target) || (/^(?:step-)?\d+$/.test(basename(target)) && isRunFolder(dirname(target)))
+
+/** A run's latest checkpoint, `RUN/STEP`, or a model or adapter, brought to this machine with its base. */
+const targetOf = async (target: string, io: Io): Promise<Target> => {
+  const isNamed = isModel(target) || isAdapterFolder(target) || modelNameOf(target) !== null
+  if (isOfRun(target) || !(isNamed || target.startsWith('package:'))) {
     const { run, step, checkpoint } = findFork(target, target)
-    return { model: checkpoint, name: `${basename(resolve(run))}-step${step}` }
+    const { folder } = await broughtModel({ model: checkpoint }, io)
+    return { model: folder, name: `${basename(resolve(run))}-step${step}` }
   }
-  return { model: existingModel(target, target), name: basename(resolve(target)).replace(/\.gguf$/, '') }
+  const { folder } = await broughtModel({ model: target }, io)
+  return { model: folder, name: basename(target).replace(/\.gguf$/, '') }
 }
 
 /**
  * Writes a GGUF file with a Modelfile, or a merged folder.
  * @throws UsageError for options that do not go together; RunError, CheckpointError for the model
  */
-export const modelExport = (targets: readonly string[], options: ModelExportOptions, io: Io): number => {
+export const modelExport = async (
+  targets: readonly string[],
+  options: ModelExportOptions,
+  io: Io,
+): Promise<number> => {
   checkOptions(targets, options)
-  const { model, name } = targetOf(targets[0])
+  const { model, name } = await targetOf(targets[0], io)
   const merged = openMerged(model)
   try {
     if (options.folder === undefined) exportGguf(merged, name, options, io)
@@ -80,9 +92,9 @@ const exportGguf = (
   const path = out!
   const modelfile = join(dirname(path), 'Modelfile')
   refuseOther(modelfile, path)
-  const chatTemplate = loadChatTemplate(merged.base)
+  const chatTemplate = loadChatTemplate(merged.words)
   writeGguf(path, merged, gguf!, name)
-  const tokenizer = loadTokenizer(merged.base)
+  const tokenizer = loadTokenizer(merged.words)
   const stops = stopTokensOf(merged.config, tokenizer).flatMap(id => tokenizer.tokenOf(id) ?? [])
   const { maxPositions } = merged.config
   writeFileAtomic(modelfile, modelfileOf({ file: basename(path), chatTemplate, stops, maxPositions }))
@@ -106,11 +118,11 @@ const refuseOther = (modelfile: string, path: string): void => {
 }
 
 const exportFolder = (merged: MergedModel, folder: string, { json }: ModelExportOptions, io: Io): void => {
-  const { config, base } = merged
+  const { config } = merged
   const weights = new Map(
     tensorSpecs(config).map(({ name, shape }) => [name, { shape, data: merged.read(name) }] as const),
   )
-  saveCheckpoint(folder, { config, weights, files: readCompanionFiles(base) })
+  saveCheckpoint(folder, { config, weights, files: merged.files() })
   if (json) printJson(io, { folder })
   else io.out.write(`${folder}: the whole model, as transformers and vLLM open it\n`)
 }

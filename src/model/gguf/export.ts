@@ -5,7 +5,7 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { stopTokensOf } from '../chat-format.ts'
 import { loadChatTemplate } from '../chat-template.ts'
-import { type ModelConfig, toHfConfig } from '../config.ts'
+import type { ModelConfig } from '../config.ts'
 import type { MergedModel } from '../merged.ts'
 import { hasModelFile, readModelJson } from '../model-files.ts'
 import { assertTokenizerFits, loadTokenizer } from '../tokenizer.ts'
@@ -50,7 +50,7 @@ export const writeGguf = (path: string, model: MergedModel, type: GgufType, name
 }
 
 const architectureFor = ({ family }: ModelConfig): GgufArchitecture =>
-  (Object.keys(ARCHITECTURES) as GgufArchitecture[]).find(name => ARCHITECTURES[name] === (family as string))!
+  (Object.keys(ARCHITECTURES) as GgufArchitecture[]).find(name => ARCHITECTURES[name] === family)!
 
 const settings = (architecture: GgufArchitecture, config: ModelConfig): Entry[] => {
   const counts = {
@@ -85,41 +85,40 @@ const settings = (architecture: GgufArchitecture, config: ModelConfig): Entry[] 
 }
 
 /** Of the layers that look back a few tokens; llama.cpp knows which they are, and how it scales queries. */
-const gemmaSettings = (config: ModelConfig): Entry[] => {
-  const hf = toHfConfig(config)
-  const types = (hf.layer_types ?? []) as string[]
-  const isUsual = types.every((type, i) => (type === 'full_attention') === ((i + 1) % GEMMA_PERIOD === 0))
+const gemmaSettings = ({ sliding, queryScalar, ...config }: ModelConfig): Entry[] => {
   const scalar = config.layers === LARGEST_GEMMA_LAYERS ? config.hiddenSize / config.heads : config.headDim
-  if (!isUsual || (hf.query_pre_attn_scalar ?? scalar) !== scalar)
+  const isUsual =
+    sliding?.layers.every((isSliding, i) => isSliding === ((i + 1) % GEMMA_PERIOD !== 0)) ?? true
+  if (!isUsual || (queryScalar ?? config.headDim) !== scalar)
     throw new CheckpointError(
       `config.json: layer_types or query_pre_attn_scalar: expected every ${GEMMA_PERIOD}th layer to look back at all tokens, and ${scalar}; llama.cpp knows no others`,
       { hint: 'export a merged folder instead (--folder)' },
     )
-  const local = hf.rope_local_base_freq ?? 10_000
+  if (!sliding) return []
   return [
-    ['attention.sliding_window', { u32: Number(hf.sliding_window) }],
-    ['rope.freq_base_swa', { f32: Number(local) }],
+    ['attention.sliding_window', { u32: sliding.window }],
+    ['rope.freq_base_swa', { f32: sliding.ropeTheta }],
   ]
 }
 
-const tokenizerEntries = ({ base, config }: MergedModel): Entry[] => {
-  if (!hasModelFile(base, 'tokenizer.json'))
+const tokenizerEntries = ({ words, config }: MergedModel): Entry[] => {
+  if (!hasModelFile(words, 'tokenizer.json'))
     throw new CheckpointError(
-      `${base}: expected a tokenizer.json, which a GGUF file holds as well, got none`,
+      `${words}: expected a tokenizer.json, which a GGUF file holds as well, got none`,
       {
         hint: 'put the tokenizer files beside the model',
       },
     )
-  const tokenizer = loadTokenizer(base)
-  assertTokenizerFits(tokenizer, config, base)
+  const tokenizer = loadTokenizer(words)
+  assertTokenizerFits(tokenizer, config, words)
   const { bosId, eosId, padId } = tokenizer
   const use = {
     ...{ vocabSize: config.vocabSize, bosId: bosId ?? config.bosTokenId, eosId, padId },
     stops: stopTokensOf(config, tokenizer),
     addsBos: bosId !== null && tokenizer.encode('a', { addSpecialTokens: true })[0] === bosId,
-    chatTemplate: loadChatTemplate(base)?.source ?? null,
+    chatTemplate: loadChatTemplate(words)?.source ?? null,
   }
-  return tokenizerMetadata(readModelJson(base, 'tokenizer.json'), use, join(base, 'tokenizer.json'))
+  return tokenizerMetadata(readModelJson(words, 'tokenizer.json'), use, join(words, 'tokenizer.json'))
 }
 
 /** Llama 3's rotary frequencies, a tensor of its own. */

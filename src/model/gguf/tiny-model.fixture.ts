@@ -75,8 +75,10 @@ const pieceTokenizer = {
       ...['<pad>', '<eos>', '<bos>', '<unk>'].map((token, id) => [token, id]),
       ...BYTES.map((_, byte) => [`<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`, 4 + byte]),
       ...PIECES.map((token, i) => [token, 260 + i]),
+      ['\u2581\u2581', 300],
     ]),
     merges: [
+      ['\u2581', '\u2581'],
       ['t', 'h'],
       ['th', 'e'],
       ['e', 'a'],
