@@ -11,7 +11,7 @@ import { logicMessages, type ShownFormulas } from './format.ts'
 const WAITING = 2
 
 /** Seeds of servers are whole numbers. */
-const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)
+export const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)
 
 /**
  * Each answer is a call of its own, greedy ones too. @param concurrency calls that the model is asked at a time

@@ -1,6 +1,6 @@
 /** @file Who answers the problems of `gradus eval`: a checkpoint here, or a model on a server, by tokens or by words. */
 
-import { judgeFleet } from '../../chat/index.ts'
+import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { modelAddress } from '../../chat/model-address.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
@@ -18,7 +18,14 @@ import {
   type ShownFormulas,
 } from '../../recipes/logic/format.ts'
 import { UsageError } from '../../util/errors.ts'
-import { identityOf, isServed, openServed, type ServedIdentity, type ServedModelOptions } from './served.ts'
+import type { Io } from '../io.ts'
+import {
+  identityOf,
+  isServed,
+  openServed,
+  type ServedIdentity,
+  type ServedModelOptions,
+} from '../train/served.ts'
 
 export interface AnsweringOptions extends ServedModelOptions, ShownFormulas {
   threads: number
@@ -99,21 +106,73 @@ const tokenCandidate = (options: AnsweringOptions, tokenizer: string): Candidate
 const chatCandidate = (options: AnsweringOptions): Candidate => ({
   prompt: 'chat',
   async open() {
-    const { apiKeyEnv, concurrency = DEFAULT_CONCURRENCY } = options
-    // The name, and whether it is there at all.
-    const listed = await openServed(options)
-    await listed.close()
-    const endpoint = { url: modelAddress(options.model, '--model').url, model: listed.name, concurrency }
-    const fleet = judgeFleet({
-      endpoints: [
-        { ...endpoint, attemptTimeoutMs: CHAT_TIMEOUT_MS, ...(apiKeyEnv !== undefined && { apiKeyEnv }) },
-      ],
-      deadlineMs: 3 * CHAT_TIMEOUT_MS,
-    })
-    return {
-      answer: chatAnswers(fleet, concurrency, options),
-      served: identityOf(listed, 'chat'),
-      close: async () => fleet.close?.(),
-    }
+    const { chat, concurrency, served, close } = await openServedChat(options, '--model')
+    return { answer: chatAnswers(chat, concurrency, options), served, close }
   },
 })
+
+/** A model that is spoken to. */
+export interface TalkingModel {
+  chat: ChatModel
+  /** Requests at a time. */
+  concurrency: number
+  /** Of a model on a server. */
+  served?: ServedIdentity
+  close(): Promise<void>
+}
+
+const openServedChat = async (
+  options: ServedModelOptions,
+  setting: string,
+): Promise<TalkingModel & { served: ServedIdentity }> => {
+  const { apiKeyEnv, concurrency = DEFAULT_CONCURRENCY } = options
+  // The name, and whether it is there at all.
+  const listed = await openServed(options)
+  await listed.close()
+  const endpoint = { url: modelAddress(options.model, setting).url, model: listed.name, concurrency }
+  const fleet = judgeFleet({
+    endpoints: [
+      { ...endpoint, attemptTimeoutMs: CHAT_TIMEOUT_MS, ...(apiKeyEnv !== undefined && { apiKeyEnv }) },
+    ],
+    deadlineMs: 3 * CHAT_TIMEOUT_MS,
+  })
+  return {
+    chat: fleet,
+    concurrency,
+    served: identityOf(listed, 'chat'),
+    close: async () => fleet.close?.(),
+  }
+}
+
+export interface TalkingOptions extends ServedModelOptions {
+  /** Goes on the model. */
+  adapter?: string
+  threads: number
+}
+
+/**
+ * Whatever a user may name as a model, to be spoken to: the one place where a command line's name becomes that.
+ * @param setting that named it, for errors
+ * @throws ConfigError, ServedError, CheckpointError
+ */
+export const openTalking = async (
+  options: TalkingOptions,
+  setting: string,
+  io: Io,
+): Promise<TalkingModel> => {
+  const { model, adapter, threads } = options
+  // Rows that are decoded together here are told as requests at a time are.
+  if (isServed({ ...options, concurrency: undefined }, `${setting}-api-key-env`)) {
+    if (adapter !== undefined)
+      throw new UsageError('--adapter: expected a model of this machine; a server names its adapters itself')
+    return openServedChat(options, setting)
+  }
+  const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
+  const { policyChatModel } = await import('../../policy/chat/chat-model.ts')
+  const local = await openLocalChat(existingModel(model, setting), { threads })
+  if (!local.ownTemplate)
+    io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)
+  const { concurrency = DEFAULT_CONCURRENCY } = options
+  const chat = policyChatModel(local, { maxRows: concurrency })
+  return { chat, concurrency, close: () => local.policy.close() }
+}
