@@ -1,5 +1,6 @@
 /** @file Asks a chat model for answers to problems, so many at a time; those that are kept already are taken over. */
 
+import { setMaxListeners } from 'node:events'
 import pMap from 'p-map'
 import type { ChatModel } from '../chat/chat-model.ts'
 import { seedNumber } from '../recipes/logic/chat-answers.ts'
@@ -56,36 +57,27 @@ export const askAll = async (
   const refused: AskedAnswers['refused'] = []
   const { temperature, maxTokens, seed } = settings
   let done = 0
+  const count = <T>(result: T): T => {
+    onAnswer(++done, jobs.length)
+    return result
+  }
   const ask = async (job: (typeof jobs)[number]): Promise<Answer | null> => {
     const { id, sample, prompt: messages } = job
+    const request = { messages, maxTokens, temperature, seed: seedNumber(`${seed}/${id}/${sample}`), signal }
     try {
-      const request = {
-        messages,
-        maxTokens,
-        temperature,
-        seed: seedNumber(`${seed}/${id}/${sample}`),
-        signal,
-      }
       const { text: response, finishReason, usage } = await chat.complete(request)
       const { completionTokens: tokens } = usage
-      const answer: Answer = {
-        ...job,
-        response,
-        finishReason,
-        ...(tokens !== null && { tokens }),
-        model,
-        settings,
-      }
+      const answer = { ...job, response, finishReason, ...(tokens !== null && { tokens }), model, settings }
       file?.add(answer)
-      return answer
+      return count(answer)
     } catch (error) {
       if (!isRefusal(error)) throw error
       refused.push({ id, reason: error.message })
-      return null
-    } finally {
-      onAnswer(++done, jobs.length)
+      return count(null)
     }
   }
+  // Every request under way listens.
+  setMaxListeners(0, signal)
   const kept = jobs.map(job => file?.find(job) ?? null)
   done = kept.filter(answer => answer !== null).length
   onAnswer(done, jobs.length)

@@ -4,7 +4,7 @@ import { wordsOf } from '../grade/rules/text.ts'
 import type { Verdict } from '../rubric/criterion.ts'
 import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
-import { bootstrapInterval, mean } from '../util/statistics.ts'
+import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
 import type { Answer } from './answers.ts'
 import type { Counted, MeasuredProblem, MeasuredTask } from './task.ts'
 
@@ -182,6 +182,17 @@ export const weightedFigure = (values: readonly number[], weights: readonly numb
 
 const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
   const known = items.flatMap(({ values }) => (isKnown(values[name]?.value ?? null) ? [values[name]] : []))
+  if (
+    known.length > 0 &&
+    known.every(({ value, weight = 1 }) => weight === 1 && (value === 0 || value === 1))
+  ) {
+    // Wilson's is right for few problems and near 0 and 1, where resampling finds nothing else.
+    const { estimate, low, high } = wilsonInterval(
+      known.filter(({ value }) => value === 1).length,
+      known.length,
+    )
+    return { value: estimate, interval: [low, high], n: known.length }
+  }
   return weightedFigure(
     known.map(({ value }) => value!),
     known.map(({ weight = 1 }) => weight),

@@ -40,6 +40,14 @@ Examples:
   $ gradus eval --task logic --model models/logic-full --generated shortcut-free --limit 2000
   $ gradus eval --task logic --model http://127.0.0.1:8000/v1#Qwen/Qwen3-8B --data dev.jsonl --limit 100 --json`
 
+/** No negation, which the library takes every `--no-...` for. */
+const noWorseOption = (): Option => {
+  const about = 'fail with exit code 100 where a score may be worse than that of --against by more than this'
+  const option = new Option('--no-worse <name=margin...>', about).argParser(namedShares)
+  option.negate = false
+  return option
+}
+
 /** Adds `gradus eval` to the program. `done` receives the exit code. */
 export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   const command = program
@@ -114,11 +122,7 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
     .option('--min-score <name=share...>', 'the same for any score by its name; may be repeated', namedShares)
-    .option(
-      '--no-worse <name=margin...>',
-      'fail with exit code 100 where a score may be worse than that of --against by more than this',
-      namedShares,
-    )
+    .addOption(noWorseOption())
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (options: EvalOptions) => {
