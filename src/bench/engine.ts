@@ -1,6 +1,7 @@
 /** @file `gradus bench engine`: training and decoding measured against the matrix product of the same runtime and threads. */
 
 import { availableParallelism } from 'node:os'
+import { bringModel } from '../model/bring-model.ts'
 import { loadConfig } from '../model/checkpoint.ts'
 import { DataParallelPolicy } from '../policy/local/data-parallel-policy.ts'
 import { createEngine, type Engine, type EngineOptions, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
@@ -8,7 +9,6 @@ import type { ModelSource } from '../policy/local/model-source.ts'
 import { enginesOf } from '../policy/open.ts'
 import { Executable, type ExecutableOptions, input, matmul, type Provider, slice } from '../tensor/index.ts'
 import { wholePercent } from '../util/format.ts'
-import { resolveShipped } from '../util/package.ts'
 import { Rng } from '../util/rng.ts'
 import { mean, median } from '../util/statistics.ts'
 import { idealsOf } from './engine-ideals.ts'
@@ -201,7 +201,8 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const threads = options.threads ?? availableParallelism()
   const running = { provider, threads, arena }
   const { model } = options
-  const config = model === undefined ? BENCH_SHAPES[shape] : loadConfig(resolveShipped(model))
+  const config =
+    model === undefined ? BENCH_SHAPES[shape] : loadConfig(await bringModel(model, { only: 'config' }))
   const engines = options.engines ?? enginesOf(running, () => config)
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)

@@ -13,6 +13,8 @@ export interface GradeItem {
   /** Reference answer, where there is one. */
   reference?: string
   metadata?: Readonly<Record<string, unknown>>
+  /** Mean log-prob of the response's tokens under the model that a training started from, nats a token, at temperature 1. */
+  startLogprob?: number
 }
 
 export interface GradeOptions {

@@ -73,8 +73,13 @@ export const gradeAll = async (
       const text = task.read(answer.response)
       const verdictsBy = async (own: Grader | undefined): Promise<readonly Verdict[]> => {
         const grader = rubricGrader({ rules, formal, ...(own && { judge: own }) })
-        return (await gradeAnswer(problem, text, { grader, rubric: problem.rubric, score: () => null }))
-          .verdicts
+        return (
+          await gradeAnswer(
+            problem,
+            { response: text },
+            { grader, rubric: problem.rubric, score: () => null },
+          )
+        ).verdicts
       }
       const verdicts = await verdictsBy(remembered(answer.verdicts, answer.judge, judge))
       const second = heldOut && (await verdictsBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))

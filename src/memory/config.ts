@@ -23,7 +23,7 @@ const endpointSchema = embeddingSchema.safeExtend({ kind: z.literal('endpoint') 
 /** The mean of a local checkpoint's last hidden states; opened by whoever has an engine (`policy/open-embedder.ts`). */
 const checkpointSchema = z.strictObject({
   kind: z.literal('checkpoint').describe('Which kind; each has keys of its own.'),
-  folder: z.string().min(1).describe('Checkpoint that embeds.'),
+  folder: z.string().min(1).describe('Checkpoint that embeds, named as `model.folder`.'),
   threads: size.default(1).describe('Threads of the processor.'),
   maxTokens: size
     .default(512)

@@ -5,7 +5,7 @@ import { CheckpointError } from '../util/errors.ts'
 import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptions } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
-import { adapterBase, isAdapterFolder } from './lora-files.ts'
+import { tokenizerFolder, wholeFolder } from './lora-files.ts'
 import {
   assertTokenizerFits,
   decodeWithOffsets,
@@ -67,13 +67,10 @@ export const stopTokensOf = (
   { eosId }: Pick<Tokenizer, 'eosId'>,
 ): number[] => [...new Set([...eosTokenIds, ...(eosId === null ? [] : [eosId])])]
 
-/** Folder of the whole model: an adapter names its base. */
-const baseFolder = (folder: string): string => (isAdapterFolder(folder) ? adapterBase(folder) : folder)
-
 /** Whether a model is meant to be spoken to; false also where what it has for that is damaged. */
-export const hasChatTemplate = (folder: string): boolean => {
+export const hasChatTemplate = (folder: string, adapter?: string): boolean => {
   try {
-    return loadChatTemplate(baseFolder(folder)) !== null
+    return loadChatTemplate(tokenizerFolder(folder, adapter)) !== null
   } catch {
     return false
   }
@@ -82,11 +79,12 @@ export const hasChatTemplate = (folder: string): boolean => {
 /**
  * The format of the model in a folder.
  * @param purpose what needs it, for messages: `task "conversations"`
+ * @param adapter that goes on the model
  * @throws CheckpointError when the model lacks its tokenizer or its template
  */
-export const chatFormatOf = (folder: string, purpose: string): ChatFormat => {
-  const base = baseFolder(folder)
-  const config = loadConfig(base)
+export const chatFormatOf = (folder: string, purpose: string, adapter?: string): ChatFormat => {
+  const config = loadConfig(wholeFolder(folder))
+  const base = tokenizerFolder(folder, adapter)
   if (!hasTokenizer(base))
     throw new CheckpointError(`${base}: ${purpose} needs a tokenizer, but there is no tokenizer.json`, {
       hint: 'put the tokenizer files beside the model',
@@ -133,8 +131,8 @@ export const chatFormat = (
  * @throws CheckpointError unless both folders' tokenizers are the same
  */
 export const assertSameTokenizer = (folder: string, other: string, setting: string): void => {
-  const read = (dir: string) => readText(join(baseFolder(dir), 'tokenizer.json'))
-  if (hasTokenizer(baseFolder(other)) && read(folder) === read(other)) return
+  const read = (dir: string) => readText(join(tokenizerFolder(dir), 'tokenizer.json'))
+  if (hasTokenizer(tokenizerFolder(other)) && read(folder) === read(other)) return
   throw new CheckpointError(`${setting}: ${other} has another tokenizer than ${folder}`, {
     hint: 'choose a model of the same family, whose tokens mean the same',
   })

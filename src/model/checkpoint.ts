@@ -22,7 +22,7 @@ import {
 } from './weights.ts'
 
 /** Text files that travel with a model from checkpoint to checkpoint, where it has them. */
-const companionNames = [
+export const companionNames = [
   'tokenizer.json',
   'tokenizer_config.json',
   'special_tokens_map.json',
@@ -81,9 +81,7 @@ export const saveCheckpoint = (dir: string, content: CheckpointContent, options:
   checkTensors(weights, tensorSpecs(config))
   if (valueHead) checkTensors(valueHead, valueHeadSpecs(config))
   replaceFolder(dir, folder => {
-    for (const [name, text] of files) writeFileAtomic(join(folder, name), text)
-    if (!files.has('generation_config.json'))
-      writeFileAtomic(join(folder, 'generation_config.json'), toJsonText(generationConfig(config)))
+    writeCompanions(folder, files, config)
     writeSafetensors(join(folder, 'model.safetensors'), weights, { dtype })
     if (valueHead) writeSafetensors(join(folder, valueHeadFile), valueHead, { dtype: 'float32' })
     options.writeMore?.(folder)
@@ -91,9 +89,20 @@ export const saveCheckpoint = (dir: string, content: CheckpointContent, options:
   })
 }
 
+/** Writes what travels with a model, and how it generates where the original model had nothing of its own to say. */
+export const writeCompanions = (
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  config: ModelConfig,
+): void => {
+  for (const [name, text] of files) writeFileAtomic(join(folder, name), text)
+  if (!files.has('generation_config.json'))
+    writeFileAtomic(join(folder, 'generation_config.json'), toJsonText(generationConfig(config)))
+}
+
 const toJsonText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
-/** What the transformers library reads for generation when the original model had nothing of its own to say. */
+/** What the transformers library reads for generation. */
 const generationConfig = ({ bosTokenId, eosTokenIds }: ModelConfig) => ({
   ...(bosTokenId === null ? {} : { bos_token_id: bosTokenId }),
   ...(eosTokenIds.length === 0

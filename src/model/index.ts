@@ -1,6 +1,7 @@
 /** @file Models: decoder transformers and their files, tokenizers, chat templates. */
 
 export { AutomatonBuilder, follow, type TokenAutomaton } from './automaton.ts'
+export { type BringOptions, bringModel, type ModelPart } from './bring-model.ts'
 export {
   type ChatFormat,
   chatFormat,

@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
+import { cachedName } from '../util/hub-cache.ts'
 import { Rng } from '../util/rng.ts'
 import type { ModelConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
+import { inCache, type ModelName, modelNameOf } from './model-place.ts'
 import { type NamedTensors, SafetensorsFile, writeSafetensors } from './safetensors.ts'
 import { elementCount, type LoadOptions, loadSpecsFromFile, readJson, tensorSpecs } from './weights.ts'
 
@@ -111,22 +113,54 @@ export const isAdapterFolder = (dir: string): boolean => {
   return existsSync(join(dir, configFile))
 }
 
-const baseSchema = z.looseObject({ base_model_name_or_path: z.string().nullish() })
+const baseSchema = z.looseObject({
+  base_model_name_or_path: z.string().nullish(),
+  revision: z.string().nullish(),
+})
 
-/**
- * Folder of the model that an adapter's folder names: as it stands, or within that folder.
- * @throws CheckpointError for a damaged file
- */
-export const adapterBase = (dir: string): string => {
+const readBase = (dir: string): { named: string; revision: string | null } => {
   const path = join(dir, configFile)
   const parsed = baseSchema.safeParse(readJson(path))
   if (!parsed.success)
     throw new CheckpointError(`${path}: base_model_name_or_path: expected the folder of the base model`, {
       hint: 'fetch or save the adapter again',
     })
-  const named = parsed.data.base_model_name_or_path ?? ''
-  return named !== '' && existsSync(named) ? named : join(dir, named)
+  const { base_model_name_or_path: named, revision } = parsed.data
+  return { named: named ?? '', revision: revision ?? null }
 }
+
+/**
+ * The name on the hub of the model that an adapter's folder names; null where it names a folder, or nothing.
+ * @throws CheckpointError for a damaged file
+ */
+export const adapterBaseName = (dir: string): ModelName | null => {
+  const { named, revision } = readBase(dir)
+  if (existsSync(named) || existsSync(join(dir, named))) return null
+  const name = modelNameOf(named)
+  return name && { ...name, revision: name.revision ?? revision }
+}
+
+/**
+ * Folder of the model that an adapter's folder names: as it stands, or within that folder, or in the cache of the hub.
+ * @throws CheckpointError for a damaged file
+ */
+export const adapterBase = (dir: string): string => {
+  const { named } = readBase(dir)
+  if (named !== '' && existsSync(named)) return named
+  const name = adapterBaseName(dir)
+  return name === null ? join(dir, named) : (inCache(name) ?? named)
+}
+
+/** Folder of the whole model: an adapter names its base. @throws CheckpointError for a damaged file */
+export const wholeFolder = (dir: string): string => (isAdapterFolder(dir) ? adapterBase(dir) : dir)
+
+/**
+ * Folder of the tokenizer and chat template of a model: those of its adapter where it has them, as adapters that are saved here do.
+ * @param adapter that goes on it; default the folder itself where it is one
+ * @throws CheckpointError for a damaged file
+ */
+export const tokenizerFolder = (dir: string, adapter: string = dir): string =>
+  isAdapterFolder(adapter) && existsSync(join(adapter, 'tokenizer.json')) ? adapter : wholeFolder(dir)
 
 export interface Adapter {
   lora: LoraConfig
@@ -152,10 +186,21 @@ export const saveAdapter = (
     writeFileAtomic(join(folder, configFile), config)
   })
 
+/** A base in the hub's cache goes by the name that it has everywhere. */
+const namedBase = (path: string) => {
+  const name = cachedName(path)
+  if (name === null) return { base_model_name_or_path: path }
+  const { repo, file, commit } = name
+  return {
+    base_model_name_or_path: file === null ? repo : `hf://${repo}/${file}`,
+    revision: commit,
+  }
+}
+
 const toPeftConfig = ({ lora, baseModel }: Adapter) => ({
   peft_type: 'LORA',
   task_type: 'CAUSAL_LM',
-  base_model_name_or_path: baseModel,
+  ...namedBase(baseModel),
   r: lora.rank,
   lora_alpha: lora.alpha,
   lora_dropout: 0,

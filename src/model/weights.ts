@@ -207,7 +207,7 @@ const weightFileNames = (dir: string): string[] => {
 
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), z.string()) })
 
-const shardNames = (path: string): string[] => {
+export const shardNames = (path: string): string[] => {
   const index = indexSchema.safeParse(readJson(path))
   if (!index.success)
     throw new CheckpointError(`${path}: weight_map: expected tensor names with file names`, {

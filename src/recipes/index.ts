@@ -5,6 +5,7 @@ import { chatColdStart } from './chat-cold-start/entry.ts'
 import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { environmentEntry } from './environment/entry.ts'
+import { grpoEntry } from './grpo/entry.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import { logicRubricStart } from './logic-rubric-start/entry.ts'
@@ -26,6 +27,7 @@ export {
   chatColdStart,
   checklistColdStart,
   environmentEntry as environment,
+  grpoEntry as grpo,
   learnedVerifier,
   logicColdStart,
   logicRubricStart,
@@ -41,6 +43,7 @@ export {
 /** Every recipe by name. Each entry checks its configuration by its own schema, so the type of it does not matter here. */
 export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries(
   [
+    grpoEntry,
     rubricAsRewardEntry,
     ruscarlEntry,
     rlcerEntry,

@@ -1,13 +1,9 @@
 /** @file Progress on stderr: one line that renews itself on a terminal, a plain line now and then elsewhere. */
 
 import { formatDuration } from '../util/format.ts'
+import { bar, type ProgressStream, StatusLine } from '../util/status-line.ts'
 
-/** What a stream must offer; process.stderr does. */
-export interface ProgressStream {
-  isTTY?: boolean
-  columns?: number
-  write(text: string): unknown
-}
+export type { ProgressStream } from '../util/status-line.ts'
 
 export interface ProgressOptions {
   /** Steps in all. */
@@ -28,7 +24,6 @@ export interface ProgressOptions {
 
 /** Weight of the newest step in the moving rate: about the last dozen steps count. */
 const RATE_WEIGHT = 0.15
-const REDRAW_MS = 100
 
 const formatMetric = (value: number): string => {
   if (Number.isInteger(value)) return String(value)
@@ -40,19 +35,13 @@ const formatMetric = (value: number): string => {
 const formatRate = (perSecond: number, unit: string): string =>
   perSecond >= 0.95 ? `${perSecond.toFixed(1)} ${unit}s/s` : `${formatDuration(1 / perSecond)}/${unit}`
 
-const bar = (share: number, width: number): string => {
-  const filled = Math.round(Math.min(1, Math.max(0, share)) * width)
-  return '█'.repeat(filled) + '░'.repeat(width - filled)
-}
-
 /** Shows how far a run is, how fast, how long still, and its key metrics. */
 export class Progress {
   readonly #options: Required<Omit<ProgressOptions, 'label'>> & { label: string }
   #step: number
   #lastStepAt: number
   #secondsPerStep: number | null = null
-  #lastShownAt = Number.NEGATIVE_INFINITY
-  #lineOpen = false
+  readonly #status: StatusLine
 
   constructor(options: ProgressOptions) {
     this.#options = {
@@ -67,6 +56,7 @@ export class Progress {
     }
     this.#step = this.#options.done
     this.#lastStepAt = this.#options.now()
+    this.#status = new StatusLine(this.#options.stream, this.#options)
   }
 
   /**
@@ -90,24 +80,18 @@ export class Progress {
       this.#lastStepAt = now
     }
     if (this.#options.quiet) return
-    const interval = this.#options.stream.isTTY ? REDRAW_MS : this.#options.everyMs
-    const last = step >= this.#options.total
-    if (!last && now - this.#lastShownAt < interval) return
-    this.#lastShownAt = now
-    this.#show(this.#line(metrics))
+    this.#status.renew(() => this.#line(metrics), step >= this.#options.total)
   }
 
   /** Prints a line of its own above the progress line: a monitor's message, a saved checkpoint. */
   log(message: string): void {
     if (this.#options.quiet) return
-    this.#clear()
-    this.#options.stream.write(`${message}\n`)
+    this.#status.log(message)
   }
 
   /** Ends the progress line; what is printed next starts on a fresh one. */
   close(): void {
-    if (this.#lineOpen) this.#options.stream.write('\n')
-    this.#lineOpen = false
+    this.#status.close()
   }
 
   #line(metrics: Record<string, number | null | undefined>): string {
@@ -124,22 +108,5 @@ export class Progress {
     }
     const head = stream.isTTY ? `${bar(this.#step / total, 16)} ` : ''
     return `${label === '' ? '' : `${label} `}${head}${parts.join(' · ')}`
-  }
-
-  #show(line: string): void {
-    const { stream } = this.#options
-    if (!stream.isTTY) {
-      stream.write(`${line}\n`)
-      return
-    }
-    const columns = stream.columns ?? 80
-    const fitted = line.length < columns ? line : `${line.slice(0, columns - 2)}…`
-    stream.write(`\r\x1b[2K${fitted}`)
-    this.#lineOpen = true
-  }
-
-  #clear(): void {
-    if (this.#lineOpen) this.#options.stream.write('\r\x1b[2K')
-    this.#lineOpen = false
   }
 }

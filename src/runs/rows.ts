@@ -447,7 +447,7 @@ export interface RunInfo {
   rewardFormula?: string
   /** The test set that the headline is about; else the first one evaluated. */
   primarySet?: string
-  /** Files on the hub that it reads, each with the commit that it was read from: a resume reads the same. */
+  /** Files and models on the hub that it reads, each with the commit that it was read from: a resume reads the same. */
   data?: { source: string; commit: string }[]
   /** Files of rows and rubrics on this machine, as they were when it began: a resume refuses others. */
   files?: { path: string; sha256: string }[]

@@ -52,7 +52,9 @@ export const modelSchema = z.strictObject({
     .string()
     .nullable()
     .default(null)
-    .describe('Checkpoint folder to start from; null: fresh weights of `shape`.'),
+    .describe(
+      'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
+    ),
   shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
   lora: z
     .strictObject({

@@ -2,6 +2,7 @@
 
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { modelAddress } from '../../chat/model-address.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
 import {
@@ -18,7 +19,9 @@ import {
   type ShownFormulas,
 } from '../../recipes/logic/format.ts'
 import { UsageError } from '../../util/errors.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
+import { type BroughtModel, broughtModel } from '../model-option.ts'
 import {
   identityOf,
   isServed,
@@ -169,7 +172,12 @@ export const openTalking = async (
   }
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   const { policyChatModel } = await import('../../policy/chat/chat-model.ts')
-  const local = await openLocalChat(existingModel(model, setting), { threads })
+  const status = new StatusLine(io.err)
+  await bringModel(model, { status })
+  existingModel(model, setting)
+  const brought: Partial<BroughtModel> =
+    adapter === undefined ? {} : await broughtModel({ model, adapter }, io)
+  const local = await openLocalChat(model, { threads, status, adapter: brought.adapter })
   if (!local.ownTemplate)
     io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)
   const { concurrency = DEFAULT_CONCURRENCY } = options

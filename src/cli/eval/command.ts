@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { DIALECTS } from '../../policy/served/dialect-names.ts'
 import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import type { Io } from '../io.ts'
+import { MODEL_HELP } from '../model-help.ts'
 import { atLeast0, count, namedShares, share } from '../option-values.ts'
 import { addSolverOptions } from '../solver-options.ts'
 import { BENCHMARK_NAMES, type EvalOptions, refuseStrays } from './options.ts'
@@ -12,8 +13,9 @@ const HELP = `
 Without --task the file has rows as trainings read them, {"prompt": "...", "criteria": [...]}, or prompts alone with --rubric; the
 benchmarks' files are those that their authors published. Each figure has a 95% interval over prompts; with --against, the
 difference to another model on the same prompts has one too, with p and the prompts won, lost and tied.
---model and --against: a folder, package:models/NAME, a model on a server, http://127.0.0.1:8000/v1#NAME (vLLM, SGLang, gradus
-serve chat, any with chat completions; the address alone where it has one model), or answers that --out saved (.jsonl).
+${MODEL_HELP}
+Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions): http://127.0.0.1:8000/v1#NAME, or the address
+alone where it has one model; or a file of answers that --out saved (.jsonl) stands in its place.
 --judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's opinion stands apart from the score.
 --out keeps every answer as soon as it is there: after an interruption the same command goes on from them.
 Scores by name, for --min-score and --no-worse: ifeval, ifbench: promptStrict, instructionStrict, promptLoose, instructionLoose;
@@ -32,8 +34,9 @@ the only way to evaluate the small models of this project on a server. Results n
 
 Examples:
   $ gradus eval --data rows.jsonl --rubric rubric.yaml --model runs/a/checkpoints/step-000060 --against models/base --html a.html
-  $ gradus eval --task ifeval --data prompts.jsonl --model models/base --out base.jsonl
-  $ gradus eval --task ifeval --data prompts.jsonl --model models/trained --against base.jsonl --no-worse promptStrict=0.02
+  $ gradus eval --task ifeval --data prompts.jsonl --model HuggingFaceTB/SmolLM2-135M-Instruct --out base.jsonl
+  $ gradus eval --task ifeval --data prompts.jsonl --model HuggingFaceTB/SmolLM2-135M-Instruct \\
+      --adapter runs/mine/checkpoints/step-000060 --against base.jsonl --no-worse promptStrict=0.02
   $ gradus eval --data rows.jsonl --model models/trained --samples 4 --temperature 0.7 --judge http://127.0.0.1:8000/v1#NAME
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
   $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5
@@ -62,9 +65,9 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
         'logic',
       ]),
     )
-    .requiredOption('--model <model>', 'folder, URL#NAME of a model on a server, or saved answers')
+    .requiredOption('--model <model>', 'folder, name on the hub, URL#NAME on a server, or saved answers')
     .option('--against <model>', 'another model, to be compared with on the same problems')
-    .option('--adapter <dir>', 'adapter that goes on --model')
+    .option('--adapter <dir>', 'adapter that goes on --model: a folder, package:..., or a name on the hub')
     .option('--data <file.jsonl...>', 'problems; of logic several files may be named')
     .option('--rubric <file>', 'criteria of all rows')
     .option(

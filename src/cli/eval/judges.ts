@@ -2,8 +2,10 @@
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import type { NamedJudge } from '../../measure/index.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import type { Io } from '../io.ts'
 import { openTalking } from './answering.ts'
@@ -23,7 +25,7 @@ const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<
   const { judge, judgeModel: model, apiKeyEnv, cache, threads } = options
   const isLocal = judge !== undefined && !isServerAddress(judge)
   if (isLocal) {
-    const verifier = await openVerifier(judge, threads)
+    const verifier = await openVerifier(judge, threads, io)
     if (verifier) return { name: judge, grader: verifier, close: () => verifier.close() }
   }
   const talking = isLocal ? await openTalking({ model: judge, threads }, setting, io) : null
@@ -48,9 +50,8 @@ const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<
   }
 }
 
-const openVerifier = async (place: string, threads: number) => {
-  const { existingModel } = await import('../../recipes/common/starting-model.ts')
-  const folder = existingModel(place, '--judge')
+const openVerifier = async (place: string, threads: number, io: Io) => {
+  const folder = await bringModel(place, { status: new StatusLine(io.err) })
   if (!hasTokenizer(folder) || !isVerifierTokenizer(loadTokenizer(folder))) return null
   const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
   return LearnedVerifier.open(folder, { threads })

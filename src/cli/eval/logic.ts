@@ -1,6 +1,8 @@
 /** @file `gradus eval --task logic`: answers and proofs of a checkpoint, or of a model on a server, on a file of logic problems. */
 
+import { isServerAddress } from '../../chat/model-address.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import { evaluateAnswers } from '../../recipes/logic/evaluate.ts'
 import { LOGIC_SCORES } from '../../recipes/logic/scores.ts'
 import type { EvalRow } from '../../runs/rows.ts'
@@ -13,6 +15,7 @@ import { shuffleSentences } from '../../tasks/logic/reorder.ts'
 import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
@@ -29,6 +32,7 @@ export const logicCommand = async (options: EvalOptions, io: Io): Promise<number
   if (options.samples > 1 && options.temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
+  if (!isServerAddress(options.model)) await bringModel(options.model, { status: new StatusLine(io.err) })
   const candidate = whoAnswers({ ...options, apiKeyEnv: options.modelApiKeyEnv })
   await bringFiles(...(options.data ?? []))
   const files = options.generated === undefined ? readFiles(options) : [generatedOf(options)]

@@ -14,11 +14,13 @@ import {
   type Training,
   tipOf,
 } from '../../experiments/index.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatDuration, plural } from '../../util/format.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { shippedFile } from '../../util/package.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings } from '../train/settings.ts'
 import { probeInProcess, settingsOf, trainInProcess } from './process.ts'
@@ -106,6 +108,8 @@ export const experimentCommand = async (
   if (options.recompute) return recomputeCommand(file, options, io)
   if (options.write) throw new UsageError('--write: expected --recompute beside it')
   const registration = readRegistration(file)
+  for (const start of registration.starts)
+    if ('model' in start) await bringModel(start.model, { status: new StatusLine(io.err) })
   if (options.registered !== undefined && options.registered !== tipOf(registration))
     throw new ConfigError(
       `${file}: expected the registration ${options.registered.slice(0, 16)}, got ${tipOf(registration).slice(0, 16)}: it was changed since the command began`,

@@ -1,5 +1,6 @@
 /** @file Which settings of a run a card tells: those that differ from the preset, or from the defaults. */
 
+import { modelNameOf } from '../../model/model-place.ts'
 import { RECIPES } from '../../recipes/index.ts'
 import { isTold, withoutFolders } from '../../runs/hub/index.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
@@ -21,8 +22,12 @@ export const changedSettings = ({ recipe, preset, config }: RunInfo): { name: st
     .filter(
       ({ name, b }) => b !== undefined && isTold(name) && !ELSEWHERE.some(other => name.startsWith(other)),
     )
-    .map(({ name, b }) => ({ name, value: withoutFolders(b) }))
+    .map(({ name, b }) => ({ name, value: isNamedModel(name, b) ? b : withoutFolders(b) }))
 }
+
+/** A model's name on the hub is no path of this machine. */
+const isNamedModel = (name: string, value: unknown): boolean =>
+  name === 'model.folder' && typeof value === 'string' && modelNameOf(value) !== null
 
 type Tree = Record<string, unknown>
 

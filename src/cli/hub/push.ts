@@ -1,5 +1,7 @@
 /** @file `gradus push`: what a card needs to know of a run, and the way of its files to the Hub. */
 
+import { adapterBaseName } from '../../model/lora-files.ts'
+import { modelNameOf } from '../../model/model-place.ts'
 import { findFork } from '../../runs/forks.ts'
 import { isAdapter, type ModelFile, modelCard, modelFiles, pushModel } from '../../runs/hub/index.ts'
 import { readEvals, readRunInfo } from '../../runs/index.ts'
@@ -37,7 +39,8 @@ export const pushCommand = async (
   if (options.baseModel !== undefined) checkName(options.baseModel, '--base-model')
   const { run, step, checkpoint } = findFork(target, target)
   const files = modelFiles(checkpoint)
-  const card = cardOf(run, step, repository, files, options)
+  const baseModel = options.baseModel ?? baseOf(checkpoint, run, files)
+  const card = cardOf(run, step, repository, files, { ...options, baseModel })
   if (options.dryRun) {
     const listed = files.map(({ name, bytes }) => ({ name, bytes }))
     if (options.json) printJson(io, { repository, step, card, files: listed })
@@ -64,6 +67,13 @@ const checkName = (name: string, what: string): void => {
     throw new UsageError(`${what}: expected OWNER/NAME, got ${name}`, {
       hint: 'letters, digits, dots, dashes and underscores, for example ann/proofs',
     })
+}
+
+/** The name on the hub of the model that was trained, where it was named so. */
+const baseOf = (checkpoint: string, run: string, files: readonly ModelFile[]): string | undefined => {
+  if (isAdapter(files)) return adapterBaseName(checkpoint)?.repo
+  const { model } = (readRunInfo(run).config ?? {}) as { model?: { folder?: string | null } }
+  return model?.folder ? modelNameOf(model.folder)?.repo : undefined
 }
 
 const tokenOf = ({ HF_TOKEN: token }: Readonly<Record<string, string | undefined>>): string => {

@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { benchEngine } from '../../bench/index.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import {
   checkLines,
   checkRun,
@@ -23,6 +24,7 @@ import type { StepWork } from '../../recipes/common/step-work.ts'
 import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import { readText } from '../../util/text-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { settingsOfRun } from '../train/fork.ts'
@@ -63,6 +65,8 @@ export const planCommand = async (
     })
   const settings = resolveSettings({ target, preset: options.preset, set: options.set })
   await settings.entry.bring?.(settings.config, 'plan')
+  if (options.model !== undefined && knownShape(options.model) === null)
+    await bringModel(options.model, { only: 'config', status: new StatusLine(io.err) })
   const work = workOf(settings, options)
   return options.gpus === 'here'
     ? planHere(settings, work, options, io)

@@ -2,10 +2,12 @@
 
 import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
+import { MODEL_HELP } from '../model-help.ts'
 import { assertNotOpen, keyOf, limit, wholeNumber } from './options.ts'
 
 interface ServeChatOptions {
   model: string
+  adapter?: string
   name?: string
   host: string
   port: number
@@ -18,10 +20,13 @@ interface ServeChatOptions {
 const HELP = `
 Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs,
 and of completions vLLM's return_token_ids, stop_token_ids, ignore_eos and prompt_logprobs (0).
+
+${MODEL_HELP}
 A checkpoint without a chat template gets the messages' texts with a blank line between them.
 
 Examples:
   $ gradus serve chat --model models/logic-start --port 8001
+  $ gradus serve chat --model HuggingFaceTB/SmolLM2-135M-Instruct --adapter runs/mine/checkpoints/step-000060
   $ GRADUS_TOKEN=... gradus serve chat --model my-model --token-env GRADUS_TOKEN --host 0.0.0.0`
 
 /** Adds `chat` to `gradus serve`. `done` receives the exit code. */
@@ -30,7 +35,8 @@ export const addServeChat = (serve: Command, io: Io, done: (code: number) => voi
     .command('chat')
     .summary('serve a local checkpoint to chat clients')
     .description('Serves a local checkpoint by the OpenAI-compatible chat and completion endpoints.')
-    .requiredOption('--model <dir>', 'checkpoint folder with a tokenizer')
+    .requiredOption('--model <model>', 'folder with a tokenizer, or name on the hub')
+    .option('--adapter <dir>', 'adapter that goes on the model: a folder, package:..., or a name on the hub')
     .option('--name <name>', "the model's name for clients; that of the folder when absent")
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8001)
@@ -48,8 +54,9 @@ const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => 
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   const { chatLimits, keepGoing, startChatServer } = await import('../../serve/index.ts')
   const limits = chatLimits(options.limit)
-  const { existingModel } = await import('../../recipes/common/starting-model.ts')
-  const model = await openLocalChat(existingModel(options.model, '--model'), options)
+  const { broughtModel } = await import('../model-option.ts')
+  const { adapter } = await broughtModel(options, io)
+  const model = await openLocalChat(options.model, { ...options, adapter })
   if (!model.ownTemplate)
     io.err.write('the checkpoint has no chat template: messages are joined as plain text\n')
   const { host, port, maxRows } = options

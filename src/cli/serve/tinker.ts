@@ -40,7 +40,11 @@ export const addServeTinker = (serve: Command, io: Io, done: (code: number) => v
     .command('tinker')
     .summary('serve training of local models to Tinker clients')
     .description('Serves training and sampling of local models by the Tinker training protocol.')
-    .requiredOption('--model <dir>', 'model folder, or NAME=DIR; needed, may be repeated', collect)
+    .requiredOption(
+      '--model <dir>',
+      'model folder or name on the hub, or NAME=DIR; needed, may be repeated',
+      collect,
+    )
     .option('--state <dir>', 'folder of checkpoints', 'runs/tinker')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8000)
@@ -68,15 +72,20 @@ const untilInterrupted = (io: Io): Promise<void> =>
   })
 
 /** @throws UsageError for names that are given twice; ConfigError, CheckpointError for what is no model */
-const modelsOf = async (texts: readonly string[]) => {
+const modelsOf = async (texts: readonly string[], io: Io) => {
   const { baseModel } = await import('../../serve/index.ts')
+  const { bringModel } = await import('../../model/bring-model.ts')
+  const { modelNameOf } = await import('../../model/model-place.ts')
+  const { StatusLine } = await import('../../util/status-line.ts')
   const { wholeModel } = await import('../../recipes/common/starting-model.ts')
-  const models = texts.map(text => {
+  const models: ReturnType<typeof baseModel>[] = []
+  for (const text of texts) {
     // A name may look like a hub's, ORG/NAME; a folder with = in its path is a folder.
     const [, name, path] = (!existsSync(text) && /^([^=]+)=(.+)$/.exec(text)) || [null, undefined, text]
+    await bringModel(path, { status: new StatusLine(io.err) })
     const folder = resolve(wholeModel(path, '--model'))
-    return baseModel(folder, name ?? folder)
-  })
+    models.push(baseModel(folder, name ?? modelNameOf(path)?.repo ?? folder))
+  }
   const twice = models.find(({ name }, i) => models.findIndex(other => other.name === name) < i)
   if (twice) throw new UsageError(`--model: the name ${twice.name} is given twice; say NAME=DIR`)
   return models
@@ -93,7 +102,7 @@ const serveTinker = async (options: ServeTinkerOptions, io: Io): Promise<number>
     refused: (entry: object) => say({ event: 'refused', ...entry }),
     event: (event: string, fields: object = {}) => say({ event, ...fields }),
   }
-  const models = await modelsOf(options.model)
+  const models = await modelsOf(options.model, io)
   const interrupted = untilInterrupted(io)
   const engine = { threads, maxRows }
   const server = await startTinkerServer({ models, state, host, port, engine, limits, key, log })

@@ -3,16 +3,18 @@
 import { type Command, Option } from 'commander'
 import { DIALECTS } from '../../policy/served/dialect-names.ts'
 import type { Io } from '../io.ts'
+import { MODEL_HELP } from '../model-help.ts'
 import { atLeast0, count, countOr0, share } from '../option-values.ts'
 import type { SampleOptions } from './sample.ts'
 
 const HELP = `
---model is a folder, or a model on a server (vLLM, SGLang, gradus serve chat): http://127.0.0.1:8000/v1#NAME, or the address alone
+${MODEL_HELP} Or it is a model on a server (vLLM, SGLang, gradus serve chat): http://127.0.0.1:8000/v1#NAME, or the address alone
 where the server has one model. A --prompt becomes tokens at the server, or here by the tokenizer in the folder that --tokenizer
 names. Log-probs are as the server gives them.
 
 Examples:
   $ gradus sample --model models/logic-start --prompt "Every wumpus is a zumpus. ..." --max-tokens 96
+  $ gradus sample --model HuggingFaceTB/SmolLM2-135M-Instruct --chat --prompt "How do I boil an egg?"
   $ gradus sample --model package:models/chat-start --chat --prompt "How do I boil an egg?"
   $ gradus sample --model stories260K --prompt-tokens 1 --temperature 0 --max-tokens 64 --json
   $ gradus sample --model http://127.0.0.1:8000/v1#Qwen/Qwen3-0.6B --prompt "The sea is" --json`
@@ -27,7 +29,8 @@ export const addSampleCommand = (program: Command, io: Io, done: (code: number) 
     .description(
       'Continues one prompt, given as text or as token ids; prints the new text or, with --json, tokens too.',
     )
-    .requiredOption('--model <dir|url>', 'checkpoint folder, or URL#NAME of a model on a server')
+    .requiredOption('--model <model>', 'folder, name on the hub, or URL#NAME of a model on a server')
+    .option('--adapter <dir>', 'adapter that goes on the model: a folder, package:..., or a name on the hub')
     .option('--prompt <text>', 'prompt as text; needs a tokenizer in the folder')
     .option('--chat', 'the prompt is what a user says to a chat model in a folder; its answer is printed')
     .option('--prompt-tokens <ids>', 'prompt as token ids: 1,2,3', tokenIds)
@@ -37,7 +40,7 @@ export const addSampleCommand = (program: Command, io: Io, done: (code: number) 
     .option('--top-p <p>', 'only the likeliest tokens that together reach this probability', share, 1)
     .option('--seed <s>', 'seed of sampling', '1')
     .option('--threads <n>', 'threads of the engine', count, 2)
-    .option('--tokenizer <dir>', 'folder with the tokenizer of a model on a server')
+    .option('--tokenizer <dir>', 'folder with the tokenizer of a model on a server, or its name on the hub')
     .addOption(new Option('--dialect <name>', 'how the server is asked; told by itself').choices(DIALECTS))
     .option('--api-key-env <name>', "environment variable that holds the server's key")
     .option('--json', 'print {tokens, logprobs, text, finishReason}')

@@ -1,8 +1,8 @@
 /** @file `gradus sample` from a model on a server. */
 
 import { loadTokenizer } from '../../model/tokenizer.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { type Io, printJson } from '../io.ts'
+import { broughtWords } from '../model-option.ts'
 import { identityOf, openServed, type ServedModelOptions } from './served.ts'
 
 export interface SampleServedOptions extends ServedModelOptions {
@@ -18,11 +18,11 @@ export interface SampleServedOptions extends ServedModelOptions {
 
 /**
  * Samples one continuation. A text becomes tokens here where a tokenizer is named, else at the server.
- * @throws ConfigError, ServedError; CheckpointError for a folder without a tokenizer
+ * @throws ConfigError, ServedError; as `bringModel`; CheckpointError for a folder without a tokenizer
  */
 export const sampleServed = async (options: SampleServedOptions, io: Io): Promise<void> => {
   const { prompt, promptTokens, tokenizer: folder, json, ...rest } = options
-  const tokenizer = folder === undefined ? null : loadTokenizer(resolveShipped(folder))
+  const tokenizer = folder === undefined ? null : loadTokenizer(await broughtWords(folder, io))
   const given = promptTokens ?? tokenizer?.encode(prompt!, { addSpecialTokens: true }) ?? prompt!
   const model = await openServed(rest)
   try {

@@ -1,16 +1,18 @@
 /** @file `gradus sample`: new tokens of a checkpoint, or of a model on a server, after one prompt. */
 
 import { chatFormatOf, hasChatTemplate } from '../../model/chat-format.ts'
-import { loadConfig } from '../../model/checkpoint.ts'
+import { tokenizerFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import { sourceConfig } from '../../policy/local/model-source.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
-import { existingModel } from '../../recipes/common/starting-model.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { type BroughtModel, broughtModel } from '../model-option.ts'
 import { type SampleServedOptions, sampleServed } from './sample-served.ts'
 import { isServed } from './served.ts'
 
 export interface SampleOptions extends SampleServedOptions {
+  adapter?: string
   threads: number
   /** The prompt is what a user says to a chat model. */
   chat?: boolean
@@ -25,20 +27,22 @@ interface Prompted {
 }
 
 /** @throws CheckpointError where the model has no chat template */
-const chatPrompt = (prompt: string, folder: string): Prompted => {
-  const format = chatFormatOf(folder, '--chat')
+const chatPrompt = (prompt: string, { folder, adapter }: BroughtModel): Prompted => {
+  const format = chatFormatOf(folder, '--chat', adapter)
   const tokens = format.encode([{ role: 'user', content: prompt }])
   return { tokens, stopTokens: format.stopTokens, read: format.answer }
 }
 
-const plainPrompt = ({ prompt, promptTokens }: SampleOptions, folder: string, io: Io): Prompted => {
-  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
-  if (tokenizer) assertTokenizerFits(tokenizer, loadConfig(folder))
+const plainPrompt = ({ prompt, promptTokens }: SampleOptions, model: BroughtModel, io: Io): Prompted => {
+  const { folder, adapter } = model
+  const words = tokenizerFolder(folder, adapter)
+  const tokenizer = hasTokenizer(words) ? loadTokenizer(words) : null
+  if (tokenizer) assertTokenizerFits(tokenizer, sourceConfig(model))
   const read = (tokens: ArrayLike<number>) => tokenizer?.decode(Array.from(tokens)) ?? null
   if (promptTokens !== undefined) return { tokens: promptTokens, read }
   const tokens = encode(prompt!, tokenizer, folder)
   warnOfUnknown(prompt!, tokens, tokenizer!, folder, io)
-  if (hasChatTemplate(folder))
+  if (hasChatTemplate(folder, adapter))
     io.err.write(
       'note: this is a chat model, and its prompt is continued as plain text; --chat says it as a user would\n',
     )
@@ -57,14 +61,16 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
       throw new UsageError(
         '--chat: expected a folder as --model; a server is spoken to at /v1/chat/completions',
       )
+    if (options.adapter !== undefined)
+      throw new UsageError('--adapter: expected a folder as --model; a server names its adapters itself')
     await sampleServed(options, io)
     return EXIT.ok
   }
-  const folder = existingModel(options.model, '--model')
+  const model = await broughtModel(options, io)
   const { tokens, stopTokens, read } = options.chat
-    ? chatPrompt(prompt!, folder)
-    : plainPrompt(options, folder, io)
-  const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
+    ? chatPrompt(prompt!, model)
+    : plainPrompt(options, model, io)
+  const policy = await openPolicy(policySchema.parse({ threads: options.threads }), model)
   try {
     const { maxTokens, temperature, topK, topP, seed } = options
     const request = { prompts: [tokens], maxTokens, temperature, topK, topP, seed, stopTokens }

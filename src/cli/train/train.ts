@@ -10,6 +10,7 @@ import type { MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
 import { UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
 import { evalLine } from './eval-line.ts'
@@ -89,7 +90,12 @@ const carryOut = async (
       acceptRows: options.acceptRows,
       preset: settings.preset,
       forkedFrom,
-      events: { ...display.events, onPhase, shouldStop: () => interrupt.stopping },
+      events: {
+        ...display.events,
+        download: display.download,
+        onPhase,
+        shouldStop: () => interrupt.stopping,
+      },
     })
     display.close()
     const seconds = (performance.now() - startMs) / 1000
@@ -139,7 +145,8 @@ const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): 
 const printPlan = async (settings: Settings, dir: string, options: TrainOptions, io: Io): Promise<number> => {
   const { entry, config, preset } = settings
   checkTrackers((config as { trackers?: readonly TrackerSettings[] }).trackers)
-  await entry.bring?.(config, 'plan', howToBegin(options) === false ? undefined : dir)
+  const download = options.json ? null : new StatusLine(io.err)
+  await entry.bring?.(config, 'plan', howToBegin(options) === false ? undefined : dir, download)
   const plan = entry.plan(config)
   checkRunFolder(dir, howToBegin(options))
   if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })
@@ -218,6 +225,11 @@ class Display {
   constructor(io: Io, quiet: boolean) {
     this.#io = io
     this.#quiet = quiet
+  }
+
+  /** Downloads before the first phase. */
+  get download(): RunEvents['download'] {
+    return this.#quiet ? null : new StatusLine(this.#io.err)
   }
 
   readonly events: RunEvents = {

@@ -2,10 +2,10 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { modelPath } from '../../model/model-place.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { hashFile } from '../../util/manifest.ts'
-import { resolveShipped } from '../../util/package.ts'
 
 /** A checkpoint of a run also has the optimiser's moments and what was sampled ahead, which decide nothing here. */
 const WEIGHTS = /^(?:model.*|adapter_model|value_head)\.safetensors$/
@@ -35,7 +35,7 @@ const weightFiles = (folder: string): string[] => {
  * @throws ConfigError where the folder holds no weights
  */
 export const givenStart = (model: string, place: string): GivenStart => {
-  const folder = resolveShipped(model)
+  const folder = modelPath(model)
   const files = weightFiles(folder)
   if (files.length === 0)
     throw new ConfigError(

@@ -240,6 +240,8 @@ describe('what a rule looks at', () => {
       citations_resolve: {},
       quotes_verbatim: { prompt: true },
       keyword_overlap: { from: 'prompt' },
+      echo: {},
+      likelihood: { min: -2 },
       exact_answer: {},
       math_equal: {},
       instruction: { id: 'punctuation:no_comma' },

@@ -1,10 +1,11 @@
-/** @file The rule `keyword_overlap`: the share of key terms that a response has, as graded credit. */
+/** @file Rules on what a response shares with question or reference: `keyword_overlap`, the share of key terms; `echo`, runs of words. */
 
 import { z } from 'zod'
+import { percent } from '../../util/format.ts'
 import type { GradeItem } from '../grader.ts'
 import { keyTerms } from '../logic/proxies.ts'
 import { defineRule, type RuleOutcome } from './rule.ts'
-import { fold, indexOfTerm } from './text.ts'
+import { fold, indexOfTerm, wordsOf } from './text.ts'
 
 /** Key terms by stem, or phrases as they are. */
 type Test = (text: string) => { found: number; total: number; missing: string[] }
@@ -74,4 +75,36 @@ const overlapRule = defineRule({
   },
 })
 
-export const OVERLAP_RULES = [overlapRule]
+/** Runs of n words, each as one text. */
+const runsOf = (text: string, n: number): string[] => {
+  const words = wordsOf(fold(text))
+  return Array.from({ length: Math.max(0, words.length - n + 1) }, (_, at) =>
+    words.slice(at, at + n).join(' '),
+  )
+}
+
+const echoRule = defineRule({
+  name: 'echo',
+  about:
+    'Does not repeat the question: at most such a share of its runs of n words stand in the last message of the user.',
+  params: {
+    n: z.int().min(2).max(10).default(4),
+    maxShare: z.number().min(0).max(1).default(0.3),
+  },
+  uses: ['prompt'],
+  compile:
+    ({ n, maxShare }) =>
+    (text, item) => {
+      const question = textOf('prompt', item)
+      if (question === null) return { met: null, explanation: 'the item has no question' }
+      const asked = new Set(runsOf(question, n))
+      const runs = runsOf(text, n)
+      const share = runs.filter(run => asked.has(run)).length / Math.max(1, runs.length)
+      return {
+        met: share <= maxShare,
+        explanation: `${percent(share)} of its runs of ${n} words are the question's`,
+      }
+    },
+})
+
+export const OVERLAP_RULES = [overlapRule, echoRule]

@@ -11,6 +11,7 @@ import { FORMAT_RULES } from './format.ts'
 import { INSTRUCTION_RULES } from './instruction.ts'
 import { JSON_RULES } from './json.ts'
 import { LENGTH_RULES } from './length.ts'
+import { LIKELIHOOD_RULES } from './likelihood.ts'
 import { MENTION_RULES } from './mentions.ts'
 import { OVERLAP_RULES } from './overlap.ts'
 import { REGEX_RULES } from './regex.ts'
@@ -27,6 +28,7 @@ const ALL: readonly Rule[] = [
   ...ANSWER_RULES,
   ...INSTRUCTION_RULES,
   ...COIN_RULES,
+  ...LIKELIHOOD_RULES,
 ]
 
 /** Every rule by its name. */

@@ -6,7 +6,7 @@ import { parseWith } from '../../util/schema.ts'
 import type { WorkPoolStats } from '../../util/work-pool.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { placeOf, RULES } from './registry.ts'
-import type { RuleOutcome } from './rule.ts'
+import type { RuleOutcome, RuleSource } from './rule.ts'
 import { PLACE } from './rule-request.ts'
 import { RuleRunner, UnusableRules } from './rule-runner.ts'
 import { lengthFault, type RuleSettings, ruleSettingsSchema } from './settings.ts'
@@ -88,13 +88,13 @@ const textOf = (verifier: Verifier): string => {
 
 /** What the rules look at, and nothing else: conversations and metadata may be large. */
 const sentItem = (item: GradeItem, verifiers: readonly Verifier[]): GradeItem => {
-  const looksAt = (part: 'prompt' | 'metadata') =>
-    verifiers.some(({ fn }) => RULES.get(fn)?.uses.includes(part))
+  const looksAt = (part: RuleSource) => verifiers.some(({ fn }) => RULES.get(fn)?.uses.includes(part))
   return {
     response: item.response,
     prompt: looksAt('prompt') ? item.prompt : [],
     ...(item.reference !== undefined && { reference: item.reference }),
     ...(item.metadata !== undefined && looksAt('metadata') && { metadata: item.metadata }),
+    ...(item.startLogprob !== undefined && looksAt('startLogprob') && { startLogprob: item.startLogprob }),
   }
 }
 

@@ -19,7 +19,7 @@ export type RuleResult = boolean | null | RuleOutcome
 export type RuleCheck = (item: GradeItem) => RuleOutcome
 
 /** What a rule may look at besides response and reference. */
-export type RuleSource = 'prompt' | 'metadata'
+export type RuleSource = 'prompt' | 'metadata' | 'startLogprob'
 
 /** A named predicate over responses. */
 export interface Rule {

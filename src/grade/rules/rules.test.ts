@@ -238,6 +238,52 @@ describe('keyword overlap', () => {
   })
 })
 
+describe('echo', () => {
+  const question = 'Write a short note about a lost cat and where it was last seen.'
+  const echoes = (response: string, params = {}) => {
+    const { met: isOwn } = checkRule('echo', params, {
+      prompt: [{ role: 'user', content: question }],
+      response,
+    })
+    return isOwn
+  }
+
+  it('is what copies the question, by runs of words', () => {
+    expect(echoes(question)).toBe(false)
+    expect(echoes('"A short note about a lost cat and where it was last seen"')).toBe(false)
+    expect(echoes('Tom left on Monday. If you have met a grey cat near the harbour, please call me.')).toBe(
+      true,
+    )
+    expect(echoes('A note: our cat was last seen at the old mill.', { n: 2, maxShare: 0.1 })).toBe(false)
+  })
+
+  it('says so of a part, and nothing of what is shorter than a run or has no question', () => {
+    const part =
+      'The lost cat and where it was last seen: at noon on the roof of the bakery, asleep in the sun.'
+    expect(
+      checkRule('echo', {}, { prompt: [{ role: 'user', content: question }], response: part }),
+    ).toMatchObject({
+      // 7 of its 18 runs.
+      explanation: "38.9% of its runs of 4 words are the question's",
+    })
+    expect(echoes('lost cat')).toBe(true)
+    expect(met('echo', {}, 'A boat.')).toBe(true)
+    expect(checkRule('echo', {}, { prompt: [], response: 'A boat.' }).met).toBeNull()
+  })
+})
+
+describe('likelihood', () => {
+  const likely = (startLogprob: number | undefined, min = -2) =>
+    checkRule('likelihood', { min }, { ...item('a'), ...(startLogprob !== undefined && { startLogprob }) })
+
+  it('compares what the starting model made of the response, and says null where none did', () => {
+    expect(likely(-1.99)).toMatchObject({ met: true, explanation: '-1.99 nats a token' })
+    expect(likely(-2.01).met).toBe(false)
+    expect(likely(undefined).met).toBeNull()
+    expect(() => checkRule('likelihood', { min: 1 }, item('a'))).toThrow(/min: expected/)
+  })
+})
+
 describe('exact answers', () => {
   const says = (gold: string, response: string, more = {}) => met('exact_answer', { gold, ...more }, response)
 

@@ -7,7 +7,7 @@ import type { Tokenizer } from '../../model/tokenizer.ts'
 import { JudgeError } from '../../util/errors.ts'
 import type { Policy, Sample } from '../policy.ts'
 import { Batcher, type BatcherOptions } from './batcher.ts'
-import { openLocalChat } from './local-chat.ts'
+import { type LocalChatOptions, openLocalChat } from './local-chat.ts'
 import { showSample } from './text.ts'
 
 export interface PolicyChatParts {
@@ -115,7 +115,7 @@ export const policyChatModel = (parts: PolicyChatParts, options?: BatcherOptions
  */
 export const localChatModel = async (
   folder: string,
-  options: BatcherOptions & { name?: string; threads?: number } = {},
+  options: BatcherOptions & LocalChatOptions = {},
 ): Promise<ChatModel> => {
   const chat = await openLocalChat(folder, options)
   const model = policyChatModel(chat, options)

@@ -2,12 +2,15 @@
 
 import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { type BringOptions, bringModel } from '../../model/bring-model.ts'
 import { type ChatFormat, chatFormat } from '../../model/chat-format.ts'
 import { ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
-import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { tokenizerFolder } from '../../model/lora-files.ts'
+import { isGguf, modelNameOf } from '../../model/model-place.ts'
 import { assertTokenizerFits, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
+import { sourceConfig } from '../local/model-source.ts'
 import type { Policy } from '../policy.ts'
 
 export interface LocalChat {
@@ -30,31 +33,52 @@ const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{{ '\\
 const WEIGHTS = ['model.safetensors', 'model.safetensors.index.json', 'adapter_model.safetensors']
 
 /** Place, size and time of the weights: another checkpoint differs in one of them, without its weights being read. */
-const variantOf = (folder: string): string => {
-  const files = WEIGHTS.flatMap(name => {
-    const stat = statSync(join(folder, name), { throwIfNoEntry: false })
-    return stat ? [[name, stat.size, stat.mtimeMs]] : []
-  })
-  return JSON.stringify([resolve(folder), files])
+const variantOf = (...places: readonly string[]): string =>
+  JSON.stringify(
+    places.flatMap(place => {
+      const files = WEIGHTS.flatMap(name => {
+        const stat = statSync(isGguf(place) ? place : join(place, name), { throwIfNoEntry: false })
+        return stat ? [[name, stat.size, stat.mtimeMs]] : []
+      })
+      return [resolve(place), files]
+    }),
+  )
+
+/** What a model is called after the place that it was named by. */
+const nameOf = (place: string): string => {
+  const name = modelNameOf(place)
+  return name === null ? basename(resolve(place)) : [name.repo, ...(name.file ? [name.file] : [])].join('/')
+}
+
+export interface LocalChatOptions extends Pick<BringOptions, 'status'> {
+  /** Default: its name on the hub, or that of its folder. */
+  name?: string
+  threads?: number
+  /** Folder of an adapter that goes on the model, whatever base it names. */
+  adapter?: string
 }
 
 /**
- * Loads a checkpoint folder to talk to. Without a template of its own it gets the messages' texts as they are.
- * @throws CheckpointError when there is no checkpoint, no tokenizer, or one that does not fit.
+ * Loads a model to talk to. Without a template of its own it gets the messages' texts as they are.
+ * @param place folder, or whatever else `bringModel` takes; an adapter is put on the base that it names
+ * @throws as `bringModel`; CheckpointError when there is no checkpoint, no tokenizer, or one that does not fit.
  */
 export const openLocalChat = async (
-  folder: string,
-  { name = basename(resolve(folder)), threads = 2 }: { name?: string; threads?: number } = {},
+  place: string,
+  { name = nameOf(place), threads = 2, adapter, status }: LocalChatOptions = {},
 ): Promise<LocalChat> => {
-  const config = loadConfig(folder)
-  const tokenizer = loadTokenizer(folder)
+  const folder = await bringModel(place, { status })
+  const source = { folder, adapter }
+  const config = sourceConfig(source)
+  const words = tokenizerFolder(folder, adapter)
+  const tokenizer = loadTokenizer(words)
   assertTokenizerFits(tokenizer, config)
-  const own = loadChatTemplate(folder)
+  const own = loadChatTemplate(words)
   const template = own ?? new ChatTemplate(PLAIN_TEMPLATE)
   return {
     name,
-    variant: variantOf(folder),
-    policy: await LocalPolicy.start({ folder }, { threads }),
+    variant: variantOf(folder, ...(adapter === undefined ? [] : [adapter])),
+    policy: await LocalPolicy.start(source, { threads }),
     config,
     tokenizer,
     template,

@@ -2,7 +2,8 @@
 
 import type { CheckpointEmbedderSettings } from '../../memory/config.ts'
 import type { Embedder } from '../../memory/embedder.ts'
-import { adapterBase, isAdapterFolder, type LoraConfig } from '../../model/lora-files.ts'
+import { bringModel } from '../../model/bring-model.ts'
+import { type LoraConfig, tokenizerFolder } from '../../model/lora-files.ts'
 import { loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from './local-policy.ts'
 
@@ -46,14 +47,15 @@ class CheckpointEmbedder implements Embedder {
 /**
  * Opens a checkpoint or adapter for embedding, its engine in a thread of its own; the caller closes it. Its weights stay as
  * they are, so that vectors of one run may be compared with those of another.
- * @throws CheckpointError for a folder that is not there, is broken, or has no tokenizer
+ * @throws as `bringModel`; CheckpointError for a folder that is not there, is broken, or has no tokenizer
  */
 export const openCheckpointEmbedder = async ({
-  folder,
+  folder: place,
   threads,
   maxTokens,
 }: Omit<CheckpointEmbedderSettings, 'kind'>): Promise<Embedder> => {
-  const tokenizer = loadTokenizer(isAdapterFolder(folder) ? adapterBase(folder) : folder)
+  const folder = await bringModel(place)
+  const tokenizer = loadTokenizer(tokenizerFolder(folder))
   const source = { folder, lora: NOTHING_TRAINED }
   const policy = await LocalPolicy.start(source, { threads, spinning: false })
   try {

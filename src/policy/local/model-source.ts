@@ -11,6 +11,7 @@ import {
   type LoraConfig,
   loadAdapter,
 } from '../../model/lora-files.ts'
+import { isGguf } from '../../model/model-place.ts'
 import type { NamedTensors } from '../../model/safetensors.ts'
 import { initValueHead, initWeights, loadValueHead, loadWeights } from '../../model/weights.ts'
 import { CheckpointError } from '../../util/errors.ts'
@@ -19,6 +20,8 @@ import { CheckpointError } from '../../util/errors.ts'
 export interface ModelSource {
   folder?: string
   init?: { config: ModelConfig; seed: number | string; embeddingStd?: number; files?: Record<string, string> }
+  /** Folder of an adapter that goes on the model in `folder`, whatever base it names. */
+  adapter?: string
   /** Train an adapter instead of the weights. */
   lora?: LoraConfig
   /** Adds a value head (fresh unless the folder has one). */
@@ -42,10 +45,26 @@ export interface LoadedSource {
  * The shape of a source's model, without its weights.
  * @throws CheckpointError as `loadSource`, for a folder that is not there, has no configuration, or names no base model
  */
-export const sourceConfig = ({ init, folder }: ModelSource): ModelConfig => {
+export const sourceConfig = ({ init, folder, adapter }: ModelSource): ModelConfig => {
   if (init) return init.config
   if (!folder) throw noSource()
-  return loadConfig(isAdapterFolder(folder) ? baseFolder(folder) : folder)
+  return loadConfig(partsOf(folder, adapter).base)
+}
+
+/**
+ * Where a folder's model and its adapter lie.
+ * @param given an adapter beside the folder
+ * @throws CheckpointError for two adapters, and for a base that is not here
+ */
+const partsOf = (folder: string, given?: string): { base: string; adapter: string | null } => {
+  if (!isAdapterFolder(folder)) return { base: folder, adapter: given ?? null }
+  if (given === undefined) return { base: baseFolder(folder), adapter: folder }
+  throw new CheckpointError(
+    `${folder}: expected a whole model to put the adapter ${given} on, got an adapter`,
+    {
+      hint: 'name one of the two',
+    },
+  )
 }
 
 const noSource = () =>
@@ -75,24 +94,21 @@ export const loadSource = (source: ModelSource): LoadedSource => {
   return loadFolder(source.folder, source, seed)
 }
 
-/** A folder with an adapter names its base model, which is loaded first. */
+/** Of an adapter the base model is loaded first. */
 const loadFolder = (folder: string, source: ModelSource, seed: number | string): LoadedSource => {
-  if (isAdapterFolder(folder)) {
-    assertWholeModel(folder)
-    const { adapter, base } = loadAdapterWithBase(folder)
-    const valueHead = valueHeadOf(folder, base.config, source, seed)
-    return { ...base, adapter: adapter.tensors, lora: adapter.lora, valueHead }
-  }
-  const config = loadConfig(folder)
-  assertWholeModel(folder)
+  const { base, adapter: place } = partsOf(folder, source.adapter)
+  const config = loadConfig(base)
+  for (const part of [base, place]) if (part !== null) assertWholeModel(part)
+  const given = place === null ? null : loadAdapter(place, config)
+  const lora = given?.lora ?? source.lora ?? null
   return {
     config,
-    weights: loadWeights(folder, config),
-    valueHead: valueHeadOf(folder, config, source, seed),
-    adapter: source.lora ? initLora(config, source.lora, seed) : null,
-    lora: source.lora ?? null,
-    files: readCompanionFiles(folder),
-    baseModel: folder,
+    weights: loadWeights(base, config),
+    valueHead: valueHeadOf(place ?? base, config, source, seed),
+    adapter: given?.tensors ?? (lora && initLora(config, lora, seed)),
+    lora,
+    files: new Map([...readCompanionFiles(base), ...(place === null ? [] : readCompanionFiles(place))]),
+    baseModel: base,
   }
 }
 
@@ -101,23 +117,8 @@ const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, s
 
 const baseFolder = (folder: string): string => {
   const base = adapterBase(folder)
-  if (existsSync(join(base, 'config.json'))) return base
+  if (existsSync(join(base, 'config.json')) || (isGguf(base) && existsSync(base))) return base
   throw new CheckpointError(`${folder}: its base model ${base} is not here`, {
-    hint: 'put the base model folder where adapter_config.json says',
+    hint: 'put the base model where adapter_config.json says; one that has a name on the hub is fetched by whatever opens the adapter',
   })
-}
-
-const loadAdapterWithBase = (folder: string) => {
-  const basePath = baseFolder(folder)
-  const config = loadConfig(basePath)
-  assertWholeModel(basePath)
-  return {
-    adapter: loadAdapter(folder, config),
-    base: {
-      config,
-      weights: loadWeights(basePath, config),
-      files: readCompanionFiles(basePath),
-      baseModel: basePath,
-    },
-  }
 }

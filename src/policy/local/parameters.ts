@@ -2,7 +2,12 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { assertWholeModel, type CheckpointContent, saveCheckpoint } from '../../model/checkpoint.ts'
+import {
+  assertWholeModel,
+  type CheckpointContent,
+  saveCheckpoint,
+  writeCompanions,
+} from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loadAdapter, loraScale, loraSpecs, saveAdapter } from '../../model/lora-files.ts'
 import { type NamedTensors, writeSafetensors } from '../../model/safetensors.ts'
@@ -415,6 +420,7 @@ export class Parameters {
       const names = new Set(loraSpecs(this.config, this.lora).map(({ name }) => name))
       const adapter = { lora: this.lora, tensors: this.#pick(names), baseModel: this.#baseModel }
       const writeAll = (target: string) => {
+        writeCompanions(target, this.files, this.config)
         if (valueHead.size > 0) writeSafetensors(join(target, valueHeadFile), valueHead)
         writeMore(target)
       }

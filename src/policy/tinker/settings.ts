@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
+import { modelPath } from '../../model/model-place.ts'
 import type { ImportanceOptions } from '../../rl/offpolicy.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
 import { secretInAddress } from '../../util/secret-words.ts'
 import type { ModelSource } from '../local/model-source.ts'
@@ -99,7 +99,7 @@ export const tinkerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Folder with config.json and tokenizer.json of the base model; null: `model`, where that is such a folder.',
+      'Folder with config.json and tokenizer.json of the base model, or its name on the Hugging Face Hub, from where they are fetched without weights; null: `model`, where that is such a folder.',
     ),
   apiKeyEnv: keyVariableSchema
     .nullable()
@@ -132,7 +132,7 @@ const NEEDED = ['config.json', 'tokenizer.json']
 
 /** Where the words of the server's model are looked for, whether or not they are there. */
 export const wordsPlace = ({ model, tokenizer }: Pick<TinkerSettings, 'model' | 'tokenizer'>): string =>
-  resolveShipped(tokenizer ?? model)
+  modelPath(tokenizer ?? model)
 
 /**
  * Folder with the words and the shape of the server's model.
@@ -149,7 +149,7 @@ export const wordsFolder = (settings: Pick<TinkerSettings, 'model' | 'tokenizer'
   throw new ConfigError(
     `policy.tokenizer: expected a folder with ${NEEDED.join(' and ')} of ${model}, got ${got}${lacks}`,
     {
-      hint: `weights are not needed: \`hf download ${model} --include "*.json" "*.jinja" "*.txt" --local-dir DIR\`, then set policy.tokenizer to DIR`,
+      hint: `set policy.tokenizer to a folder that has them, or to the model's name on the Hugging Face Hub (OWNER/NAME), from where they are fetched without the weights`,
     },
   )
 }

@@ -1,5 +1,6 @@
 /** @file The arithmetic-cold-start recipe as the command line knows it. */
 
+import { withDataFiles } from '../common/data-files.ts'
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
@@ -28,7 +29,7 @@ const plan = (config: ArithmeticColdStartConfig): RunPlan => {
   }
 }
 
-export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = {
+export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = withDataFiles({
   name: 'arithmetic-cold-start',
   summary:
     'supervised learning on chains of arithmetic and rubrics about them: the model that rlcer starts from',
@@ -41,4 +42,4 @@ export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = {
   },
   plan,
   run: ({ recipe: _recipe, out: _out, ...config }, options) => runArithmeticColdStart(config, options),
-}
+})

@@ -8,7 +8,7 @@ import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'
 import type { Rng } from '../../util/rng.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
+import { modelComesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { assertArithmeticVocabulary, wholeModel } from '../common/starting-model.ts'
@@ -29,7 +29,7 @@ export const checkArithmeticColdStart = (
   purpose: Purpose = 'run',
 ): ModelSource | null => {
   const { evaluation, start = null } = config
-  if (start !== null && comesLater(start, purpose)) return null
+  if (start !== null && modelComesLater(start, purpose)) return null
   const source = sourceOf(config)
   const { maxPositions } = source.folder ? loadConfig(source.folder) : source.init!.config
   for (const problem of testProblems(config))

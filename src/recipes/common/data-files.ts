@@ -1,4 +1,4 @@
-/** @file Data files of a configuration that cannot be read at once: brought before its plan or run, and the same ones on a resume. */
+/** @file Data files and models of a configuration that are not here yet: brought before its plan or run, the same ones on a resume. */
 
 import { existsSync, statSync } from 'node:fs'
 import { isRun, readRunInfo } from '../../runs/readers.ts'
@@ -6,8 +6,9 @@ import { type BroughtFile, bringRows, isBrought } from '../../util/brought-rows.
 import type { Columns } from '../../util/columns.ts'
 import { isHubAddress } from '../../util/hub.ts'
 import { hashFile } from '../../util/manifest.ts'
+import { bringModels } from './named-models.ts'
 import type { Purpose } from './purpose.ts'
-import type { ReadFile, RecipeEntry, RunOptions } from './recipe.ts'
+import type { ReadFile, RecipeEntry, RunEvents, RunOptions } from './recipe.ts'
 
 /** A file of rows that a configuration names. */
 export interface DataFile {
@@ -37,9 +38,10 @@ const isAwaited = (path: string, purpose: Purpose): boolean =>
   purpose === 'plan' && !isHubAddress(path) && !existsSync(path)
 
 const bringAll = async (
+  config: unknown,
   files: readonly DataFile[],
   purpose: Purpose,
-  dir: string | undefined,
+  { dir, download }: { dir: string | undefined; download: RunEvents['download'] },
 ): Promise<BroughtFile[]> => {
   const pins = pinsOf(dir)
   const noted = new Map<string, BroughtFile>()
@@ -52,6 +54,8 @@ const bringAll = async (
     const file = await bringRows(path, { columns, ...(pinned !== undefined && { pinned }) })
     if (file) noted.set(path, file)
   }
+  const onCommit = (source: string, commit: string) => noted.set(source, { source, commit })
+  await bringModels(config, purpose, { pins, onCommit, ...(download !== undefined && { status: download }) })
   return [...noted.values()]
 }
 
@@ -71,17 +75,20 @@ const digestsOf = (files: readonly DataFile[]): ReadFile[] => {
 }
 
 /**
- * A recipe whose data files may be Parquet, or on the hub. A resume refuses local ones that are others by then.
+ * A recipe whose data files may be Parquet, or on the hub, and its models too. A resume refuses local ones that are others by then.
  * @param filesOf the files of rows and rubrics that a configuration names
  */
 export const withDataFiles = <Config>(
   entry: RecipeEntry<Config>,
-  filesOf: (config: Config) => readonly DataFile[],
+  filesOf: (config: Config) => readonly DataFile[] = () => [],
 ): RecipeEntry<Config> => ({
   ...entry,
-  bring: (config, purpose, dir) => bringAll(filesOf(config), purpose, dir),
+  bring: (config, purpose, dir, download) => bringAll(config, filesOf(config), purpose, { dir, download }),
   run: async (config: Config, options: RunOptions) => {
-    const data = await bringAll(filesOf(config), 'run', options.resume ? options.dir : undefined)
+    const data = await bringAll(config, filesOf(config), 'run', {
+      dir: options.resume ? options.dir : undefined,
+      download: options.events?.download,
+    })
     for (const { source, commit } of data) options.events?.onMessage?.(`${source}: read at commit ${commit}`)
     return entry.run(config, { ...options, data, files: digestsOf(filesOf(config)) })
   },

@@ -1,10 +1,11 @@
 /** @file Shapes of published models that presets name, from their config.json, so that a plan needs no download. */
 
-import { existsSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
+import { holdsModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
-import { resolveShipped } from '../../util/package.ts'
+import { wholeFolder } from '../../model/lora-files.ts'
+import { modelNameOf, modelPath } from '../../model/model-place.ts'
 
 const QWEN_25 = {
   family: 'qwen2',
@@ -108,17 +109,20 @@ const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
 
 /** Shape of the model in a folder, or of the published one that the folder is named after; null for neither. */
 export const knownShape = (path: string): ModelConfig | null => {
-  const folder = resolveShipped(path)
-  if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
+  const base = wholeFolder(modelPath(path))
+  if (holdsModel(base, 'config')) return loadConfig(base)
   // Models that were trained further have the shape of their base.
-  const name = basename(folder).replace(/-(Instruct|Base)(-\d{4})?$/, '')
+  const name = basename(modelNameOf(base)?.repo ?? base)
+    .replace(/-GGUF$/i, '')
+    .replace(/-(Instruct|Base)(-\d{4})?$/, '')
   // A folder may be called `constructor`, which every object has.
   return Object.hasOwn(KNOWN_MODELS, name) ? KNOWN_MODELS[name] : null
 }
 
-/** The folder as a plan names it, with a word where nothing is there yet. */
+/** The model as a plan names it, with a word where it is not there yet. */
 export const modelPlace = (path: string): string => {
-  const folder = resolveShipped(path)
-  const there = ['config.json', 'adapter_config.json'].some(file => existsSync(join(folder, file)))
-  return there ? path : `${path} (not there yet: put the model in this folder)`
+  const place = modelPath(path)
+  if (modelNameOf(path) !== null)
+    return holdsModel(place) ? `${path} (in the cache)` : `${path} (fetched when it runs)`
+  return holdsModel(place, 'config') ? path : `${path} (not there yet: put the model in this folder)`
 }

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { comesLater, type Purpose } from './purpose.ts'
+import { modelComesLater, type Purpose } from './purpose.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { remoteWords } from './remote.ts'
 import { wholeModel } from './starting-model.ts'
@@ -36,7 +36,7 @@ export const givenModel = (
     throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
       hint: `make one with \`gradus train ${coldStartRecipe}\`, or use a preset that brings one`,
     })
-  return model.folder === null || comesLater(model.folder, purpose)
+  return model.folder === null || modelComesLater(model.folder, purpose)
     ? null
     : wholeModel(model.folder, 'model.folder')
 }

@@ -1,6 +1,8 @@
 /** @file What a configuration is checked for: a plan, or a run. */
 
 import { existsSync } from 'node:fs'
+import { holdsModel, type ModelPart } from '../../model/bring-model.ts'
+import { modelNameOf, modelPath } from '../../model/model-place.ts'
 import { hasRows } from '../../util/brought-rows.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
@@ -23,3 +25,9 @@ export const comesLater = (path: string, purpose: Purpose): boolean => {
     })
   return purpose === 'plan' && !existsSync(resolveShipped(path))
 }
+
+/** The same for a model; one with a name on the hub comes when the run fetches it. */
+export const modelComesLater = (place: string, purpose: Purpose, only: ModelPart = 'all'): boolean =>
+  modelNameOf(place) === null
+    ? comesLater(place, purpose)
+    : purpose === 'plan' && !holdsModel(modelPath(place), only)

@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import type { StepEvents } from '../../train/steps.ts'
 import type { BroughtFile } from '../../util/brought-rows.ts'
+import type { StatusLine } from '../../util/status-line.ts'
 import type { Purpose } from './purpose.ts'
 import type { StepWork } from './step-work.ts'
 
@@ -10,6 +11,8 @@ import type { StepWork } from './step-work.ts'
 export interface RunEvents extends StepEvents {
   /** Something that a person should know whatever they asked to be spared: damage that was found. `onMessage` where absent. */
   onWarning?(text: string): void
+  /** Where the fetch of a model by its name is shown; default stderr, null: nowhere. */
+  download?: Pick<StatusLine, 'log' | 'renew' | 'close'> | null
   /** Called once, when the work is known: optimiser steps in this phase, and the phase's name. */
   onPhase?(phase: { name: string; steps: number; done: number }): void
 }
@@ -31,7 +34,7 @@ export interface RunOptions {
   preset?: string
   /** Of a fork the run and step that it starts from, for the record; the checkpoint itself lies in `dir` (`runs/forks.ts`). */
   forkedFrom?: { run: string; step: number }
-  /** Files on the hub that were brought for it, for the record. */
+  /** Files and models on the hub that were brought for it, for the record. */
   data?: readonly BroughtFile[]
   /** Files of rows and rubrics on this machine, as they are now. */
   files?: readonly ReadFile[]
@@ -63,11 +66,16 @@ export interface RecipeEntry<Config = unknown> {
   /** Changes to the defaults, by preset name; the first is the default preset. */
   presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>>
   /**
-   * Brings what of the data cannot be read at once (Parquet, files on the hub), which a plan and a run then find. `run` does it
-   * by itself.
+   * Brings what of the data cannot be read at once (Parquet, files on the hub), and models by their names, which a plan and a run
+   * then find. `run` does it by itself.
    * @param dir of a run that goes on, whose files are read as they were
    */
-  bring?(config: Config, purpose: Purpose, dir?: string): Promise<readonly BroughtFile[]>
+  bring?(
+    config: Config,
+    purpose: Purpose,
+    dir?: string,
+    download?: RunEvents['download'],
+  ): Promise<readonly BroughtFile[]>
   plan(config: Config): RunPlan
   run(config: Config, options: RunOptions): Promise<RunResult>
 }

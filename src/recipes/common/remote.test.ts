@@ -91,7 +91,7 @@ describe('a policy on a server', () => {
     rmSync(join(words, 'tokenizer.json'))
     expect(() => plan(schema.parse({ policy: policy('', named) }))).toThrow(/which lacks tokenizer\.json/)
     expect(() => plan(schema.parse({ policy: policy('', { model: 'packing' }) }))).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining('hf download packing') }),
+      expect.objectContaining({ hint: expect.stringContaining('OWNER/NAME') }),
     )
   })
 

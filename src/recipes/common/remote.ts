@@ -3,7 +3,7 @@
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { checkKey, wordsFolder, wordsPlace } from '../../policy/tinker/settings.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { comesLater, type Purpose } from './purpose.ts'
+import { modelComesLater, type Purpose } from './purpose.ts'
 
 type AnyPolicy = PolicySettings | PipelinedPolicySettings
 
@@ -66,7 +66,9 @@ export const withoutCritic = (critic: unknown) =>
 
 /** Folder with the words of the server's model; null in a plan where it comes later. @throws ConfigError as `wordsFolder` */
 export const remoteWords = (policy: Parameters<typeof wordsFolder>[0], purpose: Purpose): string | null =>
-  policy.tokenizer !== null && comesLater(policy.tokenizer, purpose) ? null : wordsFolder(policy)
+  policy.tokenizer !== null && modelComesLater(policy.tokenizer, purpose, 'words')
+    ? null
+    : wordsFolder(policy)
 
 /** What a run records as its model. */
 export const modelName = ({ policy, model }: Pick<RemoteSettings, 'policy' | 'model'>): string =>

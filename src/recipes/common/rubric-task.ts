@@ -6,6 +6,7 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoreTask } from '../../tasks/scored-response.ts'
 import type { GroupScorer } from './group-reward.ts'
 import type { SecondOpinion } from './second-opinion.ts'
+import type { StartLikelihood } from './start-likelihood.ts'
 import { type WrittenCriterion, wordsById } from './verdict-rows.ts'
 
 /** A task with rubrics that can be shown. */
@@ -55,6 +56,8 @@ export interface RubricTask<Problem> {
   stopTokens?: readonly number[]
   /** Finished samples that go to the graders together. */
   gradeBatch?: number
+  /** Scores by the starting model, to be told of the policy before it has learnt anything; absent where nobody asks. */
+  start?: StartLikelihood
   /** What a person should know before the training: what was left out, for example. */
   notes: readonly string[]
   /** What grading took since it was last asked about. */

@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
-import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
+import { isAdapterFolder, tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
+import { isGguf, modelPath } from '../../model/model-place.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
 import { ADAPTER_FOLDER, REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
@@ -14,21 +15,21 @@ import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/vocabulary.t
 import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { RECORDS_VOCABULARY } from '../../tasks/records/index.ts'
 import { CheckpointError } from '../../util/errors.ts'
-import { resolveShipped } from '../../util/package.ts'
 
 /**
- * The folder of a checkpoint, `package:` names resolved.
+ * The path of a model, `package:` names and those on the hub resolved, which `bringModel` has brought.
  * @param key setting that named it, for errors
  * @throws CheckpointError when there is no model.
  */
 export const existingModel = (path: string, key: string): string => {
-  const folder = resolveShipped(path)
+  const folder = modelPath(path)
+  if (isGguf(folder) && existsSync(folder)) return folder
   if (existsSync(join(folder, 'config.json')) || isAdapterFolder(folder)) return refuseRun(folder, key)
   const brought = join(folder, ADAPTER_FOLDER)
   if (existsSync(join(folder, REFERENCE_FILE)) && isAdapterFolder(brought)) return refuseRun(brought, key)
   if (existsSync(join(folder, REFERENCE_FILE))) throw elsewhere(folder, key)
   throw new CheckpointError(`${key}: ${folder} holds no model`, {
-    hint: 'check the path; a checkpoint folder has config.json and model.safetensors',
+    hint: 'check the path; a checkpoint folder has config.json and model.safetensors, and hf://OWNER/NAME is a model on the hub',
   })
 }
 
@@ -63,8 +64,10 @@ const refuseRun = (folder: string, key: string): string => {
 }
 
 /** Whether a folder's tokenizer is the small model's own word list. */
-export const hasLogicTokenizer = (folder: string): boolean =>
-  hasTokenizer(folder) && loadTokenizer(folder).idOf('\nquestion:') === LOGIC_TOKENS.question
+export const hasLogicTokenizer = (folder: string): boolean => {
+  const words = tokenizerFolder(folder)
+  return hasTokenizer(words) && loadTokenizer(words).idOf('\nquestion:') === LOGIC_TOKENS.question
+}
 
 /**
  * Refuses a model that cannot read the logic task's word-level tokens.
@@ -93,7 +96,7 @@ export const assertLogicVocabulary = (folder: string): void => {
  * @throws CheckpointError where there is no model
  */
 export const logicTokensOf = (folder: string): number => {
-  const place = isAdapterFolder(folder) ? adapterBase(folder) : folder
+  const place = wholeFolder(folder)
   const { length } = LONG_LOGIC_VOCABULARY
   const isLong = hasTokenizer(place)
     ? loadTokenizer(place).idOf(LONG_LOGIC_VOCABULARY[length - 1]) === length - 1
@@ -154,5 +157,4 @@ const assertWords = (
 }
 
 /** Places of the context of a model in a folder, of an adapter those of its base. @throws CheckpointError */
-export const positionsOf = (folder: string): number =>
-  loadConfig(isAdapterFolder(folder) ? adapterBase(folder) : folder).maxPositions
+export const positionsOf = (folder: string): number => loadConfig(wholeFolder(folder)).maxPositions

@@ -21,7 +21,7 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
     presets: {
       chat: {
         summary: 'a chat model in an OpenEnv server on this machine; name yours in model.folder and task.url',
-        config: { model: { folder: 'models/Qwen2.5-0.5B-Instruct' } },
+        config: { model: { folder: 'Qwen/Qwen2.5-0.5B-Instruct' } },
       },
       packing: {
         summary:

@@ -1,6 +1,7 @@
 /** @file A trained verifier as a grader: the probability that a criterion is met, from a small model in this process. */
 
 import type { GradeItem, GradeOptions, Grader } from '../../grade/grader.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
@@ -52,7 +53,8 @@ export class LearnedVerifier implements Grader {
    * Opens a checkpoint that `gradus train learned-verifier` made.
    * @throws CheckpointError when the folder holds no verifier.
    */
-  static async open(folder: string, options: LearnedVerifierOptions = {}): Promise<LearnedVerifier> {
+  static async open(place: string, options: LearnedVerifierOptions = {}): Promise<LearnedVerifier> {
+    const folder = await bringModel(place)
     const tokenizer = loadTokenizer(folder)
     if (!isVerifierTokenizer(tokenizer))
       throw new CheckpointError(`${folder}: expected a learned verifier, found another kind of model`, {

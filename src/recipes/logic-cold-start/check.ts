@@ -1,11 +1,11 @@
 /** @file What a logic cold start refuses before it trains; its plan refuses the same. */
 
+import { modelPath } from '../../model/model-place.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { assertContext } from '../../tasks/logic/lengths.ts'
 import { checkTrainingSeed, type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { assertLogicVocabulary, logicTokensOf, positionsOf, wholeModel } from '../common/starting-model.ts'
 import { assertProblemsFit, miniatureFormat } from '../logic/format.ts'
 import type { ColdStartPhase } from './config.ts'
@@ -56,7 +56,7 @@ export const assertDemonstrationsFit = (
 
 /** How many tokens the model has, fresh or gone on from. */
 const vocabularyOf = (config: ColdStartPhase): number =>
-  config.start === null ? coldStartVocabulary(config).length : logicTokensOf(resolveShipped(config.start))
+  config.start === null ? coldStartVocabulary(config).length : logicTokensOf(modelPath(config.start))
 
 /** Problems of each set that are looked at for their lengths. */
 const FITTED = 64

@@ -1,6 +1,7 @@
 /** @file The logic-rubric-start recipe as the command line knows it. */
 
 import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/index.ts'
+import { withDataFiles } from '../common/data-files.ts'
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { supervisedMachine } from '../common/supervised-plan.ts'
@@ -29,7 +30,7 @@ const plan = (config: LogicRubricStartConfig): RunPlan => {
   }
 }
 
-export const logicRubricStart: RecipeEntry<LogicRubricStartConfig> = {
+export const logicRubricStart: RecipeEntry<LogicRubricStartConfig> = withDataFiles({
   name: 'logic-rubric-start',
   summary:
     'supervised learning on a logic model’s own proofs and on rubrics about them: what rlcer starts from on the logic task',
@@ -48,4 +49,4 @@ export const logicRubricStart: RecipeEntry<LogicRubricStartConfig> = {
   },
   plan,
   run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicRubricStart(config, options),
-}
+})

@@ -13,7 +13,7 @@ import {
 } from '../../tasks/logic/thinking/index.ts'
 import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { CheckpointError, ConfigError } from '../../util/errors.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
+import { modelComesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { assertLogicVocabulary, logicTokensOf, wholeModel } from '../common/starting-model.ts'
@@ -45,7 +45,7 @@ export const checkLogicRubricStart = (config: LogicRubricPhase, purpose: Purpose
       maxPositions,
     )
   }
-  if (comesLater(start, purpose)) return null
+  if (modelComesLater(start, purpose)) return null
   const folder = wholeModel(start, 'start')
   assertLogicVocabulary(folder)
   if (logicTokensOf(folder) > LOGIC_VOCABULARY.length)

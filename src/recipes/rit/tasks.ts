@@ -2,9 +2,9 @@
 
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { modelPath } from '../../model/model-place.ts'
 import { type QuestionFigures, questionFigures } from '../../tasks/questions/index.ts'
 import type { ModelShape } from '../../train/config.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { mean } from '../../util/statistics.ts'
 import { thoughtModelConfig } from '../checklist/packing.ts'
 import { shapeFolder } from '../common/remote.ts'
@@ -90,5 +90,5 @@ export const taskFigures = (config: RitConfig): TaskFigures =>
 
 const folderOf = (config: RitConfig): string | null => {
   const place = shapeFolder(config)
-  return place === null ? null : resolveShipped(place)
+  return place === null ? null : modelPath(place)
 }

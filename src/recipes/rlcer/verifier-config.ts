@@ -21,7 +21,7 @@ export const verifierSchema = z.discriminatedUnion('kind', [
   /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
   z.strictObject({
     kind: z.literal('learned').describe('Which kind; each has keys of its own.'),
-    folder: z.string().describe('Checkpoint of a learned verifier.'),
+    folder: z.string().describe('Checkpoint of a learned verifier, named as `model.folder`.'),
     threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
   }),
 ])

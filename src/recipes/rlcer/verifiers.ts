@@ -8,7 +8,7 @@ import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openThinkingJudging } from '../common/judging.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
+import { modelComesLater, type Purpose } from '../common/purpose.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { LearnedThinkingVerifier } from '../reasoning/learned.ts'
@@ -76,7 +76,7 @@ export const checkVerifier = (
   { verifierModel }: RlcerRunParts = {},
 ): void => {
   if (verifier.kind === 'judge' && !verifierModel) checkFleet(verifier.judge.fleet, 'verifier.judge.fleet')
-  if (verifier.kind === 'learned' && !comesLater(verifier.folder, purpose))
+  if (verifier.kind === 'learned' && !modelComesLater(verifier.folder, purpose))
     wholeModel(verifier.folder, 'verifier.folder')
 }
 

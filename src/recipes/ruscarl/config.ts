@@ -23,7 +23,7 @@ import { sftSchema } from '../common/sft.ts'
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
-const taskSchema = z.strictObject({
+export const taskSchema = z.strictObject({
   kind: z
     .enum(['packing', 'conversations'])
     .default('packing')
@@ -121,7 +121,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A judge has work early where few rollouts are decoded together; what is sampled ahead hides it anyway, and likes many. */
-const withJudgedRows = (raw: unknown): unknown => {
+export const withJudgedRows = (raw: unknown): unknown => {
   if (!isRecord(raw) || !isRecord(raw.judge) || (raw.pipeline ?? false) !== false) return raw
   const { policy = {} } = raw
   return isRecord(policy) && policy.kind !== 'tinker' && policy.maxRows === undefined
@@ -129,7 +129,8 @@ const withJudgedRows = (raw: unknown): unknown => {
     : raw
 }
 
-const settingsSchema = z.strictObject({
+/** All settings, before those of the judge change the policy's. */
+export const settingsSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl').describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),

@@ -2,6 +2,7 @@
 
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import type { ScoreItem } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { PENALTY } from '../../runs/criterion-words.ts'
 import { encodeSplit, type PromptSettings } from '../../tasks/conversation/prompts.ts'
@@ -15,6 +16,7 @@ import { openJudging } from '../common/judging.ts'
 import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
+import { StartLikelihood } from '../common/start-likelihood.ts'
 import type { RuscarlConfig } from './config.ts'
 import { completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
@@ -133,10 +135,12 @@ export const conversationTask = (
         )
       : null
   const { nulls } = config.task
+  const start = StartLikelihood.neededBy([...train, ...test]) ? new StartLikelihood() : null
   const shown = {
     scaffold: scaffolding(config.scaffold),
     named,
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
+    ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
   }
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
   return {
@@ -160,8 +164,8 @@ export const conversationTask = (
     ...(second && { heldOut: second.opinion }),
     ...(groups && { groups }),
     stopTokens: format.stopTokens,
-    // Each response goes to the judge as soon as it is finished.
-    gradeBatch: 1,
+    // Each response goes to the judge as soon as it is finished; what the starting model scores goes through it together.
+    ...(start ? { start } : { gradeBatch: 1 }),
     notes,
     figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {

@@ -1,9 +1,9 @@
 /** @file Sizes of the data that a plan of ruscarl reckons with. */
 
+import { modelPath } from '../../model/model-place.ts'
 import { hintsOf } from '../../tasks/checklist/format.ts'
 import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
 import { conversationFigures, type DataFigures } from '../../tasks/conversation/figures.ts'
-import { resolveShipped } from '../../util/package.ts'
 import { mean } from '../../util/statistics.ts'
 import { shapeFolder } from '../common/remote.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -34,6 +34,6 @@ export const dataFigures = (config: RuscarlConfig): DataFigures => {
   const { task, scaffold } = config
   if (task.kind === 'packing') return packingFigures(config)
   const place = shapeFolder(config)
-  const folder = place === null ? null : resolveShipped(place)
+  const folder = place === null ? null : modelPath(place)
   return conversationFigures({ task, folder, scaffold: scaffolding(scaffold) })
 }

@@ -1,11 +1,20 @@
 /** @file The ruscarl recipe as the command line knows it. */
 
-import { withDataFiles } from '../common/data-files.ts'
+import { type DataFile, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import { planRuscarl } from './plan.ts'
 import { presets } from './presets.ts'
 import { runRuscarl } from './run.ts'
+
+type ConversationTask = Pick<RuscarlConfig['task'], 'file' | 'testFile' | 'rubric' | 'columns'>
+
+/** Rows and rubrics that a task of conversations names. */
+export const conversationDataFiles = ({
+  task: { file, testFile, rubric, columns },
+}: {
+  task: ConversationTask
+}): DataFile[] => [{ path: file, columns }, { path: testFile, columns }, { path: rubric }]
 
 export const ruscarlEntry: RecipeEntry<RuscarlConfig> = withDataFiles(
   {
@@ -16,9 +25,5 @@ export const ruscarlEntry: RecipeEntry<RuscarlConfig> = withDataFiles(
     plan: planRuscarl,
     run: (config, options) => runRuscarl(config, options),
   },
-  ({ task: { file, testFile, rubric, columns } }) => [
-    { path: file, columns },
-    { path: testFile, columns },
-    { path: rubric },
-  ],
+  conversationDataFiles,
 )

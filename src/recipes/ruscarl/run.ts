@@ -27,7 +27,10 @@ import { ruscarl } from './recipe.ts'
 import { runHash } from './run-hash.ts'
 
 /** Parts of a run in place of the configured ones. */
-export type RuscarlRunParts = JudgeModels
+export interface RuscarlRunParts extends JudgeModels {
+  /** Where they are settings of another recipe that this one runs: as they were written, and what becomes of such settings. */
+  written?: { config: { recipe: string }; asRuscarl(config: object): RuscarlConfig }
+}
 
 const FOLDERS = { coldStart: 'cold-start', sft: 'sft' } as const
 
@@ -44,9 +47,9 @@ export const runRuscarl = async (
   const { given, conversations } = check(config, 'run', judges)
   const session = {
     ...options,
-    info: runInfo(config, conversations),
+    info: { ...runInfo(config, conversations), ...writtenAs(judges.written) },
     configHash: runHash(config),
-    hashOf: (other: object) => runHash(other as RuscarlConfig),
+    hashOf: (other: object) => runHash(judges.written?.asRuscarl(other) ?? (other as RuscarlConfig)),
     mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
   }
   return withRun(session, async open => {
@@ -59,6 +62,9 @@ export const runRuscarl = async (
       : learnTask(config, open, folder, conversationTask(config, folder, judges, conversations), options)
   })
 }
+
+const writtenAs = (written: RuscarlRunParts['written']) =>
+  written && { config: written.config, recipe: written.config.recipe }
 
 /** Whether an earlier phase of a run has begun. */
 const hasPhase = (config: RuscarlConfig, dir: string): boolean =>
@@ -112,6 +118,7 @@ const learnTask = async <Problem>(
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder: start, lora, seed: config.seed }))
   const { reward } = task
+  await task.start?.startAt(policy)
   const memory = await openLessonMemory({
     memory: config.memory,
     task: {

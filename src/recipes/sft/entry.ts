@@ -91,7 +91,7 @@ export const sftEntry: RecipeEntry<SftRecipeConfig> = withDataFiles(
     presets: {
       chat: {
         summary: 'a chat model on rows of messages; name yours in model.folder and data',
-        config: { model: { folder: 'models/Qwen2.5-0.5B-Instruct' }, data: 'data/sft.jsonl' },
+        config: { model: { folder: 'Qwen/Qwen2.5-0.5B-Instruct' }, data: 'data/sft.jsonl' },
       },
       // Five passes over about 11,000 accepted trajectories; tools' words are masked always.
       paper: {

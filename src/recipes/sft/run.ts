@@ -7,7 +7,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { mean } from '../../util/statistics.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
+import { comesLater, modelComesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { checkRemote, modelName, remoteWords } from '../common/remote.ts'
 import { decidingHash, withRun } from '../common/session.ts'
@@ -45,7 +45,7 @@ export const checkSft = (
       hint: 'name the folder of a checkpoint with tokenizer.json and a chat template',
     })
   if (data !== null && comesLater(data, purpose)) return null
-  if (comesLater(model.folder, purpose)) return null
+  if (modelComesLater(model.folder, purpose)) return null
   const folder = wholeModel(model.folder, 'model.folder')
   return { folder, rows: readSftRows(config, chatFormatOf(folder, 'recipe "sft"')) }
 }

@@ -11,7 +11,12 @@ const llmJudgeSchema = z
 
 const learnedJudgeSchema = z.strictObject({
   kind: z.literal('learned'),
-  folder: z.string().min(1).describe('Checkpoint that `gradus train learned-verifier` made.'),
+  folder: z
+    .string()
+    .min(1)
+    .describe(
+      'Checkpoint that `gradus train learned-verifier` made: a folder, or its name on the Hugging Face Hub.',
+    ),
   threshold: z.number().gt(0).lt(1).default(0.5),
   graded: z.boolean().default(false),
   threads: z.int().positive().default(1),

@@ -1,5 +1,6 @@
 /** @file Opens the judges of a configuration: graders, their figures, and how to tell whether they can be reached. */
 
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CallOutcome, JudgeFleet } from '../../chat/index.ts'
 import type { Grader } from '../../grade/grader.ts'
@@ -7,6 +8,7 @@ import type { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { escalate } from '../../grade/judge/escalation.ts'
 import { openJudge } from '../../grade/judge/open-judge.ts'
 import { panel } from '../../grade/judge/panel.ts'
+import { modelNameOf } from '../../model/model-place.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
 import type { RewardConfig } from './config.ts'
@@ -81,6 +83,12 @@ const openLlm = (name: string, config: LlmJudgeConfig, { cache, onCall }: JudgeS
   }
 }
 
+/** A folder is looked for beside the configuration; a name on the hub, and what ships with the package, is where it is. */
+const placeOf = (place: string, beside: string): string => {
+  const folder = resolve(beside, place)
+  return !existsSync(folder) && (place.startsWith('package:') || modelNameOf(place)) ? place : folder
+}
+
 const openByKind = async (
   name: string,
   config: JudgeConfig,
@@ -91,7 +99,7 @@ const openByKind = async (
       return openLlm(name, config, surroundings)
     case 'learned': {
       const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
-      const grader = await LearnedVerifier.open(resolve(surroundings.folder, config.folder), config)
+      const grader = await LearnedVerifier.open(placeOf(config.folder, surroundings.folder), config)
       return { grader, probes: [], figures: null }
     }
     case 'scripted':

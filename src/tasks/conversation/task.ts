@@ -30,6 +30,8 @@ export interface ConversationOptions {
   /** Whether a response speaks of the scaffold instead of following it. */
   leaks?: (tokens: Int32Array) => boolean
   noise?: Noise
+  /** Mean log-prob of responses under the model that training started from; absent where no criterion asks for it. */
+  startLogprobs?(items: readonly { promptTokens: TokenIds; tokens: TokenIds }[]): Promise<(number | null)[]>
   /** Ids of criteria that statistics call by their names; none unless given. */
   named?: ReadonlySet<string>
   /** Ids of criteria that a run tells in words of its own; none unless given. */
@@ -46,13 +48,13 @@ interface AnswerGrading extends Pick<RubricScoring, 'rubric' | 'score' | 'noise'
   grader: Grader
 }
 
-/** What graders say of a text as the answer to a conversation, and what it is worth. */
+/** What graders say of an answer to a conversation, and what it is worth. */
 export const gradeAnswer = (
   { id, messages: prompt, reference }: ConversationRow,
-  response: string,
+  answer: Pick<GradeItem, 'response' | 'startLogprob'>,
   { grader, ...scoring }: AnswerGrading,
 ): ReturnType<typeof scoreByRubric> => {
-  const item: GradeItem = { id, prompt, response, ...(reference !== undefined && { reference }) }
+  const item: GradeItem = { id, prompt, ...answer, ...(reference !== undefined && { reference }) }
   return scoreByRubric({ ...scoring, grade: criteria => grader.grade(item, criteria) })
 }
 
@@ -104,16 +106,23 @@ export class ConversationTask implements ScoreTask<Conversation> {
     return this.#format.show(tokens)
   }
 
-  grade(items: readonly ResponseItem<Conversation>[]): Promise<ScoredResponse[]> {
-    return Promise.all(items.map(item => this.#gradeOne(item)))
+  async grade(items: readonly ResponseItem<Conversation>[]): Promise<ScoredResponse[]> {
+    const starts = await this.#options.startLogprobs?.(
+      items.map(({ problem: { promptTokens }, tokens }) => ({ promptTokens, tokens })),
+    )
+    return Promise.all(items.map((item, i) => this.#gradeOne(item, starts?.[i] ?? null)))
   }
 
-  async #gradeOne({ problem, tokens, key, leftOut }: ResponseItem<Conversation>): Promise<ScoredResponse> {
+  async #gradeOne(
+    { problem, tokens, key, leftOut }: ResponseItem<Conversation>,
+    startLogprob: number | null,
+  ): Promise<ScoredResponse> {
     const { noise, score, named = NONE } = this.#options
     const rubric = this.rubric(problem)
     const response = this.#format.answer(tokens)
+    const answer = { response, ...(startLogprob !== null && { startLogprob }) }
     const grader = this.#grader
-    const scored = await gradeAnswer(problem, response, { grader, rubric, score, noise, key, leftOut })
+    const scored = await gradeAnswer(problem, answer, { grader, rubric, score, noise, key, leftOut })
     const ended = tokens.length > 0 && this.#format.stopTokens.includes(tokens[tokens.length - 1])
     return {
       ...scored,

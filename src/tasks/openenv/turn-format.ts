@@ -3,7 +3,7 @@
 import { type ChatFormat, chatFormatOf, stopTokensOf } from '../../model/chat-format.ts'
 import { loadChatTemplate } from '../../model/chat-template.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
-import { adapterBase, isAdapterFolder } from '../../model/lora-files.ts'
+import { wholeFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { personSays } from '../research/index.ts'
@@ -60,7 +60,7 @@ export const turnFormatOf = (
   kind: 'auto' | 'chat' | 'plain',
   maxObservationTokens: number,
 ): TurnFormat => {
-  const base = isAdapterFolder(folder) ? adapterBase(folder) : folder
+  const base = wholeFolder(folder)
   if (!hasTokenizer(base))
     throw new CheckpointError(`${base}: an environment needs a tokenizer, but there is no tokenizer.json`, {
       hint: 'put the tokenizer files beside the model',

@@ -1,0 +1,34 @@
+/** @file Models that a command line names: brought to this machine before the command opens them. */
+
+import { bringModel } from '../model/bring-model.ts'
+import { isAdapterFolder, tokenizerFolder } from '../model/lora-files.ts'
+import { existingModel } from '../recipes/common/starting-model.ts'
+import { UsageError } from '../util/errors.ts'
+import { StatusLine } from '../util/status-line.ts'
+import type { Io } from './io.ts'
+
+/** A model on this machine, and an adapter that goes on it. */
+export interface BroughtModel {
+  folder: string
+  adapter?: string
+}
+
+/** The folder of a tokenizer that an option names, by its model. @throws as `bringModel` */
+export const broughtWords = async (place: string, io: Io): Promise<string> =>
+  tokenizerFolder(await bringModel(place, { only: 'words', status: new StatusLine(io.err) }))
+
+/** `--model` and `--adapter`. @throws as `bringModel`; CheckpointError where there is no model; UsageError for an adapter that is none */
+export const broughtModel = async (
+  { model, adapter: place }: { model: string; adapter?: string },
+  io: Io,
+): Promise<BroughtModel> => {
+  const status = new StatusLine(io.err)
+  await bringModel(model, { status })
+  const folder = existingModel(model, '--model')
+  if (place === undefined) return { folder }
+  const adapter = await bringModel(place, { withBase: false, status })
+  if (isAdapterFolder(adapter)) return { folder, adapter }
+  throw new UsageError(`--adapter: expected a folder with adapter_config.json, got ${place}`, {
+    hint: 'a whole model goes in --model',
+  })
+}

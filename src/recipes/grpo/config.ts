@@ -1,0 +1,61 @@
+/** @file Configuration of the grpo recipe: conversations of one's own, graded by rubrics, learnt by GRPO and nothing else. */
+
+import { z } from 'zod'
+import { rolloutSchema } from '../../train/config.ts'
+import {
+  type RuscarlConfig,
+  ruscarlSchema,
+  settingsSchema,
+  taskSchema,
+  withJudgedRows,
+} from '../ruscarl/config.ts'
+
+const {
+  recipe: _recipe,
+  task: _task,
+  rollout: _rollout,
+  evaluation,
+  ...settings
+} = settingsSchema.omit({
+  ...{ world: true, heldOutTopics: true, carelessJudge: true, coldStart: true, sft: true },
+  ...{
+    scaffold: true,
+    memory: true,
+    ratio: true,
+    exploration: true,
+    noise: true,
+    reward: true,
+    flipRate: true,
+  },
+}).shape
+
+const grpoSettings = z.strictObject({
+  recipe: z.literal('grpo').default('grpo').describe('Name of the recipe; only files need it.'),
+  ...settings,
+  task: taskSchema
+    .omit({ kind: true })
+    .prefault({})
+    .describe('What is trained on: rows, each a conversation and a rubric.'),
+  rollout: rolloutSchema
+    .prefault({ prompts: 8, samples: 8, maxTokens: 128 })
+    .describe('What a step samples.'),
+  evaluation: evaluation
+    .unwrap()
+    .omit({ scaffolded: true })
+    .prefault({})
+    .describe('When and how the model is tested.'),
+})
+
+export const grpoSchema = z.preprocess(withJudgedRows, grpoSettings)
+
+export type GrpoConfig = z.output<typeof grpoSchema>
+
+/** The same as ruscarl without its scaffold: nothing of a rubric is shown, rewards are all that is left of it. */
+export const asRuscarl = ({ recipe: _, task, evaluation: tested, ...config }: GrpoConfig): RuscarlConfig =>
+  ruscarlSchema.parse({
+    ...config,
+    recipe: 'ruscarl',
+    task: { kind: 'conversations', ...task },
+    scaffold: { group: { kind: 'none' } },
+    evaluation: { ...tested, scaffolded: false },
+  })

@@ -1,0 +1,23 @@
+/** @file The grpo recipe as the command line knows it: rubric rewards on rows of one's own, by GRPO, without a scaffold. */
+
+import { withDataFiles } from '../common/data-files.ts'
+import type { RecipeEntry } from '../common/recipe.ts'
+import { conversationDataFiles } from '../ruscarl/entry.ts'
+import { planRuscarl } from '../ruscarl/plan.ts'
+import { runRuscarl } from '../ruscarl/run.ts'
+import { asRuscarl, type GrpoConfig, grpoSchema } from './config.ts'
+
+export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
+  {
+    name: 'grpo',
+    summary: 'your own prompts and rubrics, rewards by criterion, GRPO (no scaffold)',
+    schema: grpoSchema,
+    presets: { default: { summary: 'as the settings say; task.file has to be named', config: {} } },
+    plan: config => planRuscarl(asRuscarl(config)),
+    run: (config, options) =>
+      runRuscarl(asRuscarl(config), options, {
+        written: { config, asRuscarl: other => asRuscarl(other as GrpoConfig) },
+      }),
+  },
+  conversationDataFiles,
+)

@@ -1,0 +1,338 @@
+/**
+ * @file Kinds of instructions that a small model can show: those of IFEval but for other languages, in words of our own. Each
+ * is checked by the rule `instruction` under its public id.
+ */
+
+import type { Rng } from '../../util/rng.ts'
+import type { Request } from './requests.ts'
+import { COMMON_WORDS } from './topics.ts'
+
+export interface Asked {
+  say: string
+  kwargs?: Record<string, unknown>
+  /** Most words that an answer which follows has; fewest. */
+  most?: number
+  fewest?: number
+  /** Words that the answer must not use. */
+  without?: readonly string[]
+}
+
+export interface InstructionKind {
+  /** Public id. */
+  id: string
+  /** What it decides of an answer: two kinds that decide the same are never asked for together. */
+  decides: readonly ('case' | 'length' | 'frame' | 'start' | 'end' | 'marks' | 'words')[]
+  /** The request itself belongs into the answer. */
+  echoes?: true
+  draw(rng: Rng, request: Request): Asked
+}
+
+const between = (rng: Rng, least: number, most: number): number => least + rng.int(most - least + 1)
+
+/** One of several ways to say it, with what belongs into its gaps. */
+const said = (rng: Rng, ways: readonly string[], gaps: Record<string, string | number> = {}): string =>
+  rng.pick(ways).replace(/\{(\w+)\}/g, (_, gap: string) => String(gaps[gap]))
+
+const plural = (n: number, what: string): string => (n === 1 ? `${n} ${what}` : `${n} ${what}s`)
+
+/** Words that suit the request, and others. */
+const wordsFor = (rng: Rng, { subject, ask }: Request, count: number): string[] => {
+  const fits = (word: string) => word.length > 3 && !ask.toLowerCase().includes(word)
+  return rng
+    .shuffle([
+      ...rng.shuffle(subject.filter(fits)).slice(0, count),
+      ...rng.shuffle(COMMON_WORDS).slice(0, count),
+    ])
+    .slice(0, count)
+}
+
+const kind = (
+  id: string,
+  decides: InstructionKind['decides'],
+  draw: InstructionKind['draw'],
+): InstructionKind => ({ id, decides, draw })
+
+const END_PHRASES = [
+  'Is there anything else I can help with?',
+  'That is all for today.',
+  'Thank you for reading!',
+  'What do you think?',
+  'Have a wonderful day.',
+  'Let me know if you have questions.',
+]
+
+export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
+  kind('punctuation:no_comma', ['marks'], rng => ({
+    say: said(rng, [
+      'Do not use any commas.',
+      'Avoid commas altogether.',
+      'Your answer must not contain a comma.',
+      'Leave out all commas in your response.',
+    ]),
+  })),
+  kind('change_case:english_lowercase', ['case'], rng => ({
+    say: said(rng, [
+      'Write only in lowercase letters.',
+      'Use no capital letters at all; everything should be in English and in lower case.',
+      'Your entire reply should be in lowercase.',
+    ]),
+  })),
+  kind('change_case:english_capital', ['case'], rng => ({
+    say: said(rng, [
+      'Write everything in capital letters.',
+      'Your whole response should be in English and in all caps.',
+      'USE ONLY CAPITAL LETTERS.',
+    ]),
+  })),
+  kind('change_case:capital_word_frequency', ['case'], rng => {
+    const n = between(rng, 1, 4)
+    return {
+      say: said(
+        rng,
+        ['Write at least {n} in all capital letters.', 'Stress at least {n} by writing them in all caps.'],
+        { n: plural(n, 'word') },
+      ),
+      kwargs: { capital_relation: 'at least', capital_frequency: n },
+    }
+  }),
+  kind('startend:quotation', ['start', 'end'], rng => ({
+    say: said(rng, [
+      'Put your whole answer in double quotation marks.',
+      'Your entire response should be wrapped with double quotes.',
+      'Begin and end your reply with a double quotation mark.',
+    ]),
+  })),
+  kind('detectable_format:title', ['start'], rng => ({
+    say: said(rng, [
+      'Give it a title in double angular brackets, such as <<a good title>>.',
+      'Your answer must have a title, wrapped like this: <<title>>.',
+      'Include a title written in double angle brackets, i.e. <<my title>>.',
+    ]),
+  })),
+  kind('keywords:existence', ['words'], (rng, request) => {
+    const keywords = wordsFor(rng, request, between(rng, 1, 3))
+    return {
+      say: said(
+        rng,
+        [
+          'Include the keywords {words}.',
+          'Use the following words: {words}.',
+          'Make sure to mention {words}.',
+        ],
+        { words: keywords.join(' and ') },
+      ),
+      kwargs: { keywords },
+    }
+  }),
+  kind('keywords:frequency', ['words'], (rng, request) => {
+    const [keyword] = wordsFor(rng, request, 1)
+    const frequency = between(rng, 2, 3)
+    return {
+      say: said(
+        rng,
+        ['The word "{word}" should appear at least {n} times.', 'Use the word {word} at least {n} times.'],
+        { word: keyword, n: frequency },
+      ),
+      kwargs: { relation: 'at least', keyword, frequency },
+    }
+  }),
+  kind('keywords:forbidden_words', ['words'], (rng, request) => {
+    const words = wordsFor(rng, request, between(rng, 1, 3))
+    return {
+      say: said(
+        rng,
+        [
+          'Do not use the words {words}.',
+          'Avoid the following keywords: {words}.',
+          'The words {words} must not appear.',
+        ],
+        { words: words.join(', ') },
+      ),
+      kwargs: { forbidden_words: words },
+      without: words,
+    }
+  }),
+  kind('keywords:letter_frequency', [], rng => {
+    const few = rng.next() < 0.3
+    const letter = rng.pick([...(few ? 'qzxjkvw' : 'aeioustnrl')])
+    const n = few ? between(rng, 1, 3) : between(rng, 5, 15)
+    return {
+      say: said(
+        rng,
+        ['The letter {letter} should appear {how} {n} times.', 'Use the letter "{letter}" {how} {n} times.'],
+        {
+          letter,
+          how: few ? 'less than' : 'at least',
+          n,
+        },
+      ),
+      kwargs: { let_relation: few ? 'less than' : 'at least', letter, let_frequency: n },
+    }
+  }),
+  kind('detectable_format:number_bullet_lists', ['frame'], rng => {
+    const n = between(rng, 2, 4)
+    return {
+      say: said(
+        rng,
+        [
+          'Use exactly {n} bullet points, written like this:\n* This is a point.',
+          'Your answer must contain exactly {n} bullets in markdown, such as:\n* First point\n* Second point',
+          'Answer with exactly {n} bullet points. Begin each of them with "* ".',
+        ],
+        { n },
+      ),
+      kwargs: { num_bullets: n },
+    }
+  }),
+  kind('detectable_format:number_highlighted_sections', [], rng => {
+    const n = between(rng, 1, 3)
+    return {
+      say: said(
+        rng,
+        [
+          'Highlight at least {n} with markdown, i.e. *highlighted section*.',
+          'Mark at least {n} in your answer with asterisks, like *this part*.',
+        ],
+        { n: plural(n, 'section') },
+      ),
+      kwargs: { num_highlights: n },
+    }
+  }),
+  kind('detectable_format:multiple_sections', ['frame', 'length'], rng => {
+    const n = between(rng, 2, 3)
+    const splitter = rng.pick(['Section', 'SECTION', 'Part', 'Day'])
+    return {
+      say: said(
+        rng,
+        [
+          'Divide your answer into {n} sections. Mark the beginning of each with {splitter} X, such as:\n{splitter} 1\n[content]\n{splitter} 2\n[content]',
+          'It must have {n} sections; begin each one with {splitter} and its number, such as {splitter} 1.',
+        ],
+        { n, splitter },
+      ),
+      kwargs: { section_spliter: splitter, num_sections: n },
+      fewest: 30,
+    }
+  }),
+  kind('detectable_content:number_placeholders', [], rng => {
+    const n = between(rng, 1, 4)
+    return {
+      say: said(
+        rng,
+        [
+          'Include at least {n} in square brackets, such as [address].',
+          'Make it a template with at least {n}, written in square brackets like [name].',
+        ],
+        { n: plural(n, 'placeholder') },
+      ),
+      kwargs: { num_placeholders: n },
+    }
+  }),
+  kind('detectable_content:postscript', ['end'], rng => {
+    const marker = rng.pick(['P.S.', 'P.P.S'])
+    return {
+      say: said(
+        rng,
+        [
+          'At the end add a postscript that starts with {marker}',
+          'Finish with a postscript starting with {marker}',
+        ],
+        { marker },
+      ),
+      kwargs: { postscript_marker: marker },
+    }
+  }),
+  kind('length_constraints:number_sentences', ['length'], rng => {
+    const few = rng.next() < 0.6
+    const n = few ? between(rng, 3, 6) : between(rng, 3, 5)
+    return {
+      say: said(
+        rng,
+        few
+          ? ['Use less than {n} sentences.', 'Your answer should have fewer than {n} sentences.']
+          : ['Use at least {n} sentences.', 'Answer in {n} sentences or more.'],
+        { n },
+      ),
+      kwargs: { relation: few ? 'less than' : 'at least', num_sentences: n },
+      ...(few ? { most: 12 * (n - 1) } : { fewest: 6 * n }),
+    }
+  }),
+  kind('length_constraints:number_words', ['length'], rng => {
+    const few = rng.next() < 0.5
+    const n = few ? 10 * between(rng, 2, 6) : 10 * between(rng, 4, 8)
+    return {
+      say: said(
+        rng,
+        few
+          ? ['Answer with less than {n} words.', 'Keep it under {n} words.']
+          : ['Answer with at least {n} words.', 'Your response should have {n} or more words.'],
+        { n },
+      ),
+      kwargs: { relation: few ? 'less than' : 'at least', num_words: n },
+      ...(few ? { most: n - 1 } : { fewest: n }),
+    }
+  }),
+  kind('length_constraints:number_paragraphs', ['frame', 'length'], rng => {
+    const n = between(rng, 2, 3)
+    return {
+      say: said(
+        rng,
+        [
+          'Write exactly {n} paragraphs, separated with the markdown divider: ***',
+          'There should be {n} paragraphs. Put *** between paragraphs.',
+        ],
+        { n },
+      ),
+      kwargs: { num_paragraphs: n },
+      fewest: 30,
+    }
+  }),
+  kind('length_constraints:nth_paragraph_first_word', ['frame', 'length', 'start'], (rng, request) => {
+    const paragraphs = between(rng, 2, 3)
+    const nth = between(rng, 1, paragraphs)
+    const [word] = wordsFor(rng, request, 1)
+    return {
+      say: `Write ${paragraphs} paragraphs with an empty line between them. Paragraph ${nth} must start with the word ${word}.`,
+      kwargs: { num_paragraphs: paragraphs, nth_paragraph: nth, first_word: word },
+      fewest: 30,
+    }
+  }),
+  kind('detectable_format:json_format', ['frame', 'start', 'end', 'marks', 'case'], rng => ({
+    say: said(rng, [
+      'Write the whole answer as JSON.',
+      'Your entire output should be in JSON format.',
+      'Answer in JSON; markdown ticks such as ``` are allowed.',
+    ]),
+  })),
+  kind('startend:end_checker', ['end'], rng => {
+    const phrase = rng.pick(END_PHRASES)
+    return {
+      say: said(
+        rng,
+        [
+          'End your answer with the exact phrase "{phrase}" and nothing after it.',
+          'The very last words of your response should be: {phrase}',
+        ],
+        { phrase },
+      ),
+      kwargs: { end_phrase: phrase },
+    }
+  }),
+  kind('combination:two_responses', ['frame', 'length', 'start', 'end'], rng => ({
+    say: said(rng, [
+      'Give two different answers, separated by 6 asterisk symbols: ******.',
+      'I want two different responses. Only put ****** between them.',
+    ]),
+    fewest: 25,
+  })),
+  {
+    ...kind('combination:repeat_prompt', ['start', 'frame', 'length'], (rng, { ask }) => ({
+      say: said(rng, [
+        'First repeat the request above word for word, then give your answer. Do not say anything before you repeat the request.',
+        'Before you answer, repeat the request exactly as it is, without this sentence and without anything before it.',
+      ]),
+      kwargs: { prompt_to_repeat: ask },
+    })),
+    echoes: true,
+  },
+]

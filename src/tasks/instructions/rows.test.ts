@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { compileRule } from '../../grade/rules/registry.ts'
+import { INSTRUCTION_KINDS } from './kinds.ts'
+import { instructionRows } from './rows.ts'
+
+const rows = instructionRows(1500, 'test')
+const instructionsOf = (row: (typeof rows)[number]) =>
+  row.criteria.flatMap(({ verifier }) =>
+    verifier?.fn === 'instruction'
+      ? [verifier.params as { id: string; kwargs: Record<string, unknown> }]
+      : [],
+  )
+
+describe('rows of instructions', () => {
+  it('are the same for the same seed, and no prompt stands there twice', () => {
+    expect(instructionRows(20, 'test')).toEqual(rows.slice(0, 20))
+    expect(instructionRows(20, 'other')[0]).not.toEqual(rows[0])
+    expect(new Set(rows.map(({ prompt }) => prompt)).size).toBe(rows.length)
+  })
+
+  it('have rules that can be used, and every kind', () => {
+    for (const { criteria } of rows)
+      for (const { verifier } of criteria) compileRule(verifier!.fn, verifier!.params)
+    const asked = new Set(rows.flatMap(row => instructionsOf(row).map(({ id }) => id)))
+    expect([...asked].sort()).toEqual(INSTRUCTION_KINDS.map(({ id }) => id).sort())
+  })
+
+  it('ask for one to three instructions, none of which decides what another one does', () => {
+    const kinds = new Map(INSTRUCTION_KINDS.map(kind => [kind.id, kind]))
+    const counts = [0, 0, 0, 0]
+    for (const row of rows) {
+      const ids = instructionsOf(row).map(({ id }) => id)
+      counts[ids.length]++
+      const decided = ids.flatMap(id => kinds.get(id)!.decides)
+      expect(new Set(decided).size, row.prompt).toBe(decided.length)
+    }
+    expect(counts[0]).toBe(0)
+    expect(counts[1] / rows.length).toBeGreaterThan(0.5)
+    expect(counts[3] / rows.length).toBeGreaterThan(0.08)
+  })
+
+  it('want of the content nothing that an instruction forbids, and no length that it does not allow', () => {
+    for (const row of rows) {
+      const ruleOf = (id: string) => row.criteria.find(criterion => criterion.id === id)?.verifier?.params
+      const forbidden =
+        (ruleOf('forbidden_words')?.kwargs as { forbidden_words?: string[] })?.forbidden_words ?? []
+      const wanted = JSON.stringify([ruleOf('topic')?.terms, ruleOf('facts')?.all])
+      for (const word of forbidden) expect(wanted).not.toContain(`"${word}"`)
+      const words = ruleOf('number_words')?.kwargs as { relation: string; num_words: number } | undefined
+      const least = ruleOf('long_enough')!.min as number
+      if (words?.relation === 'less than') expect(least).toBeLessThan(words.num_words)
+    }
+  })
+
+  it('let the request be repeated where it has to be', () => {
+    for (const row of rows)
+      expect(row.criteria.some(({ id }) => id === 'own_words')).toBe(
+        !row.criteria.some(({ id }) => id === 'repeat_prompt'),
+      )
+  })
+})

@@ -1,0 +1,111 @@
+/**
+ * @file Rows for trainings on instructions that a rule checks: a request, one to three instructions, and a rubric that also
+ * asks for what no instruction says: that the answer is one. In this project's own words; no row of a benchmark is among them.
+ */
+
+import type { Criterion } from '../../rubric/criterion.ts'
+import { Rng } from '../../util/rng.ts'
+import { type Asked, INSTRUCTION_KINDS, type InstructionKind } from './kinds.ts'
+import { drawRequest, type Request } from './requests.ts'
+
+export interface InstructionRow {
+  id: string
+  prompt: string
+  criteria: Criterion[]
+}
+
+/** Chances of one, two and three instructions; IFEval's 541 prompts have 305, 179 and 57. */
+const COUNTS = [0.55, 0.33, 0.12] as const
+
+const countOf = (rng: Rng): number => {
+  const at = rng.next()
+  return at < COUNTS[0] ? 1 : at < COUNTS[0] + COUNTS[1] ? 2 : 3
+}
+
+/** Kinds that go together, in a random order. */
+const drawKinds = (rng: Rng, count: number): InstructionKind[] => {
+  const chosen: InstructionKind[] = []
+  for (const kind of rng.shuffle(INSTRUCTION_KINDS)) {
+    if (chosen.length === count) break
+    const taken = new Set(chosen.flatMap(({ decides }) => decides))
+    if (!kind.decides.some(part => taken.has(part))) chosen.push(kind)
+  }
+  return chosen
+}
+
+const rule = (fn: string, params: Record<string, unknown>) => ({ kind: 'rule', fn, params }) as const
+
+const instructionCriterion = ({ id }: InstructionKind, { say, kwargs = {} }: Asked): Criterion => ({
+  id: id.split(':')[1],
+  text: say,
+  points: 1,
+  verifier: rule('instruction', { id, kwargs }),
+})
+
+/** Fewest words of an answer: those of its form, unless instructions allow fewer, or want more. */
+const fewestWords = ({ words }: Request, asked: readonly Asked[]): number => {
+  const most = Math.min(...asked.map(({ most: limit }) => limit ?? Number.POSITIVE_INFINITY))
+  return Math.min(Math.max(words, ...asked.map(({ fewest = 0 }) => fewest)), Math.floor(most / 2))
+}
+
+/** What makes an answer of text that follows: content, no copy of the request, length, no repetition. Half a point each. */
+const contentCriteria = (
+  request: Request,
+  kinds: readonly InstructionKind[],
+  asked: readonly Asked[],
+): Criterion[] => {
+  const without = asked.flatMap(({ without: words = [] }) => words)
+  const fewest = fewestWords(request, asked)
+  const echoed = kinds.some(({ echoes }) => echoes)
+  return [
+    request.content(without),
+    ...(echoed
+      ? []
+      : [
+          {
+            id: 'own_words',
+            text: 'Does not repeat the request.',
+            points: 1,
+            verifier: rule('echo', { maxShare: 0.3 }),
+          },
+        ]),
+    {
+      id: 'long_enough',
+      text: `Has at least ${fewest} words.`,
+      points: 1,
+      verifier: rule('length', { min: fewest }),
+    },
+    {
+      id: 'varied',
+      text: 'Does not say the same again and again.',
+      points: 1,
+      verifier: rule('repetition', { n: 4, maxShare: 0.15 }),
+    },
+    {
+      id: 'language',
+      text: 'Is language that the starting model finds likely.',
+      points: 1,
+      verifier: rule('likelihood', { min: -2.5 }),
+    },
+  ].map(criterion => ({ ...criterion, points: CONTENT_POINTS }))
+}
+
+const CONTENT_POINTS = 0.5
+
+/** @param seed the same seed gives the same rows; different rows each. */
+export const instructionRows = (count: number, seed: number | string): InstructionRow[] => {
+  const rng = new Rng(`instruction rows/${seed}`)
+  const rows = new Map<string, InstructionRow>()
+  while (rows.size < count) {
+    const request = drawRequest(rng)
+    const kinds = drawKinds(rng, countOf(rng))
+    const asked = kinds.map(kind => kind.draw(rng, request))
+    const prompt = [request.ask, ...asked.map(({ say }) => say)].join(' ')
+    const criteria = [
+      ...kinds.map((kind, i) => instructionCriterion(kind, asked[i])),
+      ...contentCriteria(request, kinds, asked),
+    ]
+    if (!rows.has(prompt)) rows.set(prompt, { id: `row-${rows.size + 1}`, prompt, criteria })
+  }
+  return [...rows.values()]
+}
