@@ -3,8 +3,8 @@
 import { setMaxListeners } from 'node:events'
 import pMap from 'p-map'
 import type { ChatModel } from '../chat/chat-model.ts'
-import { seedNumber } from '../recipes/logic/chat-answers.ts'
 import { JudgeError } from '../util/errors.ts'
+import { seedNumber } from '../util/rng.ts'
 import type { Answer, AnswerFile, AskSettings } from './answers.ts'
 import type { MeasuredProblem } from './task.ts'
 

@@ -4,7 +4,6 @@ import pMap from 'p-map'
 import type { Grader } from '../grade/grader.ts'
 import { rubricGrader } from '../grade/rubric-grader.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
-import { creditOf } from '../rubric/score.ts'
 import { gradeAnswer } from '../tasks/conversation/task.ts'
 import type { Answer, SavedVerdict } from './answers.ts'
 import { type GradedAnswer, valuesOf } from './figures.ts'
@@ -130,9 +129,3 @@ export const savedAnswer = (
     ...(second && { heldOut: savedVerdicts(second, problem), heldOutJudge: heldOut!.name }),
   }
 }
-
-/** Criteria of answers that nobody gave a verdict on. */
-export const ungraded = (graded_P: readonly (readonly GradedAnswer[])[]): number =>
-  graded_P
-    .flat()
-    .reduce((sum, { verdicts }) => sum + verdicts.filter(verdict => creditOf(verdict) === null).length, 0)

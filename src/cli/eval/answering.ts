@@ -3,6 +3,7 @@
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { modelAddress } from '../../chat/model-address.ts'
 import { bringModel } from '../../model/bring-model.ts'
+import type { ModelConfig } from '../../model/config.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
 import {
@@ -151,6 +152,22 @@ export interface TalkingOptions extends ServedModelOptions {
   /** Goes on the model. */
   adapter?: string
   threads: number
+  /** Most tokens of an answer. */
+  maxTokens?: number
+}
+
+/** Memory for keys and values of the rows that are decoded together, where all are as long as they may be. */
+const CACHE_BYTES = 4e9
+const MOST_ROWS = 128
+/** Of an answer where nobody says: a judge's. */
+const ANSWER_TOKENS = 1024
+/** Of a prompt, about. */
+const PROMPT_TOKENS = 256
+
+/** Rows that are decoded together: few long answers keep a small batch waiting longer than a large one. */
+const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number): number => {
+  const rowBytes = 2 * 4 * layers * kvHeads * headDim * (PROMPT_TOKENS + maxTokens)
+  return Math.max(1, Math.min(MOST_ROWS, Math.floor(CACHE_BYTES / rowBytes)))
 }
 
 /**
@@ -180,7 +197,7 @@ export const openTalking = async (
   const local = await openLocalChat(model, { threads, status, adapter: brought.adapter })
   if (!local.ownTemplate)
     io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)
-  const { concurrency = DEFAULT_CONCURRENCY } = options
+  const { concurrency = rowsWithin(local.config, options.maxTokens ?? ANSWER_TOKENS) } = options
   const chat = policyChatModel(local, { maxRows: concurrency })
   return { chat, concurrency, close: () => local.policy.close() }
 }

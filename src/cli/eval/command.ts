@@ -106,12 +106,12 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--against-api-key-env <name>', 'the same for --against')
     .option(
       '--concurrency <n>',
-      'requests at a time, or rows that are decoded together here (default: 32)',
+      'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what 4 GB hold)',
       count,
     )
     .option(
       '--judge <url|dir>',
-      'judge of criteria without a rule, of logic of C4 and C5: URL#NAME, or a model here',
+      'judge of criteria without a rule: URL#NAME, or a model here; of logic a server, for C4 and C5',
     )
     .option('--judge-model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', "environment variable that holds the judge's key")

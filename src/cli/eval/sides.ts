@@ -9,7 +9,6 @@ import { writeOutput } from '../../util/output-file.ts'
 import type { Io } from '../io.ts'
 import type { ServedIdentity } from '../train/served.ts'
 import { openTalking, type TalkingOptions } from './answering.ts'
-import type { EvalOptions } from './options.ts'
 import { type Evaluation, isSaved } from './prepare.ts'
 
 /** Ctrl+C. */
@@ -73,12 +72,17 @@ const savedSide = ({ problems }: Evaluation, place: string, out: string | undefi
   }
 }
 
-const talkingOptions = (options: EvalOptions, place: string, setting: Setting): TalkingOptions => {
+const talkingOptions = (
+  { options, settings }: Evaluation,
+  place: string,
+  setting: Setting,
+): TalkingOptions => {
   const { adapter, threads, dialect, concurrency, modelApiKeyEnv, againstApiKeyEnv } = options
   const apiKeyEnv = setting === '--model' ? modelApiKeyEnv : againstApiKeyEnv
   return {
     model: place,
     threads,
+    maxTokens: settings.maxTokens,
     ...(adapter !== undefined && setting === '--model' && { adapter }),
     ...(dialect !== undefined && setting === '--model' && { dialect }),
     ...(concurrency !== undefined && { concurrency }),
@@ -93,34 +97,41 @@ interface AskedPlace {
 }
 
 const askedSide = async (
-  { options, problems, settings }: Evaluation,
+  evaluation: Evaluation,
   { place, setting, out }: AskedPlace,
   io: Io,
   signal: AbortSignal,
 ): Promise<Side> => {
-  const talking = await openTalking(talkingOptions(options, place, setting), setting, io)
+  const { options, problems, settings } = evaluation
+  const talking = await openTalking(talkingOptions(evaluation, place, setting), setting, io)
   const { chat, concurrency, served } = talking
   const model =
     setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place
   const by = shortHash([chat.name, chat.variant, served?.server, settings])
   const total = problems.length * options.samples
-  const progress = new Progress({
-    total,
-    label: 'answers',
-    unit: 'answer',
-    quiet: options.json,
-    stream: io.err,
-  })
+  const startMs = performance.now()
+  let progress: Progress | undefined
   let done = 0
+  let kept = 0
+  const onAnswer = (count: number) => {
+    if (progress === undefined) kept = count
+    progress ??= new Progress({
+      total,
+      done: kept,
+      label: 'answers',
+      unit: 'answer',
+      quiet: options.json,
+      stream: io.err,
+    })
+    done = count
+    // Answers that are decoded together end in bursts: the mean over all of them tells more than the last ones.
+    progress.update(count, {}, (performance.now() - startMs) / 1000 / Math.max(1, count - kept))
+  }
   try {
     const file = out === undefined ? undefined : new AnswerFile(out, by)
-    const onAnswer = (count: number) => {
-      done = count
-      progress.update(count)
-    }
     const asked = { chat, model, by, settings, samples: options.samples, concurrency }
     const { answers_P, refused } = await askAll(asked, problems, { onAnswer, signal }, file)
-    progress.close()
+    progress?.close()
     await talking.close()
     return {
       model,
@@ -131,7 +142,7 @@ const askedSide = async (
       ...(file && { keep: answers => file.finish(answers) }),
     }
   } catch (error) {
-    progress.close()
+    progress?.close()
     // What is being sampled in this process ends for nobody.
     if (error instanceof Interrupted)
       io.err.write(`interrupted after ${done} of ${plural(total, 'answer')}${afterwards(setting, out)}\n`)
