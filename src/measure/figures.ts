@@ -199,8 +199,30 @@ const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
   )
 }
 
-const nullShare = (verdicts: readonly Verdict[]): number =>
-  verdicts.length === 0 ? 0 : mean(verdicts.map(verdict => Number(creditOf(verdict) === null)))
+/** Share of verdicts that graders failed to give: of all, and by the rates' names. */
+const nullRates = (
+  task: MeasuredTask,
+  problems: readonly MeasuredProblem[],
+  graded_P: readonly (readonly GradedAnswer[])[],
+): Pick<Measured, 'nullRate' | 'nullRates'> => {
+  const counts = new Map<string | undefined, { nulls: number; all: number }>()
+  const count = (rate: string | undefined, isNull: boolean) => {
+    const { nulls, all } = counts.get(rate) ?? { nulls: 0, all: 0 }
+    counts.set(rate, { nulls: nulls + Number(isNull), all: all + 1 })
+  }
+  for (const [p, { rates }] of problems.entries())
+    for (const verdict of graded_P[p].flatMap(({ verdicts }) => verdicts))
+      count(rates.get(verdict.criterionId), creditOf(verdict) === null)
+  const sum = (of: 'nulls' | 'all') => [...counts.values()].reduce((total, own) => total + own[of], 0)
+  return {
+    nullRate: sum('nulls') / Math.max(1, sum('all')),
+    nullRates: Object.fromEntries(
+      [...counts].flatMap(([rate, { nulls, all }]) =>
+        rate === undefined ? [] : [[rateName(task, rate), nulls / all]],
+      ),
+    ),
+  }
+}
 
 /** Figures of all problems that have answers. @param graded_P by problem */
 export const measure = (
@@ -213,20 +235,10 @@ export const measure = (
   const items = problems.flatMap((problem, p) =>
     graded_P[p].length > 0 ? [itemOf(task, problem, graded_P[p])] : [],
   )
-  const byRate = new Map<string, Verdict[]>()
-  const all: Verdict[] = []
-  for (const [p, { rates }] of problems.entries())
-    for (const verdict of graded_P[p].flatMap(({ verdicts }) => verdicts)) {
-      all.push(verdict)
-      const rate = rates.get(verdict.criterionId)
-      if (rate !== undefined)
-        byRate.set(rateName(task, rate), [...(byRate.get(rateName(task, rate)) ?? []), verdict])
-    }
   return {
     model,
     items,
     figures: Object.fromEntries(names.map(({ name }) => [name, figureOf(items, name)])),
-    nullRate: nullShare(all),
-    nullRates: Object.fromEntries([...byRate].map(([name, verdicts]) => [name, nullShare(verdicts)])),
+    ...nullRates(task, problems, graded_P),
   }
 }

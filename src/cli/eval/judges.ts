@@ -5,6 +5,7 @@ import type { NamedJudge } from '../../measure/index.ts'
 import { bringModel } from '../../model/bring-model.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
+import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import type { Io } from '../io.ts'
@@ -33,9 +34,7 @@ const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<
   const opened = openCommandJudge(
     { judge, model, apiKeyEnv, cache, ...common },
     message => io.err.write(`gradus: ${message}\n`),
-    {
-      ...(talking && { model: talking.chat }),
-    },
+    talking ? { model: talking.chat } : {},
   )
   if (opened === null) return null
   return {
@@ -57,17 +56,42 @@ const openVerifier = async (place: string, threads: number, io: Io) => {
   return LearnedVerifier.open(folder, { threads })
 }
 
-/** Both, where they are named. @throws UsageError, ConfigError, CheckpointError */
-export const openJudges = async (options: EvalOptions, io: Io) => {
-  const { heldOutJudge, heldOutApiKeyEnv, cache, threads } = options
-  const judge = await openOne(options, '--judge', io)
-  const second = {
-    judge: heldOutJudge,
-    apiKeyEnv: heldOutApiKeyEnv,
-    threads,
-    ...(heldOutJudge !== undefined && { cache }),
+type TwoJudges = Pick<
+  EvalOptions,
+  'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads' | 'heldOutJudge' | 'heldOutApiKeyEnv'
+>
+
+const secondOf = ({ heldOutJudge, heldOutApiKeyEnv, cache, threads }: TwoJudges): JudgeOptions => ({
+  ...{ judge: heldOutJudge, apiKeyEnv: heldOutApiKeyEnv, threads },
+  ...(heldOutJudge !== undefined && { cache }),
+})
+
+/** Before a model is asked for answers: whether the judges can be opened. @throws as `openJudges` */
+export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => {
+  for (const [own, setting] of [
+    [options, '--judge'],
+    [secondOf(options), '--held-out-judge'],
+  ] as const) {
+    const { judge, judgeModel, apiKeyEnv, threads, cache } = own
+    if (judge === undefined || isServerAddress(judge)) {
+      await (await openOne({ judge, judgeModel, apiKeyEnv, threads, cache }, setting, io))?.close()
+      continue
+    }
+    if (judgeModel !== undefined || apiKeyEnv !== undefined)
+      throw new UsageError(
+        `${setting}: ${judge} is a model of this machine, and has neither a key nor another name`,
+        {
+          hint: 'leave --judge-model and --api-key-env out',
+        },
+      )
+    await bringModel(judge, { status: new StatusLine(io.err) })
   }
-  const heldOut = await openOne(second, '--held-out-judge', io)
+}
+
+/** Both, where they are named. @throws UsageError, ConfigError, CheckpointError */
+export const openJudges = async (options: TwoJudges, io: Io) => {
+  const judge = await openOne(options, '--judge', io)
+  const heldOut = await openOne(secondOf(options), '--held-out-judge', io)
   return {
     judge,
     heldOut,

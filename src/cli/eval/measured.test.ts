@@ -168,7 +168,7 @@ describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
     expect(text).not.toContain('<script>alert')
     expect(text).not.toContain('<img')
     expect(text).toContain('&lt;img src=x onerror=alert(2)')
-    expect(text).toContain("default-src 'none'")
+    expect(text).toContain('default-src &#39;none&#39;')
     expect(text).not.toMatch(/(?:src|href)="(?!#)/)
     expect([...text.matchAll(/class="panel answer (\w+)"/g)].map(([, outcome]) => outcome).sort()).toEqual([
       'tied',

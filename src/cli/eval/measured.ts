@@ -12,6 +12,7 @@ import {
   savedAnswer,
 } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
+import { UsageError } from '../../util/errors.ts'
 import { EXIT, type Io } from '../io.ts'
 import { heldBack } from './gate.ts'
 import { openJudges } from './judges.ts'
@@ -22,7 +23,7 @@ import { type MeasuredSide, tell } from './tell.ts'
 
 /** @throws UsageError, DataError, ConfigError before anything is asked; CheckpointError, ServedError, JudgeError. */
 export const measuredCommand = async (options: EvalOptions, io: Io): Promise<number> => {
-  const evaluation = await prepare(options)
+  const evaluation = await prepare(options, io)
   const { names, gates } = evaluation
   const stop = new AbortController()
   let asked = 0
@@ -49,8 +50,21 @@ export const measuredCommand = async (options: EvalOptions, io: Io): Promise<num
   }
 }
 
+/** Without a judge, verdicts that saved answers have are taken as they are. @throws UsageError where two judges gave them */
+const refuseTwoJudges = ({ judge }: EvalOptions, sides: readonly Side[]): void => {
+  const names = new Set(sides.flatMap(({ answers_P }) => answers_P.flat().flatMap(own => own.judge ?? [])))
+  if (judge === undefined && names.size > 1)
+    throw new UsageError(
+      `--against: expected verdicts of one judge, got those of ${[...names].join(' and ')}`,
+      {
+        hint: 'give --judge, which is then asked about all of them',
+      },
+    )
+}
+
 const graded = async (evaluation: Evaluation, sides: readonly Side[], io: Io): Promise<MeasuredSide[]> => {
   const { options, task, problems, names } = evaluation
+  refuseTwoJudges(options, sides)
   const judges = await openJudges(options, io)
   const parts = {
     rules: new RuleGrader(),

@@ -9,8 +9,10 @@ import {
   type MeasuredTask,
 } from '../../measure/index.ts'
 import { UsageError } from '../../util/errors.ts'
+import type { Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 import { gatesOf } from './gate.ts'
+import { checkJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { taskNamed } from './tasks.ts'
 
@@ -28,7 +30,7 @@ export interface Evaluation {
 export const isSaved = (place: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(place)
 
 /** @throws UsageError, DataError for options that do not go together, and a file that cannot be used */
-export const prepare = async (options: EvalOptions): Promise<Evaluation> => {
+export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation> => {
   const { rubric, limit, temperature, samples, maxTokens, seed, against, model, data = [] } = options
   if (samples > 1 && temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
@@ -62,6 +64,7 @@ export const prepare = async (options: EvalOptions): Promise<Evaluation> => {
       `--${idle === 'judge' ? 'judge' : 'held-out-judge'}: every criterion has a rule, and nothing is left to a judge`,
       { hint: 'leave it out' },
     )
+  await checkJudges(options, io)
   const names = figureNames(task, problems, { heldOut: options.heldOutJudge !== undefined })
   const gates = gatesOf(options, names)
   return {

@@ -62,7 +62,7 @@ const frame = (
 ): string =>
   html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline';${policy} img-src data:"><title>${title}</title>
+<meta http-equiv="Content-Security-Policy" content="${`default-src 'none'; style-src 'unsafe-inline';${policy} img-src data:`}"><title>${title}</title>
 <style>${raw(library)}${raw(STYLE)}${raw(style)}</style></head>
 <body>${body}</body></html>
 `.text
