@@ -56,13 +56,17 @@ const remembered = (
   }
 }
 
-/** @param onGraded told how many answers have all their verdicts */
+/**
+ * Verdicts on all answers, by problem.
+ * @param onGraded told how many answers have all their verdicts
+ * @throws the signal's reason; JudgeError when every call of a judge would fail
+ */
 export const gradeAll = async (
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   answers_P: readonly (readonly Answer[])[],
   { rules, formal, judge, heldOut }: Graders,
-  onGraded: (done: number, total: number) => void,
+  { onGraded, signal }: { onGraded(done: number, total: number): void; signal?: AbortSignal },
 ): Promise<GradedAnswer[][]> => {
   const jobs = problems.flatMap((problem, p) => answers_P[p].map(answer => ({ problem, answer, p })))
   let done = 0
@@ -85,7 +89,7 @@ export const gradeAll = async (
       onGraded(++done, jobs.length)
       return { p, own: { answer, text, verdicts, ...(second && { heldOut: second }) } }
     },
-    { concurrency: CONCURRENCY },
+    { concurrency: CONCURRENCY, signal },
   )
   const graded_P: GradedAnswer[][] = problems.map(() => [])
   for (const { p, own } of graded) graded_P[p].push(own)

@@ -26,7 +26,7 @@ const measured = async (task: MeasuredTask, file: string, responses: readonly (r
     responses[p].map((response, sample): Answer => ({ id, sample, prompt: messages, response })),
   )
   const graders = { rules: new RuleGrader(), formal: new FormalGrader(), judge: null, heldOut: null }
-  const graded_P = await gradeAll(task, problems, answers_P, graders, () => {})
+  const graded_P = await gradeAll(task, problems, answers_P, graders, { onGraded: () => {} })
   return measure('m', task, problems, graded_P, figureNames(task, problems, { heldOut: false }))
 }
 

@@ -1,7 +1,7 @@
 /** @file Who answers the problems of `gradus eval`: a checkpoint here, or a model on a server, by tokens or by words. */
 
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
-import { modelAddress } from '../../chat/model-address.ts'
+import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
 import { bringModel } from '../../model/bring-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
@@ -170,6 +170,13 @@ const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number
   return Math.max(1, Math.min(MOST_ROWS, Math.floor(CACHE_BYTES / rowBytes)))
 }
 
+/** Whether there is a model of that name, before another one is asked. @throws CheckpointError; what `bringModel` throws */
+export const checkTalking = async (model: string, setting: string, io: Io): Promise<void> => {
+  if (isServerAddress(model)) return
+  await bringModel(model, { status: new StatusLine(io.err) })
+  existingModel(model, setting)
+}
+
 /**
  * Whatever a user may name as a model, to be spoken to: the one place where a command line's name becomes that.
  * @param setting that named it, for errors
@@ -189,9 +196,8 @@ export const openTalking = async (
   }
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   const { policyChatModel } = await import('../../policy/chat/chat-model.ts')
+  await checkTalking(model, setting, io)
   const status = new StatusLine(io.err)
-  await bringModel(model, { status })
-  existingModel(model, setting)
   const brought: Partial<BroughtModel> =
     adapter === undefined ? {} : await broughtModel({ model, adapter }, io)
   const local = await openLocalChat(model, { threads, status, adapter: brought.adapter })

@@ -38,7 +38,7 @@ export const measuredCommand = async (options: EvalOptions, io: Io): Promise<num
         ? []
         : [await answersOf(evaluation, options.against, '--against', io, stop.signal)]),
     ]
-    const [a, b = null] = await graded(evaluation, sides, io)
+    const [a, b = null] = await graded(evaluation, sides, io, stop.signal)
     const paired = b && compare(a.measured, b.measured, names)
     await tell({ ...evaluation, a, b, paired }, io)
     return heldBack(gates, a.measured, paired, io) ? EXIT.belowThreshold : EXIT.ok
@@ -62,7 +62,12 @@ const refuseTwoJudges = ({ judge }: EvalOptions, sides: readonly Side[]): void =
     )
 }
 
-const graded = async (evaluation: Evaluation, sides: readonly Side[], io: Io): Promise<MeasuredSide[]> => {
+const graded = async (
+  evaluation: Evaluation,
+  sides: readonly Side[],
+  io: Io,
+  signal: AbortSignal,
+): Promise<MeasuredSide[]> => {
   const { options, task, problems, names } = evaluation
   refuseTwoJudges(options, sides)
   const judges = await openJudges(options, io)
@@ -83,13 +88,18 @@ const graded = async (evaluation: Evaluation, sides: readonly Side[], io: Io): P
         quiet: options.json || judges.judge === null,
         stream: io.err,
       })
-      const graded_P = await gradeAll(task, problems, answers_P, parts, done => progress.update(done))
+      const onGraded = (done: number) => progress.update(done)
+      const graded_P = await gradeAll(task, problems, answers_P, parts, { onGraded, signal })
       progress.close()
       keep?.(rowsOf(evaluation, graded_P, parts))
       measured.push({ ...side, measured: measure(side.model, task, problems, graded_P, names) })
     }
     for (const line of judges.lines()) io.err.write(`${line}\n`)
     return measured
+  } catch (error) {
+    if (error instanceof Interrupted)
+      io.err.write('interrupted while answers were graded; those of --out and --against-out are kept\n')
+    throw error
   } finally {
     await parts.formal.close()
     await judges.close()

@@ -7,10 +7,12 @@ import {
   figureNames,
   type MeasuredProblem,
   type MeasuredTask,
+  SavedAnswers,
 } from '../../measure/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
+import { checkTalking } from './answering.ts'
 import { gatesOf } from './gate.ts'
 import { checkJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
@@ -49,8 +51,10 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
       hint: 'give --against MODEL too',
     })
   const [file] = data
-  const saved = [model, against].filter(place => place !== undefined && isSaved(place))
+  const saved = [model, against ?? ''].filter(isSaved)
   await bringFiles(file, rubric, ...saved)
+  for (const place of saved) new SavedAnswers(place)
+  if (against !== undefined && !isSaved(against)) await checkTalking(against, '--against', io)
   const task = await taskNamed(options)
   const problems = task.problems(file).slice(0, limit)
   const isJudged = problems.some(problem => needsJudge(problem.rubric))
