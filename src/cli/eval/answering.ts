@@ -156,7 +156,7 @@ export interface TalkingOptions extends ServedModelOptions {
   maxTokens?: number
 }
 
-/** Memory for keys and values of the rows that are decoded together, where all are as long as they may be. */
+/** Memory for keys and values of the rows that are decoded together, were all as long as they may be. */
 const CACHE_BYTES = 4e9
 const MOST_ROWS = 128
 /** Of an answer where nobody says: a judge's. */
@@ -166,7 +166,8 @@ const PROMPT_TOKENS = 256
 
 /** Rows that are decoded together: few long answers keep a small batch waiting longer than a large one. */
 const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number): number => {
-  const rowBytes = 2 * 4 * layers * kvHeads * headDim * (PROMPT_TOKENS + maxTokens)
+  // Floats of keys and values; twice, because a cache grows by a copy.
+  const rowBytes = 2 * 2 * 4 * layers * kvHeads * headDim * (PROMPT_TOKENS + maxTokens)
   return Math.max(1, Math.min(MOST_ROWS, Math.floor(CACHE_BYTES / rowBytes)))
 }
 
