@@ -18,6 +18,7 @@ export const SECTIONS = [
       'monitors',
       'dashboard',
       'trackers',
+      'use-what-you-trained',
       'push-to-the-hub',
       'rubric-dropout',
       'memory',

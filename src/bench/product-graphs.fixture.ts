@@ -8,7 +8,7 @@ import type { ModelConfig } from '../model/config.ts'
 import { prefillGraph, stepGraph } from '../model/decoding.ts'
 import type { ModelSource } from '../policy/local/model-source.ts'
 import { Parameters } from '../policy/local/parameters.ts'
-import { TINY } from '../policy/local/tiny-model.fixture.ts'
+import { GEMMA, TINY } from '../policy/local/tiny-model.fixture.ts'
 import { scoringOutputs, trainingOutputs } from '../policy/local/trainer.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import { LOSS_PRESETS, lossOf } from '../rl/loss-presets.ts'
@@ -40,6 +40,7 @@ const models: Readonly<Record<string, { config: ModelConfig; source?: Omit<Model
     source: { valueHead: true },
   },
   qwen3: { config: { ...TINY, family: 'qwen3', qkNorm: true, kvHeads: 4 }, source: { valueHead: true } },
+  'gemma 3': { config: GEMMA, source: { valueHead: true } },
   'a large vocabulary': { config: { ...TINY, vocabSize: 8200, layers: 1 }, source: { valueHead: true } },
 }
 

@@ -88,7 +88,7 @@ describe('gradus sample', () => {
     expect(missing.err).toContain('lab/none: cannot be read: the hub knows no such revision (HTTP 404)')
     const path = await sample('--model', 'src/none')
     expect(path.err).toContain(
-      '--model: src/none holds no model; check the path; a checkpoint folder has config.json and model.safetensors, and hf://OWNER/NAME',
+      '--model: src/none holds no model; check the path; a checkpoint folder has config.json and model.safetensors, a GGUF file ends in .gguf, and hf://OWNER/NAME',
     )
   })
 })

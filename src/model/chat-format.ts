@@ -1,11 +1,11 @@
 /** @file Conversations as a chat model's tokens, and its tokens as text. */
 
-import { join } from 'node:path'
 import { CheckpointError } from '../util/errors.ts'
 import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptions } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
 import { tokenizerFolder, wholeFolder } from './lora-files.ts'
+import { readModelText } from './model-files.ts'
 import {
   assertTokenizerFits,
   decodeWithOffsets,
@@ -13,7 +13,6 @@ import {
   loadTokenizer,
   type Tokenizer,
 } from './tokenizer.ts'
-import { readText } from './weights.ts'
 
 /** Text of tokens, and where each of them ends in it (token i covers [ends[i - 1] or 0, ends[i])). */
 export interface TokenText {
@@ -59,13 +58,19 @@ export const withoutThinking = (text: string): string => {
 }
 
 /**
- * Tokens that end a response: those of the model's configuration and the tokenizer's own. Checkpoints differ in which of the
- * two names the end of a turn and which the end of a text.
+ * Tokens that end a response: those of the model's configuration (`loadConfig` adds those of generation_config.json) and the
+ * tokenizer's own. Checkpoints differ in which of the three names the end of a turn and which the end of a text. vLLM stops at those
+ * of generation_config.json and the tokenizer's; the transformers library at those of generation_config.json, or without one of
+ * config.json. Nothing that any of them names is followed by more of a response.
  */
 export const stopTokensOf = (
   { eosTokenIds }: Pick<ModelConfig, 'eosTokenIds'>,
   { eosId }: Pick<Tokenizer, 'eosId'>,
 ): number[] => [...new Set([...eosTokenIds, ...(eosId === null ? [] : [eosId])])]
+
+/** What to do where a chat is asked of a model without a template. */
+export const WITHOUT_TEMPLATE =
+  'use the instruction-tuned checkpoint, or choose a template (--template FILE of `gradus sample` and `gradus serve chat`; for training put it into the folder as chat_template.jinja) and teach it: `gradus train sft`'
 
 /** Whether a model is meant to be spoken to; false also where what it has for that is damaged. */
 export const hasChatTemplate = (folder: string, adapter?: string): boolean => {
@@ -80,9 +85,14 @@ export const hasChatTemplate = (folder: string, adapter?: string): boolean => {
  * The format of the model in a folder.
  * @param purpose what needs it, for messages: `task "conversations"`
  * @param adapter that goes on the model
+ * @param template file with a Jinja template in place of the model's own
  * @throws CheckpointError when the model lacks its tokenizer or its template
  */
-export const chatFormatOf = (folder: string, purpose: string, adapter?: string): ChatFormat => {
+export const chatFormatOf = (
+  folder: string,
+  purpose: string,
+  { adapter, template: file }: { adapter?: string; template?: string } = {},
+): ChatFormat => {
   const config = loadConfig(wholeFolder(folder))
   const base = tokenizerFolder(folder, adapter)
   if (!hasTokenizer(base))
@@ -91,11 +101,12 @@ export const chatFormatOf = (folder: string, purpose: string, adapter?: string):
     })
   const tokenizer = loadTokenizer(base)
   assertTokenizerFits(tokenizer, config, base)
-  const template = loadChatTemplate(base)
+  const template = loadChatTemplate(base, file)
   if (template === null)
-    throw new CheckpointError(`${base}: ${purpose} needs a chat template, but the model has none`, {
-      hint: 'use an instruction-tuned checkpoint, or add chat_template.jinja',
-    })
+    throw new CheckpointError(
+      `${base}: ${purpose} needs a chat template, but this is a base model, which has none and was never taught to answer`,
+      { hint: WITHOUT_TEMPLATE },
+    )
   return chatFormat(tokenizer, template, config)
 }
 
@@ -131,7 +142,7 @@ export const chatFormat = (
  * @throws CheckpointError unless both folders' tokenizers are the same
  */
 export const assertSameTokenizer = (folder: string, other: string, setting: string): void => {
-  const read = (dir: string) => readText(join(tokenizerFolder(dir), 'tokenizer.json'))
+  const read = (dir: string) => readModelText(tokenizerFolder(dir), 'tokenizer.json')
   if (hasTokenizer(tokenizerFolder(other)) && read(folder) === read(other)) return
   throw new CheckpointError(`${setting}: ${other} has another tokenizer than ${folder}`, {
     hint: 'choose a model of the same family, whose tokens mean the same',

@@ -1,10 +1,10 @@
 /** @file Conversations as prompt text: the Jinja chat template that comes with a checkpoint. */
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CheckpointError, DataError } from '../util/errors.ts'
+import { readText as readGivenText } from '../util/text-file.ts'
 import { BoundedTemplate } from './bounded-template.ts'
-import { readJson, readText } from './weights.ts'
+import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 
 /** One turn. Templates of models that use tools read more fields (`tool_calls`); they are passed on. */
 export interface ChatMessage {
@@ -73,14 +73,17 @@ const configFile = 'tokenizer_config.json'
 /**
  * The chat template of a checkpoint folder: `chat_template.jinja`, else the field of `tokenizer_config.json` (the one
  * named `default` where there are several). Null when the checkpoint has none.
+ * @param file a template that is taken instead, with the special tokens of the checkpoint
  * @throws CheckpointError for a damaged file or template.
  */
-export const loadChatTemplate = (dir: string): ChatTemplate | null => {
+export const loadChatTemplate = (dir: string, file?: string): ChatTemplate | null => {
   const configPath = join(dir, configFile)
-  const config = existsSync(configPath) ? toRecord(readJson(configPath), configPath) : {}
-  const path = join(dir, templateFile)
-  const fromFile = existsSync(path)
-  const source = fromFile ? readText(path) : templateOf(config.chat_template, configPath)
+  const config = hasModelFile(dir, configFile) ? toRecord(readModelJson(dir, configFile), configPath) : {}
+  const path = file ?? join(dir, templateFile)
+  const fromFile = file !== undefined || hasModelFile(dir, templateFile)
+  const own = () =>
+    fromFile ? readModelText(dir, templateFile) : templateOf(config.chat_template, configPath)
+  const source = file === undefined ? own() : readGivenText(file)
   return source === null
     ? null
     : new ChatTemplate(source, specialTokens(config), fromFile ? path : configPath)

@@ -8,14 +8,14 @@ import { assertAsSaved } from '../util/manifest.ts'
 import { type ModelConfig, parseModelConfig, toHfConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
+import { loadGenerationConfig } from './generation-config.ts'
+import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 import { type NamedTensors, writeSafetensors } from './safetensors.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from './tokenizer.ts'
 import {
   type LoadOptions,
   loadValueHead,
   loadWeights,
-  readJson,
-  readText,
   tensorSpecs,
   valueHeadFile,
   valueHeadSpecs,
@@ -50,8 +50,8 @@ export const assertWholeModel = (dir: string, more: readonly string[] = []): voi
 /** Tokenizer, template and generation files of a folder by name, to hand to `saveCheckpoint`. */
 export const readCompanionFiles = (dir: string): Map<string, string> => {
   recoverFolder(dir)
-  const present = companionNames.filter(name => existsSync(join(dir, name)))
-  return new Map(present.map(name => [name, readText(join(dir, name))]))
+  const present = companionNames.filter(name => hasModelFile(dir, name))
+  return new Map(present.map(name => [name, readModelText(dir, name)]))
 }
 
 export interface CheckpointContent {
@@ -133,15 +133,22 @@ export interface Checkpoint {
 }
 
 /**
- * Reads a folder's config.json.
+ * Reads a folder's config.json. Tokens that end a text are also those of its generation_config.json: checkpoints differ in which of
+ * the two names the end of a turn.
  * @throws CheckpointError when it is missing, damaged or describes a model that is not supported.
  */
 export const loadConfig = (dir: string): ModelConfig => {
   recoverFolder(dir)
   if (!existsSync(dir))
     throw new CheckpointError(`${dir}: no such checkpoint folder`, { hint: 'check the path' })
-  const path = join(dir, 'config.json')
-  return parseModelConfig(readJson(path), path)
+  const config = parseModelConfig(readModelJson(dir, 'config.json'), join(dir, 'config.json'))
+  const { eosTokenIds } = loadGenerationConfig(dir)
+  const beyond = eosTokenIds.find(id => id >= config.vocabSize)
+  if (beyond === undefined)
+    return { ...config, eosTokenIds: [...new Set([...config.eosTokenIds, ...eosTokenIds])] }
+  throw new CheckpointError(
+    `${join(dir, 'generation_config.json')}: eos_token_id: expected ids below vocab_size = ${config.vocabSize}, got ${beyond}`,
+  )
 }
 
 /**

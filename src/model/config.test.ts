@@ -44,6 +44,14 @@ const llama3Rope = {
   original_max_position_embeddings: 8192,
 }
 
+/** Layers of Gemma 3 270M, fewer and narrower, as its config.json on the hub has them. */
+const tinyGemma = {
+  model_type: 'gemma3_text',
+  ...{ vocab_size: 64, hidden_size: 32, intermediate_size: 48, num_hidden_layers: 7 },
+  ...{ num_attention_heads: 4, num_key_value_heads: 1, max_position_embeddings: 32768 },
+  ...{ hidden_activation: 'gelu_pytorch_tanh', sliding_window: 512, eos_token_id: 1 },
+}
+
 describe('parseModelConfig', () => {
   it('reads Qwen2.5: grouped heads, biases, tied embeddings', () => {
     const config = parseModelConfig(qwen25)
@@ -77,6 +85,29 @@ describe('parseModelConfig', () => {
     expect(config).toMatchObject({ qkNorm: true, headDim: 16, eosTokenIds: [1, 2] })
   })
 
+  it('reads Gemma 3 in both spellings of its rotary settings, and fills in what it leaves out', () => {
+    const expected = {
+      ...{ headDim: 256, queryScalar: 256, tieEmbeddings: true, qkNorm: true, maxPositions: 32768 },
+      ...{ ropeTheta: 1e6, ropeScaling: { type: 'linear', factor: 8 } },
+      sliding: { window: 512, ropeTheta: 10000, layers: [true, true, true, true, true, false, true] },
+    }
+    const rope = { rope_type: 'linear', factor: 8 }
+    expect(parseModelConfig({ ...tinyGemma, rope_scaling: rope })).toMatchObject(expected)
+    const layerTypes = expected.sliding.layers.map(near => (near ? 'sliding_attention' : 'full_attention'))
+    const recent = {
+      rope_parameters: {
+        full_attention: { ...rope, rope_theta: 1e6 },
+        sliding_attention: { rope_type: 'default', rope_theta: 10000 },
+      },
+      layer_types: layerTypes,
+    }
+    expect(parseModelConfig({ ...tinyGemma, ...recent })).toMatchObject(expected)
+    const alternating = parseModelConfig({ ...tinyGemma, sliding_window_pattern: 2 })
+    expect(alternating.sliding!.layers).toEqual([true, false, true, false, true, false, true])
+    const full = { layer_types: layerTypes.map(() => 'full_attention') }
+    expect(parseModelConfig({ ...tinyGemma, ...full }).sliding).toBeUndefined()
+  })
+
   it('reads rotary scaling in both spellings', () => {
     const expected = {
       type: 'llama3',
@@ -97,7 +128,31 @@ describe('parseModelConfig', () => {
     [
       'another architecture',
       { ...tinyLlama, model_type: 'gpt2' },
-      /model_type: expected llama, qwen2 or qwen3/,
+      /model_type: expected llama, qwen2, qwen3 or gemma3_text/,
+    ],
+    ['Gemma 3 with pictures', { ...tinyGemma, model_type: 'gemma3' }, /sees pictures .* gemma3_text/],
+    [
+      'another GELU',
+      { ...tinyGemma, hidden_activation: 'gelu' },
+      /hidden_activation: expected gelu_pytorch_tanh/,
+    ],
+    ['softcapped logits', { ...tinyGemma, final_logit_softcapping: 30 }, /final_logit_softcapping/],
+    ['softcapped scores', { ...tinyGemma, attn_logit_softcapping: 50 }, /attn_logit_softcapping/],
+    ['both directions', { ...tinyGemma, use_bidirectional_attention: true }, /use_bidirectional_attention/],
+    [
+      'too few layer types',
+      { ...tinyGemma, layer_types: ['full_attention'] },
+      /layer_types: expected 7 times/,
+    ],
+    [
+      'unknown layer types',
+      { ...tinyGemma, layer_types: Array(7).fill('chunked_attention') },
+      /layer_types: .*chunked_attention/,
+    ],
+    [
+      'stretched sliding layers',
+      { ...tinyGemma, rope_parameters: { sliding_attention: { rope_type: 'linear', factor: 2 } } },
+      /sliding_attention: expected type default/,
     ],
     ['nothing at all', null, /model_type/],
     ['a missing size', { ...tinyLlama, hidden_size: undefined }, /hidden_size/],
@@ -141,6 +196,8 @@ describe('toHfConfig', () => {
     ['llama', { ...tinyLlama, rope_scaling: llama3Rope, eos_token_id: [1, 2], bos_token_id: 3 }],
     ['linear rope', { ...tinyLlama, rope_scaling: { type: 'linear', factor: 2 } }],
     ['qwen3', { ...tinyLlama, model_type: 'qwen3', head_dim: 16 }],
+    ['gemma3', { ...tinyGemma, sliding_window_pattern: 3, query_pre_attn_scalar: 168 }],
+    ['gemma3 without sliding layers', { ...tinyGemma, sliding_window_pattern: 1 }],
   ])('reads back as the same model: %s', (_, json) => {
     const config = parseModelConfig(json)
     expect(parseModelConfig(JSON.parse(JSON.stringify(toHfConfig(config))))).toEqual(config)

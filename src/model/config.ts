@@ -4,7 +4,60 @@ import { z } from 'zod'
 import { CheckpointError } from '../util/errors.ts'
 import type { WeightDtype } from './dtype.ts'
 
-export type ModelFamily = 'llama' | 'qwen2' | 'qwen3'
+export type ModelFamily = 'llama' | 'qwen2' | 'qwen3' | 'gemma3_text'
+
+/** What all models of a family have in common, whatever their `config.json` says. */
+export interface FamilyTraits {
+  /** Name of the class in the transformers library. */
+  architecture: string
+  /** Of the gated unit: SwiGLU, or GeGLU with the tanh approximation of GELU. */
+  activation: 'silu' | 'gelu'
+  attentionBias: boolean
+  qkNorm: boolean
+  /** Norms multiply by their weight plus this. */
+  normOffset: 0 | 1
+  /** What attention and the gated unit add to the hidden states is normalised as well: four norms a layer. */
+  normsOutputs: boolean
+  /** Embeddings are multiplied by the square root of their width. */
+  scalesEmbeddings: boolean
+  /** The transformers library's values of fields that a `config.json` may leave out. */
+  defaults: { maxPositions: number; ropeTheta: number; tieEmbeddings: boolean; headDim?: number }
+}
+
+const LLAMA: FamilyTraits = {
+  architecture: 'LlamaForCausalLM',
+  activation: 'silu',
+  attentionBias: false,
+  qkNorm: false,
+  normOffset: 0,
+  normsOutputs: false,
+  scalesEmbeddings: false,
+  defaults: { maxPositions: 2048, ropeTheta: 10_000, tieEmbeddings: false },
+}
+const LONG = { ...LLAMA.defaults, maxPositions: 32_768 }
+
+const FAMILIES: Readonly<Record<ModelFamily, FamilyTraits>> = {
+  llama: LLAMA,
+  qwen2: { ...LLAMA, architecture: 'Qwen2ForCausalLM', attentionBias: true, defaults: LONG },
+  qwen3: {
+    ...LLAMA,
+    architecture: 'Qwen3ForCausalLM',
+    qkNorm: true,
+    defaults: { ...LONG, headDim: 128 },
+  },
+  gemma3_text: {
+    architecture: 'Gemma3ForCausalLM',
+    activation: 'gelu',
+    attentionBias: false,
+    qkNorm: true,
+    normOffset: 1,
+    normsOutputs: true,
+    scalesEmbeddings: true,
+    defaults: { maxPositions: 131_072, ropeTheta: 1_000_000, tieEmbeddings: true, headDim: 256 },
+  },
+}
+
+export const traitsOf = ({ family }: Pick<ModelConfig, 'family'>): FamilyTraits => FAMILIES[family]
 
 /** How rotary frequencies are stretched beyond the trained length: Llama 3's smooth rule, or one factor for all. */
 export type RopeScaling =
@@ -17,12 +70,22 @@ export type RopeScaling =
     }
   | { type: 'linear'; factor: number }
 
+/** Layers that look back a few tokens only (Gemma 3). */
+export interface SlidingLayers {
+  /** Tokens that a token sees, itself included. */
+  window: number
+  /** Base of their rotary frequencies, which are not stretched. */
+  ropeTheta: number
+  /** For every layer whether it is one of them. */
+  layers: readonly boolean[]
+}
+
 /** What the computation graph needs to know about a model. Sizes are counts of elements. */
 export interface ModelConfig {
   family: ModelFamily
   vocabSize: number
   hiddenSize: number
-  /** Width of the SwiGLU branch. */
+  /** Width of the gated unit. */
   intermediateSize: number
   layers: number
   /** Query heads. */
@@ -39,8 +102,12 @@ export interface ModelConfig {
   tieEmbeddings: boolean
   /** Biases on q, k and v (Qwen2). */
   attentionBias: boolean
-  /** RMSNorm over each head's queries and keys (Qwen3). */
+  /** RMSNorm over each head's queries and keys (Qwen3, Gemma 3). */
   qkNorm: boolean
+  /** Scores of attention are divided by the square root of this; absent: of `headDim`. */
+  queryScalar?: number
+  /** Absent: every layer looks back at all tokens. */
+  sliding?: SlidingLayers
   bosTokenId: number | null
   eosTokenIds: number[]
   /** Standard deviation of freshly initialised weight matrices. */
@@ -56,6 +123,8 @@ const size = z
   .max(2 ** 31)
 const tokenId = z.int().nonnegative()
 
+const layerTypes = ['full_attention', 'sliding_attention'] as const
+
 const ropeSchema = z.looseObject({
   rope_type: z.string().optional(),
   type: z.string().optional(),
@@ -67,7 +136,7 @@ const ropeSchema = z.looseObject({
 })
 
 const hfSchema = z.looseObject({
-  model_type: z.enum(['llama', 'qwen2', 'qwen3']),
+  model_type: z.enum(Object.keys(FAMILIES) as [ModelFamily]),
   vocab_size: size,
   hidden_size: size,
   intermediate_size: size,
@@ -79,16 +148,25 @@ const hfSchema = z.looseObject({
   rms_norm_eps: z.number().positive().default(1e-6),
   rope_theta: z.number().positive().nullish(),
   rope_scaling: ropeSchema.nullish(),
-  rope_parameters: ropeSchema.nullish(),
-  tie_word_embeddings: z.boolean().default(false),
+  rope_parameters: ropeSchema
+    .extend({ full_attention: ropeSchema.nullish(), sliding_attention: ropeSchema.nullish() })
+    .nullish(),
+  rope_local_base_freq: z.number().positive().nullish(),
+  tie_word_embeddings: z.boolean().nullish(),
   attention_bias: z.boolean().nullish(),
   mlp_bias: z.boolean().nullish(),
-  hidden_act: z.string().default('silu'),
+  hidden_act: z.string().nullish(),
+  hidden_activation: z.string().nullish(),
+  query_pre_attn_scalar: z.number().positive().default(256),
+  attn_logit_softcapping: z.number().nullish(),
+  final_logit_softcapping: z.number().nullish(),
+  use_bidirectional_attention: z.boolean().nullish(),
   partial_rotary_factor: z.number().nullish(),
   use_sliding_window: z.boolean().nullish(),
   sliding_window: size.nullish(),
   max_window_layers: z.int().nonnegative().nullish(),
   layer_types: z.array(z.string()).nullish(),
+  sliding_window_pattern: size.default(6),
   quantization_config: z.unknown().optional(),
   bos_token_id: tokenId.nullish(),
   eos_token_id: z.union([tokenId, z.array(tokenId)]).nullish(),
@@ -114,10 +192,16 @@ export const parseModelConfig = (json: unknown, place = 'config.json'): ModelCon
 
 const refuseOtherFamily = (json: unknown, place: string) => {
   const type = (json as { model_type?: unknown } | null)?.model_type
-  if (type === 'llama' || type === 'qwen2' || type === 'qwen3') return
+  const known = Object.keys(FAMILIES)
+  if (typeof type === 'string' && known.includes(type)) return
   throw new CheckpointError(
-    `${place}: model_type: expected llama, qwen2 or qwen3, got ${JSON.stringify(type) ?? 'nothing'}`,
-    { hint: 'use a checkpoint of one of these families' },
+    `${place}: model_type: expected ${known.slice(0, -1).join(', ')} or ${known.at(-1)}, got ${JSON.stringify(type) ?? 'nothing'}`,
+    {
+      hint:
+        type === 'gemma3'
+          ? 'this one sees pictures too; use a text model of Gemma 3 (270M, 1B), whose model_type is gemma3_text'
+          : 'use a checkpoint of one of these families',
+    },
   )
 }
 
@@ -130,17 +214,32 @@ const unsupported = (place: string, field: string, got: unknown, expected: strin
   })
 
 const refuseUnsupported = (hf: HfConfig, place: string) => {
-  if (hf.hidden_act !== 'silu' && hf.hidden_act !== 'swish')
-    throw unsupported(place, 'hidden_act', hf.hidden_act, 'silu')
-  if (hf.attention_bias && hf.model_type !== 'qwen2')
+  refuseActivation(hf, place)
+  if (hf.attention_bias && !FAMILIES[hf.model_type].attentionBias)
     throw unsupported(place, 'attention_bias', true, 'false')
   if (hf.mlp_bias) throw unsupported(place, 'mlp_bias', true, 'false')
   if ((hf.partial_rotary_factor ?? 1) !== 1)
     throw unsupported(place, 'partial_rotary_factor', hf.partial_rotary_factor, '1')
   if (hf.quantization_config != null)
     throw unsupported(place, 'quantization_config', hf.quantization_config, 'none (float weights)')
-  if (slidingWindowIsActive(hf))
+  for (const field of ['attn_logit_softcapping', 'final_logit_softcapping'] as const)
+    if (hf[field] != null) throw unsupported(place, field, hf[field], 'none (scores and logits as they are)')
+  if (hf.use_bidirectional_attention)
+    throw unsupported(place, 'use_bidirectional_attention', true, 'false (causal attention)')
+  if (hf.model_type !== 'gemma3_text' && slidingWindowIsActive(hf))
     throw unsupported(place, 'sliding_window', hf.sliding_window, 'full attention in every layer')
+}
+
+/** By what names a config may call an activation, and in which field. */
+const ACTIVATIONS = {
+  silu: { field: 'hidden_act', names: ['silu', 'swish'] },
+  gelu: { field: 'hidden_activation', names: ['gelu_pytorch_tanh'] },
+} as const
+
+const refuseActivation = (hf: HfConfig, place: string) => {
+  const { field, names } = ACTIVATIONS[FAMILIES[hf.model_type].activation]
+  const got = hf[field] ?? names[0]
+  if (!names.some(name => name === got)) throw unsupported(place, field, got, names[0])
 }
 
 /** Many configs carry a window that is switched off or longer than any sequence: only one that changes results counts. */
@@ -151,31 +250,58 @@ const slidingWindowIsActive = (hf: HfConfig): boolean => {
 }
 
 const maxPositionsOf = (hf: HfConfig) =>
-  hf.max_position_embeddings ?? (hf.model_type === 'llama' ? 2048 : 32768)
+  hf.max_position_embeddings ?? FAMILIES[hf.model_type].defaults.maxPositions
 
-const headDimOf = (hf: HfConfig) =>
-  hf.head_dim ?? (hf.model_type === 'qwen3' ? 128 : hf.hidden_size / hf.num_attention_heads)
+/** Rotary settings of layers that look back at all tokens: under their own name where layers differ. */
+const ropeOf = (hf: HfConfig) => hf.rope_parameters?.full_attention ?? hf.rope_parameters ?? hf.rope_scaling
 
-const fromHf = (hf: HfConfig, place: string): ModelConfig => ({
-  family: hf.model_type,
-  vocabSize: hf.vocab_size,
-  hiddenSize: hf.hidden_size,
-  intermediateSize: hf.intermediate_size,
-  layers: hf.num_hidden_layers,
-  heads: hf.num_attention_heads,
-  kvHeads: hf.num_key_value_heads ?? hf.num_attention_heads,
-  headDim: headDimOf(hf),
-  maxPositions: maxPositionsOf(hf),
-  rmsNormEps: hf.rms_norm_eps,
-  ropeTheta: hf.rope_theta ?? hf.rope_parameters?.rope_theta ?? 10000,
-  ropeScaling: parseRopeScaling(hf.rope_parameters ?? hf.rope_scaling, place),
-  tieEmbeddings: hf.tie_word_embeddings,
-  attentionBias: hf.model_type === 'qwen2',
-  qkNorm: hf.model_type === 'qwen3',
-  bosTokenId: hf.bos_token_id ?? null,
-  eosTokenIds: hf.eos_token_id == null ? [] : [hf.eos_token_id].flat(),
-  initializerRange: hf.initializer_range,
-})
+const fromHf = (hf: HfConfig, place: string): ModelConfig => {
+  const { attentionBias, qkNorm, defaults } = FAMILIES[hf.model_type]
+  return {
+    family: hf.model_type,
+    vocabSize: hf.vocab_size,
+    hiddenSize: hf.hidden_size,
+    intermediateSize: hf.intermediate_size,
+    layers: hf.num_hidden_layers,
+    heads: hf.num_attention_heads,
+    kvHeads: hf.num_key_value_heads ?? hf.num_attention_heads,
+    headDim: hf.head_dim ?? defaults.headDim ?? hf.hidden_size / hf.num_attention_heads,
+    maxPositions: maxPositionsOf(hf),
+    rmsNormEps: hf.rms_norm_eps,
+    ropeTheta: hf.rope_theta ?? ropeOf(hf)?.rope_theta ?? defaults.ropeTheta,
+    ropeScaling: parseRopeScaling(ropeOf(hf), place),
+    tieEmbeddings: hf.tie_word_embeddings ?? defaults.tieEmbeddings,
+    attentionBias,
+    qkNorm,
+    ...(hf.model_type === 'gemma3_text' && gemmaAttention(hf, place)),
+    bosTokenId: hf.bos_token_id ?? null,
+    eosTokenIds: hf.eos_token_id == null ? [] : [hf.eos_token_id].flat(),
+    initializerRange: hf.initializer_range,
+  }
+}
+
+/** Defaults are those of the transformers library (configuration_gemma3.py). */
+const gemmaAttention = (hf: HfConfig, place: string): Pick<ModelConfig, 'queryScalar' | 'sliding'> => {
+  const rope = hf.rope_parameters?.sliding_attention
+  if (parseRopeScaling(rope, place))
+    throw unsupported(place, 'rope_parameters.sliding_attention', rope, 'type default')
+  const layers = slidingLayersOf(hf, place)
+  const ropeTheta = rope?.rope_theta ?? hf.rope_local_base_freq ?? 10_000
+  return {
+    queryScalar: hf.query_pre_attn_scalar,
+    ...(layers.includes(true) && { sliding: { window: hf.sliding_window ?? 4096, ropeTheta, layers } }),
+  }
+}
+
+const slidingLayersOf = ({ layer_types: types, ...hf }: HfConfig, place: string): boolean[] => {
+  const layers = hf.num_hidden_layers
+  if (!types) return Array.from({ length: layers }, (_, i) => (i + 1) % hf.sliding_window_pattern !== 0)
+  if (types.length !== layers || !types.every(type => layerTypes.some(known => known === type)))
+    throw new CheckpointError(
+      `${place}: layer_types: expected ${layers} times ${layerTypes.join(' or ')}, got ${types.length} times ${[...new Set(types)].join(', ')}`,
+    )
+  return types.map(type => type === 'sliding_attention')
+}
 
 const parseRopeScaling = (
   rope: z.output<typeof ropeSchema> | null | undefined,
@@ -219,18 +345,12 @@ const checkSizes = (config: ModelConfig, place: string) => {
       )
 }
 
-const architectures = {
-  llama: 'LlamaForCausalLM',
-  qwen2: 'Qwen2ForCausalLM',
-  qwen3: 'Qwen3ForCausalLM',
-} as const
-
 /** The `config.json` content that `parseModelConfig` and the transformers library read back as the same model. */
 export const toHfConfig = (
   config: ModelConfig,
   torchDtype: WeightDtype = 'float32',
 ): Record<string, unknown> => ({
-  architectures: [architectures[config.family]],
+  architectures: [traitsOf(config).architecture],
   model_type: config.family,
   vocab_size: config.vocabSize,
   hidden_size: config.hiddenSize,
@@ -243,16 +363,33 @@ export const toHfConfig = (
   rms_norm_eps: config.rmsNormEps,
   rope_theta: config.ropeTheta,
   rope_scaling: hfRopeScaling(config.ropeScaling),
-  hidden_act: 'silu',
-  attention_dropout: 0,
-  ...(config.family === 'qwen2' ? {} : { attention_bias: false }),
-  ...(config.family === 'llama' ? { mlp_bias: false } : { use_sliding_window: false }),
+  ...familyFields(config),
   tie_word_embeddings: config.tieEmbeddings,
   bos_token_id: config.bosTokenId,
   eos_token_id: hfEosTokenId(config.eosTokenIds),
   initializer_range: config.initializerRange,
   torch_dtype: torchDtype,
   use_cache: true,
+})
+
+/** What only some families have fields for. */
+const familyFields = (config: ModelConfig): Record<string, unknown> => {
+  const { activation, attentionBias } = traitsOf(config)
+  const { field, names } = ACTIVATIONS[activation]
+  return {
+    [field]: names[0],
+    attention_dropout: 0,
+    ...(attentionBias ? {} : { attention_bias: false }),
+    ...(config.family === 'llama' && { mlp_bias: false }),
+    ...(config.family.startsWith('qwen') && { use_sliding_window: false }),
+    ...(config.family === 'gemma3_text' && gemmaFields(config)),
+  }
+}
+
+const gemmaFields = ({ layers, headDim, queryScalar = headDim, sliding }: ModelConfig) => ({
+  query_pre_attn_scalar: queryScalar,
+  layer_types: Array.from({ length: layers }, (_, i) => layerTypes[sliding?.layers[i] ? 1 : 0]),
+  ...(sliding && { sliding_window: sliding.window, rope_local_base_freq: sliding.ropeTheta }),
 })
 
 const hfEosTokenId = (ids: number[]) => (ids.length === 0 ? null : ids.length === 1 ? ids[0] : ids)

@@ -23,13 +23,15 @@ import type { ModelConfig } from './config.ts'
 import {
   type Attention,
   asPlaces,
+  byLayer,
   causalMask,
   type HeadTensors,
   headsSideBySide,
   type Mixer,
   mixedBy,
   outputTable,
-  rotaryTable,
+  rotaryTables,
+  scoreScale,
   transformer,
   type Weights,
 } from './transformer.ts'
@@ -42,15 +44,16 @@ export const prefillGraph = (config: ModelConfig, weights: Weights): Record<stri
   const tokens = input('tokens', [product(['P', 'S'])], 'int64')
   const positions = input('positions', ['P', 'S'], 'int64')
   const outputs: Record<string, Tensor> = {}
-  const mask = causalMask({ positions: asPlaces(positions), segments: null })
+  const places = { positions: asPlaces(positions), segments: null }
+  const maskOf = byLayer(config, sliding => causalMask(places, places, sliding))
   const axes = (heads: readonly number[]) => [...heads, 'P', 'S', config.headDim]
   const mix: Mixer = ({ q, k, v }, layer) => {
     outputs[`k${layer}`] = reshape(k, axes([config.kvHeads]))
     outputs[`v${layer}`] = reshape(v, axes([config.kvHeads]))
     const grouped = axes([config.kvHeads, config.heads / config.kvHeads])
     const [keys, values] = [k, v].map(x => reshape(x, axes([config.kvHeads, 1])))
-    const block = { keys, values, mask, queryShape: grouped }
-    const mixed = attention(reshape(q, grouped), [block], 1 / Math.sqrt(config.headDim))
+    const block = { keys, values, mask: maskOf(layer), queryShape: grouped }
+    const mixed = attention(reshape(q, grouped), [block], scoreScale(config))
     return reshape(mixed, [config.heads, tokens.shape[0], config.headDim])
   }
   const attend = mixedBy(config, weights, reshape(positions, tokens.shape), mix)
@@ -71,17 +74,23 @@ interface StepInputs {
   rows: Dim
   /** [rows, heads + 2 kvHeads]: of queries and keys the token's, of values 0. */
   headPositions: Tensor
-  table: RotaryTable
-  /** 0 for filled places of the cache, MASKED else: [rows, 1, C]. */
-  ownMask: Tensor
-  /** 0 for places of the prompt, MASKED for padding: [P, 1, S]. */
-  promptMask: Tensor | null
+  tableOf: (layer: number) => RotaryTable
+  masksOf: (layer: number) => StepMasks
+}
+
+/** Added to the scores of a step. */
+interface StepMasks {
+  /** 0 for places of the cache that are looked at, MASKED else: [rows, 1, C]. */
+  own: Tensor
+  /** The same for places of the prompt: [P, 1, S], or [P, G, S] where rows see different parts of it. */
+  prompt: Tensor | null
 }
 
 /**
  * One token for each of P*G rows: P prompts, G samples of each (one, unless they share the prompt's keys and values).
  * Inputs: tokens, positions [P, G]; ownMask [P, G, C] (0 for filled places of the cache, MASKED else); per layer ownK<l> and ownV<l>
- * [kvHeads, 1, P*G, C, headDim]; with a shared prompt promptMask [P, 1, S], and promptK<l> and promptV<l> [kvHeads, 1, P, S, headDim].
+ * [kvHeads, 1, P*G, C, headDim]; with a shared prompt promptMask [P, 1, S], and promptK<l> and promptV<l> [kvHeads, 1, P, S, headDim];
+ * where layers slide their masks nearOwnMask [P, G, C] and nearPromptMask [P, G, S].
  * Outputs: logits [P*G, V] and `fresh` [2*layers*kvHeads, 1, P*G, 1, headDim], the new keys then the new values of each layer.
  */
 export const stepGraph = (
@@ -95,13 +104,19 @@ export const stepGraph = (
   const shared: StepInputs = {
     rows,
     headPositions: mul(positions, turnedHeads(config)),
-    table: rotaryTable({ ...config, maxPositions: Math.max(config.maxPositions, headCount(config)) }),
-    ownMask: reshape(input('ownMask', [...grid, 'C']), [rows, 1, 'C']),
-    promptMask: sharedPrompt ? input('promptMask', ['P', 1, 'S']) : null,
+    tableOf: rotaryTables({ ...config, maxPositions: Math.max(config.maxPositions, headCount(config)) }),
+    masksOf: byLayer(config, sliding => ({
+      own: reshape(input(sliding ? 'nearOwnMask' : 'ownMask', [...grid, 'C']), [rows, 1, 'C']),
+      prompt: sharedPrompt
+        ? sliding
+          ? input('nearPromptMask', ['P', 'G', 'S'])
+          : input('promptMask', ['P', 1, 'S'])
+        : null,
+    })),
   }
   const fresh: Tensor[] = []
   const attend: Attention = (x, layer) => {
-    const heads = oneTokenHeads(config, headsSideBySide(config, weights, layer, x), shared)
+    const heads = oneTokenHeads(config, headsSideBySide(config, weights, layer, x), layer, shared)
     fresh.push(heads.k, heads.v)
     return attendOneToken(config, heads, layer, shared)
   }
@@ -127,10 +142,11 @@ const turnedHeads = (config: ModelConfig): Tensor => {
 const oneTokenHeads = (
   config: ModelConfig,
   sideBySide: Tensor,
-  { rows, headPositions, table }: StepInputs,
+  layer: number,
+  { rows, headPositions, tableOf }: StepInputs,
 ): HeadTensors => {
   // One turning and one transposition for all of them: with a single row what takes time is the number of operations.
-  const turned = transpose(rotaryHeads(sideBySide, headPositions, table), [1, 0, 2])
+  const turned = transpose(rotaryHeads(sideBySide, headPositions, tableOf(layer)), [1, 0, 2])
   const all = reshape(turned, [headCount(config), 1, rows, 1, config.headDim])
   const [q, k, v] = split(all, 0, [config.heads, config.kvHeads, config.kvHeads])
   return { q, k, v }
@@ -145,24 +161,25 @@ const attendOneToken = (
   config: ModelConfig,
   { q, k, v }: HeadTensors,
   layer: number,
-  { rows, ownMask, promptMask }: StepInputs,
+  { rows, masksOf }: StepInputs,
 ): Tensor => {
   const { heads, kvHeads, headDim } = config
+  const masks = masksOf(layer)
   const repeat = heads / kvHeads
   const cache = (name: string, axes: Shape) => input(`${name}${layer}`, [kvHeads, 1, ...axes, headDim])
   const [ownK, ownV] = ['ownK', 'ownV'].map(name => cache(name, [rows, 'C']))
   // Not as a factor of the products: with one, the runtime leaves its kernel for one row and packs all keys first.
-  const queries = mul(reshape(q, [kvHeads, repeat, rows, 1, headDim]), 1 / Math.sqrt(headDim))
-  const toOwn = add(matmul(queries, ownK, { transposeB: true }), ownMask)
+  const queries = mul(reshape(q, [kvHeads, repeat, rows, 1, headDim]), scoreScale(config))
+  const toOwn = add(matmul(queries, ownK, { transposeB: true }), masks.own)
   const toSelf = rowSum(mul(queries, k))
-  if (promptMask === null) {
+  if (masks.prompt === null) {
     const [pOwn, pSelf] = split(softmax(concat([toOwn, toSelf], -1)), -1, ['C', 1])
     return rowsFirst(config, add(matmul(pOwn, ownV), mul(pSelf, v)), rows)
   }
   const [promptK, promptV] = ['promptK', 'promptV'].map(name => cache(name, ['P', 'S']))
   const perPrompt = (x: Tensor) => reshape(x, [kvHeads, repeat, 'P', 'G', x.dim(-1)])
   const perRow = (x: Tensor) => reshape(x, [kvHeads, repeat, rows, 1, x.dim(-1)])
-  const toPrompt = perRow(add(matmul(perPrompt(queries), promptK, { transposeB: true }), promptMask))
+  const toPrompt = perRow(add(matmul(perPrompt(queries), promptK, { transposeB: true }), masks.prompt))
   const p = softmax(concat([toPrompt, toOwn, toSelf], -1))
   const [pPrompt, pOwn, pSelf] = split(p, -1, ['S', 'C', 1])
   const fromPrompt = perRow(matmul(perPrompt(pPrompt), promptV))

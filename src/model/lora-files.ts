@@ -273,19 +273,25 @@ export const loadAdapter = (dir: string, config: ModelConfig, options: LoadOptio
  * @throws CheckpointError when adapter and weights do not belong together.
  */
 export const mergeLora = (weights: NamedTensors, config: ModelConfig, { lora, tensors }: Adapter): void => {
-  const specs = loraSpecs(config, lora)
-  for (let i = 0; i < specs.length; i += 2) {
-    const [a, b, w] = [
-      tensors.get(specs[i].name),
-      tensors.get(specs[i + 1].name),
-      weights.get(specs[i].target),
-    ]
-    if (!a || !b || !w)
-      throw new CheckpointError(`${specs[i].target}: the weight or its adapter is missing`, {
+  for (const { name, part, target } of loraSpecs(config, lora)) {
+    const weight = weights.get(target)
+    if (!weight || !tensors.has(name))
+      throw new CheckpointError(`${target}: the weight or its adapter is missing`, {
         hint: 'merge the adapter into the model that it was trained on',
       })
-    addProduct(w.data, b.data, a.data, lora.rank, loraScale(lora))
+    if (part === 'B') mergeInto(target, weight.data, { lora, tensors })
   }
+}
+
+/** The same for one weight; nothing happens to one that the adapter leaves alone. */
+export const mergeInto = (
+  target: string,
+  data: Float32Array,
+  { lora, tensors }: Pick<Adapter, 'lora' | 'tensors'>,
+): void => {
+  const [{ name: aName }, { name: bName }] = adapterPair(target, 0, 0, lora.rank)
+  const [a, b] = [tensors.get(aName), tensors.get(bName)]
+  if (a && b) addProduct(data, b.data, a.data, lora.rank, loraScale(lora))
 }
 
 /** w [out, in] += scale * b [out, rank] a [rank, in] */

@@ -7,7 +7,7 @@ const config = { headDim: 4, maxPositions: 8, ropeTheta: 1000, ropeScaling: null
 describe('angles of rotary positions', () => {
   it('are computed once for all graphs of a model', () => {
     const first = rotaryAngles(config)
-    expect(rotaryAngles({ ...config, layers: 9 }).cos).toBe(first.cos)
+    expect(rotaryAngles({ ...config, layers: 9 } as ModelConfig).cos).toBe(first.cos)
     expect(rotaryAngles({ ...config }).sin).toBe(first.sin)
   })
 

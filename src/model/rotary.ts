@@ -2,12 +2,12 @@
 
 import type { ModelConfig } from './config.ts'
 
-const inverseFrequencies = (config: ModelConfig): number[] =>
+const inverseFrequencies = (config: RotaryShape): number[] =>
   Array.from({ length: config.headDim / 2 }, (_, i) =>
     scaleFrequency(config.ropeTheta ** ((-2 * i) / config.headDim), config.ropeScaling),
   )
 
-const scaleFrequency = (frequency: number, scaling: ModelConfig['ropeScaling']): number => {
+export const scaleFrequency = (frequency: number, scaling: ModelConfig['ropeScaling']): number => {
   if (!scaling) return frequency
   if (scaling.type === 'linear') return frequency / scaling.factor
   const wavelength = (2 * Math.PI) / frequency
@@ -26,24 +26,32 @@ export interface RotaryAngles {
   sin: Float32Array
 }
 
-/** The last ones, as long as somebody has them: each graph of a model has the same, and those of a long context take seconds. */
-let last: { name: string; cosines: WeakRef<Float32Array>; sines: WeakRef<Float32Array> } | null = null
+/**
+ * The last two, as long as somebody has them: each graph of a model has the same, some models have two, and those of a long context
+ * take seconds.
+ */
+const recent: { name: string; cosines: WeakRef<Float32Array>; sines: WeakRef<Float32Array> }[] = []
+
+/** What angles depend on. */
+export type RotaryShape = Pick<ModelConfig, 'maxPositions' | 'headDim' | 'ropeTheta' | 'ropeScaling'>
 
 /**
  * Cosines and sines of every position's angles, each [maxPositions, headDim / 2] row-major (Su et al. 2021). They are shared: nobody
  * writes to them.
  */
-export const rotaryAngles = (config: ModelConfig): RotaryAngles => {
+export const rotaryAngles = (config: RotaryShape): RotaryAngles => {
   const { maxPositions, headDim, ropeTheta, ropeScaling } = config
   const name = JSON.stringify([maxPositions, headDim, ropeTheta, ropeScaling])
-  const [cos, sin] = last?.name === name ? [last.cosines.deref(), last.sines.deref()] : []
+  const known = recent.find(each => each.name === name)
+  const [cos, sin] = [known?.cosines.deref(), known?.sines.deref()]
   if (cos && sin) return { cos, sin }
   const made = computeAngles(config)
-  last = { name, cosines: new WeakRef(made.cos), sines: new WeakRef(made.sin) }
+  recent.push({ name, cosines: new WeakRef(made.cos), sines: new WeakRef(made.sin) })
+  if (recent.length > 2) recent.shift()
   return made
 }
 
-const computeAngles = (config: ModelConfig): RotaryAngles => {
+const computeAngles = (config: RotaryShape): RotaryAngles => {
   const frequencies = inverseFrequencies(config)
   const cos = new Float32Array(config.maxPositions * frequencies.length)
   const sin = new Float32Array(cos.length)

@@ -16,6 +16,18 @@ import {
 /** Tensors by name; `data` holds the product of `shape` elements, row-major. */
 export type NamedTensors = Map<string, { shape: number[]; data: Float32Array }>
 
+/** An open file of tensors, of any format, whose values are read as float32. */
+export interface TensorFile {
+  readonly path: string
+  /** Tensors in the order of the file. */
+  names(): string[]
+  /** @throws CheckpointError where there is none of that name */
+  info(name: string): { shape: number[] }
+  /** One tensor, into `target` when given. @throws CheckpointError for another size, or a file cut short meanwhile */
+  read(name: string, target?: Float32Array): Float32Array
+  close(): void
+}
+
 /** Why a file is refused, by the names that the safetensors library gives (huggingface/safetensors, tensor.rs). */
 export type SafetensorsErrorCode =
   | 'HeaderTooSmall'
@@ -223,7 +235,7 @@ const checkByteCount = (name: string, info: TensorInfo, path: string) => {
 const chunkBytes = 1 << 20
 
 /** An open safetensors file. Only the header is in memory; each tensor is read when it is asked for. */
-export class SafetensorsFile {
+export class SafetensorsFile implements TensorFile {
   readonly path: string
   readonly header: SafetensorsHeader
   readonly #fd: number

@@ -1,11 +1,10 @@
 /** @file Text to token ids and back, from a checkpoint's `tokenizer.json` and `tokenizer_config.json`. */
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
 import { z } from 'zod'
 import { CheckpointError, DataError } from '../util/errors.ts'
-import { readJson } from './weights.ts'
+import { hasModelFile, readModelJson } from './model-files.ts'
 
 /** What the rest of Gradus needs of a tokenizer; anything with this shape will do. */
 export interface Tokenizer {
@@ -165,13 +164,15 @@ const vocabularyOf = (vocab: unknown, place: string): [string, unknown][] => {
   })
 }
 
-/** Every token has one id, and every id one token. @throws CheckpointError naming the token */
+/** Every id has one token, and every token one id unless a list repeats it. @throws CheckpointError naming the token */
 const checkVocabulary = (json: z.output<typeof tokenizerSchema>, place: string): void => {
   const vocabulary = vocabularyOf(json.model.vocab, place)
   const largest = largestId(vocabulary.length + (json.added_tokens?.length ?? 0))
   const tokenOf = new Map<number, string>()
   const idOf = new Map<string, number>()
-  const add = (token: string, id: unknown) => {
+  // A list may spell a token twice (SentencePiece's byte of a tab beside the tab itself): the later one is meant.
+  const isList = Array.isArray(json.model.vocab)
+  const add = (token: string, id: unknown, mayRepeat = false) => {
     if (!(Number.isInteger(id) && (id as number) >= 0 && (id as number) <= largest))
       throw misfit(
         place,
@@ -181,12 +182,13 @@ const checkVocabulary = (json: z.output<typeof tokenizerSchema>, place: string):
     const [other, before] = [tokenOf.get(id as number), idOf.get(token)]
     if (other !== undefined && other !== token)
       throw misfit(place, token, `has the id ${id}, which is that of ${JSON.stringify(other).slice(0, 80)}`)
-    if (before !== undefined && before !== id) throw misfit(place, token, `has two ids, ${before} and ${id}`)
+    if (before !== undefined && before !== id && !mayRepeat)
+      throw misfit(place, token, `has two ids, ${before} and ${id}`)
     tokenOf.set(id as number, token)
     idOf.set(token, id as number)
   }
   if (vocabulary.length === 0) throw new CheckpointError(`${place}: model.vocab: expected tokens, got none`)
-  for (const [token, id] of vocabulary) add(token, id)
+  for (const [token, id] of vocabulary) add(token, id, isList)
   for (const { content, id } of json.added_tokens ?? []) add(content, id)
   const { unk_token: unknown } = json.model
   if (unknown != null && !idOf.has(unknown))
@@ -226,17 +228,17 @@ const maxOf = (values: Iterable<number>): number => {
   return max
 }
 
-/** Whether a checkpoint folder has a tokenizer. */
-export const hasTokenizer = (dir: string): boolean => existsSync(join(dir, 'tokenizer.json'))
+/** Whether a model has a tokenizer. */
+export const hasTokenizer = (dir: string): boolean => hasModelFile(dir, 'tokenizer.json')
 
 /**
  * Loads the tokenizer of a checkpoint folder; `tokenizer_config.json` may be absent, then no BOS, EOS or PAD is known.
  * @throws CheckpointError when `tokenizer.json` is missing or damaged.
  */
 export const loadTokenizer = (dir: string): Tokenizer => {
-  const path = join(dir, 'tokenizer.json')
-  const configPath = join(dir, 'tokenizer_config.json')
-  return createTokenizer(readJson(path), existsSync(configPath) ? readJson(configPath) : {}, path)
+  const configName = 'tokenizer_config.json'
+  const config = hasModelFile(dir, configName) ? readModelJson(dir, configName) : {}
+  return createTokenizer(readModelJson(dir, 'tokenizer.json'), config, join(dir, 'tokenizer.json'))
 }
 
 /**

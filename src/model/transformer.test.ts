@@ -51,6 +51,13 @@ const MODELS: Record<string, { config: ModelConfig; lora?: LoraConfig }> = {
   'Qwen3 (q and k norms, untied, wide heads)': {
     config: { ...TINY, family: 'qwen3', qkNorm: true, tieEmbeddings: false, headDim: 8, kvHeads: 1 },
   },
+  'Gemma 3 (sliding and global layers)': {
+    config: {
+      ...{ ...TINY, family: 'gemma3_text', qkNorm: true, headDim: 8, kvHeads: 1, queryScalar: 5 },
+      ropeScaling: { type: 'linear', factor: 2 },
+      sliding: { window: 3, ropeTheta: 3, layers: [true, false] },
+    },
+  },
   'Llama with LoRA, untied': { config: { ...TINY, tieEmbeddings: false }, lora: LORA },
   'Llama with LoRA on q and v, rotary scaling': {
     config: { ...TINY, ropeScaling: { type: 'linear', factor: 2 } },
@@ -188,10 +195,11 @@ const f64 = (values: ArrayLike<number>, shape: number[]) =>
 const times = (a: np.Array, b: np.Array) => np.matmul(a.ref, b.ref)
 
 const reference = (config: ModelConfig, scale: number) => {
-  const { heads, kvHeads, headDim, rmsNormEps } = config
+  const { heads, kvHeads, headDim, rmsNormEps, sliding } = config
+  const isGemma = config.family === 'gemma3_text'
   const norm = (x: np.Array, weight: np.Array) => {
     const meanSquare = np.mean(np.square(x.ref), -1, { keepdims: true })
-    return x.ref.div(np.sqrt(meanSquare.add(rmsNormEps))).mul(weight.ref)
+    return x.ref.div(np.sqrt(meanSquare.add(rmsNormEps))).mul(isGemma ? weight.ref.add(1) : weight.ref)
   }
   const project = (w: Weights64, name: string, x: np.Array): np.Array => {
     let y = times(x, np.matrixTranspose(w[`${name}.weight`].ref))
@@ -203,12 +211,13 @@ const reference = (config: ModelConfig, scale: number) => {
   }
   const toHeads = (x: np.Array, count: number) =>
     np.transpose(x.ref.reshape([x.shape[0], count, headDim]), [1, 0, 2])
-  const rope = (x: np.Array) => {
+  const rope = (x: np.Array, near: boolean) => {
     const [, length, half] = [0, x.shape[1], headDim / 2]
-    const stretch = config.ropeScaling?.factor ?? 1
+    const stretch = near ? 1 : (config.ropeScaling?.factor ?? 1)
+    const base = near ? sliding!.ropeTheta : config.ropeTheta
     const angles = Array.from(
       { length: length * half },
-      (_, i) => Math.floor(i / half) / config.ropeTheta ** ((i % half) / half) / stretch,
+      (_, i) => Math.floor(i / half) / base ** ((i % half) / half) / stretch,
     )
     const [cos, sin] = [Math.cos, Math.sin].map(f => f64(angles.map(f), [length, half]))
     const [first, second] = np.split(x.ref, 2, -1)
@@ -220,31 +229,43 @@ const reference = (config: ModelConfig, scale: number) => {
       -1,
     )
   }
-  const attend = (w: Weights64, name: string, x: np.Array): np.Array => {
+  const attend = (w: Weights64, layer: number, x: np.Array): np.Array => {
     const length = x.shape[0]
+    const name = `model.layers.${layer}.self_attn`
+    const near = sliding?.layers[layer] ?? false
     const normed = (heads3: np.Array, which: string) =>
       config.qkNorm ? norm(heads3, w[`${name}.${which}_norm.weight`]) : heads3
-    const q = rope(normed(toHeads(project(w, `${name}.q_proj`, x), heads), 'q'))
-    const k = rope(normed(toHeads(project(w, `${name}.k_proj`, x), kvHeads), 'k'))
+    const q = rope(normed(toHeads(project(w, `${name}.q_proj`, x), heads), 'q'), near)
+    const k = rope(normed(toHeads(project(w, `${name}.k_proj`, x), kvHeads), 'k'), near)
     const v = toHeads(project(w, `${name}.v_proj`, x), kvHeads)
     const spread = (y: np.Array) => np.repeat(y.ref, heads / kvHeads, 0)
-    const future = Array.from({ length: length * length }, (_, i) =>
-      i % length > Math.floor(i / length) ? -1e9 : 0,
-    )
-    const scores = times(q, np.matrixTranspose(spread(k))).div(Math.sqrt(headDim))
-    const p = nn.softmax(scores.add(f64(future, [length, length])), -1)
+    const hidden = Array.from({ length: length * length }, (_, i) => {
+      const back = Math.floor(i / length) - (i % length)
+      return back < 0 || (near && back >= sliding!.window) ? -1e9 : 0
+    })
+    const scores = times(q, np.matrixTranspose(spread(k))).div(Math.sqrt(config.queryScalar ?? headDim))
+    const p = nn.softmax(scores.add(f64(hidden, [length, length])), -1)
     const out = np.transpose(times(p, spread(v)), [1, 0, 2]).reshape([length, heads * headDim])
     return project(w, `${name}.o_proj`, out)
   }
+  // x * sigmoid(z), where GELU's tanh approximation has (1 + tanh(z / 2)) / 2 = sigmoid(z).
+  const activation = (x: np.Array) => {
+    const cubic = np.square(x.ref).mul(0.044715).add(1).mul(x.ref)
+    const z = isGemma ? cubic.mul(2 * Math.sqrt(2 / Math.PI)) : x.ref
+    return x.ref.div(np.exp(np.negative(z)).add(1))
+  }
   const logits = (w: Weights64, tokens: number[]): np.Array => {
     let x = np.take(w['model.embed_tokens.weight'].ref, np.array(tokens, { dtype: np.int32 }), 0)
+    if (isGemma) x = x.mul(Math.sqrt(config.hiddenSize))
     for (let layer = 0; layer < config.layers; layer++) {
       const name = `model.layers.${layer}`
-      x = x.ref.add(attend(w, `${name}.self_attn`, norm(x, w[`${name}.input_layernorm.weight`])))
-      const y = norm(x, w[`${name}.post_attention_layernorm.weight`])
-      const gate = project(w, `${name}.mlp.gate_proj`, y)
-      const swish = gate.ref.div(np.exp(np.negative(gate.ref)).add(1))
-      x = x.ref.add(project(w, `${name}.mlp.down_proj`, swish.mul(project(w, `${name}.mlp.up_proj`, y))))
+      const named = (of: string, y: np.Array) => norm(y, w[`${name}.${of}_layernorm.weight`])
+      const output = (of: string, y: np.Array) => (isGemma ? named(of, y) : y)
+      x = x.ref.add(output('post_attention', attend(w, layer, named('input', x))))
+      const y = named(isGemma ? 'pre_feedforward' : 'post_attention', x)
+      const gate = activation(project(w, `${name}.mlp.gate_proj`, y))
+      const product = gate.mul(project(w, `${name}.mlp.up_proj`, y))
+      x = x.ref.add(output('post_feedforward', project(w, `${name}.mlp.down_proj`, product)))
     }
     const table = config.tieEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight'
     return times(norm(x, w['model.norm.weight']), np.matrixTranspose(w[table].ref))

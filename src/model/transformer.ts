@@ -1,4 +1,4 @@
-/** @file The decoder transformer (Llama, Qwen2, Qwen3) as graphs over a flat list of tokens. */
+/** @file The decoder transformer (Llama, Qwen2, Qwen3, Gemma 3) as graphs over a flat list of tokens. */
 
 import { product, type Shape, sum } from '../tensor/dim.ts'
 import {
@@ -10,9 +10,11 @@ import {
   equal,
   fromPlaces,
   gather,
+  gelu,
   greaterOrEqual,
   input,
   type KeyBlock,
+  less,
   logicalAnd,
   matmul,
   mul,
@@ -29,8 +31,8 @@ import {
   transpose,
   where,
 } from '../tensor/index.ts'
-import type { ModelConfig } from './config.ts'
-import { rotaryAngles } from './rotary.ts'
+import { type ModelConfig, type SlidingLayers, traitsOf } from './config.ts'
+import { type RotaryShape, rotaryAngles } from './rotary.ts'
 
 /** Added to a score that must not be looked at: far below any score, and far from float32's limit. */
 export const MASKED = -1e9
@@ -61,12 +63,28 @@ export const weightInputs = (
   }
 }
 
-/** The rotary table of a model as graph constants. */
-export const rotaryTable = (config: ModelConfig): RotaryTable => {
-  const { cos, sin } = rotaryAngles(config)
-  const shape = [config.maxPositions, config.headDim / 2]
-  return { cos: constant(cos, shape), sin: constant(sin, shape) }
+/** What layers that look back at all tokens have in common, and what sliding ones have: made once, then given by layer. */
+export const byLayer = <T>(
+  { sliding }: Pick<ModelConfig, 'sliding'>,
+  make: (sliding: SlidingLayers | null) => T,
+): ((layer: number) => T) => {
+  const far = make(null)
+  if (!sliding) return () => far
+  const near = make(sliding)
+  return layer => (sliding.layers[layer] ? near : far)
 }
+
+/** The rotary tables of a model's layers as graph constants. */
+export const rotaryTables = (
+  config: RotaryShape & Pick<ModelConfig, 'sliding'>,
+): ((layer: number) => RotaryTable) =>
+  byLayer(config, sliding => {
+    const { cos, sin } = rotaryAngles(
+      sliding ? { ...config, ropeTheta: sliding.ropeTheta, ropeScaling: null } : config,
+    )
+    const shape = [config.maxPositions, config.headDim / 2]
+    return { cos: constant(cos, shape), sin: constant(sin, shape) }
+  })
 
 const adapterOf = (prefix: string): string => `base_model.model.${prefix}`
 
@@ -131,9 +149,7 @@ const projectHeads = (
   const name = `model.layers.${layer}.self_attn`
   const rotated = (projection: string, norm: string, heads: number) => {
     const states = linear(weights, `${name}.${projection}`, x)
-    const normed = config.qkNorm
-      ? headNorm(config, states, weights.get(`${name}.${norm}.weight`), heads)
-      : states
+    const normed = config.qkNorm ? headNorm(config, weights, `${name}.${norm}`, states, heads) : states
     return headsFirst(rotary(normed, positions, table), heads, config.headDim)
   }
   return {
@@ -148,21 +164,29 @@ export const headsSideBySide = (config: ModelConfig, weights: Weights, layer: nu
   const name = `model.layers.${layer}.self_attn`
   const [q, k, v] = ['q_proj', 'k_proj', 'v_proj'].map(projection => `${name}.${projection}`)
   const norm = (projection: string, of: string, heads: number) =>
-    headNorm(config, linear(weights, projection, x), weights.get(`${name}.${of}.weight`), heads)
+    headNorm(config, weights, `${name}.${of}`, linear(weights, projection, x), heads)
   const states = config.qkNorm
     ? concat([norm(q, 'q_norm', config.heads), norm(k, 'k_norm', config.kvHeads), linear(weights, v, x)], -1)
     : linears(weights, [q, k, v], x)
   return reshape(states, [x.shape[0], config.heads + 2 * config.kvHeads, config.headDim])
 }
 
-/** RMS norm over each head's slice of [N, heads * headDim] (Qwen3). */
-const headNorm = (config: ModelConfig, x: Tensor, weight: Tensor, heads: number): Tensor =>
-  reshape(rmsNorm(reshape(x, [x.shape[0], heads, config.headDim]), weight, config.rmsNormEps), x.shape)
+/** RMS norm over the last axis. `name` is e.g. `model.norm`. */
+const norm = (config: ModelConfig, weights: Weights, name: string, x: Tensor): Tensor => {
+  const weight = weights.get(`${name}.weight`)
+  const { normOffset } = traitsOf(config)
+  return rmsNorm(x, normOffset === 0 ? weight : add(weight, normOffset), config.rmsNormEps)
+}
 
-/** SwiGLU: down(silu(gate(x)) * up(x)). */
-const swiglu = (weights: Weights, layer: number, x: Tensor): Tensor => {
+/** RMS norm over each head's slice of [N, heads * headDim] (Qwen3, Gemma 3). */
+const headNorm = (config: ModelConfig, weights: Weights, name: string, x: Tensor, heads: number): Tensor =>
+  reshape(norm(config, weights, name, reshape(x, [x.shape[0], heads, config.headDim])), x.shape)
+
+/** SwiGLU, or GeGLU: down(activation(gate(x)) * up(x)). */
+const gatedUnit = (config: ModelConfig, weights: Weights, layer: number, x: Tensor): Tensor => {
   const name = `model.layers.${layer}.mlp`
-  const gate = silu(linear(weights, `${name}.gate_proj`, x))
+  const activation = traitsOf(config).activation === 'gelu' ? gelu : silu
+  const gate = activation(linear(weights, `${name}.gate_proj`, x))
   return linear(weights, `${name}.down_proj`, mul(gate, linear(weights, `${name}.up_proj`, x)))
 }
 
@@ -174,9 +198,9 @@ export type Mixer = (heads: HeadTensors, layer: number) => Tensor
 
 /** Attention by a mixer, of tokens at positions [N] (int64). */
 export const mixedBy = (config: ModelConfig, weights: Weights, positions: Tensor, mix: Mixer): Attention => {
-  const table = rotaryTable(config)
+  const tableOf = rotaryTables(config)
   return (x, layer) => {
-    const mixed = mix(projectHeads(config, weights, layer, x, positions, table), layer)
+    const mixed = mix(projectHeads(config, weights, layer, x, positions, tableOf(layer)), layer)
     return reshape(transpose(mixed, [1, 0, 2]), [x.shape[0], config.heads * config.headDim])
   }
 }
@@ -193,23 +217,24 @@ export const transformer = (
   attend: Attention,
   recompute: ReadonlySet<Tensor> | null = null,
 ): Tensor => {
+  const { normsOutputs, scalesEmbeddings } = traitsOf(config)
   const layerOf = (layer: number) => (x: Tensor) => {
-    const name = `model.layers.${layer}`
-    const normed = rmsNorm(x, weights.get(`${name}.input_layernorm.weight`), config.rmsNormEps)
-    const attended = add(x, linear(weights, `${name}.self_attn.o_proj`, attend(normed, layer)))
-    const normed2 = rmsNorm(
-      attended,
-      weights.get(`${name}.post_attention_layernorm.weight`),
-      config.rmsNormEps,
-    )
-    return add(attended, swiglu(weights, layer, normed2))
+    const named = (name: string, y: Tensor) => norm(config, weights, `model.layers.${layer}.${name}`, y)
+    const output = (name: string, y: Tensor) => (normsOutputs ? named(name, y) : y)
+    const mixed = attend(named('input_layernorm', x), layer)
+    const attention = linear(weights, `model.layers.${layer}.self_attn.o_proj`, mixed)
+    const attended = add(x, output('post_attention_layernorm', attention))
+    const before = normsOutputs ? 'pre_feedforward_layernorm' : 'post_attention_layernorm'
+    const gated = gatedUnit(config, weights, layer, named(before, attended))
+    return add(attended, output('post_feedforward_layernorm', gated))
   }
-  let x = gather(weights.get('model.embed_tokens.weight'), tokens)
+  const embedded = gather(weights.get('model.embed_tokens.weight'), tokens)
+  let x = scalesEmbeddings ? mul(embedded, Math.sqrt(config.hiddenSize)) : embedded
   for (let layer = 0; layer < config.layers; layer++) {
     const compute = layerOf(layer)
     x = recompute === null ? compute(x) : recomputed(compute, x, recompute)
   }
-  return rmsNorm(x, weights.get('model.norm.weight'), config.rmsNormEps)
+  return norm(config, weights, 'model.norm', x)
 }
 
 /** Where tokens stand: positions [..., T], and segments alike unless all are in one. */
@@ -221,11 +246,22 @@ export interface TokenPositions {
 /** Positions as int32, which every provider compares: WebGPU has no kernels for int64. */
 export const asPlaces = (positions: Tensor): Tensor => cast(positions, 'int32')
 
-/** 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., queries, keys]. */
-export const causalMask = (queries: TokenPositions, keys: TokenPositions = queries): Tensor => {
+/**
+ * 0 where key position <= query position and both lie in the same segment, MASKED elsewhere: [..., queries, keys].
+ * @param sliding where keys must also be within its window
+ */
+export const causalMask = (
+  queries: TokenPositions,
+  keys: TokenPositions,
+  sliding: SlidingLayers | null,
+): Tensor => {
   const asRows = (x: Tensor) => reshape(x, [...x.shape, 1])
   const asColumns = (x: Tensor) => reshape(x, [...x.shape.slice(0, -1), 1, x.dim(-1)])
-  const past = greaterOrEqual(asRows(queries.positions), asColumns(keys.positions))
+  const [to, from] = [asRows(queries.positions), asColumns(keys.positions)]
+  const ahead = greaterOrEqual(to, from)
+  const past = sliding
+    ? logicalAnd(ahead, less(to, add(from, constant(Int32Array.of(sliding.window), [], 'int32'))))
+    : ahead
   if (!queries.segments || !keys.segments) return where(past, 0, MASKED)
   return where(logicalAnd(past, equal(asRows(queries.segments), asColumns(keys.segments))), 0, MASKED)
 }
@@ -318,20 +354,9 @@ export const groupedHidden = (
   const { unpadded } = batch
   const parts = partsOf({ withPrefix: batch.prefixMask !== null, unpadded: unpadded !== null })
   const { positions, promptPositions } = positionsOf(batch, parts)
-  const [first, second] = [0, 1].map(i => ({
-    positions: halves(positions, -1)[i],
-    segments: halves(batch.segments, -1)[i],
-  }))
-  const masks: GroupedMasks = {
-    halves: [causalMask(first), causalMask(second, { positions, segments: batch.segments })],
-    prefix: batch.prefixMask &&
-      promptPositions && {
-        own: causalMask({ positions: promptPositions, segments: null }),
-        padding: reshape(batch.prefixMask, ['P', 1, 'S']),
-      },
-  }
+  const masksOf = byLayer(config, sliding => groupedMasks(batch, positions, promptPositions, sliding))
   const layouts = unpadded && [...(unpadded.prompts ? [unpadded.prompts] : []), unpadded.samples]
-  const mix: Mixer = heads => {
+  const mix: Mixer = (heads, layer) => {
     const places = layouts?.map(each => each.places) ?? null
     const [q, k, v] = [heads.q, heads.k, heads.v].map(x => {
       const pieces = parts.length > 1 ? split(x, 1, parts) : [x]
@@ -340,7 +365,7 @@ export const groupedHidden = (
     const mixed = mixGrouped(
       config,
       parts.map((_, i) => ({ q: q[i], k: k[i], v: v[i] })),
-      masks,
+      masksOf(layer),
     )
     const ordered = places ? mixed.map((piece, i) => fromPlaces(piece, places[i])) : mixed
     return parts.length > 1 ? concat(ordered, 1) : ordered[0]
@@ -376,7 +401,33 @@ const keyAxes = (config: ModelConfig, rest: Shape): Shape => [config.kvHeads, 1,
 interface GroupedMasks {
   /** First half to first half, second half to all: [P, G, H, H] and [P, G, H, 2H]. */
   halves: readonly Tensor[]
-  prefix: { own: Tensor; padding: Tensor } | null
+  /** `seen`: of the prompt by each half. */
+  prefix: { own: Tensor; seen: readonly Tensor[] } | null
+}
+
+/** @param positions int32 [P, G, T] of the samples; of the prompts [P, S] */
+const groupedMasks = (
+  { segments, prefixMask }: GroupedBatch,
+  positions: Tensor,
+  promptPositions: Tensor | null,
+  sliding: SlidingLayers | null,
+): GroupedMasks => {
+  const all = { positions, segments }
+  const [first, second] = [0, 1].map(i => ({
+    positions: halves(positions, -1)[i],
+    segments: halves(segments, -1)[i],
+  }))
+  const masks = [causalMask(first, first, sliding), causalMask(second, all, sliding)]
+  if (!prefixMask || !promptPositions) return { halves: masks, prefix: null }
+  const prompt = { positions: promptPositions, segments: null }
+  const own = causalMask(prompt, prompt, sliding)
+  const padding = reshape(prefixMask, ['P', 1, 'S'])
+  const seenBy = (half: TokenPositions) => {
+    if (!sliding) return padding
+    const queries = { positions: reshape(half.positions, ['P', product(['G', 'H'])]), segments: null }
+    return add(padding, causalMask(queries, prompt, sliding))
+  }
+  return { halves: masks, prefix: { own, seen: [seenBy(first), seenBy(second)] } }
 }
 
 /** Attention of all prompts, where there are any, and of all samples; [heads, places, headDim] of each part. */
@@ -391,22 +442,21 @@ const mixGrouped = (config: ModelConfig, parts: readonly HeadTensors[], masks: G
     queryShape: queryAxes(config, PROMPT),
   }
   const promptOut = attention(reshape(prompt.q, block.queryShape), [block], scoreScale(config))
-  const shared = {
-    ...block,
-    mask: masks.prefix.padding,
-    queryShape: queryAxes(config, ['P', product(['G', 'H'])]),
-  }
+  const queryShape = queryAxes(config, ['P', product(['G', 'H'])])
+  const shared = masks.prefix.seen.map(mask => ({ ...block, mask, queryShape }))
   return [reshape(promptOut, prompt.q.shape), mixSamples(config, samples, masks, shared)]
 }
 
-const scoreScale = (config: ModelConfig): number => 1 / Math.sqrt(config.headDim)
+/** What scores of attention are multiplied by. */
+export const scoreScale = ({ headDim, queryScalar = headDim }: ModelConfig): number =>
+  1 / Math.sqrt(queryScalar)
 
 /** Attention among sample tokens, half by half, and to the prompt that they share. */
 const mixSamples = (
   config: ModelConfig,
   { q, k, v }: HeadTensors,
   masks: GroupedMasks,
-  shared: KeyBlock | null,
+  shared: readonly KeyBlock[] | null,
 ): Tensor => {
   const [keys, values] = [k, v].map(x => reshape(x, keyAxes(config, SAMPLES)))
   const queries = halves(reshape(q, queryAxes(config, SAMPLES)), -2)
@@ -420,7 +470,7 @@ const mixSamples = (
     { keys, values, mask: masks.halves[1], queryShape: queries[1].shape },
   ]
   const outputs = queries.map((query, i) =>
-    attention(query, shared ? [shared, blocks[i]] : [blocks[i]], scoreScale(config)),
+    attention(query, shared ? [shared[i], blocks[i]] : [blocks[i]], scoreScale(config)),
   )
   return reshape(concat(outputs, -2), q.shape)
 }

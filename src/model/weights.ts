@@ -5,8 +5,10 @@ import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
-import type { ModelConfig } from './config.ts'
-import { type NamedTensors, SafetensorsFile } from './safetensors.ts'
+import { type ModelConfig, traitsOf } from './config.ts'
+import { openTensors } from './gguf/config.ts'
+import { ggufHeader, ggufOf } from './gguf/folder.ts'
+import { type NamedTensors, SafetensorsFile, type TensorFile } from './safetensors.ts'
 
 /** One tensor that a model has: weight matrices are [out, in]. */
 export interface TensorSpec {
@@ -16,8 +18,15 @@ export interface TensorSpec {
 }
 
 const matrix = (name: string, ...shape: number[]): TensorSpec => ({ name, shape, init: 'normal' })
-const scale = (name: string, size: number): TensorSpec => ({ name, shape: [size], init: 'ones' })
 const bias = (name: string, size: number): TensorSpec => ({ name, shape: [size], init: 'zeros' })
+
+/** Weights of a norm, which multiplies by 1 at first. */
+const scaleOf =
+  (config: ModelConfig) =>
+  (name: string, size: number): TensorSpec => ({
+    ...{ name, shape: [size] },
+    init: traitsOf(config).normOffset === 1 ? 'zeros' : 'ones',
+  })
 
 /** Every tensor of the model in the order of computation; `lm_head.weight` only when it is not the embedding. */
 export const tensorSpecs = (config: ModelConfig): TensorSpec[] => {
@@ -26,7 +35,7 @@ export const tensorSpecs = (config: ModelConfig): TensorSpec[] => {
   return [
     matrix('model.embed_tokens.weight', vocabSize, hiddenSize),
     ...layers.flat(),
-    scale('model.norm.weight', hiddenSize),
+    scaleOf(config)('model.norm.weight', hiddenSize),
     ...(tieEmbeddings ? [] : [matrix('lm_head.weight', vocabSize, hiddenSize)]),
   ]
 }
@@ -37,6 +46,8 @@ const layerSpecs = (config: ModelConfig, layer: number): TensorSpec[] => {
   const attention = `${prefix}.self_attn`
   const queryWidth = config.heads * headDim
   const keyWidth = config.kvHeads * headDim
+  const scale = scaleOf(config)
+  const { normsOutputs } = traitsOf(config)
   return [
     scale(`${prefix}.input_layernorm.weight`, hiddenSize),
     matrix(`${attention}.q_proj.weight`, queryWidth, hiddenSize),
@@ -54,9 +65,11 @@ const layerSpecs = (config: ModelConfig, layer: number): TensorSpec[] => {
       : []),
     matrix(`${attention}.o_proj.weight`, hiddenSize, queryWidth),
     scale(`${prefix}.post_attention_layernorm.weight`, hiddenSize),
+    ...(normsOutputs ? [scale(`${prefix}.pre_feedforward_layernorm.weight`, hiddenSize)] : []),
     matrix(`${prefix}.mlp.gate_proj.weight`, intermediateSize, hiddenSize),
     matrix(`${prefix}.mlp.up_proj.weight`, intermediateSize, hiddenSize),
     matrix(`${prefix}.mlp.down_proj.weight`, hiddenSize, intermediateSize),
+    ...(normsOutputs ? [scale(`${prefix}.post_feedforward_layernorm.weight`, hiddenSize)] : []),
   ]
 }
 
@@ -121,7 +134,7 @@ export interface LoadOptions {
 
 /**
  * Loads all weights from a checkpoint folder: `model.safetensors`, or the shards that `model.safetensors.index.json`
- * lists. Stored float32, float16 and bfloat16 all become float32; one tensor is read at a time.
+ * lists; or from a GGUF file. Whatever they are stored as, they become float32; one tensor is read at a time.
  * @throws CheckpointError for a missing file or tensor, a wrong shape, or a file that is broken or cut short.
  */
 export const loadWeights = (dir: string, config: ModelConfig, options: LoadOptions = {}): NamedTensors => {
@@ -135,18 +148,37 @@ export const loadWeights = (dir: string, config: ModelConfig, options: LoadOptio
   }
 }
 
+/** Weights that are read one at a time; `close` when done. */
+export interface OpenWeights {
+  /** @throws CheckpointError for one that is not finite, or a file cut short meanwhile */
+  read(name: string): Float32Array
+  close(): void
+}
+
+/**
+ * Opens the files of `loadWeights` and checks them, and reads nothing yet.
+ * @throws CheckpointError as `loadWeights` does
+ */
+export const openWeights = (dir: string, config: ModelConfig): OpenWeights => {
+  const files = openWeightFiles(dir)
+  const close = () => {
+    for (const file of files) file.close()
+  }
+  try {
+    const fileByName = locate(files)
+    checkSpecs(tensorSpecs(config), fileByName, dir)
+    return { read: name => readFinite(fileByName.get(name)!, name), close }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
 /**
  * Checks the files of `loadWeights` without reading the weights: they are there, whole, and fit the configuration.
  * @throws CheckpointError as `loadWeights` does
  */
-export const checkWeights = (dir: string, config: ModelConfig): void => {
-  const files = openWeightFiles(dir)
-  try {
-    checkSpecs(tensorSpecs(config), locate(files), dir)
-  } finally {
-    for (const file of files) file.close()
-  }
-}
+export const checkWeights = (dir: string, config: ModelConfig): void => openWeights(dir, config).close()
 
 /**
  * Loads the value head from a checkpoint folder, or null when it has none.
@@ -184,7 +216,9 @@ export const loadSpecsFromFile = (
 const singleFile = 'model.safetensors'
 const indexFile = 'model.safetensors.index.json'
 
-const openWeightFiles = (dir: string): SafetensorsFile[] => {
+const openWeightFiles = (dir: string): TensorFile[] => {
+  const gguf = ggufOf(dir)
+  if (gguf !== null) return [openTensors(ggufHeader(gguf))]
   const names = weightFileNames(dir)
   const files: SafetensorsFile[] = []
   try {
@@ -199,7 +233,7 @@ const openWeightFiles = (dir: string): SafetensorsFile[] => {
 const weightFileNames = (dir: string): string[] => {
   if (existsSync(join(dir, singleFile))) return [singleFile]
   if (existsSync(join(dir, indexFile))) return shardNames(join(dir, indexFile))
-  const pickled = existsSync(dir) && readdirSync(dir).some(name => /\.(bin|pth?|gguf)$/.test(name))
+  const pickled = existsSync(dir) && readdirSync(dir).some(name => /\.(bin|pth?)$/.test(name))
   throw new CheckpointError(`${dir}: expected ${singleFile} or ${indexFile}, found neither`, {
     hint: pickled ? 'convert the weights to safetensors first' : 'check the checkpoint folder',
   })
@@ -260,12 +294,12 @@ export const parseJson = (text: string, path: string): unknown => {
   }
 }
 
-const locate = (files: readonly SafetensorsFile[]): Map<string, SafetensorsFile> =>
+const locate = (files: readonly TensorFile[]): Map<string, TensorFile> =>
   new Map(files.flatMap(file => file.names().map(name => [name, file] as const)))
 
 const checkSpecs = (
   specs: readonly Pick<TensorSpec, 'name' | 'shape'>[],
-  fileByName: Map<string, SafetensorsFile>,
+  fileByName: Map<string, TensorFile>,
   place: string,
 ): void => {
   const missing = specs.filter(({ name }) => !fileByName.has(name)).map(({ name }) => name)
@@ -278,19 +312,23 @@ const checkSpecs = (
 
 const readSpecs = (
   specs: readonly Pick<TensorSpec, 'name' | 'shape'>[],
-  fileByName: Map<string, SafetensorsFile>,
+  fileByName: Map<string, TensorFile>,
   place: string,
   options: LoadOptions,
 ): NamedTensors => {
   checkSpecs(specs, fileByName, place)
   const tensors: NamedTensors = new Map()
   for (const { name, shape } of specs) {
-    const file = fileByName.get(name)!
-    const data = file.read(name, options.allocate?.(name, elementCount(shape)))
-    refuseNonFinite(data, `${file.path}: ${name}`)
+    const data = readFinite(fileByName.get(name)!, name, options.allocate?.(name, elementCount(shape)))
     tensors.set(name, { shape, data })
   }
   return tensors
+}
+
+const readFinite = (file: TensorFile, name: string, target?: Float32Array): Float32Array => {
+  const data = file.read(name, target)
+  refuseNonFinite(data, `${file.path}: ${name}`)
+  return data
 }
 
 /** One such number makes every output of the model one. */
@@ -307,7 +345,7 @@ const listOf = (names: readonly string[]): string => {
   return names.length > 5 ? `${shown} and ${names.length - 5} more tensors` : shown
 }
 
-const checkStoredShape = ({ name, shape }: Pick<TensorSpec, 'name' | 'shape'>, file: SafetensorsFile) => {
+const checkStoredShape = ({ name, shape }: Pick<TensorSpec, 'name' | 'shape'>, file: TensorFile) => {
   const stored = file.info(name).shape
   if (stored.length === shape.length && stored.every((dimension, axis) => dimension === shape[axis])) return
   throw new CheckpointError(
@@ -321,7 +359,7 @@ const isRedundant = (name: string, config: ModelConfig) =>
   name.endsWith('.rotary_emb.inv_freq') || (config.tieEmbeddings && name === 'lm_head.weight')
 
 const reportUnexpected = (
-  files: readonly SafetensorsFile[],
+  files: readonly TensorFile[],
   config: ModelConfig,
   tensors: NamedTensors,
   options: LoadOptions,

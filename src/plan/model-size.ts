@@ -50,7 +50,7 @@ export const sizeNamed = (name: string, option: string): ModelSize => {
   const shape = knownShape(name)
   if (shape !== null) return sizeOf(shape)
   throw new UsageError(`${option}: expected a folder with config.json or a published model, got ${name}`, {
-    hint: `known by name are sizes of Qwen2.5, Qwen3, Llama 3, and ${Object.keys(EXPERTS).join(', ')}`,
+    hint: `known by name are sizes of Qwen2.5, Qwen3, Llama 3, Gemma 3, and ${Object.keys(EXPERTS).join(', ')}`,
   })
 }
 

@@ -9,7 +9,7 @@ import { isRun } from './readers.ts'
 const DEPTH = 5
 
 /** A model's folder has a config.json too; a run's says what it was made with. */
-const isRunFolder = (dir: string): boolean => {
+export const isRunFolder = (dir: string): boolean => {
   if (!isRun(dir)) return false
   try {
     return /"config":/.test(readFileSync(join(dir, 'config.json'), 'utf8'))

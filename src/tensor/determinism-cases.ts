@@ -106,6 +106,11 @@ const elementwise = (rows: number): Record<string, DeterminismCase> => {
       inputs: [segments([rows, 1], 99), segments([1, 256], 99, 1)],
       withGradient: false,
     },
+    'less/sums of whole numbers': {
+      build: ([a, b]) => e.less(a, e.add(b, constant(Int32Array.of(3), [], 'int32'))),
+      inputs: [segments([rows, 1], 99), segments([1, 256], 99, 1)],
+      withGradient: false,
+    },
     equal: comparison(e.equal),
     'equal/whole numbers': {
       build: ([a, b, c]) => [e.equal(a, b), e.equal(c, c)],
@@ -124,6 +129,7 @@ const elementwise = (rows: number): Record<string, DeterminismCase> => {
     sigmoid: unary(e.sigmoid, x),
     square: unary(e.square, x),
     silu: unary(e.silu, x),
+    gelu: unary(e.gelu, x),
     clamp: unary(a => e.clamp(a, -0.25, 0.25), x),
     cast: unary(a => e.mul(e.toFloat(e.cast(e.mul(a, 9), 'int32')), a), x),
     'cast/whole numbers': {

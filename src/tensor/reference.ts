@@ -64,6 +64,8 @@ const binary =
   }
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x))
+/** By its tanh approximation. */
+const gelu = (x: number) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))
 const floatOf = (attribute: Attribute): number => (attribute as { float: number }).float
 
 const cast: Kernel = ([x], { to }) => {
@@ -277,6 +279,7 @@ const KERNELS: Readonly<Record<string, Kernel>> = {
   Tanh: unary(Math.tanh),
   Sigmoid: unary(sigmoid),
   QuickGelu: unary(x => x * sigmoid(x)),
+  FastGelu: unary(gelu),
   Cast: cast,
   Where: where,
   Expand: expand,

@@ -116,10 +116,10 @@ export const syncFolder = (folder: string): void => {
 
 /**
  * Writes a file so that a reader sees the old content or the new, never a part: a temporary file in the same folder,
- * fsync, rename. On failure (a full disk, say) the temporary file is removed and the old file stays as it was. What killed
+ * fsync, rename; of pieces each is asked for when the one before is written. On failure (a full disk, say) the temporary file is removed and the old file stays as it was. What killed
  * writes left in the folder is removed first.
  */
-export const writeFileAtomic = (path: string, data: string | Uint8Array | readonly Uint8Array[]): void => {
+export const writeFileAtomic = (path: string, data: string | Uint8Array | Iterable<Uint8Array>): void => {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true })
   sweepOnce(folder)

@@ -2,12 +2,19 @@
 
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
+import type { TrainOptions } from './examples.ts'
 
 const TRAIN_HELP = `
 Writes rows.jsonl (prompts), rubric.yaml, train.yaml, README.md, and the schema of the settings for editors. It trains the small
 chat model that ships with the package at once, without a network, in less than a minute:
   $ gradus init train my-training
   $ cd my-training
+  $ gradus train train.yaml
+
+--model names another one: a folder, a GGUF file, or OWNER/NAME on the Hugging Face hub. The settings then fit its size and this
+machine's memory. --instructions writes rows that a model of 100 million weights can learn from, each checked by rules:
+  $ gradus init train smol --model HuggingFaceTB/SmolLM2-135M-Instruct --instructions
+  $ cd smol
   $ gradus train train.yaml`
 
 const REWARD_HELP = `
@@ -38,9 +45,11 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     .summary('a training of your own: rows, rubric, settings')
     .description('Writes a folder that trains at once on your own prompts, rubric and chat model.')
     .argument('[dir]', 'folder to write to', '.')
+    .option('--model <name>', 'the chat model to train: OWNER/NAME, a folder, or a GGUF file')
+    .option('--instructions', 'rows of instructions that rules check; with --model')
     .option('--force', 'overwrite files that are there')
     .addHelpText('after', TRAIN_HELP)
-    .action(async (folder: string, options: { force?: boolean }) => {
+    .action(async (folder: string, options: TrainOptions) => {
       const { initTrain } = await import('./examples.ts')
       done(await initTrain(folder, options, io))
     })

@@ -5,15 +5,13 @@ import { basename, join } from 'node:path'
 import { RECIPES } from '../../recipes/index.ts'
 import { rewardConfigSchema } from '../../serve/reward/config.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { DataError } from '../../util/errors.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
 import { fileFailure } from '../../util/file-failure.ts'
 import { commandLineIn, commandLineOf } from '../../util/invocation.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { jsonSchemaOf } from '../../util/schema-json.ts'
 import { EXIT, type Io } from '../io.ts'
-
-/** Files by their place in the new folder. */
-type Files = Map<string, string | Uint8Array>
+import { type Files, modelTraining } from './model-training.ts'
 
 /** All files of a folder that ships with the package, also those of its folders. */
 const shipped = (place: string): Files => {
@@ -68,6 +66,14 @@ interface InitOptions {
   force?: boolean
 }
 
+/** What `gradus init train` may be asked for besides. */
+export interface TrainOptions extends InitOptions {
+  /** Another model than the small one that ships. */
+  model?: string
+  /** Rows of instructions that a rule checks, in place of the example's. */
+  instructions?: boolean
+}
+
 /** `gradus init reward`. Returns the exit code. @throws DataError as writing does */
 export const initReward = (folder: string, { force = false }: InitOptions, io: Io): number => {
   const schema = jsonSchemaOf(rewardConfigSchema, 'Settings of gradus serve reward')
@@ -77,12 +83,28 @@ export const initReward = (folder: string, { force = false }: InitOptions, io: I
   return EXIT.ok
 }
 
-/** `gradus init train`: its settings name the small chat model that ships. Returns the exit code. @throws DataError as writing does */
-export const initTrain = (folder: string, { force = false }: InitOptions, io: Io): number => {
-  const { name, schema } = RECIPES.ruscarl
+/**
+ * `gradus init train`: its settings name the small chat model that ships, or another one and what fits it. Returns the exit code.
+ * @throws DataError as writing does; CheckpointError for a model that cannot be used; UsageError
+ */
+export const initTrain = async (
+  folder: string,
+  { force = false, model, instructions = false }: TrainOptions,
+  io: Io,
+): Promise<number> => {
+  const { name, schema } = RECIPES.grpo
   const settings = jsonSchemaOf(schema, `Settings of gradus train, recipe ${name}`)
-  const files = withSchema(shipped('package:examples/train'), 'train.yaml', settings)
-  io.out.write(`${writeExample(folder, files, force).join('\n')}\n`)
+  const example = shipped('package:examples/train')
+  if (model === undefined && instructions)
+    throw new UsageError(
+      '--instructions: expected --model with it, got none; the small chat model that ships knows no instructions',
+      {
+        hint: '--model HuggingFaceTB/SmolLM2-135M-Instruct',
+      },
+    )
+  const files = model === undefined ? example : await modelTraining(model, instructions, example)
+  const paths = writeExample(folder, withSchema(files, 'train.yaml', settings), force)
+  io.out.write(`${paths.join('\n')}\n`)
   io.err.write(`next: ${commandLineIn(folder, ['train', 'train.yaml'])}\n`)
   return EXIT.ok
 }

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
 import type { CompareOptions } from './compare.ts'
 import type { ExportOptions } from './export.ts'
+import type { ModelExportOptions } from './model-export.ts'
 import type { TrackerOptions } from './tracker-export.ts'
 
 /** Adds `gradus report` to the program. `done` receives the exit code. */
@@ -50,6 +51,9 @@ export const addCompareCommand = (program: Command, io: Io, done: (code: number)
 }
 
 const EXPORT_HELP = `
+A model: --gguf writes the file and beside it a Modelfile for Ollama; llama.cpp opens the file as it is. --folder writes what
+transformers and vLLM open. Of a run the latest checkpoint; an adapter is added to the model that it was trained on.
+
 To a tracker: every step's figures and every evaluation's scores under the run's name. The same again sends what is new and
 nothing twice; figures without a value are left out. Secrets come from the environment: MLFLOW_TRACKING_TOKEN, or
 MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD; TRACKIO_WRITE_TOKEN.
@@ -59,6 +63,8 @@ figure by its dotted name (criteria.C1, scores.accuracy.value). Empty where a ro
 take for a formula has a ' before it.
 
 Examples:
+  $ gradus export runs/a --gguf q8_0 --out mine/model.gguf
+  $ gradus export runs/a/50 --folder mine
   $ gradus export runs/a --csv > a.csv
   $ gradus export runs/rit-sweep --csv --rows evals --out evals.csv
   $ gradus export runs/rit-sweep --tensorboard logs
@@ -68,11 +74,19 @@ Examples:
 export const addExportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   program
     .command('export')
-    .summary('rows of runs for spreadsheets, data frames and trackers')
+    .summary('a trained model for llama.cpp and Ollama, or rows of runs for spreadsheets and trackers')
     .description(
-      'Writes the rows of runs as comma-separated values, to standard output or a file; or delivers them to a tracker.',
+      'Writes a trained model as a GGUF file or a merged folder; or the rows of runs as comma-separated values, to standard output, a file or a tracker.',
     )
-    .argument('<runs...>', 'run folders, or folders that hold them')
+    .argument(
+      '<runs...>',
+      'run folders, or folders that hold them; of a model also RUN/STEP, or its own folder',
+    )
+    .option(
+      '--gguf <type>',
+      'the model as a GGUF file for llama.cpp and Ollama, adapters merged: f16, q8_0 or f32',
+    )
+    .option('--folder <dir>', 'the model as a Hugging Face folder, adapters merged')
     .option('--csv', 'as comma-separated values, which is the default')
     .option('--json', 'as JSON, a row a line; of a tracker what was delivered, a run a line')
     .addOption(
@@ -87,7 +101,11 @@ export const addExportCommand = (program: Command, io: Io, done: (code: number) 
     .option('--trackio [address]', 'to a trackio server; without an address TRACKIO_SERVER_URL')
     .option('--project <name>', 'of trackio; gradus unless given')
     .addHelpText('after', EXPORT_HELP)
-    .action(async (runs: string[], options: ExportOptions & TrackerOptions) => {
+    .action(async (runs: string[], options: ExportOptions & TrackerOptions & ModelExportOptions) => {
+      if (options.gguf !== undefined || options.folder !== undefined) {
+        const { modelExport } = await import('./model-export.ts')
+        return done(modelExport(runs, options, io))
+      }
       const { trackersOf, trackerExport } = await import('./tracker-export.ts')
       const trackers = trackersOf(options)
       if (trackers.length > 0) return done(await trackerExport(runs, trackers, options, io))

@@ -9,6 +9,7 @@ interface ServeChatOptions {
   model: string
   adapter?: string
   name?: string
+  template?: string
   host: string
   port: number
   threads: number
@@ -20,9 +21,10 @@ interface ServeChatOptions {
 const HELP = `
 Paths: /v1/chat/completions, /v1/completions, /v1/models, /healthz, /metrics. Streams; knows n, seed, stop, logprobs,
 and of completions vLLM's return_token_ids, stop_token_ids, ignore_eos and prompt_logprobs (0).
+A base model, which has no chat template, gets the messages' texts with a blank line between them, or the template of --template.
+What a request leaves open of temperature, top_p and top_k is as the model's generation_config.json has it.
 
 ${MODEL_HELP}
-A checkpoint without a chat template gets the messages' texts with a blank line between them.
 
 Examples:
   $ gradus serve chat --model models/logic-start --port 8001
@@ -38,6 +40,7 @@ export const addServeChat = (serve: Command, io: Io, done: (code: number) => voi
     .requiredOption('--model <model>', 'folder with a tokenizer, or name on the hub')
     .option('--adapter <dir>', 'adapter that goes on the model: a folder, package:..., or a name on the hub')
     .option('--name <name>', "the model's name for clients; that of the folder when absent")
+    .option('--template <file>', "Jinja chat template in place of the model's own")
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8001)
     .addOption(new Option('--threads <n>', 'threads of the engine').argParser(wholeNumber(1)).default(2))
@@ -54,11 +57,17 @@ const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => 
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   const { chatLimits, keepGoing, startChatServer } = await import('../../serve/index.ts')
   const limits = chatLimits(options.limit)
+  const { WITHOUT_TEMPLATE } = await import('../../model/chat-format.ts')
+  const { describeSampling } = await import('../../model/generation-config.ts')
   const { broughtModel } = await import('../model-option.ts')
   const { adapter } = await broughtModel(options, io)
   const model = await openLocalChat(options.model, { ...options, adapter })
   if (!model.ownTemplate)
-    io.err.write('the checkpoint has no chat template: messages are joined as plain text\n')
+    io.err.write(
+      `note: this is a base model, which has no chat template: messages are joined as plain text; ${WITHOUT_TEMPLATE}\n`,
+    )
+  const sampling = describeSampling(model.generation)
+  if (sampling) io.err.write(`where a request says nothing: ${sampling}\n`)
   const { host, port, maxRows } = options
   const say = (fields: Record<string, unknown>) =>
     io.err.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`)

@@ -100,7 +100,7 @@ describe('JSON Schema', () => {
   }
 
   it('accepts the examples and finds a slip', async () => {
-    const { out } = await cli(['train', 'ruscarl', '--json-schema'])
+    const { out } = await cli(['train', 'grpo', '--json-schema'])
     const check = validate(JSON.parse(out))
     const train = example('train/train.yaml') as Record<string, unknown>
     expect(check(train)).toEqual([])

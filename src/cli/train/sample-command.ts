@@ -12,6 +12,9 @@ ${MODEL_HELP} Or it is a model on a server (vLLM, SGLang, gradus serve chat): ht
 where the server has one model. A --prompt becomes tokens at the server, or here by the tokenizer in the folder that --tokenizer
 names. Log-probs are as the server gives them.
 
+What is not said of temperature, top-k and top-p is as the generation_config.json of a model in a folder has it; stderr tells.
+Trainings and \`gradus eval\` never read that: they have settings of their own.
+
 Examples:
   $ gradus sample --model models/logic-start --prompt "Every wumpus is a zumpus. ..." --max-tokens 96
   $ gradus sample --model HuggingFaceTB/SmolLM2-135M-Instruct --chat --prompt "How do I boil an egg?"
@@ -33,11 +36,20 @@ export const addSampleCommand = (program: Command, io: Io, done: (code: number) 
     .option('--adapter <dir>', 'adapter that goes on the model: a folder, package:..., or a name on the hub')
     .option('--prompt <text>', 'prompt as text; needs a tokenizer in the folder')
     .option('--chat', 'the prompt is what a user says to a chat model in a folder; its answer is printed')
+    .option('--template <file>', "with --chat: Jinja chat template in place of the model's own")
     .option('--prompt-tokens <ids>', 'prompt as token ids: 1,2,3', tokenIds)
     .option('--max-tokens <n>', 'most new tokens', count, 128)
-    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 1)
-    .option('--top-k <k>', 'only the k likeliest tokens; 0: all', countOr0, 0)
-    .option('--top-p <p>', 'only the likeliest tokens that together reach this probability', share, 1)
+    .option(
+      '--temperature <t>',
+      'sampling temperature; 0 is greedy (default: the model says, else 1)',
+      atLeast0,
+    )
+    .option('--top-k <k>', 'only the k likeliest tokens; 0: all (default: the model says, else 0)', countOr0)
+    .option(
+      '--top-p <p>',
+      'only the likeliest tokens that together reach this probability (default: the model says, else 1)',
+      share,
+    )
     .option('--seed <s>', 'seed of sampling', '1')
     .option('--threads <n>', 'threads of the engine', count, 2)
     .option('--tokenizer <dir>', 'folder with the tokenizer of a model on a server, or its name on the hub')

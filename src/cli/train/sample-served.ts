@@ -9,9 +9,9 @@ export interface SampleServedOptions extends ServedModelOptions {
   prompt?: string
   promptTokens?: number[]
   maxTokens: number
-  temperature: number
-  topK: number
-  topP: number
+  temperature?: number
+  topK?: number
+  topP?: number
   seed: string
   json?: boolean
 }
@@ -26,7 +26,7 @@ export const sampleServed = async (options: SampleServedOptions, io: Io): Promis
   const given = promptTokens ?? tokenizer?.encode(prompt!, { addSpecialTokens: true }) ?? prompt!
   const model = await openServed(rest)
   try {
-    const { maxTokens, temperature, topK, topP, seed } = rest
+    const { maxTokens, temperature = 1, topK = 0, topP = 1, seed } = rest
     const sample = await model.continuation(given, { maxTokens, temperature, topK, topP, seed })
     const { tokens, logprobs, finishReason } = sample
     const text = tokenizer && tokens ? tokenizer.decode([...tokens]) : sample.text

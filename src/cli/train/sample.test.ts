@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { resolveShipped } from '../../util/package.ts'
 import { cli, SLOW_MS } from '../cli.fixture.ts'
 
 let folder: string
@@ -39,8 +40,52 @@ describe('a chat model that is sampled', { timeout: SLOW_MS }, () => {
     expect(await cli(args)).toMatchObject({ code: 2, err: expect.stringContaining('expected a folder') })
   })
 
-  it('is refused where the model has no template', async () => {
-    const args = ['sample', '--model', 'models/logic-start', '--chat', '--prompt', 'x']
-    expect(await cli(args)).toMatchObject({ code: 1, err: expect.stringContaining('needs a chat template') })
+  it('is refused where the model has no template, and takes one', async () => {
+    const args = ['sample', '--model', 'models/logic-start', '--chat', '--prompt', 'every']
+    const { code, err } = await cli(args)
+    expect(code).toBe(1)
+    expect(err).toMatch(/needs a chat template, but this is a base model/)
+    expect(err).toContain('--template FILE')
+    const template = join(folder, 'template.jinja')
+    writeFileSync(template, '{% for message in messages %}{{ message.content }} wumpus{% endfor %}')
+    const greedy = ['--temperature', '0', '--max-tokens', '4', '--json']
+    const templated = await cli([...args, '--template', template, ...greedy])
+    const tokens = chatFormatOf(resolveShipped('package:models/logic-start'), 'a test', { template }).encode([
+      { role: 'user', content: 'every' },
+    ])
+    const byTokens = await cli([...args.slice(0, 3), '--prompt-tokens', tokens.join(), ...greedy])
+    expect(JSON.parse(templated.out).tokens).toEqual(JSON.parse(byTokens.out).tokens)
+    expect(await cli([...args, '--template', join(folder, 'none')])).toMatchObject({ code: 1 })
+  })
+
+  it('is sampled as its makers recommend where nobody says otherwise, and that is told', async () => {
+    const recommended = join(folder, 'recommended')
+    writeTinyChat(recommended)
+    writeFileSync(
+      join(recommended, 'generation_config.json'),
+      '{"temperature": 0.5, "top_k": 1, "min_p": 0.1}',
+    )
+    const run = (...args: string[]) =>
+      cli([
+        'sample',
+        '--model',
+        recommended,
+        '--prompt-tokens',
+        '1,2,3',
+        '--max-tokens',
+        '6',
+        '--json',
+        ...args,
+      ])
+    const { err, out } = await run()
+    expect(err).toBe(
+      'generation_config.json: temperature 0.5, top_k 1; ignored, as the sampler has none: min_p 0.1\n',
+    )
+    const same = await cli([
+      ...['sample', '--model', model, '--prompt-tokens', '1,2,3', '--max-tokens', '6', '--json'],
+      ...['--temperature', '0.5', '--top-k', '1'],
+    ])
+    expect(JSON.parse(out)).toEqual(JSON.parse(same.out))
+    expect((await run('--temperature', '1', '--top-k', '0')).err).not.toContain('temperature')
   })
 })

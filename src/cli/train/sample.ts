@@ -1,7 +1,12 @@
 /** @file `gradus sample`: new tokens of a checkpoint, or of a model on a server, after one prompt. */
 
 import { chatFormatOf, hasChatTemplate } from '../../model/chat-format.ts'
-import { tokenizerFolder } from '../../model/lora-files.ts'
+import {
+  describeSampling,
+  loadGenerationConfig,
+  type SamplingDefaults,
+} from '../../model/generation-config.ts'
+import { tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { sourceConfig } from '../../policy/local/model-source.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
@@ -16,6 +21,8 @@ export interface SampleOptions extends SampleServedOptions {
   threads: number
   /** The prompt is what a user says to a chat model. */
   chat?: boolean
+  /** File with a chat template in place of the model's own. */
+  template?: string
 }
 
 /** A prompt's tokens, and how what comes after it ends and is read. */
@@ -27,9 +34,9 @@ interface Prompted {
 }
 
 /** @throws CheckpointError where the model has no chat template */
-const chatPrompt = (prompt: string, { folder, adapter }: BroughtModel): Prompted => {
-  const format = chatFormatOf(folder, '--chat', adapter)
-  const tokens = format.encode([{ role: 'user', content: prompt }])
+const chatPrompt = ({ prompt, template }: SampleOptions, { folder, adapter }: BroughtModel): Prompted => {
+  const format = chatFormatOf(folder, '--chat', { adapter, template })
+  const tokens = format.encode([{ role: 'user', content: prompt! }])
   return { tokens, stopTokens: format.stopTokens, read: format.answer }
 }
 
@@ -56,6 +63,8 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
     throw new UsageError('expected either --prompt TEXT or --prompt-tokens 1,2,3')
   if (options.chat && prompt === undefined)
     throw new UsageError('--chat: expected --prompt TEXT, what the user says')
+  if (options.template !== undefined && !options.chat)
+    throw new UsageError('--template: expected --chat beside it; a plain prompt has no template')
   if (isServed(options, '--api-key-env')) {
     if (options.chat)
       throw new UsageError(
@@ -68,12 +77,18 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
   }
   const model = await broughtModel(options, io)
   const { tokens, stopTokens, read } = options.chat
-    ? chatPrompt(prompt!, model)
+    ? chatPrompt(options, model)
     : plainPrompt(options, model, io)
   const policy = await openPolicy(policySchema.parse({ threads: options.threads }), model)
   try {
-    const { maxTokens, temperature, topK, topP, seed } = options
-    const request = { prompts: [tokens], maxTokens, temperature, topK, topP, seed, stopTokens }
+    const { maxTokens, seed } = options
+    const request = {
+      prompts: [tokens],
+      maxTokens,
+      ...samplingOf(options, model.folder, io),
+      seed,
+      stopTokens,
+    }
     const [sample] = await policy.sample(request)
     const text = read(sample.tokens)
     if (options.json) {
@@ -84,6 +99,18 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
     await policy.close()
   }
   return EXIT.ok
+}
+
+/** What was asked for, and else what the model's makers recommend; the likeliest token is that of any cut. */
+const samplingOf = (options: SampleOptions, folder: string, io: Io): SamplingDefaults => {
+  const { temperature, topK, topP } = options
+  const given =
+    temperature === 0 ? { temperature, topK: topK ?? 0, topP: topP ?? 1 } : { temperature, topK, topP }
+  const generation = loadGenerationConfig(wholeFolder(folder))
+  const words = describeSampling(generation, given)
+  if (words !== null) io.err.write(`${words}\n`)
+  const asked = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...generation.sampling, ...Object.fromEntries(asked) }
 }
 
 /** How vocabularies spell the token for what they lack. */

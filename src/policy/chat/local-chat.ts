@@ -6,7 +6,8 @@ import { type BringOptions, bringModel } from '../../model/bring-model.ts'
 import { type ChatFormat, chatFormat } from '../../model/chat-format.ts'
 import { ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
 import type { ModelConfig } from '../../model/config.ts'
-import { tokenizerFolder } from '../../model/lora-files.ts'
+import { type GenerationConfig, loadGenerationConfig } from '../../model/generation-config.ts'
+import { tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
 import { isGguf, modelNameOf } from '../../model/model-place.ts'
 import { assertTokenizerFits, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
@@ -23,8 +24,10 @@ export interface LocalChat {
   tokenizer: Tokenizer
   template: ChatTemplate
   format: ChatFormat
-  /** Whether the checkpoint brought its own template. */
+  /** Whether there is a template: the checkpoint's, or the one that was given. */
   ownTemplate: boolean
+  /** How its makers sample it. */
+  generation: GenerationConfig
 }
 
 /** For checkpoints without a template: the messages' texts, a blank line between them. */
@@ -33,16 +36,17 @@ const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{{ '\\
 const WEIGHTS = ['model.safetensors', 'model.safetensors.index.json', 'adapter_model.safetensors']
 
 /** Place, size and time of the weights: another checkpoint differs in one of them, without its weights being read. */
-const variantOf = (...places: readonly string[]): string =>
-  JSON.stringify(
-    places.flatMap(place => {
+const variantOf = (places: readonly string[], template: string | null): string =>
+  JSON.stringify([
+    ...places.flatMap(place => {
       const files = WEIGHTS.flatMap(name => {
         const stat = statSync(isGguf(place) ? place : join(place, name), { throwIfNoEntry: false })
         return stat ? [[name, stat.size, stat.mtimeMs]] : []
       })
       return [resolve(place), files]
     }),
-  )
+    ...(template === null ? [] : [template]),
+  ])
 
 /** What a model is called after the place that it was named by. */
 const nameOf = (place: string): string => {
@@ -56,6 +60,8 @@ export interface LocalChatOptions extends Pick<BringOptions, 'status'> {
   threads?: number
   /** Folder of an adapter that goes on the model, whatever base it names. */
   adapter?: string
+  /** File with a Jinja template in place of the checkpoint's. */
+  template?: string
 }
 
 /**
@@ -65,7 +71,7 @@ export interface LocalChatOptions extends Pick<BringOptions, 'status'> {
  */
 export const openLocalChat = async (
   place: string,
-  { name = nameOf(place), threads = 2, adapter, status }: LocalChatOptions = {},
+  { name = nameOf(place), threads = 2, adapter, status, template: file }: LocalChatOptions = {},
 ): Promise<LocalChat> => {
   const folder = await bringModel(place, { status })
   const source = { folder, adapter }
@@ -73,11 +79,14 @@ export const openLocalChat = async (
   const words = tokenizerFolder(folder, adapter)
   const tokenizer = loadTokenizer(words)
   assertTokenizerFits(tokenizer, config)
-  const own = loadChatTemplate(words)
+  const own = loadChatTemplate(words, file)
   const template = own ?? new ChatTemplate(PLAIN_TEMPLATE)
   return {
     name,
-    variant: variantOf(folder, ...(adapter === undefined ? [] : [adapter])),
+    variant: variantOf(
+      [folder, ...(adapter === undefined ? [] : [adapter])],
+      file === undefined ? null : template.source,
+    ),
     policy: await LocalPolicy.start(source, { threads }),
     config,
     tokenizer,
@@ -85,5 +94,6 @@ export const openLocalChat = async (
     // A model's own template writes its special tokens itself.
     format: chatFormat(tokenizer, template, config, { addSpecialTokens: own === null }),
     ownTemplate: own !== null,
+    generation: loadGenerationConfig(wholeFolder(folder)),
   }
 }

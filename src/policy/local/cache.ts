@@ -1,5 +1,6 @@
 /** @file Keys and values of a running batch: the prompts', shared by their samples, and each sample's own, growing. */
 
+import type { ModelConfig } from '../../model/config.ts'
 import type { StepLayout } from '../../model/decoding.ts'
 import { MASKED } from '../../model/transformer.ts'
 import type { DeviceValue, Feeds, Value, Values } from '../../tensor/index.ts'
@@ -10,11 +11,7 @@ export const BUCKET = 32
 /** Up to so many bytes a cache has room from the start for all that its rows may become; above it grows, by copies. */
 export const ROOM_BYTES = 2 ** 30
 
-export interface CacheShape {
-  layers: number
-  kvHeads: number
-  headDim: number
-}
+export type CacheShape = Pick<ModelConfig, 'layers' | 'kvHeads' | 'headDim' | 'sliding'>
 
 /** What a run of `stepGraph` gave: arrays, and what stayed on the device. */
 export interface StepOutputs {
@@ -79,6 +76,48 @@ export const paddingMask = (lengths: readonly number[], padded: number): Float32
   return mask
 }
 
+/** How far P prompts with G samples each have come: the prompts' lengths, and filled own places of each row, [P*G] of C. */
+interface Filled {
+  prompts: readonly number[]
+  samples: number
+  promptLength: number
+  lengths: Int32Array
+  capacity: number
+}
+
+/** 0 for the last `seen(row)` of the first `filled(row)` places, MASKED elsewhere: [rows, places]. */
+const lastPlaces = (
+  rows: number,
+  places: number,
+  filled: (row: number) => number,
+  seen: (row: number) => number,
+): Float32Array => {
+  const mask = new Float32Array(rows * places).fill(MASKED)
+  for (let row = 0; row < rows; row++) {
+    const end = filled(row)
+    mask.fill(0, row * places + Math.max(0, end - Math.max(0, seen(row))), row * places + end)
+  }
+  return mask
+}
+
+/** Masks of layers whose tokens see `window` tokens, themselves included. */
+export const nearMasks = (
+  window: number,
+  { prompts, samples, promptLength, lengths, capacity }: Filled,
+): Record<string, Value> => {
+  const rows = lengths.length
+  const own = (row: number) => lengths[row]
+  const prompt = (row: number) => prompts[Math.floor(row / samples)]
+  const grid = [rows / samples, samples]
+  const nearOwnMask = {
+    data: lastPlaces(rows, capacity, own, () => window - 1),
+    dims: [...grid, capacity],
+  }
+  if (prompts.length === 0) return { nearOwnMask }
+  const data = lastPlaces(rows, promptLength, prompt, row => window - 1 - lengths[row])
+  return { nearOwnMask, nearPromptMask: { data, dims: [...grid, promptLength] } }
+}
+
 const copyBlock = (
   source: Float32Array,
   from: number,
@@ -111,6 +150,8 @@ export class KeyValueCache implements Cache {
   readonly #mostPlaces: number
   /** Of shared prompts: per layer keys, then values, [kvHeads, P, S, headDim]. */
   #prompt: Float32Array[]
+  /** Lengths of shared prompts. */
+  #promptLengths: readonly number[]
   #promptMask: Float32Array
   /** Per layer keys, then values, [kvHeads, P*G, C, headDim]. */
   #own: Float32Array<ArrayBuffer>[]
@@ -142,7 +183,8 @@ export class KeyValueCache implements Cache {
     const prompt = layers.flatMap(l => [prefill[`k${l}`], prefill[`v${l}`]].map(x => x.data as Float32Array))
     this.#prompt = sharedPrompt ? prompt : []
     this.#promptLength = sharedPrompt ? padded : 0
-    this.#promptMask = paddingMask(sharedPrompt ? lengths : [], padded)
+    this.#promptLengths = sharedPrompt ? lengths : []
+    this.#promptMask = paddingMask(this.#promptLengths, padded)
     this.#capacity = capacityFor(sharedPrompt ? 0 : padded)
     const most = capacityFor((sharedPrompt ? 0 : padded) + newTokens)
     this.#mostPlaces = 4 * prompt.length * this.#floatsOf(this.rows, most) <= ROOM_BYTES ? most : 0
@@ -181,7 +223,7 @@ export class KeyValueCache implements Cache {
 
   /** Inputs of the next step. */
   values(): Values {
-    const { layers, kvHeads, headDim } = this.#shape
+    const { layers, kvHeads, headDim, sliding } = this.#shape
     const { sharedPrompt } = this.layout
     const prompt = [kvHeads, 1, this.#prompts, this.#promptLength, headDim]
     const own = [kvHeads, 1, this.rows, this.#capacity, headDim]
@@ -190,6 +232,7 @@ export class KeyValueCache implements Cache {
     }
     if (sharedPrompt)
       values.promptMask = { data: this.#promptMask, dims: [this.#prompts, 1, this.#promptLength] }
+    if (sliding) Object.assign(values, nearMasks(sliding.window, this.#filled))
     for (let layer = 0; layer < layers; layer++) {
       for (const [of, name] of ['K', 'V'].entries()) {
         const which = 2 * layer + of
@@ -198,6 +241,16 @@ export class KeyValueCache implements Cache {
       }
     }
     return values
+  }
+
+  get #filled(): Filled {
+    return {
+      prompts: this.#promptLengths,
+      samples: this.#samples,
+      promptLength: this.#promptLength,
+      lengths: this.#lengths,
+      capacity: this.#capacity,
+    }
   }
 
   append({ values }: Pick<StepOutputs, 'values'>, computed: readonly boolean[]): void {
@@ -272,11 +325,8 @@ export class KeyValueCache implements Cache {
         })
       return next
     })
-    const mask = new Float32Array(this.layout.sharedPrompt ? prompts.length * this.#promptLength : 0)
-    prompts.forEach((p, at) => {
-      copyBlock(this.#promptMask, p * this.#promptLength, mask, at * this.#promptLength, this.#promptLength)
-    })
-    this.#promptMask = mask
+    this.#promptLengths = this.layout.sharedPrompt ? prompts.map(p => this.#promptLengths[p]) : []
+    this.#promptMask = paddingMask(this.#promptLengths, this.#promptLength)
     this.#pick(rows.flat())
     ;[this.#prompts, this.#samples] = [prompts.length, rows[0].length]
   }

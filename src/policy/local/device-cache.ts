@@ -16,7 +16,7 @@ import {
   type Tensor,
   where,
 } from '../../tensor/index.ts'
-import { BUCKET, type Cache, type CacheShape, paddingMask, type StepOutputs } from './cache.ts'
+import { BUCKET, type Cache, type CacheShape, nearMasks, paddingMask, type StepOutputs } from './cache.ts'
 
 /** Keys, then values, of each layer. */
 type Layers = readonly DeviceValue[]
@@ -137,6 +137,8 @@ export class DeviceCache implements Cache {
   #capacity: number
   /** Of shared prompts: [kvHeads, P, S, headDim] of each layer. */
   #prompt: Layers
+  /** Lengths of shared prompts. */
+  #promptLengths: readonly number[]
   /** [P, S] */
   #promptMask: Float32Array
   readonly #promptLength: number
@@ -161,7 +163,8 @@ export class DeviceCache implements Cache {
     this.#prompts = lengths.length
     this.#samples = samples
     this.#promptLength = sharedPrompt ? prompt[0].dims[2] : 0
-    this.#promptMask = paddingMask(sharedPrompt ? lengths : [], this.#promptLength)
+    this.#promptLengths = sharedPrompt ? lengths : []
+    this.#promptMask = paddingMask(this.#promptLengths, this.#promptLength)
     this.#lengths = sharedPrompt ? new Int32Array(this.rows) : Int32Array.from(lengths)
   }
 
@@ -189,7 +192,7 @@ export class DeviceCache implements Cache {
   }
 
   values(): Feeds {
-    const { kvHeads } = this.#graphs.shape
+    const { kvHeads, sliding } = this.#graphs.shape
     const [P, G, C, S] = [this.#prompts, this.#samples, this.#capacity, this.#promptLength]
     const ownMask = new Float32Array(this.rows * C).fill(MASKED)
     this.#lengths.forEach((length, row) => {
@@ -197,6 +200,17 @@ export class DeviceCache implements Cache {
     })
     const feeds: Feeds = { ownMask: { data: ownMask, dims: [P, G, C] } }
     if (this.layout.sharedPrompt) feeds.promptMask = { data: this.#promptMask, dims: [P, 1, S] }
+    if (sliding)
+      Object.assign(
+        feeds,
+        nearMasks(sliding.window, {
+          prompts: this.#promptLengths,
+          samples: G,
+          promptLength: S,
+          lengths: this.#lengths,
+          capacity: C,
+        }),
+      )
     const ofHeads = (x: DeviceValue) => x.reshaped([kvHeads, 1, ...x.dims.slice(1)])
     for (let which = 0; which < this.#graphs.count; which++) {
       const name = `${isKeys(which) ? 'K' : 'V'}${Math.floor(which / 2)}`
@@ -227,12 +241,8 @@ export class DeviceCache implements Cache {
     this.#prompt = await this.#graphs.pick(before, this.#prompts, prompts)
     releaseAll(before)
     this.#replaceOwn(await this.#graphs.pick(this.#own, length, rows.flat()))
-    const S = this.#promptLength
-    const mask = new Float32Array(this.layout.sharedPrompt ? prompts.length * S : 0)
-    prompts.forEach((p, at) => {
-      mask.set(this.#promptMask.subarray(p * S, (p + 1) * S), at * S)
-    })
-    this.#promptMask = mask
+    this.#promptLengths = this.layout.sharedPrompt ? prompts.map(p => this.#promptLengths[p]) : []
+    this.#promptMask = paddingMask(this.#promptLengths, this.#promptLength)
     this.#lengths = Int32Array.from(rows.flat(), row => this.#lengths[row])
     ;[this.#prompts, this.#samples] = [prompts.length, rows[0].length]
   }

@@ -1,7 +1,5 @@
 /** @file Where a policy's model comes from: a checkpoint, an adapter with the base that it names, or fresh weights. */
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { assertWholeModel, loadConfig, readCompanionFiles } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import {
@@ -11,9 +9,18 @@ import {
   type LoraConfig,
   loadAdapter,
 } from '../../model/lora-files.ts'
-import { isGguf } from '../../model/model-place.ts'
+import { isModel } from '../../model/model-files.ts'
 import type { NamedTensors } from '../../model/safetensors.ts'
-import { initValueHead, initWeights, loadValueHead, loadWeights } from '../../model/weights.ts'
+import {
+  initValueHead,
+  initWeights,
+  type LoadOptions,
+  loadValueHead,
+  loadWeights,
+  type TensorSpec,
+  tensorSpecs,
+  valueHeadSpecs,
+} from '../../model/weights.ts'
 import { CheckpointError } from '../../util/errors.ts'
 
 /** Where a model comes from: a checkpoint folder, or fresh weights of a given shape. */
@@ -72,8 +79,16 @@ const noSource = () =>
     hint: 'set model.folder or model.init',
   })
 
-/** Reads or initialises a model. @throws CheckpointError for a folder that is not there, is broken, or names no base model */
-export const loadSource = (source: ModelSource): LoadedSource => {
+/** Told what tensors come, it says where their values go. */
+export type MakeRoom = (specs: readonly TensorSpec[]) => LoadOptions['allocate']
+
+/**
+ * Reads or initialises a model.
+ * @param makeRoom for the tensors of a whole model that are trained: they are read to where they stay, once. Others come in arrays of
+ * their own
+ * @throws CheckpointError for a folder that is not there, is broken, or names no base model
+ */
+export const loadSource = (source: ModelSource, makeRoom?: MakeRoom): LoadedSource => {
   const seed = source.seed ?? source.init?.seed ?? 0
   if (source.init) {
     const { config, embeddingStd, files = {} } = source.init
@@ -91,19 +106,25 @@ export const loadSource = (source: ModelSource): LoadedSource => {
     }
   }
   if (!source.folder) throw noSource()
-  return loadFolder(source.folder, source, seed)
+  return loadFolder(source.folder, source, seed, makeRoom)
 }
 
 /** Of an adapter the base model is loaded first. */
-const loadFolder = (folder: string, source: ModelSource, seed: number | string): LoadedSource => {
+const loadFolder = (
+  folder: string,
+  source: ModelSource,
+  seed: number | string,
+  makeRoom?: MakeRoom,
+): LoadedSource => {
   const { base, adapter: place } = partsOf(folder, source.adapter)
   const config = loadConfig(base)
   for (const part of [base, place]) if (part !== null) assertWholeModel(part)
   const given = place === null ? null : loadAdapter(place, config)
   const lora = given?.lora ?? source.lora ?? null
+  const trained = [...tensorSpecs(config), ...(source.valueHead ? valueHeadSpecs(config) : [])]
   return {
     config,
-    weights: loadWeights(base, config),
+    weights: loadWeights(base, config, { allocate: lora === null ? makeRoom?.(trained) : undefined }),
     valueHead: valueHeadOf(place ?? base, config, source, seed),
     adapter: given?.tensors ?? (lora && initLora(config, lora, seed)),
     lora,
@@ -117,7 +138,7 @@ const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, s
 
 const baseFolder = (folder: string): string => {
   const base = adapterBase(folder)
-  if (existsSync(join(base, 'config.json')) || (isGguf(base) && existsSync(base))) return base
+  if (isModel(base)) return base
   throw new CheckpointError(`${folder}: its base model ${base} is not here`, {
     hint: 'put the base model where adapter_config.json says; one that has a name on the hub is fetched by whatever opens the adapter',
   })

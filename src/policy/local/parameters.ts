@@ -85,14 +85,24 @@ export class Parameters {
    * @param part of the optimiser's work, where engines share it; on the processor alone
    */
   constructor(source: ModelSource, device: Device | null = null, part: Part = WHOLE) {
-    const loaded = loadSource(source)
+    let room: Trained[] | null = null
+    const loaded = loadSource(source, specs => {
+      room = allocateTrained(specs, device === null)
+      const views = new Map(room.map(({ name, param }) => [name, param.view]))
+      return name => views.get(name)!
+    })
     this.config = loaded.config
     this.lora = loaded.lora
     this.files = loaded.files
     this.#baseModel = loaded.baseModel
     this.#valueNames = new Set(loaded.valueHead?.keys())
-    const trainable = loaded.adapter ?? loaded.weights
-    this.trained = allocateTrained(new Map([...trainable, ...(loaded.valueHead ?? [])]), device === null)
+    const trainable = [...(loaded.adapter ?? loaded.weights), ...(loaded.valueHead ?? [])]
+    this.trained =
+      room ??
+      allocateTrained(
+        trainable.map(([name, { shape }]) => ({ name, shape })),
+        device === null,
+      )
     this.#part = part
     this.#own = this.trained.map(({ param, grad, m, v }) => {
       const { start, length } = pieceOf(param.length, part)
@@ -100,7 +110,11 @@ export class Parameters {
       return { param: cut(param), grad: cut(grad), m: cut(m), v: cut(v) }
     })
     this.#tensors = new Map([...loaded.weights, ...(loaded.adapter ?? []), ...(loaded.valueHead ?? [])])
-    for (const { name, param } of this.trained) this.#tensors.get(name)!.data = param.view
+    for (const { name, param } of this.trained) {
+      const tensor = this.#tensors.get(name)!
+      if (tensor.data !== param.view) param.view.set(tensor.data)
+      tensor.data = param.view
+    }
     this.#onDevice =
       device &&
       new DeviceWeights(device, this.trained, name => {

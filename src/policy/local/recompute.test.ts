@@ -5,7 +5,7 @@ import { Rng } from '../../util/rng.ts'
 import type { EngineOptions } from './engine.ts'
 import { createEngine } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
-import { TINY } from './tiny-model.fixture.ts'
+import { GEMMA, TINY } from './tiny-model.fixture.ts'
 
 const rng = new Rng('recompute')
 const DATUMS: Datum[] = [[1, 2, 3], [1, 2, 3], [4], [4, 5, 6, 7, 8]].map((promptTokens, i) => {
@@ -23,6 +23,7 @@ const CASES: Record<string, { source: ModelSource; loss?: keyof typeof LOSS_PRES
   'all weights': { source: { init: { config: TINY, seed: 1 } } },
   'a value head': { source: { init: { config: TINY, seed: 1 }, valueHead: true }, loss: 'verl:ppo' },
   'an adapter': { source: { init: { config: TINY, seed: 1 }, lora: LORA } },
+  'gemma 3': { source: { init: { config: GEMMA, seed: 1 } } },
   qwen3: { source: { init: { config: { ...TINY, family: 'qwen3', qkNorm: true }, seed: 1 } } },
 }
 

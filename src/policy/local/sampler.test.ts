@@ -4,7 +4,7 @@ import { GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { Sample, SampleRequest } from '../policy.ts'
 import type { ModelSource } from './model-source.ts'
-import { TINY, tinyEngine } from './tiny-model.fixture.ts'
+import { GEMMA, TINY, tinyEngine } from './tiny-model.fixture.ts'
 
 /** Prompts of different lengths, one of a single token. */
 const PROMPTS = [[1, 2, 3, 4, 5], [6], [7, 8, 9], [1, 2], [10, 11, 12, 13, 14, 15, 16]]
@@ -70,6 +70,7 @@ describe('sampling', () => {
       init: { config: { ...TINY, family: 'qwen2', attentionBias: true, tieEmbeddings: false }, seed: 1 },
     },
     'qwen3, with norms of heads': { init: { config: { ...TINY, family: 'qwen3', qkNorm: true }, seed: 1 } },
+    'gemma 3, beyond its window': { init: { config: GEMMA, seed: 1 } },
     'an adapter': {
       init: { config: TINY, seed: 1 },
       lora: { rank: 2, alpha: 4, targetModules: ['q_proj', 'v_proj', 'up_proj'] },

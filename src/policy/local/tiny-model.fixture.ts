@@ -26,6 +26,13 @@ export const TINY: ModelConfig = {
   initializerRange: 0.35,
 }
 
+/** A window of a few tokens, so that short sequences go beyond it. */
+export const GEMMA: ModelConfig = {
+  ...TINY,
+  ...{ family: 'gemma3_text', qkNorm: true, headDim: 6, queryScalar: 5 },
+  sliding: { window: 3, ropeTheta: 10, layers: [true, false] },
+}
+
 /** Copies of what is accumulated, a tensor each, wherever it is. */
 export const gradientsOf = async ({ parameters }: Engine): Promise<Float32Array[]> => {
   await parameters.pull({ gradient: true })

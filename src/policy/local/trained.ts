@@ -1,13 +1,16 @@
 /** @file The tensors that are trained: flat, each beside its gradient and moments, and the memory in which engines show them to each other. */
 
-import type { NamedTensors } from '../../model/safetensors.ts'
+import { elementCount } from '../../model/weights.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { type AdamWSpans, alignedFloats, FlatBuffer, type FlatSpan, planShards } from './flat.ts'
 
-/** A tensor that is trained. */
-export interface Trained extends AdamWSpans {
+export interface TrainedSpec {
   name: string
   shape: readonly number[]
+}
+
+/** A tensor that is trained. */
+export interface Trained extends TrainedSpec, AdamWSpans {
   /** Where gradients of later micro-batches are written before they are added; models too large for it have none. */
   spare: FlatSpan | null
 }
@@ -15,18 +18,17 @@ export interface Trained extends AdamWSpans {
 /** Up to this many trained floats, room for a second gradient is set aside. */
 const SPARE_FLOATS = 2 ** 26
 
-/** Puts tensors into flat buffers, each with its gradient and moments in the same buffer. */
-export const allocateTrained = (tensors: NamedTensors, withSpare: boolean): Trained[] => {
-  const entries = [...tensors]
-  const total = entries.reduce((sum, [, { data }]) => sum + data.length, 0)
+/** Room for tensors in flat buffers, each with its gradient and moments in the same buffer; all zero. */
+export const allocateTrained = (specs: readonly TrainedSpec[], withSpare: boolean): Trained[] => {
+  const lengths = specs.map(({ shape }) => elementCount(shape))
+  const total = lengths.reduce((sum, length) => sum + length, 0)
   const spans = withSpare && total <= SPARE_FLOATS ? 5 : 4
-  const floats = entries.map(([, { data }]) => spans * alignedFloats(data.length))
+  const floats = lengths.map(length => spans * alignedFloats(length))
   return planShards(floats).flatMap(indices => {
     const buffer = FlatBuffer.create(indices.reduce((sum, i) => sum + floats[i], 0))
     return indices.map(i => {
-      const [name, { shape, data }] = entries[i]
-      const [param, grad, m, v, spare = null] = Array.from({ length: spans }, () => buffer.alloc(data.length))
-      param.view.set(data)
+      const { name, shape } = specs[i]
+      const [param, grad, m, v, spare = null] = Array.from({ length: spans }, () => buffer.alloc(lengths[i]))
       return { name, shape, param, grad, m, v, spare }
     })
   })

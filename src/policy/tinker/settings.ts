@@ -1,9 +1,9 @@
 /** @file The policy of kind `tinker` in a configuration: where the server is, what it trains, what it may cost. */
 
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { keptAddressSchema, keyVariableSchema } from '../../chat/credentials.ts'
+import { hasModelFile } from '../../model/model-files.ts'
 import { modelPath } from '../../model/model-place.ts'
 import type { ImportanceOptions } from '../../rl/offpolicy.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -140,7 +140,7 @@ export const wordsPlace = ({ model, tokenizer }: Pick<TinkerSettings, 'model' | 
  */
 export const wordsFolder = (settings: Pick<TinkerSettings, 'model' | 'tokenizer'>): string => {
   const folder = wordsPlace(settings)
-  const missing = NEEDED.filter(file => !existsSync(join(folder, file)))
+  const missing = NEEDED.filter(file => !hasModelFile(folder, file))
   if (missing.length === 0) return folder
   const { model, tokenizer } = settings
   const got = tokenizer === null ? 'nothing, and policy.model is no such folder here' : folder

@@ -44,7 +44,7 @@ const FLOAT = 4
 
 /**
  * Floats kept for one token of one layer: inputs of the projections, q, k, v and their gradients (about 16 widths), the
- * SwiGLU branches (about 5), and two attention matrices.
+ * gated unit's branches (about 5), and two attention matrices.
  */
 const layerFloats = ({ hiddenSize, intermediateSize, heads }: ModelConfig, sequence: number): number =>
   16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence

@@ -5,6 +5,7 @@ import { holdsModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { wholeFolder } from '../../model/lora-files.ts'
+import { isModel } from '../../model/model-files.ts'
 import { modelNameOf, modelPath } from '../../model/model-place.ts'
 
 const QWEN_25 = {
@@ -52,6 +53,31 @@ const LLAMA_3 = {
 } as const satisfies Partial<Record<keyof ModelConfig, unknown>>
 
 const llama3 = () => ({ ...LLAMA_3, eosTokenIds: [...LLAMA_3.eosTokenIds] })
+
+const GEMMA_3 = {
+  ...QWEN_25,
+  family: 'gemma3_text',
+  headDim: 256,
+  attentionBias: false,
+  qkNorm: true,
+  vocabSize: 262_144,
+  heads: 4,
+  kvHeads: 1,
+  queryScalar: 256,
+  tieEmbeddings: true,
+  bosTokenId: 2,
+  eosTokenIds: [1],
+} as const satisfies Partial<Record<keyof ModelConfig, unknown>>
+
+/** Five layers of six look back 512 tokens. */
+const gemma3 = (hiddenSize: number, intermediateSize: number, layers: number): ModelConfig => ({
+  ...{ ...GEMMA_3, eosTokenIds: [...GEMMA_3.eosTokenIds] },
+  ...{ hiddenSize, intermediateSize, layers },
+  sliding: {
+    ...{ window: 512, ropeTheta: 10_000 },
+    layers: Array.from({ length: layers }, (_, i) => (i + 1) % 6 !== 0),
+  },
+})
 
 /** Of the Qwen2.5 sizes width, SwiGLU width, layers, heads, key heads. */
 const qwen25 = (
@@ -105,16 +131,18 @@ const KNOWN_MODELS: Readonly<Record<string, ModelConfig>> = {
     ...llama3(),
     ...{ hiddenSize: 4096, intermediateSize: 14_336, layers: 32, heads: 32, tieEmbeddings: false },
   },
+  'gemma-3-270m': gemma3(640, 2048, 18),
+  'gemma-3-1b': gemma3(1152, 6912, 26),
 }
 
 /** Shape of the model in a folder, or of the published one that the folder is named after; null for neither. */
 export const knownShape = (path: string): ModelConfig | null => {
   const base = wholeFolder(modelPath(path))
-  if (holdsModel(base, 'config')) return loadConfig(base)
+  if (isModel(base)) return loadConfig(base)
   // Models that were trained further have the shape of their base.
   const name = basename(modelNameOf(base)?.repo ?? base)
     .replace(/-GGUF$/i, '')
-    .replace(/-(Instruct|Base)(-\d{4})?$/, '')
+    .replace(/-(Instruct|Base|it|pt)(-\d{4})?$/, '')
   // A folder may be called `constructor`, which every object has.
   return Object.hasOwn(KNOWN_MODELS, name) ? KNOWN_MODELS[name] : null
 }

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { isAdapterFolder, tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
-import { isGguf, modelPath } from '../../model/model-place.ts'
+import { isModel } from '../../model/model-files.ts'
+import { modelPath } from '../../model/model-place.ts'
 import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { checkWeights } from '../../model/weights.ts'
 import { ADAPTER_FOLDER, REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
@@ -23,13 +24,12 @@ import { CheckpointError } from '../../util/errors.ts'
  */
 export const existingModel = (path: string, key: string): string => {
   const folder = modelPath(path)
-  if (isGguf(folder) && existsSync(folder)) return folder
-  if (existsSync(join(folder, 'config.json')) || isAdapterFolder(folder)) return refuseRun(folder, key)
+  if (isModel(folder) || isAdapterFolder(folder)) return refuseRun(folder, key)
   const brought = join(folder, ADAPTER_FOLDER)
   if (existsSync(join(folder, REFERENCE_FILE)) && isAdapterFolder(brought)) return refuseRun(brought, key)
   if (existsSync(join(folder, REFERENCE_FILE))) throw elsewhere(folder, key)
   throw new CheckpointError(`${key}: ${folder} holds no model`, {
-    hint: 'check the path; a checkpoint folder has config.json and model.safetensors, and hf://OWNER/NAME is a model on the hub',
+    hint: 'check the path; a checkpoint folder has config.json and model.safetensors, a GGUF file ends in .gguf, and hf://OWNER/NAME is a model on the hub',
   })
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { growCheckpoint } from '../../model/grow.ts'
+import { isModel } from '../../model/model-files.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
 import {
@@ -65,7 +66,7 @@ export const checkLogicRubricStart = (config: LogicRubricPhase, purpose: Purpose
 const FITTED = 64
 
 const readShape = (folder: string) => {
-  if (existsSync(join(folder, 'config.json'))) return loadConfig(folder)
+  if (isModel(folder)) return loadConfig(folder)
   throw new CheckpointError(`start: expected a whole model in ${folder}, got an adapter`, {
     hint: 'the vocabulary of a whole model can grow; give the folder of the base model',
   })

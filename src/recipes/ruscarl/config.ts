@@ -216,3 +216,7 @@ export const settingsSchema = z.strictObject({
 export const ruscarlSchema = z.preprocess(withJudgedRows, settingsSchema)
 
 export type RuscarlConfig = z.output<typeof ruscarlSchema>
+
+/** Whether any prompt ever shows its rubric. */
+export const isScaffolded = ({ scaffold, evaluation }: RuscarlConfig): boolean =>
+  scaffold.group.kind !== 'none' || evaluation.scaffolded

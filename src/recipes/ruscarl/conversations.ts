@@ -1,6 +1,6 @@
 /** @file Conversations as ruscarl trains on them: with its scaffold, its rubrics, its judges. */
 
-import type { ChatModel } from '../../chat/chat-model.ts'
+import type { ChatMessage, ChatModel } from '../../chat/chat-model.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import type { ScoreItem } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
@@ -17,7 +17,7 @@ import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
-import type { RuscarlConfig } from './config.ts'
+import { isScaffolded, type RuscarlConfig } from './config.ts'
 import { completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
@@ -50,11 +50,9 @@ const secondJudge = (
 }
 
 /** What a conversation is shown at most: the whole rubric, in training that of training. */
-const promptsOf = (
-  { task, rollout, scaffold }: RuscarlConfig,
-  rubricOf: (row: ConversationRow) => Rubric,
-): PromptSettings => {
-  const show = scaffolding(scaffold)
+const promptsOf = (config: RuscarlConfig, rubricOf: (row: ConversationRow) => Rubric): PromptSettings => {
+  const { task, rollout, scaffold } = config
+  const show = isScaffolded(config) ? scaffolding(scaffold) : (messages: readonly ChatMessage[]) => messages
   return {
     maxPromptTokens: task.maxPromptTokens,
     maxTokens: rollout.maxTokens,

@@ -13,7 +13,7 @@ import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
 import type { StepWork } from '../common/step-work.ts'
 import { shorterStart } from '../common/test-problems.ts'
 import { check } from './check.ts'
-import type { RuscarlConfig } from './config.ts'
+import { isScaffolded, type RuscarlConfig } from './config.ts'
 import { dataFigures } from './data-figures.ts'
 
 /** The supervised phase between the start and the reinforcement. */
@@ -22,13 +22,15 @@ const sftWords = ({ sft }: RuscarlConfig): string =>
     ? ''
     : `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
 
-const dataLines = ({ task }: RuscarlConfig, data: DataFigures): string[] =>
-  task.kind === 'packing'
+const dataLines = (config: RuscarlConfig, data: DataFigures): string[] => {
+  const { task } = config
+  return task.kind === 'packing'
     ? [`data         packing lists, ${data.train} trips to train on, ${formatInteger(data.test)} to test on`]
     : [
         `data         ${task.file}${data.assumed ? ' (not there yet: HealthBench as the paper used it is assumed)' : ''}: ${formatInteger(data.train)} conversations to train on, ${formatInteger(data.test)} to test on`,
-        `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${formatInteger(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}, with the whole scaffold ${formatInteger(data.scaffoldedTokens)}`,
+        `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${formatInteger(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}${isScaffolded(config) ? `, with the whole scaffold ${formatInteger(data.scaffoldedTokens)}` : ''}`,
       ]
+}
 
 /** What groups without a spread may cost besides; the figures of the plan are without it. */
 const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): string[] =>
@@ -79,7 +81,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
     config,
     packingModelConfig,
     {
-      tokens: data.scaffoldedTokens,
+      tokens: isScaffolded(config) ? data.scaffoldedTokens : data.promptTokens,
       longest: Math.min(data.longestPrompt, task.maxPromptTokens),
       // Every sample has a prompt of its own while it is scaffolded.
       together: rollout.prompts * rollout.samples,

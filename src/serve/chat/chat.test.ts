@@ -37,6 +37,25 @@ describe('the official client on a local checkpoint', () => {
     expect((await client.models.retrieve('logic-start')).owned_by).toBe('gradus')
   })
 
+  it('samples as the makers of the model recommend where a request says nothing', async () => {
+    const recommended = await openLocalChat(FOLDER, { threads: 1 })
+    recommended.generation.sampling.topK = 1
+    const other = await startChatServer(recommended)
+    const baseURL = `${other.url}/v1`
+    const ask = (changes: object) =>
+      new OpenAI({ baseURL, apiKey: 'x' }).completions.create({
+        ...{ model: 'logic-start', prompt: PROMPT, max_tokens: 40, seed: 1 },
+        ...changes,
+      })
+    try {
+      const greedy = (await complete()).choices[0].text
+      expect((await ask({})).choices[0].text).toBe(greedy)
+      expect((await ask({ top_k: -1, temperature: 2 })).choices[0].text).not.toBe(greedy)
+    } finally {
+      await other.close()
+    }
+  })
+
   it('continues text as the policy itself does', async () => {
     const { choices, usage } = await complete({ logprobs: 3 })
     const promptTokens = model.tokenizer.encode(PROMPT, { addSpecialTokens: true })

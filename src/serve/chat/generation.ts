@@ -40,10 +40,11 @@ export interface Usage {
   total_tokens: number
 }
 
-const common = (body: ChatRequestBody | CompletionRequestBody) => ({
-  temperature: body.temperature ?? 1,
-  topP: body.top_p ?? 1,
-  topK: Math.max(0, body.top_k ?? 0),
+/** What a request leaves open is as the model's generation_config.json has it. */
+const common = ({ generation: { sampling } }: LocalChat, body: ChatRequestBody | CompletionRequestBody) => ({
+  temperature: body.temperature ?? sampling.temperature ?? 1,
+  topP: body.top_p ?? sampling.topP ?? 1,
+  topK: Math.max(0, body.top_k ?? sampling.topK ?? 0),
   count: body.n ?? 1,
   seed: body.seed ?? null,
   stops: body.stop,
@@ -58,7 +59,7 @@ export const chatGeneration = (model: LocalChat, body: ChatRequestBody): Generat
   )
   const text = refusing(() => model.template.render(messages, { addGenerationPrompt: true }))
   return {
-    ...common(body),
+    ...common(model, body),
     prompts: [encode(model, text, { addSpecialTokens: !model.ownTemplate })],
     maxTokens: body.max_completion_tokens ?? body.max_tokens ?? null,
     topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : 0,
@@ -83,7 +84,7 @@ export const completionGeneration = (model: LocalChat, body: CompletionRequestBo
   const several = Array.isArray(prompt) && typeof prompt[0] !== 'number'
   const prompts = (several ? prompt : [prompt]) as (string | number[])[]
   return {
-    ...common(body),
+    ...common(model, body),
     prompts: prompts.map(one =>
       typeof one === 'string' ? encode(model, one, { addSpecialTokens: true }) : one,
     ),

@@ -114,11 +114,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     return {
       say: said(
         rng,
-        [
-          'Include the keywords {words}.',
-          'Use the following words: {words}.',
-          'Make sure to mention {words}.',
-        ],
+        ['Include {words}.', 'Use the following in your answer: {words}.', 'Make sure to mention {words}.'],
         { words: keywords.join(' and ') },
       ),
       kwargs: { keywords },
@@ -142,9 +138,9 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       say: said(
         rng,
         [
-          'Do not use the words {words}.',
+          'Do not use any of these words: {words}.',
           'Avoid the following keywords: {words}.',
-          'The words {words} must not appear.',
+          'Not a single time may you write: {words}.',
         ],
         { words: words.join(', ') },
       ),

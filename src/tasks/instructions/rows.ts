@@ -48,49 +48,35 @@ const fewestWords = ({ words }: Request, asked: readonly Asked[]): number => {
   return Math.min(Math.max(words, ...asked.map(({ fewest = 0 }) => fewest)), Math.floor(most / 2))
 }
 
-/** What makes an answer of text that follows: content, no copy of the request, length, no repetition. Half a point each. */
+const CONTENT_POINTS = 0.5
+
+const content = (id: string, text: string, fn: string, params: Record<string, unknown>): Criterion => ({
+  id,
+  text,
+  points: CONTENT_POINTS,
+  verifier: rule(fn, params),
+})
+
+/** What every answer should be; the rubric of all rows. */
+export const SHARED_CRITERIA: readonly Criterion[] = [
+  content('varied', 'Does not say the same again and again.', 'repetition', { n: 4, maxShare: 0.15 }),
+  content('language', 'Is language that the starting model finds likely.', 'likelihood', { min: -2.5 }),
+]
+
+/** What makes an answer of text that follows: what was asked for is there, in words of its own, and enough of it. */
 const contentCriteria = (
   request: Request,
   kinds: readonly InstructionKind[],
   asked: readonly Asked[],
 ): Criterion[] => {
-  const without = asked.flatMap(({ without: words = [] }) => words)
   const fewest = fewestWords(request, asked)
   const echoed = kinds.some(({ echoes }) => echoes)
   return [
-    request.content(without),
-    ...(echoed
-      ? []
-      : [
-          {
-            id: 'own_words',
-            text: 'Does not repeat the request.',
-            points: 1,
-            verifier: rule('echo', { maxShare: 0.3 }),
-          },
-        ]),
-    {
-      id: 'long_enough',
-      text: `Has at least ${fewest} words.`,
-      points: 1,
-      verifier: rule('length', { min: fewest }),
-    },
-    {
-      id: 'varied',
-      text: 'Does not say the same again and again.',
-      points: 1,
-      verifier: rule('repetition', { n: 4, maxShare: 0.15 }),
-    },
-    {
-      id: 'language',
-      text: 'Is language that the starting model finds likely.',
-      points: 1,
-      verifier: rule('likelihood', { min: -2.5 }),
-    },
-  ].map(criterion => ({ ...criterion, points: CONTENT_POINTS }))
+    { ...request.content(asked.flatMap(({ without = [] }) => without)), points: CONTENT_POINTS },
+    ...(echoed ? [] : [content('own_words', 'Does not repeat the request.', 'echo', { maxShare: 0.3 })]),
+    content('long_enough', `Has at least ${fewest} words.`, 'length', { min: fewest }),
+  ]
 }
-
-const CONTENT_POINTS = 0.5
 
 /** @param seed the same seed gives the same rows; different rows each. */
 export const instructionRows = (count: number, seed: number | string): InstructionRow[] => {

@@ -123,6 +123,25 @@ const siluOp: Op<None> = {
 /** x * sigmoid(x), also called swish. */
 export const silu = unaryFunction(siluOp)
 
+/** gelu(x) = x * sigmoid(ROOT * x + CUBE * x^3) by the tanh approximation, since (1 + tanh(z)) / 2 = sigmoid(2 z). */
+const ROOT = 2 * Math.sqrt(2 / Math.PI)
+const CUBE = 0.044715 * ROOT
+
+const geluOp: Op<None> = {
+  name: 'gelu',
+  infer: ([x]) => [{ dtype: x.dtype, shape: x.shape }],
+  emit: inputs => ({ type: 'FastGelu', domain: 'com.microsoft', inputs: [...inputs] }),
+  gradient: ({ inputs: [x], outputs: [y] }, [dy]) => {
+    const squared = square(x)
+    const s = sigmoid(mul(x, add(ROOT, mul(CUBE, squared))))
+    const slope = add(ROOT, mul(3 * CUBE, squared))
+    // As of silu, times what is within the sigmoid differentiated.
+    return [mul(dy!, add(s, mul(mul(y, sub(1, s)), slope)))]
+  },
+}
+/** The tanh approximation of x * Phi(x) (Hendrycks and Gimpel 2016), `gelu_pytorch_tanh`. */
+export const gelu = unaryFunction(geluOp)
+
 /** Limits values to [low, high]; no gradient flows where a limit acts. */
 export const clamp = (x: Tensor, low: number, high: number): Tensor => minimum(maximum(x, low), high)
 

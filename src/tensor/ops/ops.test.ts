@@ -141,6 +141,11 @@ const CASES: Record<string, Case> = {
     x => x * sigmoid(x),
     () => floats([2, 5], -4, 4),
   ),
+  gelu: unary(
+    e.gelu,
+    x => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+    () => floats([2, 5], -4, 4),
+  ),
   clamp: unary(
     x => e.clamp(x, -0.25, 0.25),
     x => Math.min(0.25, Math.max(-0.25, x)),

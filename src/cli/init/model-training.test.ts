@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import type { ModelConfig } from '../../model/config.ts'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import { TINY } from '../../policy/local/tiny-model.fixture.ts'
+import { cli, Sandbox } from '../cli.fixture.ts'
+import { fittedSettings } from './model-settings.ts'
+
+const sandbox = new Sandbox()
+afterAll(() => sandbox.remove())
+
+/** As SmolLM2-135M and Qwen2.5-0.5B are. */
+const SMALL: ModelConfig = {
+  ...TINY,
+  ...{ vocabSize: 49_152, hiddenSize: 576, intermediateSize: 1536, layers: 30, heads: 9, kvHeads: 3 },
+  ...{ headDim: 64, maxPositions: 8192 },
+}
+const LARGER: ModelConfig = {
+  ...SMALL,
+  ...{ vocabSize: 151_936, hiddenSize: 896, intermediateSize: 4864, layers: 24, heads: 14, kvHeads: 2 },
+}
+const GB = 1e9
+
+describe('settings that fit', () => {
+  it('take smaller micro-batches, then layers computed twice, where memory is short', () => {
+    const choice = (gigabytes: number) => {
+      const { microBatchTokens, recompute, memoryBytes } = fittedSettings(SMALL, gigabytes * GB)
+      return { microBatchTokens, recompute, fits: memoryBytes <= 0.7 * gigabytes * GB }
+    }
+    expect(choice(16)).toEqual({ microBatchTokens: 2048, recompute: false, fits: true })
+    expect(choice(6)).toEqual({ microBatchTokens: 1024, recompute: false, fits: true })
+    expect(choice(2.5)).toEqual({ microBatchTokens: 1024, recompute: true, fits: true })
+    expect(choice(0.1)).toMatchObject({ microBatchTokens: 512, recompute: true, fits: false })
+  })
+
+  it('take smaller steps with a larger model', () => {
+    expect(fittedSettings(SMALL, 16 * GB).learningRate).toBe(2e-4)
+    expect(fittedSettings(LARGER, 32 * GB).learningRate).toBe(1e-4)
+  })
+})
+
+describe('gradus init train --model', () => {
+  it('writes rows, tests, rubric and settings that a plan accepts', async () => {
+    const model = writeTinyChat(sandbox.path('model'), 4096)
+    const folder = sandbox.path('mine')
+    const made = await cli(['init', 'train', folder, '--model', model, '--instructions'])
+    expect(made.code, made.err).toBe(0)
+    const settings = parse(readFileSync(join(folder, 'train.yaml'), 'utf8'))
+    expect(settings).toMatchObject({
+      recipe: 'grpo',
+      model: { folder: model, lora: { rank: 16 } },
+      task: { file: 'rows.jsonl', testFile: 'test.jsonl', rubric: 'rubric.yaml' },
+    })
+    const set = ['file', 'testFile', 'rubric'].flatMap(key => [
+      '--set',
+      `task.${key}=${join(folder, settings.task[key])}`,
+    ])
+    const more = ['--set', 'task.maxPromptTokens=2000', '--dry-run']
+    const planned = await cli(['train', join(folder, 'train.yaml'), ...set, ...more])
+    expect(planned.code, planned.err).toBe(0)
+    expect(planned.out).toContain('700 conversations to train on, 60 to test on')
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toMatch(
+      /It takes about .* of two cores and .*B of memory/,
+    )
+  })
+
+  it('takes the rows of the example without --instructions, and wants a model with them', async () => {
+    const model = writeTinyChat(sandbox.path('model'), 4096)
+    const folder = sandbox.path('own')
+    expect((await cli(['init', 'train', folder, '--model', model])).code).toBe(0)
+    expect(readFileSync(join(folder, 'rubric.yaml'), 'utf8')).toContain('id: offer')
+    const refused = await cli(['init', 'train', sandbox.path('none'), '--instructions'])
+    expect(refused.code).toBe(2)
+    expect(refused.err).toContain('--model HuggingFaceTB/SmolLM2-135M-Instruct')
+  })
+})

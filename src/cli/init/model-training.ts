@@ -1,0 +1,128 @@
+/** @file What `gradus init train --model` writes: rows, rubric, settings and a page for a training of a public chat model. */
+
+import { existsSync } from 'node:fs'
+import { stringify } from 'yaml'
+import { bringModel } from '../../model/bring-model.ts'
+import { loadConfig } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { modelTensors } from '../../policy/local/parameters.ts'
+import { memoryHere } from '../../recipes/common/feasible.ts'
+import { planTime } from '../../recipes/common/plan-time.ts'
+import { instructionRows, SHARED_CRITERIA } from '../../tasks/instructions/index.ts'
+import { formatBytes, formatCount, formatDuration, formatInteger } from '../../util/format.ts'
+import { type FittedSettings, fittedSettings, ROLLOUTS } from './model-settings.ts'
+
+/** Files by their place in the new folder. */
+export type Files = Map<string, string | Uint8Array>
+
+/** Rows that are written, and how many of them are kept for the test. */
+const ROWS = { instructions: 700, test: 60, example: 16 }
+const STEPS = 60
+
+const settingsText = (model: string, fit: FittedSettings, tested: number): string => {
+  const { prompts, samples, temperature } = ROLLOUTS
+  return `# Trains on rows.jsonl by rubric.yaml. In this folder:   gradus train train.yaml
+# Every key with its type, default and meaning:          gradus train grpo --settings
+recipe: grpo
+model:
+  folder: ${JSON.stringify(model)} # a name on the hub, a folder, or a GGUF file
+  lora: { rank: ${fit.lora.rank}, alpha: ${fit.lora.alpha} } # an adapter is trained; leave it out to train all weights, at a tenth of the learning rate
+task:
+  file: rows.jsonl
+  rubric: rubric.yaml # for all rows; criteria of a row come on top
+  testFile: test.jsonl # rows that are never trained on; the model is tested on them
+  maxPromptTokens: 256
+# Who judges the criteria that have no verifier, behind any OpenAI-compatible server:
+# judge:
+#   fleet:
+#     endpoints: [{ url: http://127.0.0.1:8001/v1, model: my-judge, apiKeyEnv: JUDGE_KEY }]
+steps: ${STEPS}
+rollout: { prompts: ${prompts}, samples: ${samples}, maxTokens: ${fit.maxTokens}, temperature: ${temperature} } # hotter, small models write nonsense
+minibatches: 1
+loss: { preset: gradus:ruscarl, kl: { kind: none } }
+optimizer:
+  learningRate: { kind: constant, peak: ${fit.learningRate}, warmup: 3 }
+policy: { microBatchTokens: ${fit.microBatchTokens}${fit.recompute ? ', recompute: true' : ''} } # what fits the memory of this machine
+evaluation: { every: 20, problems: ${tested}, problemsBetween: ${tested}, samples: 1, temperature: 0.3 }
+checkpoint: { every: 10 }
+`
+}
+
+/** Hours of two cores and memory, as a plan foresees them. */
+const costOf = (config: ModelConfig, fit: FittedSettings): string => {
+  const rollouts = ROLLOUTS.prompts * ROLLOUTS.samples
+  const { hours } = planTime({
+    ...{ parameters: modelTensors(config, null, false).total, steps: STEPS, epochs: 1, critic: false },
+    ...{ recompute: fit.recompute, newTokens: rollouts * fit.maxTokens, readTokens: rollouts * 64 },
+  })
+  return `about ${formatDuration(3600 * hours['two cores'])} of two cores and ${formatBytes(fit.memoryBytes)} of memory`
+}
+
+const INSTRUCTIONS = `The model is asked for short texts with one to three instructions each (no commas, two paragraphs, a title, at most 30 words, ...), and learns to follow them. The instructions are of the kinds of IFEval; neither its prompts nor its words are among the rows. Each row also pays for what makes an answer one: that what was asked for is there, that the request is not copied, that it is long enough; and \`rubric.yaml\`, for all rows, that nothing is said again and again and that it is language. Without these the cheapest way to follow an instruction is to say nothing with it.`
+
+const EXAMPLE = `The rows and the rubric are a small example: short answers and lists, with an offer of more help at the end. Put your own in their place.`
+
+const pageText = (model: string, config: ModelConfig, fit: FittedSettings, instructions: boolean): string => {
+  const weights = formatCount(modelTensors(config, null, false).total)
+  return `# A training of ${model}
+
+\`\`\`sh
+gradus train train.yaml --dry-run    # what it would do, how long, and whether this machine can
+gradus train train.yaml              # ${STEPS} steps; Ctrl+C finishes the step, saves, and prints the command that goes on
+\`\`\`
+
+${instructions ? INSTRUCTIONS : EXAMPLE}
+
+It takes ${costOf(config, fit)} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${STEPS} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses). Evaluations come on top.
+
+| file | what it is |
+|---|---|
+| \`rows.jsonl\` | prompts, one a line, with criteria of their own |
+| \`test.jsonl\` | rows to test on, never trained on |
+| \`rubric.yaml\` | the rubric of all rows |
+| \`train.yaml\` | the settings; \`gradus train grpo --settings\` explains each |
+| \`train.schema.json\` | lets editors complete and check \`train.yaml\` |
+
+## Is it better?
+
+\`\`\`sh
+gradus eval --data test.jsonl --rubric rubric.yaml --model ${model} --adapter runs/train-seed1/checkpoints/step-0000${STEPS} --against ${model} --html eval.html
+\`\`\`
+
+Read twenty answers before you believe a score. These rows are of the kind that was trained on; a benchmark by somebody else says more: \`gradus eval --task ifeval --data FILE\`.
+
+## Make it yours
+
+A row is \`{"prompt": "..."}\` or \`{"prompt": "...", "criteria": [...]}\`; a criterion has an \`id\`, a \`text\`, \`points\`, and a rule that checks it (\`gradus grade --rules\` lists them) or a judge. Say in criteria what must not be lost, too: what is not paid for is given up.
+`
+}
+
+const linesOf = (file: string | Uint8Array): string[] =>
+  Buffer.from(file).toString('utf8').trimEnd().split('\n')
+const textOf = (lines: readonly string[]): string => `${lines.join('\n')}\n`
+
+const rubricText = (): string =>
+  `# What every answer should be; rows have criteria of their own. gradus grade --rules lists the rules.\n${stringify({ criteria: SHARED_CRITERIA })}`
+
+/**
+ * Files of a training of a model: settings for its size and this machine's memory, rows of instructions or the example's.
+ * @param example files of the example that ships
+ * @throws CheckpointError for a model that cannot be used
+ */
+export const modelTraining = async (model: string, instructions: boolean, example: Files): Promise<Files> => {
+  const place = await bringModel(model, { only: 'config' })
+  // The shape of a GGUF file stands in its header.
+  const config = loadConfig(existsSync(place) ? place : await bringModel(model))
+  const fit = fittedSettings(config, memoryHere())
+  const tested = instructions ? ROWS.test : ROWS.example
+  const rows = instructions
+    ? instructionRows(ROWS.instructions + ROWS.test, 1).map(row => JSON.stringify(row))
+    : linesOf(example.get('rows.jsonl')!)
+  return new Map([
+    ['rows.jsonl', textOf(rows.slice(0, -tested))],
+    ['test.jsonl', textOf(rows.slice(-tested))],
+    ['rubric.yaml', instructions ? rubricText() : example.get('rubric.yaml')!],
+    ['train.yaml', settingsText(model, fit, tested)],
+    ['README.md', pageText(model, config, fit, instructions)],
+  ])
+}

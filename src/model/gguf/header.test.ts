@@ -1,0 +1,187 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CheckpointError } from '../../util/errors.ts'
+import { loadConfig } from '../checkpoint.ts'
+import { openMerged } from '../merged.ts'
+import { loadTokenizer } from '../tokenizer.ts'
+import { checkWeights, loadWeights } from '../weights.ts'
+import { writeGguf } from './export.ts'
+import { ggufJson } from './folder.ts'
+import { readGgufHeader } from './header.ts'
+import { writeTinyModel } from './tiny-model.fixture.ts'
+import { type GgufValue, ggufChunks, type WrittenTensor } from './write.ts'
+
+let dir: string
+let whole: Buffer
+let broken: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gradus-gguf-'))
+  const merged = openMerged(writeTinyModel(join(dir, 'model'), 'llama'))
+  const file = join(dir, 'whole.gguf')
+  writeGguf(file, merged, 'f16', 'tiny')
+  merged.close()
+  whole = readFileSync(file)
+  broken = join(dir, 'broken.gguf')
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+/** Everything that opening a model reads. */
+const open = () => {
+  const config = loadConfig(broken)
+  loadTokenizer(broken)
+  checkWeights(broken, config)
+  return loadWeights(broken, config)
+}
+
+const openBytes = (bytes: Uint8Array) => {
+  writeFileSync(broken, bytes)
+  return open()
+}
+
+/** The whole file with `count` bytes at `at` changed. */
+const patched = (at: number, value: bigint, count: 4 | 8) => {
+  const bytes = Buffer.from(whole)
+  if (count === 4) bytes.writeUInt32LE(Number(value), at)
+  else bytes.writeBigUInt64LE(value, at)
+  return bytes
+}
+
+const keyAt = (key: string) => whole.indexOf(key) + key.length
+const HUGE = [2n ** 31n, 2n ** 40n, 2n ** 63n, 2n ** 64n - 1n]
+
+describe('a damaged file', () => {
+  it('that ends early is refused, wherever it ends', () => {
+    const ends = Array.from({ length: 60 }, (_, i) => Math.floor((i / 60) ** 2 * whole.length))
+    for (const end of ends)
+      expect(() => openBytes(whole.subarray(0, end)), `${end} bytes`).toThrow(CheckpointError)
+    expect(() => openBytes(whole.subarray(0, whole.length - 40))).toThrow(
+      /output_norm\.weight: needs 256 bytes from byte \d+ on, but the file ends after \d+.*incomplete: fetch it again/s,
+    )
+    expect(openBytes(whole).size).toBeGreaterThan(10)
+  })
+
+  it.each([
+    ['tensors', () => 8],
+    ['values', () => 16],
+    ['bytes in a key', () => 24],
+    ['bytes in a text', () => keyAt('general.name') + 4],
+    ['elements in an array', () => keyAt('tokenizer.ggml.token_type') + 8],
+    ['texts in an array', () => keyAt('tokenizer.ggml.tokens') + 8],
+    ['columns of a tensor', () => keyAt('token_embd.weight') + 4],
+    ['bytes before a tensor', () => keyAt('token_embd.weight') + 24],
+  ])('that claims ever so many %s is refused at once, and takes no memory for them', (_, at) => {
+    for (const count of HUGE) {
+      writeFileSync(broken, patched(at(), count, 8))
+      const before = process.memoryUsage()
+      const started = performance.now()
+      expect(open).toThrow(CheckpointError)
+      expect(performance.now() - started).toBeLessThan(2000)
+      const after = process.memoryUsage()
+      expect(after.heapTotal + after.external - before.heapTotal - before.external).toBeLessThan(2 ** 27)
+    }
+  })
+
+  const unusable: [string, () => Uint8Array, RegExp][] = [
+    ['is no GGUF file', () => Buffer.from('PK\x03\x04 and more'), /expected a GGUF file.*"PK/],
+    ['is of another version', () => patched(4, 1n, 4), /expected GGUF version 2 or 3.*got version 1/],
+    ['is big-endian', () => patched(4, 0x03000000n, 4), /got a big-endian file/],
+    [
+      'has values of an unknown type',
+      () => patched(keyAt('general.name'), 77n, 4),
+      /general\.name: unknown type 77/,
+    ],
+    [
+      'has an unknown number format',
+      () => patched(keyAt('token_embd.weight') + 20, 23n, 4),
+      /token_embd\.weight: its number format is not one that can be read.*Q4_0/,
+    ],
+    [
+      'has tensors of no dimension',
+      () => patched(keyAt('token_embd.weight'), 0n, 4),
+      /token_embd\.weight: expected 1 to 4 dimensions, got 0/,
+    ],
+    [
+      'has tensors over one another',
+      () => patched(keyAt('blk.0.attn_norm.weight') + 16, 0n, 8),
+      /blk\.0\.attn_norm\.weight: expected its data at byte \d+ of the data section, got 0/,
+    ],
+    [
+      'has a tensor of an odd place',
+      () => patched(keyAt('token_embd.weight') + 24, 7n, 8),
+      /token_embd\.weight: expected its data at byte 32 of the data section, got 7/,
+    ],
+    [
+      'has a tensor of another shape',
+      () => patched(keyAt('llama.feed_forward_length') + 4, 95n, 4),
+      /mlp\.gate_proj\.weight: expected shape \[95, 64\], got \[96, 64\]/,
+    ],
+    [
+      'has an end token beyond its vocabulary',
+      () => patched(keyAt('tokenizer.ggml.eos_token_id') + 4, 999n, 4),
+      /eos_token_id: expected an id below 320, got 999/,
+    ],
+  ]
+  it.each(unusable)('that %s is refused', (_, bytes, message) => {
+    const opening = () => openBytes(bytes())
+    expect(opening).toThrow(CheckpointError)
+    expect(opening).toThrow(message)
+  })
+})
+
+const tensor = (name: string, ...shape: number[]): WrittenTensor => ({
+  ...{ name, shape, type: 'F32' },
+  read: () => new Float32Array(shape.reduce((product, size) => product * size, 1)).fill(0.5),
+})
+
+const write = (values: [string, GgufValue][], tensors: WrittenTensor[] = []) =>
+  writeFileSync(broken, Buffer.concat([...ggufChunks(values, tensors)]))
+
+const GEMMA: [string, GgufValue][] = [
+  ['general.architecture', { text: 'gemma3' }],
+  ['gemma3.context_length', { u32: 64 }],
+  ['gemma3.embedding_length', { u32: 8 }],
+  ['gemma3.block_count', { u32: 7 }],
+  ['gemma3.feed_forward_length', { u32: 16 }],
+  ['gemma3.attention.head_count', { u32: 2 }],
+  ['gemma3.attention.head_count_kv', { u32: 1 }],
+  ['gemma3.attention.key_length', { u32: 4 }],
+  ['gemma3.attention.layer_norm_rms_epsilon', { f32: 1e-6 }],
+  ['gemma3.attention.sliding_window', { u32: 16 }],
+]
+
+describe('settings', () => {
+  it.each([
+    ['qwen2moe', {}, /general\.architecture: expected llama, qwen2, qwen3, gemma3, got "qwen2moe"/],
+    ['llama', { 'split.count': { u32: 3 } }, /one of 3 files.*llama-gguf-split --merge/],
+    ['llama', {}, /llama\.attention\.head_count: expected a number, got nothing/],
+  ] as const)('of %s that cannot be used are refused (%#)', (name, more, message) => {
+    write([['general.architecture', { text: name }], ...Object.entries(more)])
+    expect(() => loadConfig(broken)).toThrow(message)
+  })
+
+  it('of other ways of stretching the context are refused', () => {
+    const scaled: [string, GgufValue][] = [...GEMMA, ['gemma3.rope.scaling.type', { text: 'yarn' }]]
+    write(scaled, [tensor('token_embd.weight', 12, 8)])
+    expect(() => loadConfig(broken)).toThrow(/rope\.scaling\.type: expected linear or none, got yarn/)
+  })
+
+  it('of a cutting of words that is not known are refused with those that are', () => {
+    write([
+      ['general.architecture', { text: 'llama' }],
+      ['tokenizer.ggml.model', { text: 'gpt2' }],
+      ['tokenizer.ggml.pre', { text: 'poro-chat' }],
+      ['tokenizer.ggml.tokens', { texts: ['a', 'b'] }],
+      ['tokenizer.ggml.merges', { texts: ['a b'] }],
+    ])
+    expect(() => ggufJson(broken, 'tokenizer.json')).toThrow(
+      /tokenizer\.ggml\.pre: expected one of gpt-2.*got "poro-chat"/,
+    )
+  })
+
+  it('of a value that stands there twice are refused', () => {
+    write([...GEMMA, GEMMA[1]])
+    expect(() => readGgufHeader(broken)).toThrow(/gemma3\.context_length: stands there twice/)
+  })
+})
