@@ -32,6 +32,13 @@ export const GOOD_RUBRIC = {
   ],
 }
 
+const INSTRUCTIONS_ROW = {
+  key: 1,
+  prompt: 'Why?',
+  instruction_id_list: ['punctuation:no_comma'],
+  kwargs: [{}],
+}
+
 /** A small rubric in every format that is read. */
 export const RUBRICS: Readonly<Record<string, unknown>> = {
   native: {
@@ -170,6 +177,12 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
   const rubric = sandbox.write('good/rubric.json', JSON.stringify(GOOD_RUBRIC))
   const responses = sandbox.write('good/responses.jsonl', '{"id": 1, "response": "the cause"}\n')
   const verdicts = sandbox.write('good/verdicts.jsonl', '{"id": "1", "verdicts": {"cause": true}}\n')
+  const answer = { id: 'row1', response: 'the cause' }
+  const answers = sandbox.write(
+    'good/answers.jsonl',
+    `${JSON.stringify(answer)}\n${JSON.stringify({ ...answer, id: 1 })}\n`,
+  )
+  const instructions = sandbox.write('good/instructions.jsonl', `${JSON.stringify(INSTRUCTIONS_ROW)}\n`)
   const asked = ['--judge', judge, '--model', 'm']
   const rows = ['jsonl']
   const values = ['yaml', 'json', 'jsonl']
@@ -320,6 +333,27 @@ export const readers = (sandbox: Sandbox, model: string, judge: string): Reader[
       endings: rows,
       args: file => ['verify', 'logic', file],
       good: FOLIO_ROW,
+      json: true,
+    },
+    {
+      name: 'eval --model (answers)',
+      endings: rows,
+      args: file => ['eval', '--data', instructions, '--task', 'ifeval', '--model', file, '--json'],
+      good: { ...answer, id: 1, by: 'b', finishReason: 'stop', tokens: 3, verdicts: printed.verdicts },
+      json: true,
+    },
+    {
+      name: 'eval --task ifeval --data',
+      endings: rows,
+      args: file => ['eval', '--data', file, '--task', 'ifeval', '--model', answers, '--json'],
+      good: INSTRUCTIONS_ROW,
+      json: true,
+    },
+    {
+      name: 'eval --task gsm8k --data',
+      endings: rows,
+      args: file => ['eval', '--data', file, '--task', 'gsm8k', '--model', answers, '--json'],
+      good: { question: 'Why?', answer: 'So.\n#### 3' },
       json: true,
     },
     {

@@ -17,14 +17,17 @@ export const atLeast0 = (text: string): number => numberThat(text, n => n >= 0, 
 
 export const share = (text: string): number => numberThat(text, n => n >= 0 && n <= 1, 'a number from 0 to 1')
 
-/** `NAME=SHARE`, added to those before it. */
+/** Figures of evaluations that are no shares. */
+const LENGTHS = ['length', 'tokens']
+
+/** `NAME=SHARE`, of lengths `NAME=NUMBER`, added to those before it. */
 export const namedShares = (
   text: string,
   before: readonly (readonly [name: string, share: number])[] = [],
 ): (readonly [name: string, share: number])[] => {
-  const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? []
+  const [, name, value] = /^(.+)=([^=]*)$/.exec(text) ?? []
   if (name === undefined) throw new InvalidArgumentError('Expected NAME=SHARE.')
-  return [...before, [name, share(value)]]
+  return [...before, [name, (LENGTHS.includes(name) ? atLeast0 : share)(value)]]
 }
 
 /** `NAME=TEXT`, added to those before it. */

@@ -11,6 +11,8 @@ export interface ProgressOptions {
   /** Steps already done before this process began (a resume), so that the rate is of this process alone. */
   done?: number
   label?: string
+  /** What a step is called. Default `step`. */
+  unit?: string
   /** Print nothing but errors: with --json, say. */
   quiet?: boolean
   stream?: ProgressStream
@@ -30,8 +32,8 @@ const formatMetric = (value: number): string => {
   return size >= 0.01 ? value.toFixed(size >= 10 ? 1 : 3) : value.toExponential(1)
 }
 
-const formatRate = (perSecond: number): string =>
-  perSecond >= 0.95 ? `${perSecond.toFixed(1)} steps/s` : `${formatDuration(1 / perSecond)}/step`
+const formatRate = (perSecond: number, unit: string): string =>
+  perSecond >= 0.95 ? `${perSecond.toFixed(1)} ${unit}s/s` : `${formatDuration(1 / perSecond)}/${unit}`
 
 /** Shows how far a run is, how fast, how long still, and its key metrics. */
 export class Progress {
@@ -45,6 +47,7 @@ export class Progress {
     this.#options = {
       done: 0,
       label: '',
+      unit: 'step',
       quiet: false,
       stream: process.stderr,
       everyMs: 5_000,
@@ -92,11 +95,11 @@ export class Progress {
   }
 
   #line(metrics: Record<string, number | null | undefined>): string {
-    const { total, label, stream } = this.#options
+    const { total, label, stream, unit } = this.#options
     const width = String(total).length
     const parts = [`${String(this.#step).padStart(width)}/${total}`]
     if (this.#secondsPerStep !== null && this.#secondsPerStep > 0) {
-      parts.push(formatRate(1 / this.#secondsPerStep))
+      parts.push(formatRate(1 / this.#secondsPerStep, unit))
       const left = (total - this.#step) * this.#secondsPerStep
       parts.push(left > 0 ? `${formatDuration(left)} left` : 'done')
     }

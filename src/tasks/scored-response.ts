@@ -62,7 +62,7 @@ export interface Noise {
   score(score: number | null, key: string): number | null
 }
 
-interface RubricScoring {
+export interface RubricScoring {
   rubric: Rubric
   score: ScoringRule
   noise?: Noise

@@ -118,3 +118,6 @@ export class Rng {
     return rng
   }
 }
+
+/** A seed as servers take them, a whole number below 2^31, of a name. */
+export const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)

@@ -1,5 +1,6 @@
 /** @file The judge of a command line: an endpoint behind limits and retries, with a cache where a folder is named. */
 
+import type { ChatModel } from '../../chat/index.ts'
 import {
   fleetSchema,
   judgeSchema,
@@ -61,12 +62,13 @@ const transportOf = ({ timeout, retries }: JudgeCommandOptions) => {
 
 /**
  * The judge that the options ask for; null where they name none.
+ * @param surroundings the form of what it is asked; a model in place of the endpoint that the options name
  * @throws UsageError for options that do not go together; ConfigError for an endpoint, key or folder that cannot be used.
  */
 export const openCommandJudge = (
   options: JudgeCommandOptions,
   onWarning?: (message: string) => void,
-  { form }: { form?: JudgeForm } = {},
+  surroundings: { form?: JudgeForm; model?: ChatModel } = {},
 ): CommandJudge | null => {
   const { judge, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
@@ -84,7 +86,10 @@ export const openCommandJudge = (
       throw new UsageError(`--${stray}: there is no judge to use it with`, { hint: 'give --judge URL too' })
     return null
   }
-  const { url, model } = endpointOf(judge, options.model, { url: '--judge', model: `--${modelOption}` })
+  const local = surroundings.model
+  const { url, model } = local
+    ? { url: 'http://localhost', model: local.name }
+    : endpointOf(judge, options.model, { url: '--judge', model: `--${modelOption}` })
   if (model === undefined)
     throw new UsageError('--judge: the name of the model is missing', {
       hint: `give --${modelOption} NAME, or --judge URL#NAME`,
@@ -98,7 +103,7 @@ export const openCommandJudge = (
   }
   const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), {
     readOnly: options.dryRun,
-    form,
+    ...surroundings,
     onWarning,
   })
   const { grader, cache } = opened

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { GradeItem } from '../../grade/grader.ts'
 import type { RubricFile, RubricItem } from '../../rubric/formats/index.ts'
+import { promptKey } from '../../tasks/conversation/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { type JsonlLine, parseRow } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
@@ -47,10 +48,6 @@ export const parseResponseRow = ({ text, place }: JsonlLine): ResponseRow => {
 
 const asMessages = (prompt: string | ChatMessage[]): ChatMessage[] =>
   typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt
-
-/** Equal for prompts that say the same: files differ in blanks at the ends and in further keys. */
-export const promptKey = (prompt: readonly ChatMessage[]): string =>
-  JSON.stringify(prompt.map(({ role, content }) => [role, content.trim()]))
 
 const groupBy = (items: readonly RubricItem[], keyOf: (item: RubricItem) => string | null) => {
   const groups = new Map<string, RubricItem[]>()

@@ -4,6 +4,7 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import { groupSettingsSchema } from '../../grade/group/config.ts'
 import { GROUP_JUDGE, type GroupScores, type Standards, scoreGroup } from '../../grade/group/index.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
+import { promptKey } from '../../tasks/conversation/rows.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { noRows } from '../../util/jsonl.ts'
@@ -14,7 +15,7 @@ import { EXIT, type Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { GradeCommandOptions } from './grade.ts'
 import { openCommandJudge } from './judge.ts'
-import { gradeItemOf, parseResponseRow, promptKey, type ResponseRow, RubricMatcher } from './rows.ts'
+import { gradeItemOf, parseResponseRow, type ResponseRow, RubricMatcher } from './rows.ts'
 
 interface Row {
   place: string

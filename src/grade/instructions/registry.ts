@@ -1,7 +1,7 @@
 /** @file All instructions by their public ids: IFEval's 25, 4 more of its code, IFBench's 58. */
 
 import { DataError } from '../../util/errors.ts'
-import { closest } from '../../util/schema.ts'
+import { closest, describeValue } from '../../util/schema.ts'
 import { countInstructions } from './counts.ts'
 import type { Instruction } from './definition.ts'
 import { extentInstructions } from './extent.ts'
@@ -42,7 +42,7 @@ export const INSTRUCTION_IDS: readonly string[] = [...INSTRUCTIONS.keys()].sort(
 export const instructionById = (id: string): Instruction => {
   const found = INSTRUCTIONS.get(id)
   if (found) return found
-  throw new DataError(`expected the id of an instruction, got ${JSON.stringify(id)}`, { hint: advice(id) })
+  throw new DataError(`expected the id of an instruction, got ${describeValue(id)}`, { hint: advice(id) })
 }
 
 /** Ids of the same group or the same name, and the nearest by spelling. */

@@ -3,15 +3,12 @@
 import pMap from 'p-map'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { Rng } from '../../util/rng.ts'
+import { seedNumber } from '../../util/rng.ts'
 import type { Answerer } from './evaluate.ts'
 import { logicMessages, type ShownFormulas } from './format.ts'
 
 /** Beyond what the model is asked at a time no request waits inside it. */
 const WAITING = 2
-
-/** Seeds of servers are whole numbers. */
-const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)
 
 /**
  * Each answer is a call of its own, greedy ones too. @param concurrency calls that the model is asked at a time

@@ -32,6 +32,10 @@ export const heading = (title: string, about?: string): Html =>
 export const figure = (spec: ChartSpec, index: number): Html =>
   html`<figure class="panel ${index === 0 && 'first'}" id="${chartPlace(spec.id)}">${part(ChartFrame, { spec })}</figure>`
 
+/** A whole page of nothing but text and style. All text in `body` is escaped by `html`; it runs no script. */
+export const plainPage = (title: string, body: Html, style = ''): string =>
+  frame(title, body, { policy: '', style })
+
 /**
  * A whole page. All text in `body` is escaped by `html`, and the page may run no script but its own.
  * @param charts all charts that `figure` made a place for
@@ -40,13 +44,25 @@ export const figure = (spec: ChartSpec, index: number): Html =>
 export const page = (title: string, body: Html, charts: readonly ChartSpec[], style = ''): string => {
   const script = `${chartLibrary('uPlot.iife.min.js')}\n${pageScript()}`
   const hash = createHash('sha256').update(script).digest('base64')
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${hash}'; img-src data:`
-  return html`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${policy}"><title>${title}</title>
-<style>${raw(chartLibrary('uPlot.min.css'))}${raw(STYLE)}${raw(style)}</style></head>
-<body>${body}
+  const end = html`
 <script type="application/json" id="chart-data">${jsonForScript(charts)}</script>
-<script>${raw(script)}</script></body></html>
-`.text
+<script>${raw(script)}</script>`
+  return frame(title, html`${body}${end}`, {
+    policy: ` script-src 'sha256-${hash}';`,
+    library: chartLibrary('uPlot.min.css'),
+    style,
+  })
 }
+
+/** @param policy what may run besides style */
+const frame = (
+  title: string,
+  body: Html,
+  { policy, library = '', style }: { policy: string; library?: string; style: string },
+): string =>
+  html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${`default-src 'none'; style-src 'unsafe-inline';${policy} img-src data:`}"><title>${title}</title>
+<style>${raw(library)}${raw(STYLE)}${raw(style)}</style></head>
+<body>${body}</body></html>
+`.text

@@ -114,12 +114,16 @@ export interface ConversationSplit {
 const MOST_NAMED = 64
 
 /** Ids that more than one row has. None where they are too many to be read. */
-const namesOf = (rows: readonly ConversationRow[]): ReadonlySet<string> => {
+export const namesOf = (rows: readonly ConversationRow[]): ReadonlySet<string> => {
   const counts = new Map<string, number>()
   for (const { named = [] } of rows) for (const id of named) counts.set(id, (counts.get(id) ?? 0) + 1)
   const shared = [...counts].filter(([, count]) => count > 1).map(([id]) => id)
   return new Set(shared.length <= MOST_NAMED ? shared : [])
 }
+
+/** Equal for prompts that say the same: files differ in blanks at the ends and in further keys. */
+export const promptKey = (prompt: readonly ChatMessage[]): string =>
+  JSON.stringify(prompt.map(({ role, content }) => [role, content.trim()]))
 
 const said = ({ messages }: ConversationRow): string => JSON.stringify(messages)
 

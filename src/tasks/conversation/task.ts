@@ -8,6 +8,7 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import {
   type Noise,
   type ResponseItem,
+  type RubricScoring,
   type ScoredResponse,
   type ScoreTask,
   type ScoringRule,
@@ -38,8 +39,24 @@ export interface ConversationOptions {
 }
 
 /** What a criterion counts as in statistics: itself where rows share it, else its axis. */
-const kindOf = ({ id, category = 'criteria', points }: Criterion, named: ReadonlySet<string>): string =>
-  named.has(id) ? id : points < 0 ? `${category} (penalties)` : category
+export const kindOf = (
+  { id, category = 'criteria', points }: Criterion,
+  named: ReadonlySet<string>,
+): string => (named.has(id) ? id : points < 0 ? `${category} (penalties)` : category)
+
+interface AnswerGrading extends Pick<RubricScoring, 'rubric' | 'score' | 'noise' | 'key' | 'leftOut'> {
+  grader: Grader
+}
+
+/** What graders say of an answer to a conversation, and what it is worth. */
+export const gradeAnswer = (
+  { id, messages: prompt, reference }: ConversationRow,
+  answer: Pick<GradeItem, 'response' | 'startLogprob'>,
+  { grader, ...scoring }: AnswerGrading,
+): ReturnType<typeof scoreByRubric> => {
+  const item: GradeItem = { id, prompt, ...answer, ...(reference !== undefined && { reference }) }
+  return scoreByRubric({ ...scoring, grade: criteria => grader.grade(item, criteria) })
+}
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -103,14 +120,9 @@ export class ConversationTask implements ScoreTask<Conversation> {
     const { noise, score, named = NONE } = this.#options
     const rubric = this.rubric(problem)
     const response = this.#format.answer(tokens)
-    const { id, messages: prompt, reference } = problem
-    const item: GradeItem = {
-      ...{ id, prompt, response },
-      ...(reference !== undefined && { reference }),
-      ...(startLogprob !== null && { startLogprob }),
-    }
-    const grade = (criteria: readonly Criterion[]) => this.#grader.grade(item, criteria)
-    const scored = await scoreByRubric({ rubric, score, noise, key, leftOut, grade })
+    const answer = { response, ...(startLogprob !== null && { startLogprob }) }
+    const grader = this.#grader
+    const scored = await gradeAnswer(problem, answer, { grader, rubric, score, noise, key, leftOut })
     const ended = tokens.length > 0 && this.#format.stopTokens.includes(tokens[tokens.length - 1])
     return {
       ...scored,

@@ -1,7 +1,8 @@
-/** @file `gradus eval`: answers and proofs of a checkpoint, or of a model on a server, on a file of logic problems. */
+/** @file `gradus eval --task logic`: answers and proofs of a checkpoint, or of a model on a server, on a file of logic problems. */
 
+import { isServerAddress } from '../../chat/model-address.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import type { DialectName } from '../../policy/served/dialect-names.ts'
+import { bringModel } from '../../model/bring-model.ts'
 import { evaluateAnswers } from '../../recipes/logic/evaluate.ts'
 import { LOGIC_SCORES } from '../../recipes/logic/scores.ts'
 import type { EvalRow } from '../../runs/rows.ts'
@@ -9,67 +10,29 @@ import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { MAX_HOPS } from '../../tasks/logic/generator.ts'
-import {
-  formatOfFile,
-  type LeftOutRow,
-  type LogicFileFormat,
-  readLogicFile,
-} from '../../tasks/logic/loaders.ts'
+import { formatOfFile, type LeftOutRow, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { shuffleSentences } from '../../tasks/logic/reorder.ts'
-import type { GeneratedTestSet } from '../../tasks/logic/testset-names.ts'
 import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import { openCommandJudge } from '../grade/judge.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
-import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
+import { solverOptionsOf } from '../solver-options.ts'
+import { sourceLines } from '../train/by-source.ts'
+import type { ServedIdentity } from '../train/served.ts'
 import { whoAnswers } from './answering.ts'
-import { sourceLines } from './by-source.ts'
-import type { ServedIdentity } from './served.ts'
-
-export interface EvalOptions extends SolverCommandOptions {
-  task: 'logic'
-  model: string
-  /** Files of problems; else they are generated. */
-  data?: readonly string[]
-  generated?: GeneratedTestSet
-  hops?: number
-  samples: number
-  temperature: number
-  maxTokens?: number
-  seed: string
-  /** How the rows are written; absent: told from the first row of each file. */
-  format?: LogicFileFormat
-  /** Whether chat prompts show formulas beside the sentences. */
-  formulas?: 'hidden' | 'shown'
-  /** Seed of another order of each row's sentences. */
-  shuffle?: string
-  limit?: number
-  threads: number
-  /** Of a model on a server. */
-  tokenizer?: string
-  dialect?: DialectName
-  modelApiKeyEnv?: string
-  concurrency?: number
-  minAccuracy?: number
-  minValidProofs?: number
-  /** Least values by the name of the score. */
-  minScore?: readonly (readonly [name: string, least: number])[]
-  judge?: string
-  judgeModel?: string
-  apiKeyEnv?: string
-  cache?: string
-  json?: boolean
-}
+import type { EvalOptions } from './options.ts'
 
 const MAX_TOKENS = { miniature: 112, chat: 1024 }
 
 /** Evaluates greedily, or on samples when a temperature is given. @throws CheckpointError, DataError, ServedError. */
-export const evalCommand = async (options: EvalOptions, io: Io): Promise<number> => {
+export const logicCommand = async (options: EvalOptions, io: Io): Promise<number> => {
   if (options.samples > 1 && options.temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
+  if (!isServerAddress(options.model)) await bringModel(options.model, { status: new StatusLine(io.err) })
   const candidate = whoAnswers({ ...options, apiKeyEnv: options.modelApiKeyEnv })
   await bringFiles(...(options.data ?? []))
   const files = options.generated === undefined ? readFiles(options) : [generatedOf(options)]

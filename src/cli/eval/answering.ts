@@ -1,0 +1,210 @@
+/** @file Who answers the problems of `gradus eval`: a checkpoint here, or a model on a server, by tokens or by words. */
+
+import { type ChatModel, judgeFleet } from '../../chat/index.ts'
+import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
+import { bringModel } from '../../model/bring-model.ts'
+import type { ModelConfig } from '../../model/config.ts'
+import { hasTokenizer } from '../../model/tokenizer.ts'
+import { openPolicy, policySchema } from '../../policy/open.ts'
+import {
+  assertLogicVocabulary,
+  existingModel,
+  hasLogicTokenizer,
+} from '../../recipes/common/starting-model.ts'
+import { chatAnswers } from '../../recipes/logic/chat-answers.ts'
+import { type Answerer, policyAnswers } from '../../recipes/logic/evaluate.ts'
+import {
+  formatFor,
+  type LogicFormat,
+  type PromptKind,
+  type ShownFormulas,
+} from '../../recipes/logic/format.ts'
+import { UsageError } from '../../util/errors.ts'
+import { StatusLine } from '../../util/status-line.ts'
+import type { Io } from '../io.ts'
+import { type BroughtModel, broughtModel } from '../model-option.ts'
+import {
+  identityOf,
+  isServed,
+  openServed,
+  type ServedIdentity,
+  type ServedModelOptions,
+} from '../train/served.ts'
+
+export interface AnsweringOptions extends ServedModelOptions, ShownFormulas {
+  threads: number
+}
+
+export interface Answering {
+  answer: Answerer
+  /** Of a model on a server. */
+  served?: ServedIdentity
+  close(): Promise<void>
+}
+
+/** Who answers, checked and not yet there. */
+export interface Candidate {
+  prompt: PromptKind
+  /** @throws what loading a checkpoint throws, or ServedError */
+  open(): Promise<Answering>
+}
+
+const DEFAULT_CONCURRENCY = 32
+/** An answer of a thousand tokens from a busy server. */
+const CHAT_TIMEOUT_MS = 600_000
+
+/** The word-level prompt of the small model, or a chat prompt for any other tokenizer. */
+const promptKind = (folder: string): PromptKind =>
+  hasTokenizer(folder) && !hasLogicTokenizer(folder) ? 'chat' : 'miniature'
+
+/** @throws CheckpointError, UsageError for a folder whose tokens the task cannot use */
+const formatIn = (folder: string, shown: ShownFormulas): { prompt: PromptKind; format: LogicFormat } => {
+  const prompt = promptKind(folder)
+  if (prompt === 'miniature') assertLogicVocabulary(folder)
+  if (prompt === 'miniature' && shown.formulas === 'shown')
+    throw new UsageError('--formulas: the small model reads sentences alone', {
+      hint: 'leave --formulas out',
+    })
+  return { prompt, format: formatFor(prompt, folder, shown) }
+}
+
+/**
+ * Checks the options that say who answers.
+ * @throws UsageError, CheckpointError before anything is opened
+ */
+export const whoAnswers = (options: AnsweringOptions): Candidate => {
+  if (!isServed(options, '--model-api-key-env')) return checkpointAnswers(options)
+  const { tokenizer } = options
+  return tokenizer === undefined ? chatCandidate(options) : tokenCandidate(options, tokenizer)
+}
+
+const checkpointAnswers = (options: AnsweringOptions): Candidate => {
+  const folder = existingModel(options.model, '--model')
+  const { prompt, format } = formatIn(folder, options)
+  return {
+    prompt,
+    async open() {
+      const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
+      return { answer: policyAnswers(policy, format), close: () => policy.close() }
+    },
+  }
+}
+
+/** Exactly what a checkpoint here would be shown: prompts in tokens of ours, answers read from the tokens that come back. */
+const tokenCandidate = (options: AnsweringOptions, tokenizer: string): Candidate => {
+  const { prompt, format } = formatIn(existingModel(tokenizer, '--tokenizer'), options)
+  return {
+    prompt,
+    async open() {
+      const model = await openServed({ concurrency: DEFAULT_CONCURRENCY, ...options })
+      return {
+        answer: policyAnswers(model, format),
+        served: identityOf(model, 'tokens'),
+        close: () => model.close(),
+      }
+    },
+  }
+}
+
+/** Any server with chat completions: its own template, its own tokens. */
+const chatCandidate = (options: AnsweringOptions): Candidate => ({
+  prompt: 'chat',
+  async open() {
+    const { chat, concurrency, served, close } = await openServedChat(options, '--model')
+    return { answer: chatAnswers(chat, concurrency, options), served, close }
+  },
+})
+
+/** A model that is spoken to. */
+export interface TalkingModel {
+  chat: ChatModel
+  /** Requests at a time. */
+  concurrency: number
+  /** Of a model on a server. */
+  served?: ServedIdentity
+  close(): Promise<void>
+}
+
+const openServedChat = async (
+  options: ServedModelOptions,
+  setting: string,
+): Promise<TalkingModel & { served: ServedIdentity }> => {
+  const { apiKeyEnv, concurrency = DEFAULT_CONCURRENCY } = options
+  // The name, and whether it is there at all.
+  const listed = await openServed(options)
+  await listed.close()
+  const endpoint = { url: modelAddress(options.model, setting).url, model: listed.name, concurrency }
+  const fleet = judgeFleet({
+    endpoints: [
+      { ...endpoint, attemptTimeoutMs: CHAT_TIMEOUT_MS, ...(apiKeyEnv !== undefined && { apiKeyEnv }) },
+    ],
+    deadlineMs: 3 * CHAT_TIMEOUT_MS,
+  })
+  return {
+    chat: fleet,
+    concurrency,
+    served: identityOf(listed, 'chat'),
+    close: async () => fleet.close?.(),
+  }
+}
+
+export interface TalkingOptions extends ServedModelOptions {
+  /** Goes on the model. */
+  adapter?: string
+  threads: number
+  /** Most tokens of an answer. */
+  maxTokens?: number
+}
+
+/** Memory for keys and values of the rows that are decoded together, were all as long as they may be. */
+const CACHE_BYTES = 4e9
+const MOST_ROWS = 128
+/** Of an answer where nobody says: a judge's. */
+const ANSWER_TOKENS = 1024
+/** Of a prompt, about. */
+const PROMPT_TOKENS = 256
+
+/** Rows that are decoded together: few long answers keep a small batch waiting longer than a large one. */
+const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number): number => {
+  // Floats of keys and values; twice, because a cache grows by a copy.
+  const rowBytes = 2 * 2 * 4 * layers * kvHeads * headDim * (PROMPT_TOKENS + maxTokens)
+  return Math.max(1, Math.min(MOST_ROWS, Math.floor(CACHE_BYTES / rowBytes)))
+}
+
+/** Whether there is a model of that name, before another one is asked. @throws CheckpointError; what `bringModel` throws */
+export const checkTalking = async (model: string, setting: string, io: Io): Promise<void> => {
+  if (isServerAddress(model)) return
+  await bringModel(model, { status: new StatusLine(io.err) })
+  existingModel(model, setting)
+}
+
+/**
+ * Whatever a user may name as a model, to be spoken to: the one place where a command line's name becomes that.
+ * @param setting that named it, for errors
+ * @throws ConfigError, ServedError, CheckpointError
+ */
+export const openTalking = async (
+  options: TalkingOptions,
+  setting: string,
+  io: Io,
+): Promise<TalkingModel> => {
+  const { model, adapter, threads } = options
+  // Rows that are decoded together here are told as requests at a time are.
+  if (isServed({ ...options, concurrency: undefined }, `${setting}-api-key-env`)) {
+    if (adapter !== undefined)
+      throw new UsageError('--adapter: expected a model of this machine; a server names its adapters itself')
+    return openServedChat(options, setting)
+  }
+  const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
+  const { policyChatModel } = await import('../../policy/chat/chat-model.ts')
+  await checkTalking(model, setting, io)
+  const status = new StatusLine(io.err)
+  const brought: Partial<BroughtModel> =
+    adapter === undefined ? {} : await broughtModel({ model, adapter }, io)
+  const local = await openLocalChat(model, { threads, status, adapter: brought.adapter })
+  if (!local.ownTemplate)
+    io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)
+  const { concurrency = rowsWithin(local.config, options.maxTokens ?? ANSWER_TOKENS) } = options
+  const chat = policyChatModel(local, { maxRows: concurrency })
+  return { chat, concurrency, close: () => local.policy.close() }
+}

@@ -1,0 +1,61 @@
+/** @file The gate of an evaluation: least figures, and how much worse than another model one may be. */
+
+import type { FigureName, Measured, PairedFigure } from '../../measure/index.ts'
+import { UsageError } from '../../util/errors.ts'
+import type { Io } from '../io.ts'
+
+type Named = readonly (readonly [name: string, value: number])[]
+
+export interface GateOptions {
+  /** Least values by the name of the figure. */
+  minScore?: Named
+  /** Margins by the name of the figure. */
+  noWorse?: Named
+}
+
+interface Gates {
+  minScore: Named
+  noWorse: Named
+}
+
+/** @throws UsageError for a figure that the evaluation will not have, before anything runs */
+export const gatesOf = (
+  { minScore = [], noWorse = [] }: GateOptions,
+  names: readonly FigureName[],
+): Gates => {
+  for (const [option, named] of Object.entries({ 'min-score': minScore, 'no-worse': noWorse })) {
+    const unknown = named.find(([name]) => !names.some(known => known.name === name))
+    if (unknown)
+      throw new UsageError(`--${option}: expected the name of a score, got ${unknown[0]}`, {
+        hint: `its scores are ${names.map(({ name }) => name).join(', ')}`,
+      })
+  }
+  return { minScore, noWorse }
+}
+
+const text = (value: number): string => value.toFixed(4)
+
+/** Whether a gate holds the model back; says which on stderr. */
+export const heldBack = (
+  { minScore, noWorse }: Gates,
+  { figures }: Measured,
+  paired: Readonly<Record<string, PairedFigure | null>> | null,
+  io: Io,
+): boolean => {
+  const low = minScore.flatMap(([name, least]) => {
+    const { value } = figures[name]
+    if (value !== null && value >= least) return []
+    return [
+      `${name}: expected at least ${least}, got ${value === null ? 'nothing that is known of any problem' : text(value)}`,
+    ]
+  })
+  const worse = noWorse.flatMap(([name, margin]) => {
+    const interval = paired?.[name]?.interval ?? null
+    if (interval !== null && interval[0] >= -margin) return []
+    return [
+      `${name}: expected to be worse by ${margin} at most, ${interval === null ? 'got fewer than two problems to compare' : `got a difference of ${text(paired![name]!.difference)}, 95% from ${text(interval[0])} to ${text(interval[1])}`}`,
+    ]
+  })
+  for (const line of [...low, ...worse]) io.err.write(`${line}\n`)
+  return low.length + worse.length > 0
+}

@@ -1,0 +1,108 @@
+/** @file The judges of an evaluation: the one that counts, and one that training never saw. A model on a server, or in this process. */
+
+import { isServerAddress } from '../../chat/model-address.ts'
+import type { NamedJudge } from '../../measure/index.ts'
+import { bringModel } from '../../model/bring-model.ts'
+import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
+import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
+import { UsageError } from '../../util/errors.ts'
+import { StatusLine } from '../../util/status-line.ts'
+import { openCommandJudge } from '../grade/judge.ts'
+import type { Io } from '../io.ts'
+import { openTalking } from './answering.ts'
+import type { EvalOptions } from './options.ts'
+
+interface OpenedJudge extends NamedJudge {
+  describe?(): string
+  close(): Promise<void>
+}
+
+const CONCURRENCY = 64
+
+type JudgeOptions = Pick<EvalOptions, 'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads'>
+
+/** A learned verifier by itself; any other model is asked as an endpoint is. */
+const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<OpenedJudge | null> => {
+  const { judge, judgeModel: model, apiKeyEnv, cache, threads } = options
+  const isLocal = judge !== undefined && !isServerAddress(judge)
+  if (isLocal) {
+    const verifier = await openVerifier(judge, threads, io)
+    if (verifier) return { name: judge, grader: verifier, close: () => verifier.close() }
+  }
+  const talking = isLocal ? await openTalking({ model: judge, threads }, setting, io) : null
+  const common = { modelOption: 'judge-model', calls: 'criterion' as const, concurrency: CONCURRENCY }
+  const opened = openCommandJudge(
+    { judge, model, apiKeyEnv, cache, ...common },
+    message => io.err.write(`gradus: ${message}\n`),
+    talking ? { model: talking.chat } : {},
+  )
+  if (opened === null) return null
+  return {
+    name: model === undefined || judge!.includes('#') ? judge! : `${judge}#${model}`,
+    grader: opened.grader,
+    describe: () => opened.describe(),
+    async close() {
+      await opened.grader.close()
+      opened.close()
+      await talking?.close()
+    },
+  }
+}
+
+const openVerifier = async (place: string, threads: number, io: Io) => {
+  const folder = await bringModel(place, { status: new StatusLine(io.err) })
+  if (!hasTokenizer(folder) || !isVerifierTokenizer(loadTokenizer(folder))) return null
+  const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
+  return LearnedVerifier.open(folder, { threads })
+}
+
+type TwoJudges = Pick<
+  EvalOptions,
+  'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads' | 'heldOutJudge' | 'heldOutApiKeyEnv'
+>
+
+const secondOf = ({ heldOutJudge, heldOutApiKeyEnv, cache, threads }: TwoJudges): JudgeOptions => ({
+  ...{ judge: heldOutJudge, apiKeyEnv: heldOutApiKeyEnv, threads },
+  ...(heldOutJudge !== undefined && { cache }),
+})
+
+/** Before a model is asked for answers: whether the judges can be opened. @throws as `openJudges` */
+export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => {
+  for (const [own, setting] of [
+    [options, '--judge'],
+    [secondOf(options), '--held-out-judge'],
+  ] as const) {
+    const { judge, judgeModel, apiKeyEnv, threads, cache } = own
+    if (judge === undefined || isServerAddress(judge)) {
+      await (await openOne({ judge, judgeModel, apiKeyEnv, threads, cache }, setting, io))?.close()
+      continue
+    }
+    if (judgeModel !== undefined || apiKeyEnv !== undefined)
+      throw new UsageError(
+        `${setting}: ${judge} is a model of this machine, and has neither a key nor another name`,
+        {
+          hint: 'leave --judge-model and --api-key-env out',
+        },
+      )
+    await bringModel(judge, { status: new StatusLine(io.err) })
+  }
+}
+
+/** Both, where they are named. @throws UsageError, ConfigError, CheckpointError */
+export const openJudges = async (options: TwoJudges, io: Io) => {
+  const judge = await openOne(options, '--judge', io)
+  const heldOut = await openOne(secondOf(options), '--held-out-judge', io)
+  return {
+    judge,
+    heldOut,
+    /** What they did. */
+    lines: (): string[] => [
+      ...(judge?.describe ? [judge.describe()] : []),
+      ...(heldOut?.describe ? [`held-out ${heldOut.describe()}`] : []),
+    ],
+    async close() {
+      await judge?.close()
+      await heldOut?.close()
+    },
+  }
+}

@@ -1,0 +1,275 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FakeInferenceServer } from '../../policy/served/fake-server.fixture.ts'
+import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
+
+const sandbox = new Sandbox()
+const EVIL = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>'
+/** What each model of the server says. */
+const ANSWERS: Record<string, (question: string) => string> = {
+  good: question => (question === 'Evil?' ? EVIL : 'Tokyo'),
+  poor: question =>
+    question === 'Short?' ? 'Tokyo' : 'a very long answer with too many words in it, none of them right',
+  judge: () => JSON.stringify({ explanation: 'so it is', criteria_met: true }),
+  second: () => JSON.stringify({ explanation: 'not at all', criteria_met: false }),
+}
+const server = new FakeInferenceServer({
+  models: Object.keys(ANSWERS).map(id => ({ id, owned_by: 'vllm' })),
+  chat: ({ model, messages }) => ANSWERS[model](messages.at(-1).content),
+})
+let url: string
+let rows: string
+let rubric: string
+
+beforeAll(async () => {
+  url = await server.listen()
+  const right = {
+    id: 'right',
+    text: 'Says Tokyo.',
+    points: 3,
+    verifier: { kind: 'rule', fn: 'contains', params: { any: ['Tokyo'] } },
+  }
+  const prompts = ['Capital?', 'Evil?', 'Short?', 'Which city?', 'Where?', 'Name it.']
+  rows = sandbox.write(
+    'rows.jsonl',
+    prompts.map(prompt => `${JSON.stringify({ prompt, criteria: [right] })}\n`).join(''),
+  )
+  rubric = sandbox.write('rubric.yaml', {
+    criteria: [
+      {
+        id: 'short',
+        text: 'Has at most twelve words.',
+        points: 1,
+        verifier: { kind: 'rule', fn: 'length', params: { max: 12 } },
+      },
+    ],
+  })
+})
+afterAll(async () => {
+  await server.close()
+  sandbox.remove()
+})
+
+const evaluate = async (...more: string[]) => {
+  const { code, out, err } = await cli(['eval', '--data', rows, '--rubric', rubric, ...more])
+  return { code, err, out, json: out.startsWith('{') ? JSON.parse(out) : null }
+}
+const asked = () => server.seen.filter(({ path }) => path === '/v1/chat/completions').length
+
+describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
+  it('gives every criterion its rate, and two models their difference', async () => {
+    const { code, json } = await evaluate('--model', `${url}#good`, '--against', `${url}#poor`, '--json')
+    expect(code).toBe(0)
+    expect(json).toMatchObject({
+      task: 'rows',
+      problems: 6,
+      n: 6,
+      primary: 'score',
+      nullRate: 0,
+      missing: [],
+    })
+    expect(json.criteria.right.value).toBeCloseTo(5 / 6, 12)
+    expect(json.criteria.short.value).toBe(1)
+    expect(json.scores.score.value).toBeCloseTo((5 + 1 / 4) / 6, 12)
+    expect(json.against.criteria.right.value).toBeCloseTo(1 / 6, 12)
+    expect(json.comparison.right).toMatchObject({
+      n: 6,
+      won: 4,
+      lost: 0,
+      tied: 2,
+      test: 'McNemar',
+      p: expect.closeTo(0.125, 9),
+    })
+    expect(json.comparison.length.difference).toBeLessThan(0)
+  })
+
+  it('keeps answers, goes on from them, and compares them later without asking', async () => {
+    const [a, b] = [sandbox.path('a.jsonl'), sandbox.path('b.jsonl')]
+    await evaluate('--model', `${url}#good`, '--out', a, '--limit', '4')
+    const before = asked()
+    await evaluate('--model', `${url}#good`, '--out', a)
+    expect(asked() - before).toBe(2)
+    await evaluate('--model', `${url}#poor`, '--out', b)
+    const then = asked()
+    const [row] = sandbox
+      .read('a.jsonl')
+      .split('\n')
+      .map(line => line && JSON.parse(line))
+    expect(row).toMatchObject({
+      id: 'row1',
+      response: 'Tokyo',
+      scores: { score: 1 },
+      settings: { temperature: 0 },
+    })
+    expect(
+      row.verdicts.map(({ criterionId, met }: { criterionId: string; met: boolean }) => [criterionId, met]),
+    ).toEqual([
+      ['short', true],
+      ['right', true],
+    ])
+    const { json } = await evaluate('--model', a, '--against', b, '--json')
+    expect(asked()).toBe(then)
+    expect(json.comparison.right).toMatchObject({ won: 4, lost: 0 })
+    const other = await evaluate('--model', `${url}#good`, '--out', a, '--max-tokens', '7')
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('--out: expected')])
+    expect(existsSync(`${a}.partial`)).toBe(false)
+  })
+
+  it('stops at Ctrl+C, says what to do, and takes over what was answered', async () => {
+    const out = sandbox.path('stopped.jsonl')
+    const slow = new FakeInferenceServer({
+      delayMs: 100,
+      chat: () => 'Tokyo',
+      models: [{ id: 'm', owned_by: 'vllm' }],
+    })
+    const model = `${await slow.listen()}#m`
+    const args = [
+      'eval',
+      '--data',
+      rows,
+      '--rubric',
+      rubric,
+      '--model',
+      model,
+      '--out',
+      out,
+      '--concurrency',
+      '1',
+    ]
+    let poll: NodeJS.Timeout | undefined
+    const onProgress = (_: string, interrupt: () => void) => {
+      poll ??= setInterval(() => {
+        if (!existsSync(`${out}.partial`)) return
+        clearInterval(poll)
+        interrupt()
+      }, 20)
+    }
+    const stopped = await cli(args, { onProgress })
+    expect([stopped.code, stopped.err]).toEqual([
+      130,
+      expect.stringMatching(
+        /interrupted after [1-5] of 6 answers; they are kept in .*the same command goes on/,
+      ),
+    ])
+    const kept = readFileSync(`${out}.partial`, 'utf8').trim().split('\n').length
+    // As a kill leaves it.
+    sandbox.write('stopped.jsonl.partial', `${readFileSync(`${out}.partial`, 'utf8')}{"id":"cut`)
+    const before = slow.seen.length
+    expect((await cli(args)).code).toBe(0)
+    const again = slow.seen.slice(before).filter(({ path }) => path === '/v1/chat/completions').length
+    expect(again).toBe(6 - kept)
+    await slow.close()
+  })
+
+  it('writes a page in which models and rows say text, never HTML', async () => {
+    const page = sandbox.path('page.html')
+    await evaluate('--model', `${url}#good`, '--against', `${url}#poor`, '--html', page)
+    const text = readFileSync(page, 'utf8')
+    expect(text).not.toContain('<script>alert')
+    expect(text).not.toContain('<img')
+    expect(text).toContain('&lt;img src=x onerror=alert(2)')
+    expect(text).toContain('default-src &#39;none&#39;')
+    expect(text).not.toMatch(/(?:src|href)="(?!#)/)
+    expect([...text.matchAll(/class="panel answer (\w+)"/g)].map(([, outcome]) => outcome).sort()).toEqual([
+      'tied',
+      'won',
+      'won',
+      'won',
+      'won',
+      'won',
+    ])
+  })
+
+  it('hears a judge, and apart from it one that training never saw', async () => {
+    const judged = sandbox.write('judged.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
+    const alone = ['eval', '--data', rows, '--rubric', judged, '--model', `${url}#good`]
+    expect(await cli(alone)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--judge: there are criteria'),
+    })
+    const out = sandbox.path('judged.jsonl')
+    const judges = ['--judge', `${url}#judge`, '--held-out-judge', `${url}#second`, '--json']
+    const { json, err } = await cli([...alone, ...judges, '--out', out]).then(({ out: text, err }) => ({
+      json: JSON.parse(text),
+      err,
+    }))
+    expect(err).toContain('held-out judge: 6 verdicts')
+    expect(json.criteria.kind.value).toBe(1)
+    expect(json.scores.score.value).toBeCloseTo((5 + 1 / 4) / 6, 12)
+    // The rule's three points of five prompts, without the judge's one.
+    expect(json.heldOutJudge.heldOutScore.value).toBeCloseTo((5 * 0.75) / 6, 12)
+    const before = asked()
+    const later = await cli(['eval', '--data', rows, '--rubric', judged, '--model', out, '--json'])
+    expect([JSON.parse(later.out).criteria.kind.value, asked()]).toEqual([1, before])
+  })
+
+  it('draws several answers a prompt', async () => {
+    const { json } = await evaluate(
+      '--model',
+      `${url}#good`,
+      '--samples',
+      '3',
+      '--temperature',
+      '0.7',
+      '--limit',
+      '2',
+      '--json',
+    )
+    expect(json).toMatchObject({ n: 2, samples: 3, temperature: 0.7 })
+    const seeds = server.seen.slice(-6).map(({ body }) => body.seed)
+    expect(new Set(seeds).size).toBe(6)
+  })
+})
+
+describe('the gate', { timeout: SLOW_MS }, () => {
+  it('holds a model back by exit code 100, for scores, criteria and lengths', async () => {
+    const [good, poor] = [`${url}#good`, `${url}#poor`]
+    const low = await evaluate('--model', poor, '--min-score', 'right=0.5', '--min-score', 'length=1')
+    expect([low.code, low.err]).toEqual([
+      100,
+      expect.stringContaining('right: expected at least 0.5, got 0.1667'),
+    ])
+    const worse = await evaluate('--model', poor, '--against', good, '--no-worse', 'score=0.05')
+    expect([worse.code, worse.err]).toEqual([
+      100,
+      expect.stringContaining('score: expected to be worse by 0.05 at most'),
+    ])
+    expect((await evaluate('--model', good, '--against', poor, '--no-worse', 'score=0.05')).code).toBe(0)
+  })
+
+  it.each([
+    [['--min-score', 'rihgt=0.5'], 'its scores are score, short, right, length, tokens, cutOff'],
+    [['--no-worse', 'score=0.05'], '--no-worse: there is nothing to compare with'],
+    [['--against-out', 'x.jsonl'], '--against-out: there is nothing to compare with'],
+    [['--shuffle', '1'], '--shuffle: the task of rows has no such option'],
+    [['--judge', 'http://127.0.0.1:1/v1#m'], '--judge: every criterion has a rule'],
+    [['--samples', '2'], '--samples: greedy samples are all alike'],
+    [['--task', 'ifeval'], '--rubric: the task ifeval has criteria of its own'],
+  ])('refuses %j before it asks', async (more, words) => {
+    const before = asked()
+    const { code, err } = await evaluate('--model', `${url}#good`, ...more)
+    expect([code, err, asked()]).toEqual([2, expect.stringContaining(words), before])
+  })
+})
+
+describe('models of this machine', { timeout: SLOW_MS }, () => {
+  it('answer in this process, the same again, and judge', async () => {
+    const judged = sandbox.write('judged2.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
+    const args = [
+      'eval',
+      '--data',
+      rows,
+      '--rubric',
+      judged,
+      '--model',
+      'package:models/chat-start',
+      '--limit',
+      '2',
+    ]
+    const own = ['--judge', 'package:models/chat-start', '--max-tokens', '8', '--threads', '1', '--json']
+    const { code, out } = await cli([...args, ...own])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ n: 2, criteria: { kind: { n: 2, nullRate: 0 } } })
+    expect(JSON.parse(out).response.tokens.value).toBeLessThanOrEqual(8)
+  })
+})

@@ -1,0 +1,157 @@
+/** @file The answers of an evaluation: of a model that is asked now, or saved before. */
+
+import { type Answer, AnswerFile, type AskSettings, askAll, SavedAnswers } from '../../measure/index.ts'
+import { Progress } from '../../runs/progress.ts'
+import { shortHash } from '../../util/canonical.ts'
+import { DataError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
+import { writeOutput } from '../../util/output-file.ts'
+import type { Io } from '../io.ts'
+import type { ServedIdentity } from '../train/served.ts'
+import { openTalking, type TalkingOptions } from './answering.ts'
+import { type Evaluation, isSaved } from './prepare.ts'
+
+/** Ctrl+C. */
+export class Interrupted extends Error {}
+
+/** Answers of a model, or of a file in its place. */
+export interface Side {
+  model: string
+  served?: ServedIdentity
+  settings?: AskSettings
+  answers_P: Answer[][]
+  /** Problems without an answer, with the reason. */
+  missing: { id: string; reason: string }[]
+  /** Keeps the answers with their verdicts. */
+  keep?(answers: readonly Answer[]): void
+}
+
+type Setting = '--model' | '--against'
+
+export const answersOf = async (
+  evaluation: Evaluation,
+  place: string,
+  setting: Setting,
+  io: Io,
+  signal: AbortSignal,
+): Promise<Side> => {
+  const { options } = evaluation
+  const out = setting === '--model' ? options.out : options.againstOut
+  const side = isSaved(place)
+    ? savedSide(evaluation, place, out)
+    : await askedSide(evaluation, { place, setting, out }, io, signal)
+  const { missing, answers_P } = side
+  if (missing.length > 0)
+    io.err.write(
+      `${setting}: ${plural(missing.length, 'problem')} without an answer: ${missing
+        .slice(0, 5)
+        .map(({ id, reason }) => `${id} (${reason})`)
+        .join('; ')}${missing.length > 5 ? '; ...' : ''}\n`,
+    )
+  if (answers_P.every(own => own.length === 0))
+    throw new DataError(
+      `${setting}: expected answers to some of ${plural(evaluation.problems.length, 'problem')}, got none`,
+    )
+  return side
+}
+
+const savedSide = ({ problems }: Evaluation, place: string, out: string | undefined): Side => {
+  const saved = new SavedAnswers(place)
+  const answers_P = problems.map(problem => saved.to(problem))
+  const missing = problems
+    .filter((_, p) => answers_P[p].length === 0)
+    .map(({ id }) => ({ id, reason: `not in ${place}` }))
+  return {
+    model: saved.model,
+    ...(saved.settings && { settings: saved.settings }),
+    answers_P,
+    missing,
+    ...(out !== undefined && {
+      keep: answers => writeOutput(out, answers.map(answer => `${JSON.stringify(answer)}\n`).join('')),
+    }),
+  }
+}
+
+const talkingOptions = (
+  { options, settings }: Evaluation,
+  place: string,
+  setting: Setting,
+): TalkingOptions => {
+  const { adapter, threads, dialect, concurrency, modelApiKeyEnv, againstApiKeyEnv } = options
+  const apiKeyEnv = setting === '--model' ? modelApiKeyEnv : againstApiKeyEnv
+  return {
+    model: place,
+    threads,
+    maxTokens: settings.maxTokens,
+    ...(adapter !== undefined && setting === '--model' && { adapter }),
+    ...(dialect !== undefined && setting === '--model' && { dialect }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+  }
+}
+
+interface AskedPlace {
+  place: string
+  setting: Setting
+  out: string | undefined
+}
+
+const askedSide = async (
+  evaluation: Evaluation,
+  { place, setting, out }: AskedPlace,
+  io: Io,
+  signal: AbortSignal,
+): Promise<Side> => {
+  const { options, problems, settings } = evaluation
+  const talking = await openTalking(talkingOptions(evaluation, place, setting), setting, io)
+  const { chat, concurrency, served } = talking
+  const model =
+    setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place
+  const by = shortHash([chat.name, chat.variant, served?.server, settings])
+  const total = problems.length * options.samples
+  const startMs = performance.now()
+  let progress: Progress | undefined
+  let done = 0
+  let kept = 0
+  const onAnswer = (count: number) => {
+    if (progress === undefined) kept = count
+    progress ??= new Progress({
+      total,
+      done: kept,
+      label: 'answers',
+      unit: 'answer',
+      quiet: options.json,
+      stream: io.err,
+    })
+    done = count
+    // Answers that are decoded together end in bursts: the mean over all of them tells more than the last ones.
+    progress.update(count, {}, (performance.now() - startMs) / 1000 / Math.max(1, count - kept))
+  }
+  try {
+    const file = out === undefined ? undefined : new AnswerFile(out, by)
+    const asked = { chat, model, by, settings, samples: options.samples, concurrency }
+    const { answers_P, refused } = await askAll(asked, problems, { onAnswer, signal }, file)
+    progress?.close()
+    await talking.close()
+    return {
+      model,
+      served,
+      settings,
+      answers_P,
+      missing: refused,
+      ...(file && { keep: answers => file.finish(answers) }),
+    }
+  } catch (error) {
+    progress?.close()
+    // What is being sampled in this process ends for nobody.
+    if (error instanceof Interrupted)
+      io.err.write(`interrupted after ${done} of ${plural(total, 'answer')}${afterwards(setting, out)}\n`)
+    else await talking.close()
+    throw error
+  }
+}
+
+const afterwards = (setting: Setting, out: string | undefined): string =>
+  out === undefined
+    ? `; nothing was kept: with ${setting === '--model' ? '--out' : '--against-out'} FILE.jsonl answers are, and the same command goes on from there`
+    : `; they are kept in ${out}.partial: the same command goes on from there`

@@ -1,0 +1,106 @@
+/** @file What an evaluation tells: text for a terminal, JSON for machines, a page for reading. */
+
+import { type FigureName, figureTable, type Measured, type PairedFigure } from '../../measure/index.ts'
+import { table } from '../../runs/report/compare.ts'
+import { percent, plural } from '../../util/format.ts'
+import { writeOutput } from '../../util/output-file.ts'
+import { type Io, printJson } from '../io.ts'
+import type { Evaluation } from './prepare.ts'
+import type { Side } from './sides.ts'
+
+/** A model's answers with their figures. */
+export interface MeasuredSide extends Omit<Side, 'answers_P'> {
+  measured: Measured
+}
+
+interface Result extends Evaluation {
+  a: MeasuredSide
+  b: MeasuredSide | null
+  paired: Record<string, PairedFigure | null> | null
+}
+
+const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): string => {
+  if (settings === undefined) return 'saved answers'
+  const { temperature, maxTokens } = settings
+  const most = Math.max(...measured.items.map(({ graded }) => graded.length))
+  const sampled = `${plural(most, 'sample')} at temperature ${temperature}`
+  return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens`
+}
+
+const factsOf = ({ task, file, problems, a, b, options }: Result): string[] => [
+  `${task.name}: ${plural(problems.length, 'problem')} of ${file}`,
+  ...[a, ...(b ? [b] : [])].map(
+    side =>
+      `${side.model}: ${plural(side.measured.items.length, 'problem')} answered, ${howAsked(side, side.measured)}${side.measured.nullRate > 0 ? `, ${percent(side.measured.nullRate)} of verdicts missing` : ''}`,
+  ),
+  task.about,
+  ...(options.judge === undefined ? [] : [`judge: ${options.judge}`]),
+  ...(options.heldOutJudge === undefined
+    ? []
+    : [`held-out judge: ${options.heldOutJudge}; no part of the score`]),
+]
+
+const tableOf = ({ names, a, b, paired }: Result) =>
+  figureTable(names, a.measured, b && { b: b.measured, paired: paired! })
+
+const textOf = (result: Result): string => {
+  const { head, rows } = tableOf(result)
+  return `${factsOf(result).join('\n')}\n\n${table([head, ...rows])}\n`
+}
+
+const sideJson = (
+  { model, served, settings, missing, measured }: MeasuredSide,
+  names: readonly FigureName[],
+) => {
+  const { figures, items, nullRate, nullRates } = measured
+  const of = (group: FigureName['group']) =>
+    Object.fromEntries(
+      names.flatMap(({ name, ...own }) =>
+        own.group === group
+          ? [[name, { ...figures[name], ...(name in nullRates && { nullRate: nullRates[name] }) }]]
+          : [],
+      ),
+    )
+  return {
+    model: served ?? model,
+    n: items.length,
+    ...(settings && settings),
+    scores: of('score'),
+    criteria: of('rate'),
+    response: of('response'),
+    ...(names.some(({ group }) => group === 'held-out judge') && { heldOutJudge: of('held-out judge') }),
+    nullRate,
+    missing,
+  }
+}
+
+const jsonOf = ({ task, file, problems, names, options, a, b, paired }: Result) => ({
+  task: task.name,
+  data: file,
+  problems: problems.length,
+  samples: options.samples,
+  primary: task.primary,
+  ...sideJson(a, names),
+  ...(b && { against: sideJson(b, names), comparison: paired }),
+})
+
+const writePage = async (path: string, result: Result, io: Io): Promise<void> => {
+  const { answerPage } = await import('../../measure/page.tsx')
+  const { task, problems, a, b, paired } = result
+  const { primary } = task
+  const title = b ? `${a.model} against ${b.model}` : a.model
+  const own = { title, facts: factsOf(result), table: tableOf(result), problems, primary }
+  writeOutput(
+    path,
+    answerPage({ ...own, a: a.measured, b: b?.measured ?? null, paired: paired?.[primary] ?? null }),
+  )
+  io.err.write(`written to ${path}\n`)
+}
+
+/** Prints the result, and writes the page where one is asked for. @throws DataError where it cannot be written */
+export const tell = async (result: Result, io: Io): Promise<void> => {
+  const { json, html } = result.options
+  if (json) printJson(io, jsonOf(result))
+  else io.out.write(textOf(result))
+  if (html !== undefined) await writePage(html, result, io)
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { compare } from './compare.ts'
+import { type Measured, weightedFigure } from './figures.ts'
+import type { Counted } from './task.ts'
+
+const NAMES = [{ name: 'x', words: 'x', group: 'score', unit: 'share' }] as const
+
+const measured = (counted: readonly (Counted | null)[]): Measured => ({
+  model: 'm',
+  items: counted.flatMap((own, i) => (own ? [{ id: `p${i}`, values: { x: own }, graded: [] }] : [])),
+  figures: {},
+  nullRate: 0,
+  nullRates: {},
+})
+const values = (...xs: number[]) => measured(xs.map(value => ({ value })))
+const paired = (a: Measured, b: Measured) => compare(a, b, NAMES).x!
+
+describe('two models on the same problems', () => {
+  it('are compared by McNemar where each problem is right or wrong', () => {
+    // 8 won, 2 lost: two-sided binomial p of 2 or fewer of 10 is 2 (1 + 10 + 45) / 1024.
+    const a = values(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0)
+    const b = values(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0)
+    const own = paired(a, b)
+    expect(own).toMatchObject({ n: 12, won: 8, lost: 2, tied: 2, test: 'McNemar', difference: 0.5 })
+    expect(own.p).toBeCloseTo(112 / 1024, 12)
+    const [low, high] = own.interval!
+    expect(low).toBeGreaterThan(-0.1)
+    expect(high).toBeLessThan(1)
+  })
+
+  it('are compared by sign flips elsewhere: all patterns of few differences', () => {
+    // Of 2^3 patterns only the given one and its opposite reach a sum of .6.
+    const own = paired(values(0.3, 0.5, 0.4), values(0.1, 0.3, 0.2))
+    expect(own).toMatchObject({ test: 'sign flips', won: 3, lost: 0 })
+    expect(own.p).toBeCloseTo(2 / 8, 12)
+  })
+
+  it('weigh problems by what they hold', () => {
+    const weighed = (...xs: [number, number][]) => measured(xs.map(([value, weight]) => ({ value, weight })))
+    const own = paired(weighed([1, 3], [0, 1]), weighed([0, 3], [1, 1]))
+    expect(own).toMatchObject({ difference: (3 - 1) / 4, a: 3 / 4, b: 1 / 4, test: 'sign flips' })
+  })
+
+  it('count the problems alone that both have', () => {
+    const own = paired(measured([{ value: 1 }, null, { value: null }, { value: 1 }]), values(0, 1, 1, 1))
+    expect(own).toMatchObject({ n: 2, a: 1, b: 0.5, won: 1, tied: 1 })
+    expect(compare(measured([null]), values(1), NAMES).x).toBeNull()
+  })
+})
+
+it('a weighted mean resamples problems with all that they hold', () => {
+  const { value, interval } = weightedFigure([1, 0, 0.5], [2, 1, 2])
+  expect(value).toBeCloseTo(3 / 5, 12)
+  expect(interval![0]).toBeLessThan(0.6)
+  expect(interval![1]).toBeGreaterThan(0.6)
+  expect(weightedFigure([0.25], [2])).toEqual({ value: 0.25, interval: null, n: 1 })
+})

@@ -1,0 +1,244 @@
+/** @file Figures of graded answers: means over problems with intervals over problems. */
+
+import { wordsOf } from '../grade/rules/text.ts'
+import type { Verdict } from '../rubric/criterion.ts'
+import { creditOf } from '../rubric/score.ts'
+import type { Interval } from '../runs/rows.ts'
+import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
+import type { Answer } from './answers.ts'
+import type { Counted, MeasuredProblem, MeasuredTask } from './task.ts'
+
+/** An answer with what was said of it. */
+export interface GradedAnswer {
+  answer: Answer
+  /** The text that was graded. */
+  text: string
+  verdicts: readonly Verdict[]
+  /** Of the judge that training never saw. */
+  heldOut?: readonly Verdict[]
+}
+
+export interface FigureName {
+  name: string
+  words: string
+  group: 'score' | 'rate' | 'response' | 'held-out judge'
+  unit: 'share' | 'words' | 'tokens'
+}
+
+export interface Figure {
+  /** Mean over problems; null where nothing is known of any. */
+  value: number | null
+  /** 95%, over problems; null for fewer than two. */
+  interval: Interval | null
+  /** Problems of which it is known. */
+  n: number
+}
+
+export interface MeasuredItem {
+  id: string
+  /** Means over the problem's answers, by name of figure. */
+  values: Readonly<Record<string, Counted>>
+  graded: readonly GradedAnswer[]
+}
+
+export interface Measured {
+  /** Who answered. */
+  model: string
+  items: readonly MeasuredItem[]
+  figures: Readonly<Record<string, Figure>>
+  /** Share of verdicts that graders failed to give: of all, and by the rates' names. */
+  nullRate: number
+  nullRates: Readonly<Record<string, number>>
+}
+
+const RESPONSE: readonly FigureName[] = [
+  { name: 'length', words: 'words a response', group: 'response', unit: 'words' },
+  { name: 'tokens', words: 'tokens a response', group: 'response', unit: 'tokens' },
+  { name: 'cutOff', words: 'cut off by the token limit', group: 'response', unit: 'share' },
+]
+
+const HELD_OUT: FigureName = {
+  name: 'heldOutScore',
+  words: 'held-out judge: score',
+  group: 'held-out judge',
+  unit: 'share',
+}
+
+/** The name of a criterion's figure: its own where no score has it. */
+const rateName = ({ scores }: MeasuredTask, rate: string): string =>
+  rate in scores || [...RESPONSE, HELD_OUT].some(({ name }) => name === rate) ? `criterion.${rate}` : rate
+
+/** All figures of a task on some problems, in the order in which they are told. */
+export const figureNames = (
+  task: MeasuredTask,
+  problems: readonly MeasuredProblem[],
+  { heldOut }: { heldOut: boolean },
+): FigureName[] => {
+  const rates = [...new Set(problems.flatMap(({ rates }) => [...rates.values()]))]
+  return [
+    ...Object.entries(task.scores).map(
+      ([name, { words }]): FigureName => ({ name, words, group: 'score', unit: 'share' }),
+    ),
+    ...rates.map(
+      (rate): FigureName => ({ name: rateName(task, rate), words: rate, group: 'rate', unit: 'share' }),
+    ),
+    ...RESPONSE,
+    ...(heldOut ? [HELD_OUT] : []),
+  ]
+}
+
+const isKnown = (value: number | null): value is number => value !== null
+
+/** Mean of what is known; the weight is that of one answer. */
+const meanOf = (counted: readonly Counted[]): Counted => {
+  const known = counted.filter(({ value }) => isKnown(value))
+  if (known.length === 0) return { value: null }
+  const { weight } = known[0]
+  return { value: mean(known.map(({ value }) => value!)), ...(weight !== undefined && { weight }) }
+}
+
+const ratesOf = (
+  task: MeasuredTask,
+  { rates }: MeasuredProblem,
+  verdicts: readonly Verdict[],
+): Record<string, Counted> => {
+  const credits = new Map<string, number[]>()
+  for (const verdict of verdicts) {
+    const rate = rates.get(verdict.criterionId)
+    const credit = creditOf(verdict)
+    if (rate === undefined || credit === null) continue
+    credits.set(rate, [...(credits.get(rate) ?? []), credit])
+  }
+  return Object.fromEntries(
+    [...credits].map(([rate, values]) => [
+      rateName(task, rate),
+      { value: mean(values), weight: values.length },
+    ]),
+  )
+}
+
+/** Figures of one answer by name. */
+export const valuesOf = (
+  task: MeasuredTask,
+  problem: MeasuredProblem,
+  graded: GradedAnswer,
+): Record<string, Counted> => {
+  const { answer, text, verdicts, heldOut } = graded
+  const score = (name: string, given: readonly Verdict[]) => task.scores[name].count(problem, given)
+  return {
+    ...Object.fromEntries(Object.keys(task.scores).map(name => [name, score(name, verdicts)])),
+    ...ratesOf(task, problem, verdicts),
+    length: { value: wordsOf(text).length },
+    tokens: { value: answer.tokens ?? null },
+    cutOff: { value: answer.finishReason === undefined ? null : Number(answer.finishReason === 'length') },
+    // As trainings count a second opinion: nothing unless it has spoken of everything.
+    ...(heldOut && {
+      [HELD_OUT.name]: heldOut.some(verdict => creditOf(verdict) === null)
+        ? { value: null }
+        : score(task.primary, heldOut),
+    }),
+  }
+}
+
+const itemOf = (
+  task: MeasuredTask,
+  problem: MeasuredProblem,
+  graded: readonly GradedAnswer[],
+): MeasuredItem => {
+  const values = graded.map(own => valuesOf(task, problem, own))
+  const names = [...new Set(values.flatMap(own => Object.keys(own)))]
+  return {
+    id: problem.id,
+    values: Object.fromEntries(names.map(name => [name, meanOf(values.flatMap(own => own[name] ?? []))])),
+    graded,
+  }
+}
+
+/** Mean by weight of some of the entries, named by their places. */
+const weighted =
+  (values: readonly number[], weights: readonly number[]) =>
+  (places: ArrayLike<number>): number => {
+    let sum = 0
+    let weight = 0
+    for (let i = 0; i < places.length; i++) {
+      sum += weights[places[i]] * values[places[i]]
+      weight += weights[places[i]]
+    }
+    return sum / weight
+  }
+
+/** A weighted mean with its 95% interval over entries, resampled as wholes (cluster bootstrap). */
+export const weightedFigure = (values: readonly number[], weights: readonly number[]): Figure => {
+  const places = values.map((_, i) => i)
+  const statistic = weighted(values, weights)
+  if (values.length < 2) return { value: values[0] ?? null, interval: null, n: values.length }
+  const { estimate, low, high } = bootstrapInterval(
+    places,
+    { resamples: 2000, seed: 'evaluation' },
+    statistic,
+  )
+  return { value: estimate, interval: [low, high], n: values.length }
+}
+
+const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
+  const known = items.flatMap(({ values }) => (isKnown(values[name]?.value ?? null) ? [values[name]] : []))
+  if (
+    known.length > 0 &&
+    known.every(({ value, weight = 1 }) => weight === 1 && (value === 0 || value === 1))
+  ) {
+    // Wilson's is right for few problems and near 0 and 1, where resampling finds nothing else.
+    const { estimate, low, high } = wilsonInterval(
+      known.filter(({ value }) => value === 1).length,
+      known.length,
+    )
+    return { value: estimate, interval: [low, high], n: known.length }
+  }
+  return weightedFigure(
+    known.map(({ value }) => value!),
+    known.map(({ weight = 1 }) => weight),
+  )
+}
+
+/** Share of verdicts that graders failed to give: of all, and by the rates' names. */
+const nullRates = (
+  task: MeasuredTask,
+  problems: readonly MeasuredProblem[],
+  graded_P: readonly (readonly GradedAnswer[])[],
+): Pick<Measured, 'nullRate' | 'nullRates'> => {
+  const counts = new Map<string | undefined, { nulls: number; all: number }>()
+  const count = (rate: string | undefined, isNull: boolean) => {
+    const { nulls, all } = counts.get(rate) ?? { nulls: 0, all: 0 }
+    counts.set(rate, { nulls: nulls + Number(isNull), all: all + 1 })
+  }
+  for (const [p, { rates }] of problems.entries())
+    for (const verdict of graded_P[p].flatMap(({ verdicts }) => verdicts))
+      count(rates.get(verdict.criterionId), creditOf(verdict) === null)
+  const sum = (of: 'nulls' | 'all') => [...counts.values()].reduce((total, own) => total + own[of], 0)
+  return {
+    nullRate: sum('nulls') / Math.max(1, sum('all')),
+    nullRates: Object.fromEntries(
+      [...counts].flatMap(([rate, { nulls, all }]) =>
+        rate === undefined ? [] : [[rateName(task, rate), nulls / all]],
+      ),
+    ),
+  }
+}
+
+/** Figures of all problems that have answers. @param graded_P by problem */
+export const measure = (
+  model: string,
+  task: MeasuredTask,
+  problems: readonly MeasuredProblem[],
+  graded_P: readonly (readonly GradedAnswer[])[],
+  names: readonly FigureName[],
+): Measured => {
+  const items = problems.flatMap((problem, p) =>
+    graded_P[p].length > 0 ? [itemOf(task, problem, graded_P[p])] : [],
+  )
+  return {
+    model,
+    items,
+    figures: Object.fromEntries(names.map(({ name }) => [name, figureOf(items, name)])),
+    ...nullRates(task, problems, graded_P),
+  }
+}

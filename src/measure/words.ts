@@ -1,0 +1,65 @@
+/** @file Figures as a table of words, for a terminal and for a page. */
+
+import { NONE, number, percent, percentInterval, points, pointsInterval } from '../util/format.ts'
+import type { PairedFigure } from './compare.ts'
+import type { Figure, FigureName, Measured } from './figures.ts'
+
+export interface FigureTable {
+  head: readonly string[]
+  /** The first cell is the figure's name. */
+  rows: readonly (readonly string[])[]
+}
+
+const figureCell = ({ value, interval }: Figure, unit: FigureName['unit']): string => {
+  if (value === null) return NONE
+  const range =
+    interval === null
+      ? ''
+      : unit === 'share'
+        ? ` [${percentInterval(interval)}]`
+        : ` [${interval.map(number).join(' to ')}]`
+  return `${unit === 'share' ? percent(value) : number(value)}${range}`
+}
+
+const pCell = ({ p }: PairedFigure): string => (p < 0.001 ? 'below .001' : p.toFixed(3).replace(/^0/, ''))
+
+const signed = (value: number): string => `${value > 0 ? '+' : ''}${number(value)}`
+
+const differenceCells = (paired: PairedFigure | null, unit: FigureName['unit']): string[] => {
+  if (paired === null) return [NONE, NONE, NONE]
+  const { difference, interval, won, lost, tied } = paired
+  const [value, range] =
+    unit === 'share'
+      ? [points(difference), interval && pointsInterval(interval)]
+      : [signed(difference), interval?.map(signed).join(' to ')]
+  return [`${value}${range ? ` [${range}]` : ''}`, pCell(paired), `${won} / ${lost} / ${tied}`]
+}
+
+const nullCell = (nulls: number | undefined): string =>
+  nulls === undefined || nulls === 0 ? '' : `, ${percent(nulls)} without a verdict`
+
+/** All figures that are known of either; of two models their difference beside them. */
+export const figureTable = (
+  names: readonly FigureName[],
+  a: Measured,
+  against: { b: Measured; paired: Readonly<Record<string, PairedFigure | null>> } | null,
+): FigureTable => {
+  const known = names.filter(({ name }) => a.figures[name].n > 0 || (against?.b.figures[name].n ?? 0) > 0)
+  return {
+    head: [
+      '',
+      against ? `A: ${a.model}` : a.model,
+      ...(against ? [`B: ${against.b.model}`, 'A less B', 'p', 'won / lost / tied'] : []),
+    ],
+    rows: known.map(({ name, words, unit }) => [
+      words,
+      `${figureCell(a.figures[name], unit)}${nullCell(a.nullRates[name])}`,
+      ...(against
+        ? [
+            `${figureCell(against.b.figures[name], unit)}${nullCell(against.b.nullRates[name])}`,
+            ...differenceCells(against.paired[name], unit),
+          ]
+        : []),
+    ]),
+  }
+}
