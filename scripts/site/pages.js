@@ -37,6 +37,7 @@ export const SECTIONS = [
     title: 'Grade and judge',
     pages: at('docs/howto', [
       'grade-a-file',
+      'measure-a-model',
       'reward-server',
       'judge-quality',
       'judge-without-a-service',

@@ -46,11 +46,7 @@ export const figureTable = (
 ): FigureTable => {
   const known = names.filter(({ name }) => a.figures[name].n > 0 || (against?.b.figures[name].n ?? 0) > 0)
   return {
-    head: [
-      '',
-      against ? `A: ${a.model}` : a.model,
-      ...(against ? [`B: ${against.b.model}`, 'A less B', 'p', 'won / lost / tied'] : []),
-    ],
+    head: against ? ['', 'A', 'B', 'A less B', 'p', 'won / lost / tied'] : ['', 'mean'],
     rows: known.map(({ name, words, unit }) => [
       words,
       `${figureCell(a.figures[name], unit)}${nullCell(a.nullRates[name])}`,

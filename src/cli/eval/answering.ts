@@ -205,6 +205,6 @@ export const openTalking = async (
   if (!local.ownTemplate)
     io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)
   const { concurrency = rowsWithin(local.config, options.maxTokens ?? ANSWER_TOKENS) } = options
-  const chat = policyChatModel(local, { maxRows: concurrency })
+  const chat = policyChatModel(local, { maxRows: concurrency, maxWaiting: Math.max(1024, 4 * concurrency) })
   return { chat, concurrency, close: () => local.policy.close() }
 }

@@ -27,12 +27,15 @@ const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): str
   return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens`
 }
 
+const sideWords = (side: MeasuredSide): string => {
+  const { items, nullRate } = side.measured
+  const nulls = nullRate > 0 ? `, ${percent(nullRate)} of verdicts missing` : ''
+  return `${side.model}: ${plural(items.length, 'problem')} answered, ${howAsked(side, side.measured)}${nulls}`
+}
+
 const factsOf = ({ task, file, problems, a, b, options }: Result): string[] => [
   `${task.name}: ${plural(problems.length, 'problem')} of ${file}`,
-  ...[a, ...(b ? [b] : [])].map(
-    side =>
-      `${side.model}: ${plural(side.measured.items.length, 'problem')} answered, ${howAsked(side, side.measured)}${side.measured.nullRate > 0 ? `, ${percent(side.measured.nullRate)} of verdicts missing` : ''}`,
-  ),
+  ...(b ? [`A: ${sideWords(a)}`, `B: ${sideWords(b)}`] : [sideWords(a)]),
   task.about,
   ...(options.judge === undefined ? [] : [`judge: ${options.judge}`]),
   ...(options.heldOutJudge === undefined

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CheckpointError } from '../../util/errors.ts'
 import { RecentMap } from '../../util/recent-map.ts'
+import { isGguf, wholeGgufs } from '../model-place.ts'
 import { configJsonOf, generationConfigOf } from './config.ts'
 import { type GgufHeader, readGgufHeader } from './header.ts'
 import { hasVocabulary, tokenizerConfigOf, tokenizerJsonOf } from './vocabulary.ts'
@@ -14,10 +15,10 @@ import { hasVocabulary, tokenizerConfigOf, tokenizerJsonOf } from './vocabulary.
  */
 export const ggufOf = (path: string): string | null => {
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats?.isFile()) return path.endsWith('.gguf') ? path : null
+  if (stats?.isFile()) return isGguf(path) ? path : null
   if (!stats?.isDirectory()) return null
   if (['config.json', 'adapter_config.json'].some(name => existsSync(join(path, name)))) return null
-  const files = readdirSync(path).filter(name => name.endsWith('.gguf'))
+  const files = wholeGgufs(readdirSync(path))
   if (files.length > 1)
     throw new CheckpointError(
       `${path}: expected one model, found ${files.length}: ${files.slice(0, 3).join(', ')}`,

@@ -32,7 +32,7 @@ export class GgufTensors implements TensorFile {
     this.#fd = openSync(header.path, 'r')
   }
 
-  /** Of Llama 3's rotary frequencies, which no tensor of Hugging Face's holds, not. */
+  /** All but Llama 3's rotary frequencies, which Hugging Face's files have no tensor for. */
   names(): string[] {
     return [...this.#tensors.keys()].filter(name => name !== 'rope_freqs.weight')
   }
