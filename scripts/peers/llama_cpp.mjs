@@ -36,7 +36,7 @@ const PROMPTS = [
   'Is 17 a prime number? Answer yes or no, then say why.',
 ]
 const NEW_TOKENS = 32
-const WINDOWS = 4
+const WINDOWS = 16
 const WINDOW = 256
 
 const whole = isAdapterFolder(model) ? adapterBase(model) : model
