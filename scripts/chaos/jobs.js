@@ -38,6 +38,13 @@ const conversations = ({ chatModel, conversations: file }, { judge, cache }, mor
   ...more,
 })
 
+/** The same without a scaffold. */
+const plainConversations = (fixtures, places) => {
+  const { scaffold: _scaffold, task, ...rest } = conversations(fixtures, places)
+  const { kind: _kind, ...rows } = task
+  return { ...rest, task: rows }
+}
+
 const packing = ({ packingModel }, more = {}) => ({
   ...local(1),
   ...everyStep,
@@ -128,6 +135,11 @@ export const JOBS = [
       ...logic(f, { steps: 3, model: { folder: null } }),
       coldStart: coldStart({ checkpoint: { every: 1 } }),
     }),
+  },
+  {
+    name: 'grpo, judge',
+    ...{ kind: 'train', recipe: 'grpo', judged: true },
+    settings: (f, places) => plainConversations(f, places),
   },
   {
     name: 'ruscarl, judge',

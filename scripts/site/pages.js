@@ -62,6 +62,7 @@ export const SECTIONS = [
   {
     title: 'Settings',
     pages: at('docs/settings', [
+      'grpo',
       'rubric-as-reward',
       'ruscarl',
       'rlcer',

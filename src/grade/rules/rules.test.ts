@@ -263,8 +263,8 @@ describe('echo', () => {
     expect(
       checkRule('echo', {}, { prompt: [{ role: 'user', content: question }], response: part }),
     ).toMatchObject({
-      // 7 of its 18 runs.
-      explanation: "38.9% of its runs of 4 words are the question's",
+      // "lost cat and where" to "it was last seen": 5 of its 18 runs.
+      explanation: "27.8% of its runs of 4 words are the question's",
     })
     expect(echoes('lost cat')).toBe(true)
     expect(met('echo', {}, 'A boat.')).toBe(true)
