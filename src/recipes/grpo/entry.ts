@@ -12,7 +12,15 @@ export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
     name: 'grpo',
     summary: 'your own prompts and rubrics, rewards by criterion, GRPO (no scaffold)',
     schema: grpoSchema,
-    presets: { default: { summary: 'as the settings say; task.file has to be named', config: {} } },
+    presets: {
+      own: {
+        summary: 'rows.jsonl in this folder, and the small chat model that ships',
+        config: {
+          model: { folder: 'package:models/chat-start' },
+          task: { file: 'rows.jsonl', holdOut: 16 },
+        },
+      },
+    },
     plan: config => planRuscarl(asRuscarl(config)),
     run: (config, options) =>
       runRuscarl(asRuscarl(config), options, {
