@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compare } from './compare.ts'
-import { type Measured, weightedFigure } from './figures.ts'
-import type { Counted } from './task.ts'
+import { figureNames, type GradedAnswer, type Measured, measure, weightedFigure } from './figures.ts'
+import type { Counted, MeasuredProblem, MeasuredTask } from './task.ts'
 
 const NAMES = [{ name: 'x', words: 'x', group: 'score', unit: 'share' }] as const
 
@@ -54,4 +54,25 @@ it('a weighted mean resamples problems with all that they hold', () => {
   expect(interval![0]).toBeLessThan(0.6)
   expect(interval![1]).toBeGreaterThan(0.6)
   expect(weightedFigure([0.25], [2])).toEqual({ value: 0.25, interval: null, n: 1 })
+})
+
+it('has an interval also where nothing was ever met, of instructions that stand twice in a prompt', () => {
+  const task = { scores: {}, primary: '' } as unknown as MeasuredTask
+  const problem = (id: string) => ({
+    ...{ id, messages: [], rubric: { criteria: [] } },
+    rates: new Map([
+      ['a', 'kind'],
+      ['b', 'kind'],
+    ]),
+  })
+  const problems = ['1', '2', '3'].map(problem) as unknown as MeasuredProblem[]
+  const graded = ['a', 'b'].map(criterionId => ({ criterionId, met: false, source: 'rule' }))
+  const answers = problems.map(({ id }) => [
+    { answer: { id, sample: 0, prompt: [], response: '' }, text: '', verdicts: graded },
+  ]) as unknown as GradedAnswer[][]
+  const names = figureNames(task, problems, { heldOut: false })
+  const { kind } = measure('m', task, problems, answers, names).figures
+  // Wilson's interval of 0 of 3: 1.96^2 / (3 + 1.96^2).
+  expect(kind.value).toBe(0)
+  expect(kind.interval![1]).toBeCloseTo(0.5615, 4)
 })

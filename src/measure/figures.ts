@@ -182,10 +182,9 @@ export const weightedFigure = (values: readonly number[], weights: readonly numb
 
 const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
   const known = items.flatMap(({ values }) => (isKnown(values[name]?.value ?? null) ? [values[name]] : []))
-  if (
-    known.length > 0 &&
-    known.every(({ value, weight = 1 }) => weight === 1 && (value === 0 || value === 1))
-  ) {
+  const isRightOrWrong = known.every(({ value, weight = 1 }) => weight === 1 && (value === 0 || value === 1))
+  const isAll = (end: number) => known.every(({ value }) => value === end)
+  if (known.length > 0 && (isRightOrWrong || isAll(0) || isAll(1))) {
     // Wilson's is right for few problems and near 0 and 1, where resampling finds nothing else.
     const { estimate, low, high } = wilsonInterval(
       known.filter(({ value }) => value === 1).length,
