@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { ModelConfig } from '../../model/config.ts'
@@ -45,7 +45,7 @@ describe('gradus init train --model', () => {
   it('writes rows, tests, rubric and settings that a plan accepts', async () => {
     const model = writeTinyChat(sandbox.path('model'), 4096)
     const folder = sandbox.path('mine')
-    const made = await cli(['init', 'train', folder, '--model', model, '--instructions'])
+    const made = await cli(['init', 'train', folder, '--model', relative('.', model), '--instructions'])
     expect(made.code, made.err).toBe(0)
     const settings = parse(readFileSync(join(folder, 'train.yaml'), 'utf8'))
     expect(settings).toMatchObject({

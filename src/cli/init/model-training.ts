@@ -1,10 +1,12 @@
 /** @file What `gradus init train --model` writes: rows, rubric, settings and a page for a training of a public chat model. */
 
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { bringModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { modelNameOf } from '../../model/model-place.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { memoryHere } from '../../recipes/common/feasible.ts'
 import { planTime } from '../../recipes/common/plan-time.ts'
@@ -101,6 +103,8 @@ const linesOf = (file: string | Uint8Array): string[] =>
   Buffer.from(file).toString('utf8').trimEnd().split('\n')
 const textOf = (lines: readonly string[]): string => `${lines.join('\n')}\n`
 
+const isPath = (model: string): boolean => modelNameOf(model) === null && !model.startsWith('package:')
+
 const rubricText = (): string =>
   `# What every answer should be; rows have criteria of their own. gradus grade --rules lists the rules.\n${stringify({ criteria: SHARED_CRITERIA })}`
 
@@ -109,10 +113,12 @@ const rubricText = (): string =>
  * @param example files of the example that ships
  * @throws CheckpointError for a model that cannot be used
  */
-export const modelTraining = async (model: string, instructions: boolean, example: Files): Promise<Files> => {
-  const place = await bringModel(model, { only: 'config' })
+export const modelTraining = async (named: string, instructions: boolean, example: Files): Promise<Files> => {
+  const place = await bringModel(named, { only: 'config' })
+  // Trained from within the new folder: a path has to hold there too.
+  const model = isPath(named) ? resolve(named) : named
   // The shape of a GGUF file stands in its header.
-  const config = loadConfig(existsSync(place) ? place : await bringModel(model))
+  const config = loadConfig(existsSync(place) ? place : await bringModel(named))
   const fit = fittedSettings(config, memoryHere())
   const tested = instructions ? ROWS.test : ROWS.example
   const rows = instructions
