@@ -47,8 +47,10 @@ describe('rows of instructions', () => {
       const wanted = JSON.stringify([ruleOf('topic')?.terms, ruleOf('facts')?.all])
       for (const word of forbidden) expect(wanted).not.toContain(`"${word}"`)
       const words = ruleOf('number_words')?.kwargs as { relation: string; num_words: number } | undefined
-      const least = ruleOf('long_enough')!.min as number
-      if (words?.relation === 'less than') expect(least).toBeLessThan(words.num_words)
+      const { min, max } = ruleOf('length_fits') as { min: number; max: number }
+      expect(min).toBeLessThan(max)
+      if (words?.relation === 'less than') expect(min).toBeLessThan(words.num_words)
+      if (words?.relation === 'at least') expect(max).toBeGreaterThan(words.num_words + 20)
     }
   })
 

@@ -42,13 +42,24 @@ const instructionCriterion = ({ id }: InstructionKind, { say, kwargs = {} }: Ask
   verifier: rule('instruction', { id, kwargs }),
 })
 
-/** Fewest words of an answer: those of its form, unless instructions allow fewer, or want more. */
-const fewestWords = ({ words }: Request, asked: readonly Asked[]): number => {
+/** Words that are as many as anybody would write who has to come to an end: longer answers are mostly cut off. */
+const MOST_WORDS = 90
+
+/**
+ * Words of an answer: at least those of its form, unless instructions allow fewer, or want more; and not much more than twice as
+ * many, so that it comes to an end.
+ */
+const lengthOf = ({ words }: Request, asked: readonly Asked[]): { min: number; max: number } => {
   const most = Math.min(...asked.map(({ most: limit }) => limit ?? Number.POSITIVE_INFINITY))
-  return Math.min(Math.max(words, ...asked.map(({ fewest = 0 }) => fewest)), Math.floor(most / 2))
+  const least = Math.max(words, ...asked.map(({ fewest = 0 }) => fewest))
+  return {
+    min: Math.min(least, Math.floor(most / 2)),
+    max: Math.min(MOST_WORDS, Math.max(45, 2 * least + 15)),
+  }
 }
 
-const CONTENT_POINTS = 0.5
+/** Little beside an instruction's point: all of them together weigh as much as one and a half instructions. */
+const CONTENT_POINTS = 0.3
 
 const content = (id: string, text: string, fn: string, params: Record<string, unknown>): Criterion => ({
   id,
@@ -60,21 +71,21 @@ const content = (id: string, text: string, fn: string, params: Record<string, un
 /** What every answer should be; the rubric of all rows. */
 export const SHARED_CRITERIA: readonly Criterion[] = [
   content('varied', 'Does not say the same again and again.', 'repetition', { n: 4, maxShare: 0.15 }),
-  content('language', 'Is language that the starting model finds likely.', 'likelihood', { min: -2.5 }),
+  content('language', 'Is language that the starting model finds likely.', 'likelihood', { min: -2.3 }),
 ]
 
-/** What makes an answer of text that follows: what was asked for is there, in words of its own, and enough of it. */
+/** What makes an answer of text that follows: what was asked for is there, in words of its own, neither too little nor without end. */
 const contentCriteria = (
   request: Request,
   kinds: readonly InstructionKind[],
   asked: readonly Asked[],
 ): Criterion[] => {
-  const fewest = fewestWords(request, asked)
+  const { min, max } = lengthOf(request, asked)
   const echoed = kinds.some(({ echoes }) => echoes)
   return [
     { ...request.content(asked.flatMap(({ without = [] }) => without)), points: CONTENT_POINTS },
     ...(echoed ? [] : [content('own_words', 'Does not repeat the request.', 'echo', { maxShare: 0.3 })]),
-    content('long_enough', `Has at least ${fewest} words.`, 'length', { min: fewest }),
+    content('length_fits', `Has ${min} to ${max} words.`, 'length', { min, max }),
   ]
 }
 
