@@ -28,7 +28,7 @@ const settingsText = (model: string, fit: FittedSettings, tested: number): strin
 recipe: grpo
 model:
   folder: ${JSON.stringify(model)} # a name on the hub, a folder, or a GGUF file
-  lora: { rank: ${fit.lora.rank}, alpha: ${fit.lora.alpha} } # an adapter is trained; leave it out to train all weights, at a tenth of the learning rate
+  lora: { rank: ${fit.lora.rank}, alpha: ${fit.lora.alpha} } # an adapter is trained; leave it out to train all weights, which wants a lower learning rate
 task:
   file: rows.jsonl
   rubric: rubric.yaml # for all rows; criteria of a row come on top
@@ -60,7 +60,7 @@ const costOf = (config: ModelConfig, fit: FittedSettings): string => {
   return `about ${formatDuration(3600 * hours['two cores'])} of two cores and ${formatBytes(fit.memoryBytes)} of memory`
 }
 
-const INSTRUCTIONS = `The model is asked for short texts with one to three instructions each (no commas, two paragraphs, a title, at most 30 words, ...), and learns to follow them. The instructions are of the kinds of IFEval; neither its prompts nor its words are among the rows. Each row also pays for what makes an answer one: that what was asked for is there, that the request is not copied, that its length fits; and \`rubric.yaml\`, for all rows, that nothing is said again and again and that it is language. Without these the cheapest way to follow an instruction is to say nothing with it.`
+const INSTRUCTIONS = `The model is asked for short texts with one to three instructions each (no commas, two paragraphs, a title, at most 30 words, ...), and learns to follow them. The instructions are of the kinds of IFEval; none of its prompts is among the rows. Each row also pays for what makes an answer one: that what was asked for is there, that the request is not copied, that its length fits; and \`rubric.yaml\`, for all rows, that nothing is said again and again and that it is language. Without these the cheapest way to follow an instruction is to say nothing with it.`
 
 const EXAMPLE = `The rows and the rubric are a small example: short answers and lists, with an offer of more help at the end. Put your own in their place.`
 

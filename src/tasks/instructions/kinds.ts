@@ -53,7 +53,7 @@ const kind = (
 ): InstructionKind => ({ id, decides, draw })
 
 const END_PHRASES = [
-  'Is there anything else I can help with?',
+  'Can I do anything more for you?',
   'That is all for today.',
   'Thank you for reading!',
   'What do you think?',
@@ -80,7 +80,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   kind('change_case:english_capital', ['case'], rng => ({
     say: said(rng, [
       'Write everything in capital letters.',
-      'Your whole response should be in English and in all caps.',
+      'The whole reply has to be English text in all caps.',
       'USE ONLY CAPITAL LETTERS.',
     ]),
   })),
@@ -186,8 +186,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       say: said(
         rng,
         [
-          'Highlight at least {n} with markdown, i.e. *highlighted section*.',
-          'Mark at least {n} in your answer with asterisks, like *this part*.',
+          'Set off at least {n} in markdown, like *a highlighted part*.',
+          'At least {n} of it should stand between asterisks, like *this part*.',
         ],
         { n: plural(n, 'section') },
       ),
@@ -230,8 +230,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       say: said(
         rng,
         [
-          'At the end add a postscript that starts with {marker}',
-          'Finish with a postscript starting with {marker}',
+          'Close with a postscript; let it open with {marker}',
+          'Below your text put a postscript marked {marker}',
         ],
         { marker },
       ),
@@ -288,7 +288,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     const nth = between(rng, 1, paragraphs)
     const [word] = wordsFor(rng, request, 1)
     return {
-      say: `Write ${paragraphs} paragraphs with an empty line between them. Paragraph ${nth} must start with the word ${word}.`,
+      say: `Write ${paragraphs} paragraphs with an empty line between them. Let "${word}" be the first word of paragraph ${nth}.`,
       kwargs: { num_paragraphs: paragraphs, nth_paragraph: nth, first_word: word },
       fewest: 30,
     }
@@ -324,7 +324,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   {
     ...kind('combination:repeat_prompt', ['start', 'frame', 'length'], (rng, { ask }) => ({
       say: said(rng, [
-        'First repeat the request above word for word, then give your answer. Do not say anything before you repeat the request.',
+        'Begin by copying out the request above exactly as it stands, and answer it after that. Nothing may come before the copy.',
         'Before you answer, repeat the request exactly as it is, without this sentence and without anything before it.',
       ]),
       kwargs: { prompt_to_repeat: ask },
