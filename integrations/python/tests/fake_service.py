@@ -15,12 +15,12 @@ GOOD = {
 
 
 class FakeService:
-    """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of readyz, `prefix`:
+    """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of readyz, `problem`: why not, `prefix`:
     the path that the service is behind."""
 
     def __init__(self):
         self.script, self.bodies, self.authorizations, self.checks, self.ready = [], [], [], 0, 200
-        self.prefix = ""
+        self.prefix, self.problem = "", "no such host"
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -31,7 +31,7 @@ class FakeService:
                     self.answer(404, {"error": {"message": "no such route"}})
                     return
                 service.checks += 1
-                self.answer(service.ready, {"ready": service.ready == 200, "checks": {"judge": "no such host"}})
+                self.answer(service.ready, {"ready": service.ready == 200, "checks": {"judge": service.problem}})
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))

@@ -48,6 +48,10 @@ class ClientTest(unittest.TestCase):
             self.client.grade([ITEM])
         self.assertEqual(self.service.bodies, [])
 
+    def test_a_busy_service_is_there(self):
+        self.service.ready, self.service.problem = 503, "no answer yet"
+        self.assertEqual(self.client.grade([ITEM]), [GOOD])
+
     def test_asks_readyz_of_a_service_behind_a_path(self):
         for prefix, route in (("/rewards", "/v1/grade"), ("", "/team/v1/grade"), ("", "/short"), ("/a/b", "/short")):
             with self.subTest(prefix=prefix, route=route):

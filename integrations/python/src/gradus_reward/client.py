@@ -14,6 +14,8 @@ _ROUTE = "/v1/grade"
 DEFAULT_URL = f"http://127.0.0.1:8700{_ROUTE}"
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _CHECK_TIMEOUT_S = 10.0
+# What readyz says while the service grades something else, or just after its start: it is there, and requests wait for it.
+_BUSY = b"no answer yet"
 # A service that wants more time than this is not waited for any longer before it is asked again.
 _LONGEST_WAIT_S = 300
 
@@ -91,7 +93,7 @@ class GradusClient:
             ) from error
         finally:
             connection.close()
-        if status != 200:
+        if status != 200 and _BUSY not in data:
             raise ServiceUnavailable(f"the service at {self.address} cannot grade now: {_words(status, data)}")
         self._checked = True
 
