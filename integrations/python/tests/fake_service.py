@@ -15,8 +15,8 @@ GOOD = {
 
 
 class FakeService:
-    """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of readyz, `problem`: why not, `prefix`:
-    the path that the service is behind."""
+    """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of readyz, `problem`: why not,
+    `prefix`: the path that the service is behind."""
 
     def __init__(self):
         self.script, self.bodies, self.authorizations, self.checks, self.ready = [], [], [], 0, 200
