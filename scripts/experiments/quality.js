@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * @file What another model makes of answers, which no training pays: how likely it is to say that an answer is good (its
- * probability of Yes against No at that one place; its words are not asked for), and how likely the answer itself is to it.
+ * @file What another model makes of answers, which no training pays: how likely it is to say Yes when it is asked whether an answer
+ * is good (its probability at that one place; its words are not asked for), and with --likelihood how likely the answer is to it.
  *
- *   node scripts/experiments/quality.js --judge MODEL [--limit N] [--threads N] answers.jsonl...
- *   node scripts/experiments/quality.js --judge MODEL --validate answers.jsonl
+ *   node scripts/experiments/quality.js --judge MODEL [--limit N] [--threads N] [--likelihood] answers.jsonl...
+ *   node scripts/experiments/quality.js --judge MODEL --validate [--limit N] answers.jsonl
  *
  * Answers are files of `gradus eval --out`. `--validate` compares the answers with spoilt ones: another prompt's answer, the
  * request repeated, the beginning said again and again, the words in another order. A measure that cannot tell these apart is none.
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     limit: { type: 'string' },
     threads: { type: 'string', default: '2' },
     validate: { type: 'boolean', default: false },
+    likelihood: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 })
@@ -32,7 +33,7 @@ if (values.judge === undefined || positionals.length === 0) {
   process.exit(2)
 }
 
-const MOST_CHARACTERS = 2000
+const MOST_CHARACTERS = 1200
 const question = ({ prompt, response }) => `A user asked an assistant:
 """
 ${prompt.slice(0, MOST_CHARACTERS)}
@@ -60,28 +61,30 @@ const answersIn = path =>
 
 const folder = await bringModel(values.judge)
 const format = chatFormatOf(folder, 'the judge')
-const [yes, no] = ['Yes', 'No'].map(word => format.tokens(word)[0])
+const [yes] = format.tokens('Yes')
 const policy = await LocalPolicy.start({ folder }, { threads: Number(values.threads), spinning: false })
 
-/** Probability of Yes against No, and nats a byte of the answer. */
+/** Probability of Yes, and nats a byte of the answer where they are asked for. */
 const judge = async answers => {
-  const asked = answers.map(answer => format.encode([{ role: 'user', content: question(answer) }]))
   const said = await policy.score(
-    asked.flatMap(promptTokens => [yes, no].map(token => ({ promptTokens, tokens: [token] }))),
+    answers.map(answer => ({
+      promptTokens: format.encode([{ role: 'user', content: question(answer) }]),
+      tokens: [yes],
+    })),
   )
-  const texts = answers.map(({ prompt, response }) => ({
-    promptTokens: format.encode([{ role: 'user', content: prompt }]),
-    tokens: format.tokens(response.slice(0, MOST_CHARACTERS) || ' '),
-  }))
-  const likely = await policy.score(texts)
+  const likely =
+    values.likelihood &&
+    (await policy.score(
+      answers.map(({ prompt, response }) => ({
+        promptTokens: format.encode([{ role: 'user', content: prompt }]),
+        tokens: format.tokens(response.slice(0, MOST_CHARACTERS) || ' '),
+      })),
+    ))
   return answers.map(({ id, response }, i) => {
-    const [logYes, logNo] = [said[2 * i].logprobs[0], said[2 * i + 1].logprobs[0]]
+    const good = Math.exp(said[i].logprobs[0])
+    if (!likely) return { id, good }
     const bytes = Buffer.byteLength(response.slice(0, MOST_CHARACTERS)) || 1
-    return {
-      id,
-      good: 1 / (1 + Math.exp(logNo - logYes)),
-      natsPerByte: likely[i].logprobs.reduce((sum, x) => sum + x, 0) / bytes,
-    }
+    return { id, good, natsPerByte: likely[i].logprobs.reduce((sum, x) => sum + x, 0) / bytes }
   })
 }
 
@@ -106,26 +109,25 @@ const SPOILT = {
     answers.map(own => ({ ...own, response: new Rng(own.id).shuffle(own.response.split(/\s+/)).join(' ') })),
 }
 
+const names = values.likelihood ? ['good', 'natsPerByte'] : ['good']
 for (const path of positionals) {
   const answers = answersIn(path)
   const own = await judge(answers)
   const line = { file: path, judge: values.judge, n: own.length }
-  for (const name of ['good', 'natsPerByte']) line[name] = figure(own.map(each => each[name]))
-  if (values.validate)
-    line.spoilt = Object.fromEntries(
-      await Promise.all(
-        Object.entries(SPOILT).map(async ([name, spoil]) => {
-          const worse = await judge(spoil(answers))
-          const by = key =>
-            auc(
-              own.map(each => each[key]),
-              worse.map(each => each[key]),
-            )
-          return [name, { aucGood: by('good'), aucNatsPerByte: by('natsPerByte') }]
-        }),
-      ),
-    )
-  else line.items = own
+  for (const name of names) line[name] = figure(own.map(each => each[name]))
+  if (values.validate) {
+    line.auc = {}
+    for (const [name, spoil] of Object.entries(SPOILT)) {
+      const worse = await judge(spoil(answers))
+      const by = key =>
+        auc(
+          own.map(each => each[key]),
+          worse.map(each => each[key]),
+        )
+      line.auc[name] = Object.fromEntries(names.map(key => [key, by(key)]))
+      process.stderr.write(`${name}: ${JSON.stringify(line.auc[name])}\n`)
+    }
+  } else line.items = own
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 await policy.close()

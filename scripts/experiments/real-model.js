@@ -4,8 +4,9 @@
  * evaluations on IFEval and IFBench of the start and of every end. What is there already is not run again; a training that was
  * stopped goes on.
  *
- *   node scripts/experiments/real-model.js --out DIR --model MODEL --ifeval FILE --ifbench FILE [--arms a,b] [--seeds 1,2]
- *   node scripts/experiments/real-model.js --out DIR --ifeval FILE --ifbench FILE --summary
+ *   node scripts/experiments/real-model.js --out DIR --model MODEL --ifeval FILE --ifbench FILE --judge MODEL
+ *     [--arms a,b] [--seeds 1,2]
+ *   node scripts/experiments/real-model-claims.js DIR
  */
 
 import { spawnSync } from 'node:child_process'
@@ -23,15 +24,15 @@ const { values } = parseArgs({
     ifbench: { type: 'string' },
     arms: { type: 'string' },
     seeds: { type: 'string' },
-    summary: { type: 'boolean', default: false },
+    judge: { type: 'string' },
   },
 })
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const registration = parse(readFileSync(join(root, 'experiments/real-model/registration.yaml'), 'utf8'))
-/** Runs a command and returns what it prints. */
-const gradus = (...args) => {
-  process.stderr.write(`$ gradus ${args.join(' ')}\n`)
-  const { status, stdout } = spawnSync(process.execPath, [join(root, 'bin/gradus.js'), ...args], {
+/** Runs a script and returns what it prints. */
+const node = (...args) => {
+  process.stderr.write(`$ node ${args.join(' ')}\n`)
+  const { status, stdout } = spawnSync(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
@@ -42,6 +43,7 @@ const gradus = (...args) => {
   }
   return stdout
 }
+const gradus = (...args) => node(join(root, 'bin/gradus.js'), ...args)
 const jsonl = path =>
   readFileSync(path, 'utf8')
     .trim()
@@ -83,68 +85,62 @@ const prepare = (arm, drop, model) => {
   return folder
 }
 
-const BENCHMARKS = ['ifeval', 'ifbench']
+const MOST_TOKENS = { ifeval: 1280, ifbench: 1280, rows: 128 }
 const answersOf = (name, task) => join(out, 'answers', `${name}-${task}.jsonl`)
 
-/** Greedy answers to the benchmarks, kept as they come. */
-const evaluate = (name, ...model) => {
-  for (const task of BENCHMARKS) {
-    const result = join(out, 'answers', `${name}-${task}.json`)
-    if (existsSync(result) || values[task] === undefined) continue
-    const told = gradus(
-      ...['eval', '--task', task, '--data', values[task], ...model],
-      ...['--out', answersOf(name, task), '--json'],
-    )
-    writeFileSync(result, told)
-  }
+/** Greedy answers to a task, kept as they come: a benchmark, or the generated rows that are never trained, by all criteria. */
+const evaluate = (task, name, ...model) => {
+  const result = join(out, 'answers', `${name}-${task}.json`)
+  if (existsSync(result)) return
+  const data = join(out, 'data/content')
+  const asked =
+    task === 'rows'
+      ? ['--data', join(data, 'test.jsonl'), '--rubric', join(data, 'rubric.yaml')]
+      : ['--task', task, '--data', values[task]]
+  const settings = ['--temperature', '0', '--max-tokens', String(MOST_TOKENS[task])]
+  const told = gradus('eval', ...asked, ...settings, ...model, '--out', answersOf(name, task), '--json')
+  writeFileSync(result, told)
 }
 
-/** Every end against the start, and the arms against each other, by the answers that were kept: one line of JSON each. */
-const summary = () => {
-  const names = Object.entries(registration.arms).flatMap(([arm, { seeds }]) =>
-    seeds.map(seed => `${arm}-${seed}`),
-  )
-  for (const task of BENCHMARKS)
-    for (const name of names) {
-      if (!existsSync(answersOf(name, task))) continue
-      const told = gradus(
-        ...['eval', '--task', task, '--data', values[task]],
-        ...['--model', answersOf(name, task), '--against', answersOf('start', task), '--json'],
-      )
-      process.stdout.write(`${JSON.stringify({ task, name, ...JSON.parse(told) })}\n`)
-    }
+/** What the judge makes of answers that are there; short ones also by how likely they are to it. */
+const judge = (name, task) => {
+  const result = join(out, 'answers', `${name}-${task}-quality.json`)
+  if (values.judge === undefined || existsSync(result)) return
+  const args = [...(task === 'rows' ? ['--likelihood'] : []), answersOf(name, task)]
+  const script = join(root, 'scripts/experiments/quality.js')
+  writeFileSync(result, node(script, '--judge', values.judge, ...args))
+}
+
+/** Where the weights of a run end. */
+const train = (arm, seed, model) => {
+  const { drop = [] } = registration.arms[arm]
+  const folder = prepare(arm, drop, model)
+  const dir = join(out, 'runs', `${arm}-${seed}`)
+  const last = join(dir, 'checkpoints', `step-${String(registration.settings.steps).padStart(6, '0')}`)
+  if (!existsSync(join(last, 'adapter_config.json')))
+    gradus('train', join(folder, 'train.yaml'), '--out', dir, '--set', `seed=${seed}`, '--resume-or-start')
+  return last
 }
 
 const run = () => {
   const { model } = values
   if (model === undefined) throw new Error('expected --model')
   mkdirSync(join(out, 'answers'), { recursive: true })
+  prepare('content', [], model)
+  const measureAll = (tasks, name, ...candidate) => {
+    for (const task of tasks) evaluate(task, name, ...candidate)
+    for (const task of tasks) if (task !== 'ifbench') judge(name, task)
+  }
+  measureAll(['ifeval', 'ifbench', 'rows'], 'start', '--model', model)
   const arms = values.arms?.split(',') ?? Object.keys(registration.arms)
-  evaluate('start', '--model', model)
   const seeds = arm => values.seeds?.split(',').map(Number) ?? registration.arms[arm].seeds
   for (const seed of [...new Set(arms.flatMap(seeds))])
-    for (const arm of arms) {
-      if (!seeds(arm).includes(seed)) continue
-      const { drop = [], set = [] } = registration.arms[arm]
-      const folder = prepare(arm, drop, model)
-      const dir = join(out, 'runs', `${arm}-${seed}`)
-      const steps = registration.settings.steps
-      const last = join(dir, 'checkpoints', `step-${String(steps).padStart(6, '0')}`)
-      const more = set.flatMap(setting => ['--set', setting])
-      if (!existsSync(join(last, 'adapter_config.json')))
-        gradus(
-          'train',
-          join(folder, 'train.yaml'),
-          '--out',
-          dir,
-          '--set',
-          `seed=${seed}`,
-          ...more,
-          '--resume-or-start',
-        )
-      evaluate(`${arm}-${seed}`, '--model', model, '--adapter', last)
-    }
+    for (const arm of arms.filter(each => seeds(each).includes(seed)))
+      measureAll(
+        registration.arms[arm].tasks ?? ['ifeval', 'ifbench', 'rows'],
+        `${arm}-${seed}`,
+        ...['--model', model, '--adapter', train(arm, seed, model)],
+      )
 }
 
-if (values.summary) summary()
-else run()
+run()

@@ -1,0 +1,111 @@
+#!/usr/bin/env node
+/**
+ * @file What experiments/real-model/registration.yaml claims, by the answers that real-model.js kept: of every run its figures, its
+ * differences to the start, and each claim with the interval that decides it.
+ *
+ *   node scripts/experiments/real-model-claims.js DIR > results/real-model/claims.json
+ *
+ * Differences are paired by prompt; 95% intervals resample seeds and prompts.
+ */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import { mean, twoWayBootstrapInterval } from '../../dist/util/statistics.js'
+
+const [out] = process.argv.slice(2)
+if (out === undefined) {
+  process.stderr.write('expected the folder of real-model.js\n')
+  process.exit(2)
+}
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const { arms } = parse(readFileSync(join(root, 'experiments/real-model/registration.yaml'), 'utf8'))
+const at = name => join(out, 'answers', name)
+const text = name => readFileSync(at(name), 'utf8').trim()
+const seedsOf = arm => arms[arm].seeds.filter(seed => existsSync(at(`${arm}-${seed}-rows.json`)))
+
+/** A figure of each prompt: a score of a benchmark, or what the judge made of its answer. */
+const figures = {
+  ifeval: name => scores(`${name}-ifeval.jsonl`, 'promptStrict'),
+  ifbench: name => scores(`${name}-ifbench.jsonl`, 'promptLoose'),
+  quality: name => qualities(`${name}-ifeval-quality.json`),
+  rowsQuality: name => qualities(`${name}-rows-quality.json`),
+}
+const scores = (file, score) =>
+  new Map(
+    text(file)
+      .split('\n')
+      .map(line => JSON.parse(line))
+      .map(({ id, scores: own }) => [id, own[score] ?? 0]),
+  )
+const qualities = file => new Map(JSON.parse(text(file)).items.map(({ id, good }) => [id, good]))
+
+/** Paired by prompt; an arm's seeds against the start, which is one, or against the same seeds of another arm. */
+const against = (arm, other, figure, seeds = seedsOf(arm)) => {
+  const pairs = seeds.map(seed =>
+    [`${arm}-${seed}`, other === 'start' ? other : `${other}-${seed}`].map(figures[figure]),
+  )
+  const differences = pairs.map(([a, b]) => [...a].map(([id, value]) => value - b.get(id)))
+  const meanOf = side => mean(pairs.map(pair => mean([...pair[side].values()])))
+  const { estimate, low, high } = twoWayBootstrapInterval(differences, { seed: 'real-model' })
+  return { a: meanOf(0), b: meanOf(1), difference: estimate, low, high }
+}
+
+const complete = arm => seedsOf(arm).length === arms[arm].seeds.length
+const claim = (needed, decide) => (needed.every(complete) ? decide() : { open: 'runs are missing' })
+const gain = () => {
+  const pooled = against('content', 'start', 'ifeval')
+  const bySeed = seedsOf('content').map(seed => ({ seed, ...against('content', 'start', 'ifeval', [seed]) }))
+  return { ...pooled, bySeed, holds: pooled.difference >= 0.1 && bySeed.every(({ low }) => low > 0) }
+}
+const above = (arm, other, figure, margin) => () => {
+  const found = against(arm, other, figure)
+  return { ...found, holds: found.low > margin }
+}
+const below = (arm, other, figure) => () => {
+  const found = against(arm, other, figure)
+  return { ...found, holds: found.high < 0 }
+}
+
+const summary = name => {
+  const told = task =>
+    existsSync(at(`${name}-${task}.json`)) ? JSON.parse(text(`${name}-${task}.json`)) : undefined
+  const plain = scored => scored && Object.fromEntries(Object.entries(scored).map(([k, v]) => [k, v.value]))
+  const rows = told('rows')
+  return {
+    ifeval: plain(told('ifeval')?.scores),
+    ifbench: plain(told('ifbench')?.scores),
+    rows: rows && { ...plain(rows.scores), ...plain(rows.criteria) },
+    response: plain(told('ifeval')?.response),
+    quality: Object.fromEntries(
+      ['ifeval', 'rows'].map(task => {
+        const file = at(`${name}-${task}-quality.json`)
+        if (!existsSync(file)) return [task, undefined]
+        const { good, natsPerByte } = JSON.parse(readFileSync(file, 'utf8'))
+        return [task, { good: good.mean, natsPerByte: natsPerByte?.mean }]
+      }),
+    ),
+  }
+}
+
+const names = ['start', ...Object.keys(arms).flatMap(arm => seedsOf(arm).map(seed => `${arm}-${seed}`))]
+const leftOut = Object.keys(arms).filter(arm => arm.startsWith('without-') && seedsOf(arm).length > 0)
+process.stdout.write(
+  `${JSON.stringify(
+    {
+      claims: {
+        'RM-1-gain': claim(['content'], gain),
+        'RM-2-quality': claim(['content'], above('content', 'start', 'quality', -0.05)),
+        'RM-3-unseen': claim(['content'], above('content', 'start', 'ifbench', -0.05)),
+        'RM-4-content-matters': claim(['content', 'bare'], below('bare', 'content', 'quality')),
+      },
+      leftOut: Object.fromEntries(
+        leftOut.map(arm => [arm, against(arm, 'content', 'rowsQuality', seedsOf(arm))]),
+      ),
+      runs: Object.fromEntries(names.map(name => [name, summary(name)])),
+    },
+    null,
+    1,
+  )}\n`,
+)
