@@ -17,7 +17,7 @@ const STYLE = `
 #show-won:checked ~ .answer:not(.won), #show-lost:checked ~ .answer:not(.lost), #show-tied:checked ~ .answer:not(.tied) { display: none; }
 .answer { margin-top: 16px; } .answer > .prompt { max-height: 18em; overflow: auto; } .answer > header { display: flex; gap: 12px; flex-wrap: wrap; align-items: baseline; }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 24px; margin-top: 14px; } .sides > section { min-width: 0; }
-.sides details { margin-top: 12px; } .figures .num { white-space: nowrap; }`
+.sides pre { max-height: 26em; overflow: auto; } .sides details { margin-top: 12px; } .figures .num { white-space: nowrap; }`
 
 interface Side {
   measured: Measured
