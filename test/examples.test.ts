@@ -69,7 +69,7 @@ const FEW = ['rollout.prompts=2', 'rollout.samples=4']
 const README = 'README.md: logic.yaml'
 /** Settings that shorten what is run here. */
 const SHORTER: Readonly<Record<string, readonly string[]>> = {
-  [README]: ['steps=12', 'evaluation.problems=80'],
+  [README]: ['steps=8', 'evaluation.problems=48'],
   'docs/recipes/rit.md: mine.yaml': [
     ...['steps=3', ...FEW, 'rubric.problems=8'],
     ...['evaluation.problems=4', 'evaluation.samples=2'],
@@ -144,7 +144,7 @@ describe('configurations that README and docs show', () => {
 
     it('the README’s example proves more unseen problems after a few steps than before', () => {
       const { metrics, evals } = train(README, configs.find(({ name }) => name === README)!.text)
-      expect(metrics).toHaveLength(12)
+      expect(metrics).toHaveLength(8)
       // Greedy and sampled together: less chance in their mean than in either.
       const provedAt = (at: number) => {
         const { scores } = evals.find(({ step, set }) => step === at && set === 'varied') as unknown as {
@@ -152,7 +152,7 @@ describe('configurations that README and docs show', () => {
         }
         return mean([scores['greedy.correctAndProved'].value, scores.correctAndProved.value])
       }
-      expect(provedAt(12) - provedAt(0)).toBeGreaterThan(0.08)
+      expect(provedAt(8) - provedAt(0)).toBeGreaterThan(0.08)
     })
   })
 })

@@ -56,7 +56,7 @@ describe('hostile files', { timeout: SLOW_MS }, () => {
     )
     const result = await cli(reader.args(good))
     expect(faults(result, reader.json ?? false)).toEqual([])
-    const files = [...HOSTILE_TEXTS, ...mutations(reader.good, 25, name)]
+    const files = [...HOSTILE_TEXTS, ...mutations(reader.good, 12, name)]
     const { oneOf = 1 } = reader
     expect(
       await faultsOf(

@@ -255,7 +255,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   }),
   kind('length_constraints:number_words', ['length'], rng => {
     const few = rng.next() < 0.5
-    const n = few ? 10 * between(rng, 2, 6) : 10 * between(rng, 4, 6)
+    const n = few ? 10 * between(rng, 2, 6) : 10 * between(rng, 3, 4)
     return {
       say: said(
         rng,

@@ -30,7 +30,7 @@ const FORMS: readonly (readonly [ask: string, words: number])[] = [
   ['Explain why people care about {}.', 30],
   ['Write two or three sentences about {}.', 18],
   ['I need a paragraph about {} for a brochure.', 40],
-  ['Write a blog post about {}.', 50],
+  ['Write a blog post about {}.', 40],
   ['Write a dialogue between two friends about {}.', 35],
 ]
 

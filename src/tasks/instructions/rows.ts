@@ -42,8 +42,8 @@ const instructionCriterion = ({ id }: InstructionKind, { say, kwargs = {} }: Ask
   verifier: rule('instruction', { id, kwargs }),
 })
 
-/** Words that are as many as anybody would write who has to come to an end: longer answers are mostly cut off. */
-const MOST_WORDS = 90
+/** So few words that an answer which runs into the limit of 128 tokens has more: to be cut off is never paid. */
+const MOST_WORDS = 60
 
 /**
  * Words of an answer: at least those of its form, unless instructions allow fewer, or want more; and not much more than twice as
@@ -58,15 +58,19 @@ const lengthOf = ({ words }: Request, asked: readonly Asked[]): { min: number; m
   }
 }
 
-/** Little beside an instruction's point: all of them together weigh as much as one and a half instructions. */
+/** Little beside an instruction's point: what most answers have already, and what is only to be kept. */
 const CONTENT_POINTS = 0.3
 
-const content = (id: string, text: string, fn: string, params: Record<string, unknown>): Criterion => ({
-  id,
-  text,
-  points: CONTENT_POINTS,
-  verifier: rule(fn, params),
-})
+/** More, since half of a small model's answers never come to an end, and many instructions fail with that. */
+const LENGTH_POINTS = 0.5
+
+const content = (
+  id: string,
+  text: string,
+  fn: string,
+  params: Record<string, unknown>,
+  points = CONTENT_POINTS,
+): Criterion => ({ id, text, points, verifier: rule(fn, params) })
 
 /** What every answer should be; the rubric of all rows. */
 export const SHARED_CRITERIA: readonly Criterion[] = [
@@ -85,7 +89,7 @@ const contentCriteria = (
   return [
     { ...request.content(asked.flatMap(({ without = [] }) => without)), points: CONTENT_POINTS },
     ...(echoed ? [] : [content('own_words', 'Does not repeat the request.', 'echo', { maxShare: 0.3 })]),
-    content('length_fits', `Has ${min} to ${max} words.`, 'length', { min, max }),
+    content('length_fits', `Has ${min} to ${max} words.`, 'length', { min, max }, LENGTH_POINTS),
   ]
 }
 
