@@ -10,7 +10,7 @@ import { Rng } from '../util/rng.ts'
 import type { ModelConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
-import { inCache, type ModelName, modelNameOf } from './model-place.ts'
+import { inCache, isPlain, type ModelName, modelNameOf } from './model-place.ts'
 import { type NamedTensors, SafetensorsFile, writeSafetensors } from './safetensors.ts'
 import { elementCount, type LoadOptions, loadSpecsFromFile, readJson, tensorSpecs } from './weights.ts'
 
@@ -126,7 +126,11 @@ const readBase = (dir: string): { named: string; revision: string | null } => {
       hint: 'fetch or save the adapter again',
     })
   const { base_model_name_or_path: named, revision } = parsed.data
-  return { named: named ?? '', revision: revision ?? null }
+  if (revision && !isPlain(revision))
+    throw new CheckpointError(
+      `${path}: revision: expected a branch, a tag or a commit, got ${JSON.stringify(revision)}`,
+    )
+  return { named: named ?? '', revision: revision || null }
 }
 
 /**
