@@ -159,6 +159,41 @@ describe('gradus train', () => {
   )
 })
 
+describe('Ctrl+C while a model is fetched', () => {
+  it.each(['train', 'eval'] as const)(
+    'ends gradus %s, and the same command goes on',
+    async command => {
+      const criteria = [{ id: 'a', text: 'a', points: 1 }]
+      const verifier = { kind: 'rule', fn: 'contains', params: { any: ['a'] } }
+      const row = JSON.stringify({ prompt: 'say', criteria: [{ ...criteria[0], verifier }] })
+      const data = sandbox.write('two.jsonl', `${row}\n${row.replace('say', 'sing')}\n`)
+      const more = [
+        ...['--set', `task.file=${data}`, '--set', 'task.holdOut=1', '--set', 'steps=1'],
+        ...['--set', `model.folder=${NAME}`, '--set', 'rollout.maxTokens=4', '--set', 'policy.threads=1'],
+      ]
+      const out = sandbox.path('stopped')
+      const args =
+        command === 'train'
+          ? ['train', 'grpo', ...more, '--out', out]
+          : ['eval', '--data', data, '--model', NAME, '--max-tokens', '4', '--threads', '1']
+      hub.always = 503
+      // It would wait for more than a minute until it gives up.
+      let asked = false
+      const onProgress = (err: string, interrupt: () => void) => {
+        if (asked || !err.includes('fetching')) return
+        asked = true
+        interrupt()
+      }
+      const stopped = await cli(args, { onProgress })
+      expect([stopped.code, stopped.err]).toEqual([130, expect.stringContaining('what was fetched is kept')])
+      hub.always = null
+      const again = await cli(args)
+      expect(again.code, again.err).toBe(0)
+    },
+    SLOW_MS,
+  )
+})
+
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 it('a file that the disk does not hold is said, and gone on with when there is room', async () => {

@@ -19,14 +19,14 @@ export const broughtWords = async (place: string, io: Io): Promise<string> =>
 
 /** `--model` and `--adapter`. @throws as `bringModel`; CheckpointError where there is no model; UsageError for an adapter that is none */
 export const broughtModel = async (
-  { model, adapter: place }: { model: string; adapter?: string },
+  { model, adapter: place, signal }: { model: string; adapter?: string; signal?: AbortSignal },
   io: Io,
 ): Promise<BroughtModel> => {
   const status = new StatusLine(io.err)
-  await bringModel(model, { status })
+  await bringModel(model, { status, signal })
   const folder = existingModel(model, '--model')
   if (place === undefined) return { folder }
-  const adapter = await bringModel(place, { withBase: false, status })
+  const adapter = await bringModel(place, { withBase: false, status, signal })
   if (isAdapterFolder(adapter)) return { folder, adapter }
   throw new UsageError(`--adapter: expected a folder with adapter_config.json, got ${place}`, {
     hint: 'a whole model goes in --model',

@@ -3,7 +3,7 @@
 import { type Answer, AnswerFile, type AskSettings, askAll, SavedAnswers } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { shortHash } from '../../util/canonical.ts'
-import { DataError } from '../../util/errors.ts'
+import { DataError, GradusError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import type { Io } from '../io.ts'
@@ -12,7 +12,11 @@ import { openTalking, type TalkingOptions } from './answering.ts'
 import { type Evaluation, isSaved } from './prepare.ts'
 
 /** Ctrl+C. */
-export class Interrupted extends Error {}
+export class Interrupted extends GradusError {
+  constructor() {
+    super('interrupted')
+  }
+}
 
 /** Answers of a model, or of a file in its place. */
 export interface Side {
@@ -103,7 +107,12 @@ const askedSide = async (
   signal: AbortSignal,
 ): Promise<Side> => {
   const { options, problems, settings } = evaluation
-  const talking = await openTalking(talkingOptions(evaluation, place, setting), setting, io)
+  const asking = { ...talkingOptions(evaluation, place, setting), signal }
+  const talking = await openTalking(asking, setting, io).catch(error => {
+    if (error instanceof Interrupted)
+      io.err.write('interrupted before the first answer; what was fetched is kept\n')
+    throw error
+  })
   const { chat, concurrency, served } = talking
   const model =
     setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place
