@@ -1,9 +1,17 @@
 /** @file The answers of an evaluation: of a model that is asked now, or saved before. */
 
-import { type Answer, AnswerFile, type AskSettings, askAll, SavedAnswers } from '../../measure/index.ts'
+import { existsSync } from 'node:fs'
+import {
+  type Answer,
+  AnswerFile,
+  type AskSettings,
+  answerLines,
+  askAll,
+  SavedAnswers,
+} from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { shortHash } from '../../util/canonical.ts'
-import { DataError, GradusError } from '../../util/errors.ts'
+import { DataError, GradusError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import type { Io } from '../io.ts'
@@ -60,6 +68,13 @@ export const answersOf = async (
 }
 
 const savedSide = ({ problems }: Evaluation, place: string, out: string | undefined): Side => {
+  if (out !== undefined && existsSync(out) && !SavedAnswers.areGraded(out))
+    throw new UsageError(
+      `--out: expected ${out} to hold graded answers, or not to be there; got something else`,
+      {
+        hint: 'name another file',
+      },
+    )
   const saved = new SavedAnswers(place)
   const answers_P = problems.map(problem => saved.to(problem))
   const missing = problems
@@ -71,7 +86,7 @@ const savedSide = ({ problems }: Evaluation, place: string, out: string | undefi
     answers_P,
     missing,
     ...(out !== undefined && {
-      keep: answers => writeOutput(out, answers.map(answer => `${JSON.stringify(answer)}\n`).join('')),
+      keep: answers => writeOutput(out, answerLines(answers)),
     }),
   }
 }
