@@ -1,7 +1,7 @@
 /** @file Low-rank adapters (Hu et al. 2021) in the file layout of PEFT: names, initialisation, saving, loading, merging. */
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
@@ -152,7 +152,8 @@ export const adapterBase = (dir: string): string => {
   const { named } = readBase(dir)
   if (named !== '' && existsSync(named)) return named
   const name = adapterBaseName(dir)
-  return name === null ? join(dir, named) : (inCache(name) ?? named)
+  if (name !== null) return inCache(name) ?? named
+  return isAbsolute(named) ? named : join(dir, named)
 }
 
 /** Folder of the whole model: an adapter names its base. @throws CheckpointError for a damaged file */
