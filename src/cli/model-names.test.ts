@@ -73,6 +73,9 @@ describe('gradus sample', () => {
     expect(own.out).not.toBe(plain.out)
     const both = await sample('--chat', '--model', NAME, '--adapter', adapter)
     expect(both).toMatchObject({ code: 0, out: own.out })
+    // The folder that it was trained on is no name on the hub; the same folder needs no word.
+    expect(both.err).toMatch(/note: the adapter was trained on .*model, and goes on lab\/tiny\n/)
+    expect((await sample('--chat', '--model', folder, '--adapter', adapter)).err).toBe('')
     const text = await sample('--model', adapter)
     expect(text.code, text.err).toBe(0)
     const none = await sample('--model', NAME, '--adapter', folder)
