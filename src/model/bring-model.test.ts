@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import {
   existsSync,
   lstatSync,
@@ -246,6 +247,8 @@ describe('what breaks off', () => {
   it('ends at once where it is told to, and goes on from there later', async () => {
     putModel()
     const stop = new AbortController()
+    // As who asks a model so many questions at a time has it.
+    setMaxListeners(0, stop.signal)
     const reason = new DataError('enough')
     let bytes = 0
     const renew = () => {
@@ -334,7 +337,7 @@ describe('what is not what was listed', () => {
     const entry = { type: 'file', size: 1, oid: 'c'.repeat(40) }
     for (const [i, more] of [
       { path: '../config.json' },
-      { path: '../../../../evil' },
+      { path: '../../../evil' },
       { path: '/etc/passwd' },
       { path: 'generation_config.json', oid: '../../../evil' },
       { path: 'merges.txt', size: -1 },
@@ -365,14 +368,14 @@ describe('what is not what was listed', () => {
   it('an adapter whose revision of its base leads out of the cache', async () => {
     putModel()
     hub.revisions.set('lab/skill@main', COMMIT)
-    hub.revisions.set('lab/tiny@../../../../evil', COMMIT)
-    const config = { base_model_name_or_path: 'lab/tiny', revision: '../../../../evil' }
+    hub.revisions.set('lab/tiny@../../../evil', COMMIT)
+    const config = { base_model_name_or_path: 'lab/tiny', revision: '../../../evil' }
     put('adapter_config.json', JSON.stringify(config), COMMIT, 'lab/skill')
     put('adapter_model.safetensors', 'adapter', COMMIT, 'lab/skill')
     await expect(bring('lab/skill')).rejects.toThrow(
       /adapter_config\.json: revision: expected a branch, a tag or a commit, got "\.\.\/\.\./,
     )
-    expect(existsSync(join(home, '..', 'evil'))).toBe(false)
+    expect(existsSync(join(home, 'evil'))).toBe(false)
   })
 
   it('a licence that plays with the terminal', async () => {

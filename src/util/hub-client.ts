@@ -206,7 +206,8 @@ class PatientFetch {
       const answer = await fetch(url, {
         dispatcher: await agentOf(),
         headers: Object.fromEntries(headers.entries()),
-        signal: this.#signal,
+        // A signal of its own: Node 20 cannot say how many may listen to one that all may, and undici asks.
+        signal: this.#signal && AbortSignal.any([this.#signal]),
       })
       const { status } = answer
       if (PASSING_STATUS.has(status)) {
