@@ -73,6 +73,9 @@ describe('gradus sample', () => {
     expect(own.out).not.toBe(plain.out)
     const both = await sample('--chat', '--model', NAME, '--adapter', adapter)
     expect(both).toMatchObject({ code: 0, out: own.out })
+    // The folder that it was trained on is no name on the hub; the same folder needs no word.
+    expect(both.err).toMatch(/note: the adapter was trained on .*model, and goes on lab\/tiny\n/)
+    expect((await sample('--chat', '--model', folder, '--adapter', adapter)).err).toBe('')
     const text = await sample('--model', adapter)
     expect(text.code, text.err).toBe(0)
     const none = await sample('--model', NAME, '--adapter', folder)
@@ -154,6 +157,41 @@ describe('gradus train', () => {
       await embedder.close?.()
       const push = await cli(['push', saved, 'ann/skill', '--dry-run'])
       expect(push.out).toContain(`base_model: ${NAME}`)
+    },
+    SLOW_MS,
+  )
+})
+
+describe('Ctrl+C while a model is fetched', () => {
+  it.each(['train', 'eval'] as const)(
+    'ends gradus %s, and the same command goes on',
+    async command => {
+      const criteria = [{ id: 'a', text: 'a', points: 1 }]
+      const verifier = { kind: 'rule', fn: 'contains', params: { any: ['a'] } }
+      const row = JSON.stringify({ prompt: 'say', criteria: [{ ...criteria[0], verifier }] })
+      const data = sandbox.write('two.jsonl', `${row}\n${row.replace('say', 'sing')}\n`)
+      const more = [
+        ...['--set', `task.file=${data}`, '--set', 'task.holdOut=1', '--set', 'steps=1'],
+        ...['--set', `model.folder=${NAME}`, '--set', 'rollout.maxTokens=4', '--set', 'policy.threads=1'],
+      ]
+      const out = sandbox.path('stopped')
+      const args =
+        command === 'train'
+          ? ['train', 'grpo', ...more, '--out', out]
+          : ['eval', '--data', data, '--model', NAME, '--max-tokens', '4', '--threads', '1']
+      hub.always = 503
+      // It would wait for more than a minute until it gives up.
+      let asked = false
+      const onProgress = (err: string, interrupt: () => void) => {
+        if (asked || !err.includes('fetching')) return
+        asked = true
+        interrupt()
+      }
+      const stopped = await cli(args, { onProgress })
+      expect([stopped.code, stopped.err]).toEqual([130, expect.stringContaining('what was fetched is kept')])
+      hub.always = null
+      const again = await cli(args)
+      expect(again.code, again.err).toBe(0)
     },
     SLOW_MS,
   )

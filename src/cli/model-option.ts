@@ -1,9 +1,11 @@
 /** @file Models that a command line names: brought to this machine before the command opens them. */
 
+import { existsSync, realpathSync } from 'node:fs'
 import { bringModel } from '../model/bring-model.ts'
-import { isAdapterFolder, tokenizerFolder } from '../model/lora-files.ts'
+import { adapterBase, adapterBaseName, isAdapterFolder, tokenizerFolder } from '../model/lora-files.ts'
 import { existingModel } from '../recipes/common/starting-model.ts'
 import { UsageError } from '../util/errors.ts'
+import { cachedName } from '../util/hub-cache.ts'
 import { StatusLine } from '../util/status-line.ts'
 import type { Io } from './io.ts'
 
@@ -17,17 +19,30 @@ export interface BroughtModel {
 export const broughtWords = async (place: string, io: Io): Promise<string> =>
   tokenizerFolder(await bringModel(place, { only: 'words', status: new StatusLine(io.err) }))
 
+const realOf = (path: string): string =>
+  cachedName(path)?.repo ?? (existsSync(path) ? realpathSync(path) : path)
+
+/** An adapter fits any model of the same shape, whatever it makes of it. */
+const noteOtherBase = (folder: string, adapter: string, io: Io): void => {
+  const base = adapterBaseName(adapter)?.repo ?? realOf(adapterBase(adapter))
+  if (base !== realOf(folder))
+    io.err.write(`note: the adapter was trained on ${base}, and goes on ${realOf(folder)}\n`)
+}
+
 /** `--model` and `--adapter`. @throws as `bringModel`; CheckpointError where there is no model; UsageError for an adapter that is none */
 export const broughtModel = async (
-  { model, adapter: place }: { model: string; adapter?: string },
+  { model, adapter: place, signal }: { model: string; adapter?: string; signal?: AbortSignal },
   io: Io,
 ): Promise<BroughtModel> => {
   const status = new StatusLine(io.err)
-  await bringModel(model, { status })
+  await bringModel(model, { status, signal })
   const folder = existingModel(model, '--model')
   if (place === undefined) return { folder }
-  const adapter = await bringModel(place, { withBase: false, status })
-  if (isAdapterFolder(adapter)) return { folder, adapter }
+  const adapter = await bringModel(place, { withBase: false, status, signal })
+  if (isAdapterFolder(adapter)) {
+    noteOtherBase(folder, adapter, io)
+    return { folder, adapter }
+  }
   throw new UsageError(`--adapter: expected a folder with adapter_config.json, got ${place}`, {
     hint: 'a whole model goes in --model',
   })

@@ -1,14 +1,24 @@
 /** @file Answers of a model, kept in a file: a row an answer, whole or as far as it came, found again by who was asked, how, and what. */
 
-import { appendFileSync, existsSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { ChatMessage } from '../chat/chat-model.ts'
 import type { Verdict } from '../rubric/criterion.ts'
 import { promptKey } from '../tasks/conversation/rows.ts'
 import { DataError, UsageError } from '../util/errors.ts'
-import { fileFailure } from '../util/file-failure.ts'
+import { withFile } from '../util/file-failure.ts'
 import { parseJson } from '../util/json.ts'
-import { jsonlLines, parseRow, someJsonlLines } from '../util/jsonl.ts'
+import { type JsonlLine, jsonlLines, parseRow, someJsonlLines } from '../util/jsonl.ts'
 import { writeOutput } from '../util/output-file.ts'
 import { parseWith } from '../util/schema.ts'
 import type { MeasuredProblem } from './task.ts'
@@ -117,6 +127,15 @@ export class SavedAnswers {
     this.settings = rows[0].settings
   }
 
+  /** Whether a command that grades answers has written them: it may write the file again. */
+  static areGraded(path: string): boolean {
+    try {
+      return someJsonlLines(path).every(({ text, place }) => 'scores' in parseRow(text, place, savedRow))
+    } catch {
+      return false
+    }
+  }
+
   /** All answers to a problem: to its very prompt, or of its id where rows tell no prompt. */
   to({ id, messages }: MeasuredProblem): Answer[] {
     const key = promptKey(messages)
@@ -130,6 +149,13 @@ export class SavedAnswers {
 
 const keyOf = ({ by, id, sample, prompt }: Pick<Answer, 'by' | 'id' | 'sample' | 'prompt'>): string =>
   JSON.stringify([by, id, sample, promptKey(prompt)])
+
+/** A row as a line. Half of a character, which a server may send and no text holds, becomes the mark for that. */
+const lineOf = (answer: Answer): string =>
+  `${JSON.stringify(answer, (_, value) => (typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value))}\n`
+
+/** The content of a file of answers. */
+export const answerLines = (answers: readonly Answer[]): string => answers.map(lineOf).join('')
 
 const isWhole = (text: string): boolean => {
   try {
@@ -156,25 +182,42 @@ export class AnswerFile {
   constructor(path: string, by: string) {
     this.path = path
     this.#partial = `${path}.partial`
-    for (const file of [path, this.#partial]) {
-      if (!existsSync(file)) continue
-      // A kill may have cut the last line.
-      const lines = jsonlLines(file).filter(
-        ({ text }, i, all) => file === path || i < all.length - 1 || isWhole(text),
+    if (existsSync(path)) for (const line of jsonlLines(path)) this.#takeOver(line, path, by)
+    this.#openPartial(by)
+  }
+
+  #takeOver({ text, place }: JsonlLine, file: string, by: string): void {
+    const row = parseRow(text, place, savedRow)
+    if (row.by !== by || row.id === undefined || row.prompt === undefined)
+      throw new UsageError(
+        `--out: expected ${this.path} to hold answers of the same model, asked in the same way, or not to be there; got ${row.model === undefined ? 'other rows' : `answers of ${row.model}`}`,
+        {
+          hint: `name another file${file === this.path ? '' : `, or remove ${file}`}`,
+        },
       )
-      for (const { text, place } of lines) {
-        const row = parseRow(text, place, savedRow)
-        if (row.by !== by || row.id === undefined || row.prompt === undefined)
-          throw new UsageError(
-            `--out: expected ${path} to hold answers of the same model, asked in the same way, or not to be there; got ${row.model === undefined ? 'other rows' : `answers of ${row.model}`}`,
-            {
-              hint: `name another file${file === path ? '' : `, or remove ${file}`}`,
-            },
-          )
-        const answer = { ...row, id: row.id, prompt: row.prompt, sample: row.sample ?? 0 }
-        this.#known.set(keyOf(answer), answer)
-      }
-    }
+    const answer = { ...row, id: row.id, prompt: row.prompt, sample: row.sample ?? 0 }
+    this.#known.set(keyOf(answer), answer)
+  }
+
+  /** Takes over its answers, and what a kill has cut off goes: the next answer begins a line of its own. */
+  #openPartial(by: string): void {
+    const partial = this.#partial
+    const bytes = withFile(
+      partial,
+      () => {
+        mkdirSync(dirname(partial), { recursive: true })
+        accessSync(dirname(partial), constants.W_OK)
+        return existsSync(partial) ? readFileSync(partial) : Buffer.alloc(0)
+      },
+      { doing: 'cannot be written' },
+    )
+    const end = bytes.lastIndexOf(0x0a) + 1
+    const last = bytes.subarray(end).toString('utf8')
+    const lines = [...bytes.subarray(0, end).toString('utf8').split('\n'), ...(isWhole(last) ? [last] : [])]
+    for (const [i, text] of lines.entries())
+      if (text !== '') this.#takeOver({ text, place: `${partial}:${i + 1}` }, partial, by)
+    if (isWhole(last)) appendFileSync(partial, '\n')
+    else if (end < bytes.length) truncateSync(partial, end)
   }
 
   find(answer: Pick<Answer, 'by' | 'id' | 'sample' | 'prompt'>): Answer | undefined {
@@ -184,18 +227,16 @@ export class AnswerFile {
   /** Keeps an answer at once. @throws DataError where it cannot be written */
   add(answer: Answer): void {
     this.#known.set(keyOf(answer), answer)
-    try {
-      appendFileSync(this.#partial, `${JSON.stringify(answer)}\n`)
-    } catch (error) {
-      throw fileFailure(this.#partial, error, { doing: 'cannot be written' })
-    }
+    withFile(this.#partial, () => appendFileSync(this.#partial, lineOf(answer)), {
+      doing: 'cannot be written',
+    })
   }
 
   /** Writes the file: these, and behind them what it has of other problems. @throws DataError where it cannot be written */
   finish(answers: readonly Answer[]): void {
     const keys = new Set(answers.map(keyOf))
     const others = [...this.#known].flatMap(([key, answer]) => (keys.has(key) ? [] : [answer]))
-    writeOutput(this.path, [...answers, ...others].map(answer => `${JSON.stringify(answer)}\n`).join(''))
+    writeOutput(this.path, answerLines([...answers, ...others]))
     rmSync(this.#partial, { force: true })
   }
 }

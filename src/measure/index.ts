@@ -1,6 +1,6 @@
 /** @file Measuring models: tasks with their scores, answers that are kept, figures with intervals, comparisons. */
 
-export { type Answer, AnswerFile, type AskSettings, SavedAnswers } from './answers.ts'
+export { type Answer, AnswerFile, type AskSettings, answerLines, SavedAnswers } from './answers.ts'
 export { type AskEvents, type Asked, askAll } from './ask.ts'
 export { compare, type PairedFigure } from './compare.ts'
 export { type FigureName, figureNames, type GradedAnswer, type Measured, measure } from './figures.ts'

@@ -25,6 +25,18 @@ const HOSTILE: Readonly<Record<string, [source: string, message: RegExp]>> = {
     '{% set ns = namespace(x=[1, 2]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}',
     /more steps/,
   ],
+  'a list of the same list twice': [
+    '{% set ns = namespace(x="a") %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x | tojson }}',
+    /a list of more than/,
+  ],
+  'a dictionary of the same one twice': [
+    '{% set ns = namespace(x="a") %}{% for i in range(60) %}{% set ns.x = {"a": ns.x, "b": ns.x} %}{% endfor %}{{ ns.x }}',
+    /a list of more than/,
+  ],
+  'namespaces within each other': [
+    '{% set ns = namespace(x="a") %}{% for i in range(60) %}{% set n = namespace() %}{% set l = [n, n] %}{% set n.a = ns.x %}{% set ns.x = l %}{% endfor %}{{ ns.x | tojson }}',
+    /expected no namespace within/,
+  ],
   'much output': [
     '{% for i in range(100000) %}{% for j in range(9) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}{% endfor %}',
     /more/,

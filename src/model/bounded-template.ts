@@ -59,6 +59,12 @@ const sizeOf = ({ type, value }: RuntimeValue): number => {
   return Array.isArray(value) ? value.length : 0
 }
 
+/** What a list or a dictionary holds; null for other values. */
+const partsOf = ({ value }: RuntimeValue): Iterable<RuntimeValue> | null => {
+  if (Array.isArray(value)) return value
+  return value instanceof Map ? value.values() : null
+}
+
 /** Operations whose result may be as large as the product of two of their parts: `replace`, `join`, filters. */
 const multiplies = (statement: Statement | undefined): boolean => {
   if (!statement) return false
@@ -80,6 +86,8 @@ class BoundedInterpreter extends LibraryInterpreter {
   #left: number
   #depth = 0
   #frame: Frame = { loops: false, multiplies: false, largest: 0, second: 0 }
+  /** Characters and elements of lists and dictionaries, written out: they never change. */
+  readonly #weights = new WeakMap<RuntimeValue, number>()
 
   constructor(environment: Environment, { steps, chars }: Budget) {
     super(environment)
@@ -103,6 +111,8 @@ class BoundedInterpreter extends LibraryInterpreter {
       this.#charge(1 + costOf(value, outer.loops))
       if (value.type === 'StringValue' && sizeOf(value) > this.#chars)
         throw new Error(`a text of more than ${this.#chars} characters`)
+      if (this.#weigh(value) > this.#chars)
+        throw new Error(`a list of more than ${this.#chars} characters and elements`)
       // A method is looked up on its text or list, which is then a part of the call.
       this.#addPart(outer, value.type === 'FunctionValue' ? frame.largest : sizeOf(value))
       return value
@@ -111,6 +121,22 @@ class BoundedInterpreter extends LibraryInterpreter {
       this.#depth--
       this.#frame = outer
     }
+  }
+
+  /** A list that holds the same one twice, and so on, is small until somebody writes it out. */
+  #weigh(value: RuntimeValue): number {
+    const parts = partsOf(value)
+    if (parts === null) return Math.max(1, sizeOf(value))
+    const known = this.#weights.get(value)
+    if (known !== undefined) return known
+    let weight = 1
+    for (const part of parts) {
+      // What can be changed later has no weight of its own.
+      if (part.type === 'NamespaceValue') throw new Error('expected no namespace within another value')
+      weight += this.#weigh(part)
+    }
+    if (value.type !== 'NamespaceValue') this.#weights.set(value, weight)
+    return weight
   }
 
   #addPart(frame: Frame, size: number): void {

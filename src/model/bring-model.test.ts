@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import {
   existsSync,
   lstatSync,
@@ -6,13 +7,16 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { temporaryPath } from '../util/atomic.ts'
+import { DataError } from '../util/errors.ts'
 import { COMMIT, type FakeHub, NEXT_COMMIT, startFakeHub } from '../util/fake-hub.fixture.ts'
 import { blobPath, cachedName } from '../util/hub-cache.ts'
 import { type BringOptions, bringModel } from './bring-model.ts'
@@ -240,6 +244,44 @@ describe('what breaks off', () => {
     expect(existsSync(gone)).toBe(false)
   })
 
+  it('ends at once where it is told to, and goes on from there later', async () => {
+    putModel()
+    const stop = new AbortController()
+    // As who asks a model so many questions at a time has it.
+    setMaxListeners(0, stop.signal)
+    const reason = new DataError('enough')
+    let bytes = 0
+    const renew = () => {
+      if (++bytes === 3) stop.abort(reason)
+    }
+    const status = { log: () => {}, renew, close: () => {} }
+    // Nothing that is waited for may keep it: here the second part never comes.
+    hub.faults = [null, null, null, null, null, null, ...Array(9).fill('cut')]
+    await expect(bring('lab/tiny', { status, signal: stop.signal, retryMs: 60_000 })).rejects.toBe(reason)
+    expect(namesIn(join(repo(), 'blobs')).some(name => name.endsWith('.tmp'))).toBe(true)
+    hub.faults = []
+    hub.seen.length = 0
+    expect(readFileSync(join(await bring(), 'model.safetensors')).equals(WEIGHTS)).toBe(true)
+  })
+
+  it('has room for what is missing still', async () => {
+    putModel()
+    await bring('lab/tiny', { only: 'words' })
+    const { bavail, bsize } = statfsSync(home)
+    const size = bavail * bsize + 2 ** 30
+    const oid = 'a'.repeat(64)
+    hub.listed.set(`lab/tiny@${COMMIT}/model.safetensors`, { lfs: { oid, size, pointerSize: 1 } })
+    await expect(bring()).rejects.toThrow(/expected room for/)
+    const part = temporaryPath(blobPath('lab/tiny', oid))
+    writeFileSync(part, '')
+    // All of it but a few bytes, as a file with holes that take no room; nobody waits until it is read.
+    truncateSync(part, size - 100)
+    const stop = new AbortController()
+    const reason = new DataError('there is room')
+    const status = { log: () => stop.abort(reason), renew: () => {}, close: () => {} }
+    await expect(bring('lab/tiny', { status, signal: stop.signal })).rejects.toBe(reason)
+  })
+
   it('and was damaged meanwhile is fetched anew', async () => {
     putModel()
     await bring('lab/tiny', { only: 'words' })
@@ -295,7 +337,7 @@ describe('what is not what was listed', () => {
     const entry = { type: 'file', size: 1, oid: 'c'.repeat(40) }
     for (const [i, more] of [
       { path: '../config.json' },
-      { path: '../../../../evil' },
+      { path: '../../../evil' },
       { path: '/etc/passwd' },
       { path: 'generation_config.json', oid: '../../../evil' },
       { path: 'merges.txt', size: -1 },
@@ -308,6 +350,39 @@ describe('what is not what was listed', () => {
     expect(namesIn(await bring())).toEqual(['config.json', 'model.safetensors', 'tokenizer.json'])
     expect(namesIn(home)).toEqual(['hub'])
     expect(namesIn(join(repo(), 'snapshots'))).toEqual([COMMIT])
+  })
+
+  it('a listing whose pages have no end, or lie elsewhere: no token goes there', async () => {
+    putModel()
+    vi.stubEnv('HF_TOKEN', 'hf_secret')
+    const elsewhere = await startFakeHub()
+    const listed = `/api/models/lab/tiny/tree/${COMMIT}`
+    hub.nextPage = `${elsewhere.url}${listed}`
+    elsewhere.nextPage = `${elsewhere.url}${listed}?cursor=1`
+    await expect(bring()).rejects.toThrow(/more than 100 pages of files/)
+    expect(hub.seen[0].token).toBe('Bearer hf_secret')
+    expect(new Set(elsewhere.seen.map(({ token }) => token))).toEqual(new Set([undefined]))
+    await elsewhere.close()
+  })
+
+  it('an adapter whose revision of its base leads out of the cache', async () => {
+    putModel()
+    hub.revisions.set('lab/skill@main', COMMIT)
+    hub.revisions.set('lab/tiny@../../../evil', COMMIT)
+    const config = { base_model_name_or_path: 'lab/tiny', revision: '../../../evil' }
+    put('adapter_config.json', JSON.stringify(config), COMMIT, 'lab/skill')
+    put('adapter_model.safetensors', 'adapter', COMMIT, 'lab/skill')
+    await expect(bring('lab/skill')).rejects.toThrow(
+      /adapter_config\.json: revision: expected a branch, a tag or a commit, got "\.\.\/\.\./,
+    )
+    expect(existsSync(join(home, 'evil'))).toBe(false)
+  })
+
+  it('a licence that plays with the terminal', async () => {
+    putModel()
+    hub.cards.set('lab/tiny', { license: 'other', license_name: `\u001b[2J\nmit${'x'.repeat(1000)}` })
+    await bring()
+    expect(said[0]).toMatch(/^lab\/tiny: commit 0123456, licence \\u001b\[2J mitx{60,70}: fetching 3 files/)
   })
 
   it('an index that names files elsewhere', async () => {
@@ -367,6 +442,27 @@ describe('what cannot be had', () => {
     expect(said).toEqual([
       expect.stringMatching(/HTTP 503, 1 times.*; going on with what the cache has, commit 0123456/),
     ])
+  })
+
+  it('a cache in which no name can be noted', async () => {
+    putModel()
+    // As one that is mounted to be read: no root is stopped by its permissions.
+    mkdirSync(join(repo(), 'refs', 'main'), { recursive: true })
+    expect(await bring()).toBe(snapshot())
+  })
+
+  it('a token or an address that would be shown by an error', async () => {
+    putModel()
+    vi.stubEnv('HF_TOKEN', 'hf_secret\nmore')
+    const errors = [await bring().catch(String)]
+    vi.stubEnv('HF_TOKEN', '')
+    vi.stubEnv('HF_ENDPOINT', hub.url.replace('//', '//user:secret@'))
+    errors.push(await bring().catch(String))
+    expect(errors).toEqual([
+      expect.stringContaining('HF_TOKEN: expected a token of the hub, one word that begins with hf_'),
+      expect.stringContaining('HF_ENDPOINT: expected an address that begins with https:// and has no user'),
+    ])
+    expect(errors.join()).not.toContain('secret')
   })
 
   it('offline the cache alone counts', async () => {

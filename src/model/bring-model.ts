@@ -17,8 +17,9 @@ import {
   inWords,
   isOffline,
 } from '../util/hub-client.ts'
-import { fetchToCache, type ListedFile } from '../util/hub-fetch.ts'
+import { bytesFetched, fetchToCache, type ListedFile } from '../util/hub-fetch.ts'
 import { bar, StatusLine } from '../util/status-line.ts'
+import { visible } from '../util/visible.ts'
 import { companionNames } from './checkpoint.ts'
 import { adapterBaseName, isAdapterFolder } from './lora-files.ts'
 import {
@@ -37,7 +38,7 @@ import { shardNames } from './weights.ts'
 /** `config`: the shape alone, for a plan; `words`: that, tokenizer and chat template; `all`: what opens the model. */
 export type ModelPart = 'config' | 'words' | 'all'
 
-export interface BringOptions extends Pick<HubOptions, 'endpoint' | 'retryMs'> {
+export interface BringOptions extends Pick<HubOptions, 'endpoint' | 'retryMs' | 'signal'> {
   /** Default `all`. */
   only?: ModelPart
   /** Of an adapter bring the base that it names, too. Default true. */
@@ -119,7 +120,7 @@ const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => 
     const { commit } = about
     let path = ready(name, commit, only)
     if (path === null || !hasWords(path, only)) path = await fetchAll(client, wanted, about, status)
-    noteCommit(name.repo, name.revision, commit)
+    noteIfPossible(name, commit)
     return { commit, path }
   } catch (error) {
     if (!(error instanceof HubUnreachable) || !there) throw error
@@ -128,6 +129,13 @@ const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => 
   } finally {
     status?.close()
   }
+}
+
+/** A cache that is only read has its model all the same; without the note a name is not found when there is no network. */
+const noteIfPossible = ({ repo, revision }: ModelName, commit: string): void => {
+  try {
+    noteCommit(repo, revision, commit)
+  } catch {}
 }
 
 const INDEX = 'model.safetensors.index.json'
@@ -168,14 +176,18 @@ const lookUp = async ({ subject, shared }: HubClient, revision: string | null): 
     if (typeof sha !== 'string' || !COMMIT.test(sha)) throw new Error('no commit in it')
     const { license, license_name: own } = (cardData ?? {}) as Record<string, unknown>
     const licence = license === 'other' && typeof own === 'string' ? own : license
-    return { commit: sha, licence: typeof licence === 'string' ? licence : null }
+    return { commit: sha, licence: typeof licence === 'string' ? shown(licence) : null }
   } catch (error) {
     throw inWords(subject.name, error)
   }
 }
 
-/** Entries of one folder of a repository that are looked at. */
+/** A name from a model card, for a line of a terminal. */
+const shown = (text: string): string => visible(text.replace(/\s+/g, ' ')).slice(0, 80)
+
+/** Entries of one folder of a repository that are looked at, and the pages that a hub may spread them over. */
 const MOST_ENTRIES = 10_000
+const MOST_PAGES = 100
 
 /** The files of a folder of the repository by path. @throws DataError for a listing that no git repository has */
 const list = async (
@@ -187,7 +199,12 @@ const list = async (
   try {
     const { listFiles } = await import('@huggingface/hub')
     const path = folder.split('/').map(encodeURIComponent).join('/')
-    const entries = listFiles({ ...shared, repo: subject.repo, revision: commit, path })
+    let pages = 0
+    const nextPage: typeof fetch = (...request) => {
+      if (++pages > MOST_PAGES) throw new Error(`more than ${MOST_PAGES} pages of files`)
+      return shared.fetch(...request)
+    }
+    const entries = listFiles({ ...shared, fetch: nextPage, repo: subject.repo, revision: commit, path })
     let count = 0
     for await (const entry of entries) {
       if (++count > MOST_ENTRIES) throw new Error(`more than ${MOST_ENTRIES} files`)
@@ -292,7 +309,7 @@ const fetchFiles = async (
     status?.log(
       `${name}: commit ${commit.slice(0, 7)}, licence ${licence ?? 'not stated'}: fetching ${plural(missing.length, 'file')}, ${formatBytes(total)}, into ${cacheFolder()}`,
     )
-  assertRoom(name, total)
+  assertRoom(name, total - missing.reduce((sum, file) => sum + bytesFetched(repo.name, file), 0))
   const progress = byteProgress(total)
   const onBytes = (count: number) => status?.renew(...progress(count))
   const onWaiting = () => status?.log(`${name}: another process fetches it; waiting`)
@@ -311,6 +328,9 @@ const assertRoom = (name: string, bytes: number): void => {
   )
 }
 
+/** A rate of fewer bytes says how long a request takes. */
+const LEAST_BYTES = 1e6
+
 /** Counts bytes; says how many there are of all, how fast they come, and how long it takes still. */
 const byteProgress = (total: number) => {
   const begunMs = performance.now()
@@ -323,7 +343,7 @@ const byteProgress = (total: number) => {
     const words = () => {
       const perSecond = ((done - first!) / (performance.now() - begunMs)) * 1000
       const rate =
-        perSecond > 0
+        done - first! > LEAST_BYTES
           ? ` · ${formatBytes(perSecond)}/s · ${formatDuration((total - done) / perSecond)} left`
           : ''
       return `${bar(total === 0 ? 1 : done / total, 16)} ${formatBytes(done)} of ${formatBytes(total)}${rate}`

@@ -1,7 +1,7 @@
 /** @file Low-rank adapters (Hu et al. 2021) in the file layout of PEFT: names, initialisation, saving, loading, merging. */
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
@@ -10,7 +10,7 @@ import { Rng } from '../util/rng.ts'
 import type { ModelConfig } from './config.ts'
 import type { WeightDtype } from './dtype.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
-import { inCache, type ModelName, modelNameOf } from './model-place.ts'
+import { inCache, isPlain, type ModelName, modelNameOf } from './model-place.ts'
 import { type NamedTensors, SafetensorsFile, writeSafetensors } from './safetensors.ts'
 import { elementCount, type LoadOptions, loadSpecsFromFile, readJson, tensorSpecs } from './weights.ts'
 
@@ -126,7 +126,11 @@ const readBase = (dir: string): { named: string; revision: string | null } => {
       hint: 'fetch or save the adapter again',
     })
   const { base_model_name_or_path: named, revision } = parsed.data
-  return { named: named ?? '', revision: revision ?? null }
+  if (revision && !isPlain(revision))
+    throw new CheckpointError(
+      `${path}: revision: expected a branch, a tag or a commit, got ${JSON.stringify(revision)}`,
+    )
+  return { named: named ?? '', revision: revision || null }
 }
 
 /**
@@ -148,7 +152,8 @@ export const adapterBase = (dir: string): string => {
   const { named } = readBase(dir)
   if (named !== '' && existsSync(named)) return named
   const name = adapterBaseName(dir)
-  return name === null ? join(dir, named) : (inCache(name) ?? named)
+  if (name !== null) return inCache(name) ?? named
+  return isAbsolute(named) ? named : join(dir, named)
 }
 
 /** Folder of the whole model: an adapter names its base. @throws CheckpointError for a damaged file */

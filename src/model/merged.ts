@@ -1,8 +1,9 @@
 /** @file A model with its adapter added to its weights, one weight at a time. */
 
-import { loadConfig, readCompanionFiles } from './checkpoint.ts'
+import { assertWholeModel, loadConfig, readCompanionFiles } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
-import { isAdapterFolder, loadAdapter, mergeInto, tokenizerFolder, wholeFolder } from './lora-files.ts'
+import { isAdapterFolder, loadAdapter, mergeInto, tokenizerFolder } from './lora-files.ts'
+import { baseFolder } from './model-files.ts'
 import { type OpenWeights, openWeights } from './weights.ts'
 
 export interface MergedModel extends OpenWeights {
@@ -18,9 +19,11 @@ export interface MergedModel extends OpenWeights {
  * @throws CheckpointError for anything missing, damaged or not belonging together
  */
 export const openMerged = (folder: string): MergedModel => {
-  const base = wholeFolder(folder)
+  const isAdapter = isAdapterFolder(folder)
+  const base = isAdapter ? baseFolder(folder) : folder
   const config = loadConfig(base)
-  const adapter = isAdapterFolder(folder) ? loadAdapter(folder, config) : null
+  for (const part of new Set([base, folder])) assertWholeModel(part)
+  const adapter = isAdapter ? loadAdapter(folder, config) : null
   const { read, close } = openWeights(base, config)
   const readMerged = (name: string) => {
     const data = read(name)

@@ -33,8 +33,10 @@ const NAME = new RegExp(
   'i',
 )
 
-const isPlain = (path: string): boolean =>
-  path.split('/').every(part => part !== '' && part !== '.' && part !== '..' && !part.includes('\\'))
+/** Whether a path of a repository, or a revision, can be one of files here: nothing in it leads out of a folder. */
+export const isPlain = (path: string): boolean =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name that a hub has holds any
+  path.split('/').every(part => part !== '' && part !== '.' && part !== '..' && !/[\\\0-\x1f]/.test(part))
 
 /** What the hub's addresses begin with for other things than a model's owner. */
 const NO_OWNERS = new Set(['models', 'datasets', 'spaces', 'kernels', 'buckets'])

@@ -138,7 +138,7 @@ export interface LoadOptions {
  * @throws CheckpointError for a missing file or tensor, a wrong shape, or a file that is broken or cut short.
  */
 export const loadWeights = (dir: string, config: ModelConfig, options: LoadOptions = {}): NamedTensors => {
-  const files = openWeightFiles(dir)
+  const files = openWeightFiles(dir, config)
   try {
     const tensors = readSpecs(tensorSpecs(config), locate(files), dir, options)
     reportUnexpected(files, config, tensors, options)
@@ -160,7 +160,7 @@ export interface OpenWeights {
  * @throws CheckpointError as `loadWeights` does
  */
 export const openWeights = (dir: string, config: ModelConfig): OpenWeights => {
-  const files = openWeightFiles(dir)
+  const files = openWeightFiles(dir, config)
   const close = () => {
     for (const file of files) file.close()
   }
@@ -216,9 +216,24 @@ export const loadSpecsFromFile = (
 const singleFile = 'model.safetensors'
 const indexFile = 'model.safetensors.index.json'
 
-const openWeightFiles = (dir: string): TensorFile[] => {
+/** What llama.cpp would add to a computation (a bias, say) is no tensor to pass over, and it refuses what it has no use for as well. */
+const openGguf = (path: string, config: ModelConfig): TensorFile => {
+  const file = openTensors(ggufHeader(path))
+  const known = new Set(tensorSpecs(config).map(({ name }) => name))
+  const other = file.names().find(name => !known.has(name))
+  if (other === undefined) return file
+  file.close()
+  throw new CheckpointError(
+    `${path}: ${other}: expected tensors of its architecture alone, got another one`,
+    {
+      hint: 'this model computes something that is not supported, or the file is damaged',
+    },
+  )
+}
+
+const openWeightFiles = (dir: string, config: ModelConfig): TensorFile[] => {
   const gguf = ggufOf(dir)
-  if (gguf !== null) return [openTensors(ggufHeader(gguf))]
+  if (gguf !== null) return [openGguf(gguf, config)]
   const names = weightFileNames(dir)
   const files: SafetensorsFile[] = []
   try {

@@ -34,6 +34,8 @@ export interface FakeHub {
   cards: Map<string, Record<string, unknown>>
   /** By the key of a file: what the listing says in place of the truth; null: nothing. */
   listed: Map<string, Record<string, unknown> | null>
+  /** Where listings say that their next page is. */
+  nextPage: string | null
   close(): Promise<void>
 }
 
@@ -117,9 +119,10 @@ export const startFakeHub = async (): Promise<FakeHub> => {
     const fault = path.startsWith('/api/') && hub.apiFaults.shift()
     if (fault) return void response.writeHead(fault, { 'retry-after': '0' }).end()
     const tree = /^\/api\/models\/([^/]+\/[^/]+)\/tree\/([^/?]+)\/?([^?]*)/.exec(path)
+    const next = hub.nextPage === null ? {} : { link: `<${hub.nextPage}>; rel="next"` }
     if (tree)
       return void response
-        .writeHead(200, json)
+        .writeHead(200, { ...json, ...next })
         .end(JSON.stringify(treeOf(hub, `${tree[1]}@${tree[2]}`, decodeURIComponent(tree[3]))))
     const api = /^\/api\/(?:datasets|models)\/([^/]+\/[^/]+)\/revision\/([^?]+)/.exec(path)
     if (api) {
@@ -162,6 +165,7 @@ export const startFakeHub = async (): Promise<FakeHub> => {
     xet: false,
     cards: new Map(),
     listed: new Map(),
+    nextPage: null,
     close: async () => {
       for (const own of [server, storage]) {
         own.closeAllConnections()

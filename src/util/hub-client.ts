@@ -18,6 +18,8 @@ export interface HubOptions {
   retryMs?: number
   /** Of one request. Default 5. */
   attempts?: number
+  /** Ends what is under way; its reason, a `GradusError`, is then thrown. */
+  signal?: AbortSignal
   env?: Readonly<Record<string, string | undefined>>
 }
 
@@ -153,12 +155,20 @@ class PatientFetch {
   readonly #hasToken: boolean
   readonly #retryMs: number
   readonly #attempts: number
+  readonly #signal: AbortSignal | undefined
+  /** Where the first request went. */
+  #hub: string | undefined
 
-  constructor(subject: HubSubject, hasToken: boolean, { retryMs = 500, attempts = ATTEMPTS }: HubOptions) {
+  constructor(
+    subject: HubSubject,
+    hasToken: boolean,
+    { retryMs = 500, attempts = ATTEMPTS, signal }: HubOptions,
+  ) {
     this.#subject = subject
     this.#hasToken = hasToken
     this.#retryMs = retryMs
     this.#attempts = attempts
+    this.#signal = signal
   }
 
   readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -166,6 +176,7 @@ class PatientFetch {
       try {
         return await this.#once(String(input), init)
       } catch (error) {
+        this.#signal?.throwIfAborted()
         if (!(error instanceof Passing)) throw error
         if (attempt === this.#attempts)
           throw new HubUnreachable(
@@ -176,7 +187,9 @@ class PatientFetch {
             },
           )
         const waitMs = this.#retryMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2)
-        await sleep(Math.max(waitMs, error.retryAfterMs))
+        await sleep(Math.max(waitMs, error.retryAfterMs), undefined, { signal: this.#signal }).catch(() =>
+          this.#signal?.throwIfAborted(),
+        )
       }
     }
   }
@@ -184,11 +197,17 @@ class PatientFetch {
   async #once(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers)
     const part = partOf(headers)
+    const { origin } = new URL(url)
+    this.#hub ??= origin
+    // The next page of a listing is wherever the page before says.
+    if (origin !== this.#hub) headers.delete('authorization')
     const { fetch } = await import('undici')
     try {
       const answer = await fetch(url, {
         dispatcher: await agentOf(),
         headers: Object.fromEntries(headers.entries()),
+        // A signal of its own: Node 20 cannot say how many may listen to one that all may, and undici asks.
+        signal: this.#signal && AbortSignal.any([this.#signal]),
       })
       const { status } = answer
       if (PASSING_STATUS.has(status)) {
@@ -239,23 +258,23 @@ export const inWords = (name: string, error: unknown): Error =>
         },
       )
 
-/** @throws DataError for what is no address */
+/** @throws DataError for what is no address; one with a password in it is not shown */
 const endpointOf = ({ endpoint, env = process.env }: HubOptions, name: string): string | undefined => {
   const url = (endpoint ?? env.HF_ENDPOINT)?.trim().replace(/\/+$/, '')
   if (!url) return undefined
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new DataError(
-      `${name}: HF_ENDPOINT: expected an address that begins with https://, got ${JSON.stringify(url)}`,
-    )
-  return url
+  if (/^https?:\/\/[^@]*$/.test(url) && URL.canParse(url)) return url
+  throw new DataError(
+    `${name}: HF_ENDPOINT: expected an address that begins with https:// and has no user or password, got ${url.includes('@') ? 'another one' : JSON.stringify(url)}`,
+  )
 }
 
 const tokenOf = ({ token, env = process.env }: HubOptions, name: string): string | undefined => {
   const value = (token ?? env.HF_TOKEN)?.trim()
   if (!value) return undefined
-  if (!value.startsWith('hf_'))
+  // Whatever no header may hold would be shown by the error of who refuses it.
+  if (!/^hf_[!-~]+$/.test(value))
     throw new DataError(
-      `${name}: HF_TOKEN: expected a token of the hub, which begins with hf_, got another text`,
+      `${name}: HF_TOKEN: expected a token of the hub, one word that begins with hf_, got another text`,
     )
   return value
 }
@@ -264,13 +283,15 @@ const tokenOf = ({ token, env = process.env }: HubOptions, name: string): string
 export interface HubClient {
   subject: HubSubject
   shared: { fetch: typeof fetch; accessToken: string | undefined; hubUrl: string | undefined }
+  signal?: AbortSignal
 }
 
 /** @throws DataError for an endpoint or a token that is none */
 export const hubClient = (subject: HubSubject, options: HubOptions): HubClient => {
   const accessToken = tokenOf(options, subject.name)
   const { fetch } = new PatientFetch(subject, accessToken !== undefined, options)
-  return { subject, shared: { fetch, accessToken, hubUrl: endpointOf(options, subject.name) } }
+  const { signal } = options
+  return { subject, shared: { fetch, accessToken, hubUrl: endpointOf(options, subject.name) }, signal }
 }
 
 /** A file of a repository at a commit, read in parts. @throws DataError for what cannot be had */

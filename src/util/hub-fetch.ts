@@ -4,7 +4,7 @@
  */
 
 import { createHash, type Hash } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -84,6 +84,13 @@ const isAlive = (path: string): boolean => {
 const otherFetching = (blob: string, own: string, hasBegun: boolean): boolean =>
   partsBeside(blob).some(path => path !== own && (!hasBegun || path < own) && isAlive(path))
 
+/** Bytes of a file that lie in the cache from earlier attempts. */
+export const bytesFetched = (repo: string, { oid, bytes }: ListedFile): number => {
+  const blob = blobPath(repo, oid)
+  if (!existsSync(dirname(blob))) return 0
+  return Math.min(bytes, Math.max(0, ...[blob, ...partsBeside(blob)].map(path => bytesAt(path) ?? 0)))
+}
+
 /** Takes over what a process that is gone has left. */
 const adopt = (blob: string, own: string): void => {
   for (const path of partsBeside(blob)) {
@@ -104,6 +111,7 @@ const fetchBlob = async (
   let hasBegun = false
   let isWaiting = false
   for (;;) {
+    client.signal?.throwIfAborted()
     if (bytesAt(blob) === file.bytes) {
       options.onBytes?.(file.bytes)
       return rmSync(own, { force: true })

@@ -154,6 +154,8 @@ export interface TalkingOptions extends ServedModelOptions {
   threads: number
   /** Most tokens of an answer. */
   maxTokens?: number
+  /** Ends the fetch of a model. */
+  signal?: AbortSignal
 }
 
 /** Memory for keys and values of the rows that are decoded together, were all as long as they may be. */
@@ -172,9 +174,14 @@ const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number
 }
 
 /** Whether there is a model of that name, before another one is asked. @throws CheckpointError; what `bringModel` throws */
-export const checkTalking = async (model: string, setting: string, io: Io): Promise<void> => {
+export const checkTalking = async (
+  model: string,
+  setting: string,
+  io: Io,
+  signal?: AbortSignal,
+): Promise<void> => {
   if (isServerAddress(model)) return
-  await bringModel(model, { status: new StatusLine(io.err) })
+  await bringModel(model, { status: new StatusLine(io.err), signal })
   existingModel(model, setting)
 }
 
@@ -188,7 +195,7 @@ export const openTalking = async (
   setting: string,
   io: Io,
 ): Promise<TalkingModel> => {
-  const { model, adapter, threads } = options
+  const { model, adapter, threads, signal } = options
   // Rows that are decoded together here are told as requests at a time are.
   if (isServed({ ...options, concurrency: undefined }, `${setting}-api-key-env`)) {
     if (adapter !== undefined)
@@ -197,10 +204,10 @@ export const openTalking = async (
   }
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   const { policyChatModel } = await import('../../policy/chat/chat-model.ts')
-  await checkTalking(model, setting, io)
+  await checkTalking(model, setting, io, signal)
   const status = new StatusLine(io.err)
   const brought: Partial<BroughtModel> =
-    adapter === undefined ? {} : await broughtModel({ model, adapter }, io)
+    adapter === undefined ? {} : await broughtModel({ model, adapter, signal }, io)
   const local = await openLocalChat(model, { threads, status, adapter: brought.adapter })
   if (!local.ownTemplate)
     io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)

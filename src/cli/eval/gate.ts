@@ -35,13 +35,29 @@ export const gatesOf = (
 
 const text = (value: number): string => value.toFixed(4)
 
+interface Compared {
+  names: readonly FigureName[]
+  a: Measured
+  b: Measured | null
+  paired: Readonly<Record<string, PairedFigure | null>> | null
+}
+
+/** Scores are counted from the verdicts that there are: with a judge that never answered they are other ones. */
+const unjudged = ({ names, a, b }: Compared, gated: Named): string[] => {
+  const nobody = [a, ...(b ? [b] : [])].flatMap(({ nullRates }) =>
+    Object.keys(nullRates).filter(name => nullRates[name] === 1),
+  )
+  const scores = new Set(names.flatMap(({ name, group }) => (group === 'score' ? [name] : [])))
+  if (nobody.length === 0) return []
+  return gated.flatMap(([name]) =>
+    scores.has(name) ? [`${name}: expected verdicts on ${[...new Set(nobody)].join(', ')}, got none`] : [],
+  )
+}
+
 /** Whether a gate holds the model back; says which on stderr. */
-export const heldBack = (
-  { minScore, noWorse }: Gates,
-  { figures }: Measured,
-  paired: Readonly<Record<string, PairedFigure | null>> | null,
-  io: Io,
-): boolean => {
+export const heldBack = ({ minScore, noWorse }: Gates, compared: Compared, io: Io): boolean => {
+  const { paired } = compared
+  const { figures } = compared.a
   const low = minScore.flatMap(([name, least]) => {
     const { value } = figures[name]
     if (value !== null && value >= least) return []
@@ -56,6 +72,7 @@ export const heldBack = (
       `${name}: expected to be worse by ${margin} at most, ${interval === null ? 'got fewer than two problems to compare' : `got a difference of ${text(paired![name]!.difference)}, 95% from ${text(interval[0])} to ${text(interval[1])}`}`,
     ]
   })
-  for (const line of [...low, ...worse]) io.err.write(`${line}\n`)
-  return low.length + worse.length > 0
+  const lines = [...unjudged(compared, [...minScore, ...noWorse]), ...low, ...worse]
+  for (const line of lines) io.err.write(`${line}\n`)
+  return lines.length > 0
 }

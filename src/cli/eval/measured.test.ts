@@ -221,6 +221,38 @@ describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
   })
 })
 
+describe('files that are written', { timeout: SLOW_MS }, () => {
+  it('are none of those that are read, and none that hold something else', async () => {
+    const [saved, data] = [sandbox.path('kept.jsonl'), sandbox.path('data.jsonl')]
+    const precious = sandbox.write('precious.jsonl', '{"id": "row1", "response": "mine"}\n')
+    sandbox.write('data.jsonl', sandbox.read('rows.jsonl'))
+    await evaluate('--model', `${url}#good`, '--out', saved)
+    const before = [sandbox.read('kept.jsonl'), sandbox.read('data.jsonl'), sandbox.read('precious.jsonl')]
+    for (const [option, path, words] of [
+      ['--out', data, '--out: '],
+      ['--html', data, '--html: '],
+      ['--html', rubric, '--html: '],
+      ['--out', saved, '--out: '],
+      ['--html', saved, '--html: '],
+      ['--out', precious, 'to hold graded answers, or not to be there'],
+    ]) {
+      const args = ['eval', '--data', data, '--rubric', rubric, '--model', saved, '--limit', '1']
+      const { code, err } = await cli([...args, option, path])
+      expect([code, err], `${option} ${path}`).toEqual([2, expect.stringContaining(words)])
+    }
+    const both = sandbox.path('both.jsonl')
+    const pair = ['--model', saved, '--against', `${url}#poor`]
+    const counted = asked()
+    expect((await evaluate(...pair, '--out', both, '--against-out', both)).code).toBe(2)
+    expect(asked()).toBe(counted)
+    expect([sandbox.read('kept.jsonl'), sandbox.read('data.jsonl'), sandbox.read('precious.jsonl')]).toEqual(
+      before,
+    )
+    // Graded again, it is written again.
+    for (let i = 0; i < 2; i++) expect((await evaluate('--model', saved, '--out', both)).code).toBe(0)
+  })
+})
+
 describe('the gate', { timeout: SLOW_MS }, () => {
   it('holds a model back by exit code 100, for scores, criteria and lengths', async () => {
     const [good, poor] = [`${url}#good`, `${url}#poor`]
@@ -235,6 +267,29 @@ describe('the gate', { timeout: SLOW_MS }, () => {
       expect.stringContaining('score: expected to be worse by 0.05 at most'),
     ])
     expect((await evaluate('--model', good, '--against', poor, '--no-worse', 'score=0.05')).code).toBe(0)
+  })
+
+  it('holds back what its judge has said nothing of', async () => {
+    const judged = sandbox.write('gate.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
+    const args = [
+      'eval',
+      '--data',
+      rows,
+      '--rubric',
+      judged,
+      '--model',
+      `${url}#good`,
+      '--min-score',
+      'score=0.1',
+    ]
+    const talking = await cli([...args, '--judge', `${url}#judge`])
+    expect(talking.code, talking.err).toBe(0)
+    // Never JSON, so that every verdict is missing.
+    const silent = await cli([...args, '--judge', `${url}#good`])
+    expect([silent.code, silent.err]).toEqual([
+      100,
+      expect.stringContaining('score: expected verdicts on kind, got none'),
+    ])
   })
 
   it.each([

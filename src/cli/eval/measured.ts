@@ -41,7 +41,8 @@ export const measuredCommand = async (options: EvalOptions, io: Io): Promise<num
     const [a, b = null] = await graded(evaluation, sides, io, stop.signal)
     const paired = b && compare(a.measured, b.measured, names)
     await tell({ ...evaluation, a, b, paired }, io)
-    return heldBack(gates, a.measured, paired, io) ? EXIT.belowThreshold : EXIT.ok
+    const compared = { names, a: a.measured, b: b?.measured ?? null, paired }
+    return heldBack(gates, compared, io) ? EXIT.belowThreshold : EXIT.ok
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
     return EXIT.interrupted

@@ -1,5 +1,7 @@
 /** @file What of an evaluation can be known before a model is opened: task, problems, figures, gates. */
 
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import {
   type AskSettings,
@@ -31,6 +33,22 @@ export interface Evaluation {
 /** Whether what stands for a model is a file of answers. */
 export const isSaved = (place: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(place)
 
+const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : resolve(path))
+
+/** No file is written that is read, or written, for another option. @throws UsageError */
+const refuseSharedFiles = (options: EvalOptions): void => {
+  const { data = [], rubric, model, against, out, againstOut, html } = options
+  const saved = [model, against].filter(place => place !== undefined && isSaved(place))
+  const taken = new Set([...data, rubric, ...saved].flatMap(path => (path ? [realOf(path)] : [])))
+  for (const [option, path] of Object.entries({ out, 'against-out': againstOut, html })) {
+    if (path === undefined) continue
+    const real = realOf(path)
+    if (taken.has(real))
+      throw new UsageError(`--${option}: ${path} is a file of another option`, { hint: 'name another file' })
+    taken.add(real)
+  }
+}
+
 /** @throws UsageError, DataError for options that do not go together, and a file that cannot be used */
 export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation> => {
   const { rubric, limit, temperature, samples, maxTokens, seed, against, model, data = [] } = options
@@ -50,6 +68,7 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
     throw new UsageError(`--${stray[0]}: there is nothing to compare with`, {
       hint: 'give --against MODEL too',
     })
+  refuseSharedFiles(options)
   const [file] = data
   const saved = [model, against ?? ''].filter(isSaved)
   await bringFiles(file, rubric, ...saved)

@@ -1,9 +1,17 @@
 /** @file The answers of an evaluation: of a model that is asked now, or saved before. */
 
-import { type Answer, AnswerFile, type AskSettings, askAll, SavedAnswers } from '../../measure/index.ts'
+import { existsSync } from 'node:fs'
+import {
+  type Answer,
+  AnswerFile,
+  type AskSettings,
+  answerLines,
+  askAll,
+  SavedAnswers,
+} from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { shortHash } from '../../util/canonical.ts'
-import { DataError } from '../../util/errors.ts'
+import { DataError, GradusError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import type { Io } from '../io.ts'
@@ -12,7 +20,11 @@ import { openTalking, type TalkingOptions } from './answering.ts'
 import { type Evaluation, isSaved } from './prepare.ts'
 
 /** Ctrl+C. */
-export class Interrupted extends Error {}
+export class Interrupted extends GradusError {
+  constructor() {
+    super('interrupted')
+  }
+}
 
 /** Answers of a model, or of a file in its place. */
 export interface Side {
@@ -56,6 +68,13 @@ export const answersOf = async (
 }
 
 const savedSide = ({ problems }: Evaluation, place: string, out: string | undefined): Side => {
+  if (out !== undefined && existsSync(out) && !SavedAnswers.areGraded(out))
+    throw new UsageError(
+      `--out: expected ${out} to hold graded answers, or not to be there; got something else`,
+      {
+        hint: 'name another file',
+      },
+    )
   const saved = new SavedAnswers(place)
   const answers_P = problems.map(problem => saved.to(problem))
   const missing = problems
@@ -67,7 +86,7 @@ const savedSide = ({ problems }: Evaluation, place: string, out: string | undefi
     answers_P,
     missing,
     ...(out !== undefined && {
-      keep: answers => writeOutput(out, answers.map(answer => `${JSON.stringify(answer)}\n`).join('')),
+      keep: answers => writeOutput(out, answerLines(answers)),
     }),
   }
 }
@@ -103,7 +122,12 @@ const askedSide = async (
   signal: AbortSignal,
 ): Promise<Side> => {
   const { options, problems, settings } = evaluation
-  const talking = await openTalking(talkingOptions(evaluation, place, setting), setting, io)
+  const asking = { ...talkingOptions(evaluation, place, setting), signal }
+  const talking = await openTalking(asking, setting, io).catch(error => {
+    if (error instanceof Interrupted)
+      io.err.write('interrupted before the first answer; what was fetched is kept\n')
+    throw error
+  })
   const { chat, concurrency, served } = talking
   const model =
     setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place

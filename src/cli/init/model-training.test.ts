@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import type { ModelConfig } from '../../model/config.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { TINY } from '../../policy/local/tiny-model.fixture.ts'
+import { shellWord } from '../../util/invocation.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 import { fittedSettings } from './model-settings.ts'
 
@@ -65,6 +66,22 @@ describe('gradus init train --model', () => {
       /It takes about .* of two cores and .*B of memory/,
     )
   })
+
+  it.skipIf(process.platform === 'win32')(
+    'names any folder so that settings, page and command lines hold',
+    async () => {
+      const named = sandbox.path('it\'s: $(touch x) # `id` "new"\nline')
+      const model = writeTinyChat(named, 4096)
+      const folder = sandbox.path('odd')
+      const made = await cli(['init', 'train', folder, '--model', model])
+      expect(made.code, made.err).toBe(0)
+      expect(parse(readFileSync(join(folder, 'train.yaml'), 'utf8')).model.folder).toBe(model)
+      const page = readFileSync(join(folder, 'README.md'), 'utf8')
+      expect(page.split('\n')[0]).toMatch(/^# A training of .*"new" line$/)
+      expect(page).toContain(`--model ${shellWord(model)} --adapter`)
+      expect(page).toContain(`--against ${shellWord(model)} --html`)
+    },
+  )
 
   it('takes the rows of the example without --instructions, and wants a model with them', async () => {
     const model = writeTinyChat(sandbox.path('model'), 4096)

@@ -12,6 +12,8 @@ import { memoryHere } from '../../recipes/common/feasible.ts'
 import { planTime } from '../../recipes/common/plan-time.ts'
 import { instructionRows, SHARED_CRITERIA } from '../../tasks/instructions/index.ts'
 import { formatBytes, formatCount, formatDuration, formatInteger } from '../../util/format.ts'
+import { shellWord } from '../../util/invocation.ts'
+import { visible } from '../../util/visible.ts'
 import { type FittedSettings, fittedSettings, ROLLOUTS } from './model-settings.ts'
 
 /** Files by their place in the new folder. */
@@ -66,7 +68,8 @@ const EXAMPLE = `The rows and the rubric are a small example: short answers and 
 
 const pageText = (model: string, config: ModelConfig, fit: FittedSettings, instructions: boolean): string => {
   const weights = formatCount(modelTensors(config, null, false).total)
-  return `# A training of ${model}
+  const word = shellWord(model)
+  return `# A training of ${visible(model.replace(/\s+/g, ' '))}
 
 \`\`\`sh
 gradus train train.yaml --dry-run    # what it would do, how long, and whether this machine can
@@ -88,7 +91,7 @@ It takes ${costOf(config, fit)} if every response is as long as it may be (${wei
 ## Is it better?
 
 \`\`\`sh
-gradus eval --data test.jsonl --rubric rubric.yaml --model ${model} --adapter runs/train-seed1/checkpoints/step-0000${STEPS} --against ${model} --html eval.html
+gradus eval --data test.jsonl --rubric rubric.yaml --model ${word} --adapter runs/train-seed1/checkpoints/step-0000${STEPS} --against ${word} --html eval.html
 \`\`\`
 
 Read twenty answers before you believe a score. These rows are of the kind that was trained on; a benchmark by somebody else says more: \`gradus eval --task ifeval --data FILE\`.

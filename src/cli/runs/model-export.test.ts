@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { writeTinyModel } from '../../model/gguf/tiny-model.fixture.ts'
@@ -74,6 +75,67 @@ describe('gradus export of a model', () => {
     },
     SLOW_MS,
   )
+
+  it('replaces nothing but an earlier export', async () => {
+    const before = (folder: string) => readdirSync(sandbox.path(folder), { recursive: true }).sort()
+    sandbox.write('project/config.json', '{"port": 8080}')
+    sandbox.write('project/src/index.js', 'mine')
+    sandbox.write('settings/config.json', '{"port": 8080}')
+    sandbox.write('files/mine.gguf', 'mine')
+    writeTinyModel(sandbox.path('base'), 'qwen2')
+    const folders = ['project', 'settings', 'files', 'run', 'run/checkpoints/step-000001', 'base', 'out']
+    const there = folders.map(before)
+    const refused: [string, string[], RegExp][] = [
+      [model(), ['--folder', sandbox.path('project')], /earlier export, got one with src/],
+      [model(), ['--folder', sandbox.path('settings')], /earlier export, got one with config\.json/],
+      [sandbox.path('base'), ['--folder', sandbox.path('base')], /is the model that is exported/],
+      [sandbox.path('run'), ['--folder', sandbox.path('run')], /earlier export, got one with checkpoints/],
+      [
+        sandbox.path('run'),
+        ['--folder', sandbox.path('run/checkpoints/step-000001')],
+        /is the model that is exported/,
+      ],
+      [model(), ['--gguf', 'f16', '--out', sandbox.path('files/mine.gguf')], /is there, and no Modelfile/],
+      [
+        sandbox.path('out/model.gguf'),
+        ['--gguf', 'q8_0', '--out', sandbox.path('out/model.gguf')],
+        /is the model that is exported/,
+      ],
+      [model(), ['--gguf', 'f16', '--out', sandbox.path('x\ny.gguf')], /--out: expected a name without line/],
+    ]
+    for (const [source, options, message] of refused) {
+      const { code, err } = await cli(['export', source, ...options])
+      expect([code, err], options.join(' ')).toEqual([2, expect.stringMatching(message)])
+    }
+    expect(folders.map(before)).toEqual(there)
+    expect(readFileSync(sandbox.path('files/mine.gguf'), 'utf8')).toBe('mine')
+    for (const options of [
+      ['--folder', sandbox.path('again')],
+      ['--gguf', 'f16', '--out', sandbox.path('again2/a.gguf')],
+    ])
+      for (let i = 0; i < 2; i++) {
+        const again = await cli(['export', model(), ...options])
+        expect(again.code, again.err).toBe(0)
+      }
+  })
+
+  it('says of an adapter what is damaged, and where its base should be', async () => {
+    const adapter = sandbox.path('adapter')
+    cpSync(sandbox.path('run/checkpoints/step-000001'), adapter, { recursive: true })
+    const weights = join(adapter, 'adapter_model.safetensors')
+    const bytes = readFileSync(weights)
+    bytes[bytes.length - 3] ^= 1
+    writeFileSync(weights, bytes)
+    const target = ['--folder', sandbox.path('nowhere')]
+    expect((await cli(['export', adapter, ...target])).err).toMatch(/adapter_model\.safetensors/)
+    rmSync(adapter, { recursive: true })
+    cpSync(sandbox.path('run/checkpoints/step-000001'), adapter, { recursive: true })
+    renameSync(sandbox.path('out/model.gguf'), sandbox.path('out/moved.gguf'))
+    const { err } = await cli(['export', adapter, ...target])
+    renameSync(sandbox.path('out/moved.gguf'), sandbox.path('out/model.gguf'))
+    expect(err).toContain(`${adapter}: its base model ${sandbox.path('out/model.gguf')} is not here`)
+    expect(existsSync(sandbox.path('nowhere'))).toBe(false)
+  })
 
   it('refuses what does not go together, and leaves the Modelfile of another model', async () => {
     const file = sandbox.path('out', 'other.gguf')

@@ -1,13 +1,13 @@
 /** @file `gradus export --gguf` and `--folder`: what was trained, for the places where people use models. */
 
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { stopTokensOf } from '../../model/chat-format.ts'
 import { loadChatTemplate } from '../../model/chat-template.ts'
-import { saveCheckpoint } from '../../model/checkpoint.ts'
+import { companionNames, saveCheckpoint } from '../../model/checkpoint.ts'
 import { GGUF_TYPES, type GgufType, writeGguf } from '../../model/gguf/export.ts'
 import { hasOwnTemplate, modelfileOf } from '../../model/gguf/modelfile.ts'
-import { isAdapterFolder } from '../../model/lora-files.ts'
+import { isAdapterFolder, wholeFolder } from '../../model/lora-files.ts'
 import { type MergedModel, openMerged } from '../../model/merged.ts'
 import { isModel } from '../../model/model-files.ts'
 import { modelNameOf } from '../../model/model-place.ts'
@@ -18,6 +18,7 @@ import { findFork } from '../../runs/forks.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
+import { readText } from '../../util/text-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { broughtModel } from '../model-option.ts'
 
@@ -61,6 +62,7 @@ export const modelExport = async (
 ): Promise<number> => {
   checkOptions(targets, options)
   const { model, name } = await targetOf(targets[0], io)
+  refuseOther(options, [model, wholeFolder(model)])
   const merged = openMerged(model)
   try {
     if (options.folder === undefined) exportGguf(merged, name, options, io)
@@ -81,6 +83,8 @@ const checkOptions = (targets: readonly string[], { gguf, folder, out }: ModelEx
     throw new UsageError(`--gguf: expected ${Object.keys(GGUF_TYPES).join(', ')}, got ${gguf}`)
   if (gguf !== undefined && !out?.endsWith('.gguf'))
     throw new UsageError(`--gguf: expected --out FILE.gguf, got ${out ?? 'nothing'}`)
+  if (/[\r\n]/.test(basename(out ?? '')))
+    throw new UsageError('--out: expected a name without line breaks, which a Modelfile cannot hold')
 }
 
 const exportGguf = (
@@ -90,8 +94,7 @@ const exportGguf = (
   io: Io,
 ): void => {
   const path = out!
-  const modelfile = join(dirname(path), 'Modelfile')
-  refuseOther(modelfile, path)
+  const modelfile = modelfileBeside(path)
   const chatTemplate = loadChatTemplate(merged.words)
   writeGguf(path, merged, gguf!, name)
   const tokenizer = loadTokenizer(merged.words)
@@ -107,14 +110,44 @@ const exportGguf = (
     )
 }
 
-/** A Modelfile names one model: that of another stays as it is. */
-const refuseOther = (modelfile: string, path: string): void => {
-  if (!existsSync(modelfile)) return
-  const [, from] = /^FROM (.*)$/m.exec(readFileSync(modelfile, 'utf8')) ?? []
+const modelfileBeside = (path: string): string => join(dirname(path), 'Modelfile')
+
+/** An export may be repeated; what else is there stays as it is, and so does what is exported. @throws UsageError */
+const refuseOther = ({ folder, out }: ModelExportOptions, sources: readonly string[]): void => {
+  const place = folder ?? out!
+  const isSource = (path: string) => existsSync(path) && realpathSync(path) === realpathSync(place)
+  if (existsSync(place) && sources.some(isSource))
+    throw new UsageError(`${place}: is the model that is exported`, { hint: 'write to another place' })
+  if (folder === undefined) refuseOtherFile(place)
+  else refuseOtherFolder(folder)
+}
+
+/** A Modelfile names one model, and tells which file an export has written. */
+const refuseOtherFile = (path: string): void => {
+  const modelfile = modelfileBeside(path)
+  const [, from] = existsSync(modelfile) ? (/^FROM (.*)$/m.exec(readText(modelfile)) ?? []) : []
   if (from === `./${basename(path)}`) return
-  throw new UsageError(`${modelfile}: is that of another model (FROM ${from ?? 'nothing'})`, {
-    hint: 'write into a folder of its own',
-  })
+  if (existsSync(modelfile))
+    throw new UsageError(`${modelfile}: is that of another model (FROM ${from ?? 'nothing'})`, {
+      hint: 'write into a folder of its own',
+    })
+  if (existsSync(path))
+    throw new UsageError(`${path}: is there, and no Modelfile says that an export has written it`, {
+      hint: 'name another file',
+    })
+}
+
+const EXPORTED = new Set([...companionNames, 'config.json', 'model.safetensors'])
+
+const refuseOtherFolder = (folder: string): void => {
+  const names = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder) : []
+  const isExport = names.includes('model.safetensors') && names.every(name => EXPORTED.has(name))
+  if (names.length === 0 || isExport) return
+  const others = names.filter(name => !EXPORTED.has(name)).slice(0, 3)
+  throw new UsageError(
+    `${folder}: expected no folder, an empty one or an earlier export, got one with ${(others.length > 0 ? others : names).join(', ')}`,
+    { hint: 'name another folder: all of it would be replaced' },
+  )
 }
 
 const exportFolder = (merged: MergedModel, folder: string, { json }: ModelExportOptions, io: Io): void => {

@@ -8,7 +8,7 @@ import { findFork } from '../../runs/forks.ts'
 import { checkTrackers, Progress, readEvents, type TrackerSettings } from '../../runs/index.ts'
 import type { MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
-import { UsageError } from '../../util/errors.ts'
+import { GradusError, UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -93,6 +93,7 @@ const carryOut = async (
       events: {
         ...display.events,
         download: display.download,
+        signal: interrupt.ending.signal,
         onPhase,
         shouldStop: () => interrupt.stopping,
       },
@@ -125,6 +126,10 @@ const carryOut = async (
       if (resume) io.out.write(`stopped ${display.place ?? `after step ${step}`}; go on with:\n  ${resume}\n`)
     }
     return finished ? EXIT.ok : EXIT.interrupted
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    display.say('stopped before the first step; what was fetched is kept, and the same command goes on')
+    return EXIT.interrupted
   } finally {
     // Set by the callback, which the compiler does not see.
     ;(dashboard as BesideDashboard | null)?.close()
@@ -194,12 +199,16 @@ const resumeCommand = (target: string | undefined, { preset, set = [] }: TrainOp
     ...['--out', dir, '--resume'],
   ])
 
+/** Ctrl+C while a model is fetched. */
+class Interrupted extends GradusError {}
+
 /** First Ctrl+C: stop after this step, with a checkpoint. Second: at once. */
 const stopper = (io: Io, display: Display) => {
-  const state = { stopping: false, release: () => {} }
+  const state = { stopping: false, ending: new AbortController(), release: () => {} }
   state.release = io.onInterrupt(() => {
     if (state.stopping) process.exit(EXIT.interrupted)
     state.stopping = true
+    state.ending.abort(new Interrupted('interrupted'))
     display.say('stopping after this step, with a checkpoint to go on from; Ctrl+C again quits at once')
   })
   return state

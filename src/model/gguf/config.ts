@@ -76,7 +76,7 @@ export const configJsonOf = (header: GgufHeader): Record<string, unknown> => {
     max_position_embeddings: need('context_length'),
     rms_norm_eps: need('attention.layer_norm_rms_epsilon'),
     rope_theta: ropeTheta(header),
-    rope_scaling: ropeScaling(header),
+    rope_scaling: ropeScaling(header, headDim),
     ...(architecture === 'gemma3' ? gemmaConfig(header, headDim) : { hidden_act: 'silu' }),
     tie_word_embeddings: !header.tensors.has('output.weight'),
     bos_token_id: ids?.bos ?? null,
@@ -122,7 +122,7 @@ const vocabularySize = (header: GgufHeader): number => {
 
 const ropeTheta = (header: GgufHeader): number => settingsOf(header).optional('rope.freq_base') ?? 10_000
 
-const ropeScaling = (header: GgufHeader) => {
+const ropeScaling = (header: GgufHeader, headDim: number) => {
   const { optional, text } = settingsOf(header)
   const type = text('rope.scaling.type') ?? 'none'
   const factor = optional('rope.scaling.factor') ?? optional('rope.scale_linear') ?? 0
@@ -130,7 +130,7 @@ const ropeScaling = (header: GgufHeader) => {
     throw new CheckpointError(`${header.path}: rope.scaling.type: expected linear or none, got ${type}`, {
       hint: 'this way of stretching the context is not supported',
     })
-  const divisors = readDivisors(header)
+  const divisors = readDivisors(header, headDim)
   if (divisors) {
     const scaling = ropeScalingOf(divisors, ropeTheta(header), header.path)
     return {
@@ -144,9 +144,15 @@ const ropeScaling = (header: GgufHeader) => {
   return factor > 0 && factor !== 1 ? { rope_type: 'linear', factor } : null
 }
 
-const readDivisors = (header: GgufHeader): Float32Array | null => {
+const readDivisors = (header: GgufHeader, headDim: number): Float32Array | null => {
   const name = 'rope_freqs.weight'
-  if (!header.tensors.has(name)) return null
+  const shape = header.tensors.get(name)?.shape
+  if (shape === undefined) return null
+  if (shape.length !== 1 || shape[0] !== headDim / 2)
+    throw new CheckpointError(
+      `${header.path}: ${name}: expected one number for each of ${headDim / 2} pairs of a head, got shape [${shape.join(', ')}]`,
+      { hint: 'the GGUF file is damaged, or of a model that is not supported' },
+    )
   const tensors = openTensors(header)
   try {
     return tensors.read(name)

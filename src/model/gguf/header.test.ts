@@ -136,6 +136,15 @@ describe('a damaged file', () => {
       /mlp\.gate_proj\.weight: expected shape \[95, 64\], got \[96, 64\]/,
     ],
     [
+      'has half of a token as its end',
+      () => {
+        const bytes = patched(keyAt('tokenizer.ggml.eos_token_id'), 6n, 4)
+        bytes.writeFloatLE(1.5, keyAt('tokenizer.ggml.eos_token_id') + 4)
+        return bytes
+      },
+      /eos_token_id: expected an id below 320, got 1\.5/,
+    ],
+    [
       'has an end token beyond its vocabulary',
       () => patched(keyAt('tokenizer.ggml.eos_token_id') + 4, 999n, 4),
       /eos_token_id: expected an id below 320, got 999/,
@@ -145,6 +154,61 @@ describe('a damaged file', () => {
     const opening = () => openBytes(bytes())
     expect(opening).toThrow(CheckpointError)
     expect(opening).toThrow(message)
+  })
+})
+
+describe('tensors that', () => {
+  /** The tiny model with other tensors, or one more. */
+  const rewritten = (change: (tensors: WrittenTensor[]) => WrittenTensor[]) => {
+    writeFileSync(broken, whole)
+    const { tensors } = readGgufHeader(broken)
+    const all = [...tensors].map(
+      ([name, { shape, type, offset, bytes }]): WrittenTensor => ({
+        ...{ name, shape, type: type.name as WrittenTensor['type'] },
+        read: () => {
+          const values = new Float32Array(shape.reduce((product, size) => product * size, 1))
+          type.read(whole.subarray(offset, offset + bytes), 0, values, 0, values.length / type.elements)
+          return values
+        },
+      }),
+    )
+    const written = change(all)
+    const chunks = [...ggufChunks([], written)]
+    // Header of the values as they are, then what the new one has behind its first 24 bytes, without its padding.
+    const count = Buffer.alloc(8)
+    count.writeBigUInt64LE(BigInt(written.length))
+    const valuesEnd = whole.indexOf('rope_freqs.weight') - 8
+    const bytes = written.reduce((sum, { name, shape }) => sum + 24 + name.length + 8 * shape.length, 0)
+    const entries = chunks[0].subarray(24, 24 + bytes)
+    const head = Buffer.concat([whole.subarray(0, 8), count, whole.subarray(16, valuesEnd), entries])
+    return Buffer.concat([head, Buffer.alloc((32 - (head.length % 32)) % 32), ...chunks.slice(1)])
+  }
+  const more = (...added: WrittenTensor[]) => rewritten(tensors => [...tensors, ...added])
+
+  it.each([
+    [
+      'no model of this kind has',
+      () => more(tensor('blk.0.attn_q.bias', 64)),
+      /q_proj\.bias: expected tensors of its/,
+    ],
+    [
+      'no layer has',
+      () => more(tensor('blk.9.attn_norm.weight', 64)),
+      /layers\.9.*: expected tensors of its/,
+    ],
+    ['are there twice', () => more(tensor('model.norm.weight', 64)), /two tensors have the same name/],
+    [
+      'are as many rotary frequencies as somebody likes',
+      () =>
+        rewritten(tensors =>
+          tensors.map(own => (own.name === 'rope_freqs.weight' ? tensor(own.name, 300_000) : own)),
+        ),
+      /rope_freqs\.weight: expected one number for each of 8 pairs of a head, got shape \[300000\]/,
+    ],
+  ])('%s are refused', (_, bytes, message) => {
+    expect(openBytes(more()).size).toBeGreaterThan(10)
+    expect(() => openBytes(bytes())).toThrow(message)
+    expect(() => openBytes(bytes())).toThrow(CheckpointError)
   })
 })
 
@@ -234,6 +298,19 @@ describe('settings', () => {
     ])
     expect(() => ggufJson(broken, 'tokenizer.json')).toThrow(
       /tokenizer\.ggml\.pre: expected one of gpt-2.*got "poro-chat"/,
+    )
+  })
+
+  it('of tokens of any length are refused before all their parts are looked for', () => {
+    const tokens = ['<unk>', '<s>', '</s>', 'a'.repeat(2_000_000)]
+    write([
+      ...GEMMA,
+      ['tokenizer.ggml.model', { text: 'llama' }],
+      ['tokenizer.ggml.tokens', { texts: tokens }],
+      ['tokenizer.ggml.scores', { f32s: [0, 0, 0, 0] }],
+    ])
+    expect(() => ggufJson(broken, 'tokenizer.json')).toThrow(
+      /tokenizer\.ggml\.tokens: 3: expected at most 1024 characters, got 2000000/,
     )
   })
 

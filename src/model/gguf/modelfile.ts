@@ -59,8 +59,8 @@ const ownSystem = ({ asked, system }: KnownFormat, text: string): string | null 
   return text.slice(start + before.length, text.length - asked.length - after.length)
 }
 
-/** Ollama's quotes: three, which no text within may hold. */
-const quoted = (text: string): string => `"""${text.replaceAll('"""', '""')}"""`
+/** Ollama's quotes: three, which no text within may hold, nor may one at its end be taken for a part of them. */
+const quoted = (text: string): string => `"""${text.replace(/"{3,}/g, '""').replace(/"$/, '" ')}"""`
 
 export interface ModelfileContent {
   /** The GGUF file, in the same folder. */

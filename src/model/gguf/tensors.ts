@@ -29,6 +29,10 @@ export class GgufTensors implements TensorFile {
     this.#tensors = new Map(
       [...header.tensors].map(([name, tensor]) => [toHfName(architecture, name) ?? name, tensor]),
     )
+    if (this.#tensors.size < header.tensors.size)
+      throw new CheckpointError(`${header.path}: two tensors have the same name on the hub`, {
+        hint: 'the GGUF file is damaged: fetch it again',
+      })
     this.#fd = openSync(header.path, 'r')
   }
 

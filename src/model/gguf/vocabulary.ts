@@ -59,6 +59,9 @@ const vocabularyOf = (header: GgufHeader): Vocabulary => {
   return made
 }
 
+/** Pieces are words and their parts: all ways of cutting one in two are looked at. */
+const MAX_PIECE_CHARS = 1024
+
 const readVocabulary = (header: GgufHeader): Vocabulary => {
   const tokens = header.texts('tokenizer.ggml.tokens')
   if (!tokens?.length) throw damaged(header, 'tokenizer.ggml.tokens: expected tokens, got none')
@@ -92,7 +95,7 @@ export const specialIdsOf = (header: GgufHeader): SpecialIds => {
     const found = header.number(key) ?? otherwise
     // 2^32 - 1 is llama.cpp's "none".
     if (found === null || found === 2 ** 32 - 1) return null
-    if (found < tokens.length) return found
+    if (Number.isInteger(found) && found >= 0 && found < tokens.length) return found
     throw damaged(header, `${key}: expected an id below ${tokens.length}, got ${found}`)
   }
   const usual = kind === 'pieces' ? PIECES_DEFAULTS : { bos: null, eos: null, unknown: null }
@@ -240,6 +243,11 @@ const mergesOf = (header: GgufHeader, { tokens, types }: Vocabulary): [string, s
   const merges: [string, string][] = []
   for (const id of made) {
     const token = tokens[id]
+    if (token.length > MAX_PIECE_CHARS)
+      throw damaged(
+        header,
+        `tokenizer.ggml.tokens: ${id}: expected at most ${MAX_PIECE_CHARS} characters, got ${token.length}`,
+      )
     for (let at = 1; at < token.length; at++) {
       const left = token.slice(0, at)
       if (!known.has(left)) continue

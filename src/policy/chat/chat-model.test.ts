@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -124,6 +124,11 @@ describe('a checkpoint as a chat model', () => {
     )
     expect(chats.map(({ name }) => name)).toEqual(['model', 'model'])
     expect(chats[0].variant).not.toBe(chats[1].variant)
+    // The same weights, which say something else.
+    const copy = join(root, 'other', 'model')
+    writeFileSync(join(copy, 'chat_template.jinja'), '{{ messages[0].content }}')
+    chats.push(await openLocalChat(copy, { threads: 1 }))
+    expect(chats[2].variant).not.toBe(chats[1].variant)
     await Promise.all(chats.map(({ policy }) => policy.close()))
   })
 })

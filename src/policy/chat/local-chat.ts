@@ -7,8 +7,9 @@ import { type ChatFormat, chatFormat } from '../../model/chat-format.ts'
 import { ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { type GenerationConfig, loadGenerationConfig } from '../../model/generation-config.ts'
+import { ggufOf } from '../../model/gguf/folder.ts'
 import { tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
-import { isGguf, modelNameOf } from '../../model/model-place.ts'
+import { modelNameOf } from '../../model/model-place.ts'
 import { assertTokenizerFits, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
 import { sourceConfig } from '../local/model-source.ts'
@@ -33,15 +34,21 @@ export interface LocalChat {
 /** For checkpoints without a template: the messages' texts, a blank line between them. */
 const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{{ '\\n\\n' }}{% endfor %}"
 
-const WEIGHTS = ['model.safetensors', 'model.safetensors.index.json', 'adapter_model.safetensors']
+/** What decides an answer: weights, and how a conversation becomes tokens and ends. */
+const FILES = [
+  ...['model.safetensors', 'model.safetensors.index.json', 'adapter_model.safetensors', 'config.json'],
+  ...['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja', 'generation_config.json'],
+]
 
-/** Place, size and time of the weights: another checkpoint differs in one of them, without its weights being read. */
+/** Place, size and time of these files: another checkpoint differs in one of them, without its weights being read. */
 const variantOf = (places: readonly string[], template: string | null): string =>
   JSON.stringify([
     ...places.flatMap(place => {
-      const files = WEIGHTS.flatMap(name => {
-        const stat = statSync(isGguf(place) ? place : join(place, name), { throwIfNoEntry: false })
-        return stat ? [[name, stat.size, stat.mtimeMs]] : []
+      const gguf = ggufOf(place)
+      const paths = gguf === null ? FILES.map(name => join(place, name)) : [gguf]
+      const files = paths.flatMap(path => {
+        const stat = statSync(path, { throwIfNoEntry: false })
+        return stat ? [[basename(path), stat.size, stat.mtimeMs]] : []
       })
       return [resolve(place), files]
     }),
@@ -84,7 +91,7 @@ export const openLocalChat = async (
   return {
     name,
     variant: variantOf(
-      [folder, ...(adapter === undefined ? [] : [adapter])],
+      [...new Set([folder, wholeFolder(folder), ...(adapter === undefined ? [] : [adapter])])],
       file === undefined ? null : template.source,
     ),
     policy: await LocalPolicy.start(source, { threads }),

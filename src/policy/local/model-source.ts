@@ -2,14 +2,8 @@
 
 import { assertWholeModel, loadConfig, readCompanionFiles } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
-import {
-  adapterBase,
-  initLora,
-  isAdapterFolder,
-  type LoraConfig,
-  loadAdapter,
-} from '../../model/lora-files.ts'
-import { isModel } from '../../model/model-files.ts'
+import { initLora, isAdapterFolder, type LoraConfig, loadAdapter } from '../../model/lora-files.ts'
+import { baseFolder } from '../../model/model-files.ts'
 import type { NamedTensors } from '../../model/safetensors.ts'
 import {
   initValueHead,
@@ -135,11 +129,3 @@ const loadFolder = (
 
 const valueHeadOf = (folder: string, config: ModelConfig, source: ModelSource, seed: number | string) =>
   source.valueHead ? (loadValueHead(folder, config) ?? initValueHead(config, seed)) : null
-
-const baseFolder = (folder: string): string => {
-  const base = adapterBase(folder)
-  if (isModel(base)) return base
-  throw new CheckpointError(`${folder}: its base model ${base} is not here`, {
-    hint: 'put the base model where adapter_config.json says; one that has a name on the hub is fetched by whatever opens the adapter',
-  })
-}

@@ -41,7 +41,7 @@ const bringAll = async (
   config: unknown,
   files: readonly DataFile[],
   purpose: Purpose,
-  { dir, download }: { dir: string | undefined; download: RunEvents['download'] },
+  { dir, download, signal }: { dir: string | undefined } & Pick<RunEvents, 'download' | 'signal'>,
 ): Promise<BroughtFile[]> => {
   const pins = pinsOf(dir)
   const noted = new Map<string, BroughtFile>()
@@ -51,11 +51,12 @@ const bringAll = async (
     if (purpose === 'plan' && isBrought(path, columns)) continue
     // Two files of one run are of one commit, also where the branch moves between them.
     const pinned = pins.get(path) ?? noted.get(path)?.commit
-    const file = await bringRows(path, { columns, ...(pinned !== undefined && { pinned }) })
+    const file = await bringRows(path, { columns, signal, ...(pinned !== undefined && { pinned }) })
     if (file) noted.set(path, file)
   }
   const onCommit = (source: string, commit: string) => noted.set(source, { source, commit })
-  await bringModels(config, purpose, { pins, onCommit, ...(download !== undefined && { status: download }) })
+  const status = download !== undefined && { status: download }
+  await bringModels(config, purpose, { pins, onCommit, signal, ...status })
   return [...noted.values()]
 }
 
@@ -88,6 +89,7 @@ export const withDataFiles = <Config>(
     const data = await bringAll(config, filesOf(config), 'run', {
       dir: options.resume ? options.dir : undefined,
       download: options.events?.download,
+      signal: options.events?.signal,
     })
     for (const { source, commit } of data) options.events?.onMessage?.(`${source}: read at commit ${commit}`)
     return entry.run(config, { ...options, data, files: digestsOf(filesOf(config)) })

@@ -13,6 +13,8 @@ export interface RunEvents extends StepEvents {
   onWarning?(text: string): void
   /** Where the fetch of a model by its name is shown; default stderr, null: nowhere. */
   download?: Pick<StatusLine, 'log' | 'renew' | 'close'> | null
+  /** Ends such a fetch, before anything was trained; its reason, a `GradusError`, is then thrown. */
+  signal?: AbortSignal
   /** Called once, when the work is known: optimiser steps in this phase, and the phase's name. */
   onPhase?(phase: { name: string; steps: number; done: number }): void
 }
