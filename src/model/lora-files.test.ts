@@ -108,6 +108,9 @@ describe('adapter folders', () => {
     [{ bias: 'all' }, /bias/],
     [{ modules_to_save: ['lm_head'] }, /modules_to_save: training whole modules/],
     [{ rank_pattern: { q_proj: 4 } }, /rank_pattern/],
+    [{ lora_bias: true }, /lora_bias/],
+    [{ layer_replication: [[0, 1]] }, /layer_replication: using layers more than once/],
+    [{ init_lora_weights: 'pissa_niter_16' }, /init_lora_weights: another base/],
     [{ target_modules: ['lm_head'] }, /target_modules/],
     [{ r: 3 }, /lora_A\.weight: expected shape \[3, 4\], got \[2, 4\]/],
     [{ target_modules: 'all-linear' }, /missing base_model\.model/],
@@ -122,7 +125,12 @@ describe('adapter folders', () => {
   it('accept the empty lists that PEFT writes', () => {
     saveAdapter(dir, adapter())
     const path = join(dir, 'adapter_config.json')
-    const empty = { modules_to_save: null, rank_pattern: {}, alpha_pattern: {}, layers_to_transform: null }
+    // As PEFT 0.21 writes them.
+    const empty = {
+      ...{ modules_to_save: null, rank_pattern: {}, alpha_pattern: {}, layers_to_transform: null },
+      ...{ layer_replication: null, trainable_token_indices: null, alora_invocation_tokens: null },
+      ...{ lora_bias: false, init_lora_weights: 'gaussian', exclude_modules: null, corda_config: null },
+    }
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...empty }))
     expect(loadAdapter(dir, config).lora.rank).toBe(2)
   })

@@ -238,6 +238,15 @@ const peftSchema = z.looseObject({
   rank_pattern: nothing('a rank per module'),
   alpha_pattern: nothing('an alpha per module'),
   layers_to_transform: nothing('adapting some layers only'),
+  layer_replication: nothing('using layers more than once'),
+  trainable_token_indices: nothing('adapting some embeddings'),
+  alora_invocation_tokens: nothing('an adapter that begins at some token'),
+  lora_bias: z.literal(false).default(false),
+  /** Some begin by taking the adapter off the base (PEFT, `pissa_init`, `olora_init`, `corda_init`, `loftq_init`). */
+  init_lora_weights: z
+    .unknown()
+    .refine(value => !/pissa|olora|corda|loftq|lora_ga/i.test(String(value)), 'another base is not supported')
+    .optional(),
 })
 
 /** Modules that a file has adapters of. @throws CheckpointError for a broken file, or one without any */
