@@ -124,7 +124,7 @@ const ropeTheta = (header: GgufHeader): number => settingsOf(header).optional('r
 
 const ropeScaling = (header: GgufHeader, headDim: number) => {
   const { optional, text } = settingsOf(header)
-  const type = text('rope.scaling.type') ?? 'none'
+  const type = text('rope.scaling.type') ?? 'linear'
   const factor = optional('rope.scaling.factor') ?? optional('rope.scale_linear') ?? 0
   if (type !== 'none' && type !== 'linear')
     throw new CheckpointError(`${header.path}: rope.scaling.type: expected linear or none, got ${type}`, {
@@ -141,7 +141,7 @@ const ropeScaling = (header: GgufHeader, headDim: number) => {
       original_max_position_embeddings: scaling.originalMaxPositions,
     }
   }
-  return factor > 0 && factor !== 1 ? { rope_type: 'linear', factor } : null
+  return type === 'linear' && factor > 0 && factor !== 1 ? { rope_type: 'linear', factor } : null
 }
 
 const readDivisors = (header: GgufHeader, headDim: number): Float32Array | null => {

@@ -12,7 +12,7 @@ import { loadTokenizer } from '../tokenizer.ts'
 import { loadWeights } from '../weights.ts'
 import { type GgufType, writeGguf } from './export.ts'
 import { readGgufHeader } from './header.ts'
-import { byteTokenizer, KNOWN_FAMILIES, writeTinyModel } from './tiny-model.fixture.ts'
+import { byteTokenizer, FAMILIES, KNOWN_FAMILIES, writeTinyModel } from './tiny-model.fixture.ts'
 
 let dir: string
 let folder: string
@@ -150,6 +150,15 @@ describe('an export', () => {
     writeTinyModel(folder, 'qwen2', whole)
     expect(() => write(folder)).toThrow(CheckpointError)
     expect(() => write(folder)).toThrow(message)
+    expect(readdirSync(dir)).toEqual(['model'])
+  })
+
+  it("refuses Llama 3's frequencies in another family, for which llama.cpp does not read them", () => {
+    writeTinyModel(folder, 'qwen3')
+    const path = join(folder, 'config.json')
+    const { rope_scaling } = FAMILIES.llama as { rope_scaling: object }
+    writeFileSync(path, JSON.stringify({ ...FAMILIES.qwen3, rope_scaling }))
+    expect(() => write(folder)).toThrow(/rope_scaling: expected type linear or none for qwen3, got llama3/)
     expect(readdirSync(dir)).toEqual(['model'])
   })
 

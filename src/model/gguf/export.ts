@@ -121,16 +121,17 @@ const tokenizerEntries = ({ words, config }: MergedModel): Entry[] => {
   return tokenizerMetadata(readModelJson(words, 'tokenizer.json'), use, join(words, 'tokenizer.json'))
 }
 
-/** Llama 3's rotary frequencies, a tensor of its own. */
-const frequencies = ({ ropeScaling, ropeTheta, headDim }: ModelConfig): WrittenTensor[] =>
-  ropeScaling?.type === 'llama3'
-    ? [
-        {
-          ...{ name: 'rope_freqs.weight', shape: [headDim / 2], type: 'F32' },
-          read: () => ropeDivisors(ropeTheta, headDim, ropeScaling),
-        },
-      ]
-    : []
+/** Llama 3's rotary frequencies, a tensor of its own. @throws CheckpointError where llama.cpp reads none */
+const frequencies = ({ family, ropeScaling, ropeTheta, headDim }: ModelConfig): WrittenTensor[] => {
+  if (ropeScaling?.type !== 'llama3') return []
+  if (family !== 'llama')
+    throw new CheckpointError(
+      `config.json: rope_scaling: expected type linear or none for ${family}, got llama3; llama.cpp knows it of llama alone`,
+      { hint: 'export a merged folder instead (--folder)' },
+    )
+  const read = () => ropeDivisors(ropeTheta, headDim, ropeScaling)
+  return [{ name: 'rope_freqs.weight', shape: [headDim / 2], type: 'F32', read }]
+}
 
 const weights = (architecture: GgufArchitecture, model: MergedModel, type: StoredType): WrittenTensor[] =>
   tensorSpecs(model.config).map(({ name, shape }) => {

@@ -279,6 +279,18 @@ describe('settings', () => {
     expect(() => loadConfig(broken)).toThrow(/rope\.scaling\.type: expected linear or none, got yarn/)
   })
 
+  it.each([
+    ['linear', { rope_type: 'linear', factor: 8 }],
+    // As llama.cpp takes it (src/llama-context.cpp): "never scale if scaling type is none".
+    ['none', null],
+  ])('of a context that is stretched by the way %s', (type, scaling) => {
+    const factor: [string, GgufValue] = ['gemma3.rope.scaling.factor', { f32: 8 }]
+    write([...GEMMA, ['gemma3.rope.scaling.type', { text: type }], factor], LAYERS)
+    expect(ggufJson(broken, 'config.json').rope_scaling).toEqual(scaling)
+    write([...GEMMA, factor], LAYERS)
+    expect(ggufJson(broken, 'config.json').rope_scaling).toEqual({ rope_type: 'linear', factor: 8 })
+  })
+
   it('of more layers than tensors are refused before lists of them are made', () => {
     const layers: [string, GgufValue] = ['gemma3.block_count', { u32: 2 ** 32 - 1 }]
     write(
