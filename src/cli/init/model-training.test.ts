@@ -37,8 +37,8 @@ describe('settings that fit', () => {
   })
 
   it('take smaller steps with a larger model', () => {
-    expect(fittedSettings(SMALL, 16 * GB).learningRate).toBe(2e-4)
-    expect(fittedSettings(LARGER, 32 * GB).learningRate).toBe(1e-4)
+    expect(fittedSettings(SMALL, 16 * GB).learningRate).toBe(4e-4)
+    expect(fittedSettings(LARGER, 32 * GB).learningRate).toBe(2e-4)
   })
 })
 

@@ -21,7 +21,7 @@ export type Files = Map<string, string | Uint8Array>
 
 /** Rows that are written, and how many of them are kept for the test. */
 const ROWS = { instructions: 700, test: 60, example: 16 }
-const STEPS = 60
+const STEPS = 40
 
 const settingsText = (model: string, fit: FittedSettings, tested: number): string => {
   const { prompts, samples, temperature } = ROLLOUTS

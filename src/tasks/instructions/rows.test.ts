@@ -50,7 +50,7 @@ describe('rows of instructions', () => {
       const { min, max } = ruleOf('length_fits') as { min: number; max: number }
       expect(min).toBeLessThan(max)
       if (words?.relation === 'less than') expect(min).toBeLessThan(words.num_words)
-      if (words?.relation === 'at least') expect(max).toBeGreaterThan(words.num_words + 20)
+      if (words?.relation === 'at least') expect(max).toBeGreaterThanOrEqual(words.num_words + 20)
     }
   })
 
