@@ -11,6 +11,7 @@ const measured = (counted: readonly (Counted | null)[]): Measured => ({
   figures: {},
   nullRate: 0,
   nullRates: {},
+  unjudged: [],
 })
 const values = (...xs: number[]) => measured(xs.map(value => ({ value })))
 const paired = (a: Measured, b: Measured) => compare(a, b, NAMES).x!

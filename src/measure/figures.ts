@@ -49,6 +49,8 @@ export interface Measured {
   /** Share of verdicts that graders failed to give: of all, and by the rates' names. */
   nullRate: number
   nullRates: Readonly<Record<string, number>>
+  /** Names of rates of which a judge should have said something, and nothing is known at all. */
+  unjudged: readonly string[]
 }
 
 const RESPONSE: readonly FigureName[] = [
@@ -117,6 +119,10 @@ const ratesOf = (
   )
 }
 
+/** Whether a judge has failed to say something; a rule that says nothing (`likelihood` outside a training) does so of every model. */
+const isUnjudged = (verdict: Verdict): boolean =>
+  creditOf(verdict) === null && (verdict.source === 'llm' || verdict.source === 'model')
+
 /** Figures of one answer by name. */
 export const valuesOf = (
   task: MeasuredTask,
@@ -131,11 +137,9 @@ export const valuesOf = (
     length: { value: wordsOf(text).length },
     tokens: { value: answer.tokens ?? null },
     cutOff: { value: answer.finishReason === undefined ? null : Number(answer.finishReason === 'length') },
-    // As trainings count a second opinion: nothing unless it has spoken of everything.
+    // As trainings count a second opinion: nothing unless it has spoken of everything that it was asked about.
     ...(heldOut && {
-      [HELD_OUT.name]: heldOut.some(verdict => creditOf(verdict) === null)
-        ? { value: null }
-        : score(task.primary, heldOut),
+      [HELD_OUT.name]: heldOut.some(isUnjudged) ? { value: null } : score(task.primary, heldOut),
     }),
   }
 }
@@ -203,23 +207,27 @@ const nullRates = (
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   graded_P: readonly (readonly GradedAnswer[])[],
-): Pick<Measured, 'nullRate' | 'nullRates'> => {
-  const counts = new Map<string | undefined, { nulls: number; all: number }>()
-  const count = (rate: string | undefined, isNull: boolean) => {
-    const { nulls, all } = counts.get(rate) ?? { nulls: 0, all: 0 }
-    counts.set(rate, { nulls: nulls + Number(isNull), all: all + 1 })
+): Pick<Measured, 'nullRate' | 'nullRates' | 'unjudged'> => {
+  const counts = new Map<string | undefined, { nulls: number; all: number; unjudged: boolean }>()
+  const count = (rate: string | undefined, verdict: Verdict) => {
+    const { nulls, all, unjudged } = counts.get(rate) ?? { nulls: 0, all: 0, unjudged: false }
+    counts.set(rate, {
+      nulls: nulls + Number(creditOf(verdict) === null),
+      all: all + 1,
+      unjudged: unjudged || isUnjudged(verdict),
+    })
   }
   for (const [p, { rates }] of problems.entries())
     for (const verdict of graded_P[p].flatMap(({ verdicts }) => verdicts))
-      count(rates.get(verdict.criterionId), creditOf(verdict) === null)
+      count(rates.get(verdict.criterionId), verdict)
   const sum = (of: 'nulls' | 'all') => [...counts.values()].reduce((total, own) => total + own[of], 0)
+  const named = [...counts].flatMap(([rate, own]) =>
+    rate === undefined ? [] : [{ name: rateName(task, rate), ...own }],
+  )
   return {
     nullRate: sum('nulls') / Math.max(1, sum('all')),
-    nullRates: Object.fromEntries(
-      [...counts].flatMap(([rate, { nulls, all }]) =>
-        rate === undefined ? [] : [[rateName(task, rate), nulls / all]],
-      ),
-    ),
+    nullRates: Object.fromEntries(named.map(({ name, nulls, all }) => [name, nulls / all])),
+    unjudged: named.flatMap(({ name, nulls, all, unjudged }) => (unjudged && nulls === all ? [name] : [])),
   }
 }
 

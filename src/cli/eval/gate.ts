@@ -44,9 +44,7 @@ interface Compared {
 
 /** Scores are counted from the verdicts that there are: with a judge that never answered they are other ones. */
 const unjudged = ({ names, a, b }: Compared, gated: Named): string[] => {
-  const nobody = [a, ...(b ? [b] : [])].flatMap(({ nullRates }) =>
-    Object.keys(nullRates).filter(name => nullRates[name] === 1),
-  )
+  const nobody = [a, ...(b ? [b] : [])].flatMap(side => side.unjudged)
   const scores = new Set(names.flatMap(({ name, group }) => (group === 'score' ? [name] : [])))
   if (nobody.length === 0) return []
   return gated.flatMap(([name]) =>

@@ -292,6 +292,24 @@ describe('the gate', { timeout: SLOW_MS }, () => {
     ])
   })
 
+  it('goes by what can be known: likelihood under a start is nothing that a judge has failed to say', async () => {
+    const likely = { kind: 'rule', fn: 'likelihood', params: { min: -2 } }
+    const criteria = [
+      { id: 'kind', text: 'Is kind.', points: 1 },
+      { id: 'language', text: 'Is likely.', points: 1, verifier: likely },
+    ]
+    const judges = ['--judge', `${url}#judge`, '--held-out-judge', `${url}#second`]
+    const args = ['--rubric', sandbox.write('likely.yaml', { criteria }), '--model', `${url}#good`, ...judges]
+    const gate = ['--min-score', 'score=0.8', '--json']
+    const { code, out, err } = await cli(['eval', '--data', rows, ...args, ...gate])
+    expect(code, err).toBe(0)
+    // Of the six answers five are right: 3 of the 4 points that are known of, where the second judge denies the fourth.
+    expect(JSON.parse(out)).toMatchObject({
+      criteria: { language: { value: null, n: 0, nullRate: 1 } },
+      heldOutJudge: { heldOutScore: { n: 6, value: 0.625 } },
+    })
+  })
+
   it.each([
     [['--min-score', 'rihgt=0.5'], 'its scores are score, short, right, length, tokens, cutOff'],
     [['--no-worse', 'score=0.05'], '--no-worse: there is nothing to compare with'],
