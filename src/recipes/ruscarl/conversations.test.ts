@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatRequest } from '../../chat/chat-model.ts'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
+import type { Policy } from '../../policy/policy.ts'
 import { ROWS, writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import type { Conversation } from '../../tasks/conversation/task.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
@@ -192,6 +193,31 @@ describe('grading a conversation', () => {
     expect(reward.rubric(train[0]).criteria).toHaveLength(criteria)
     expect(reward.rubric(train[0])).not.toEqual(train[0].rubric)
     expect(truth.rubric(train[0])).toEqual(train[0].rubric)
+  })
+})
+
+describe('a held-out judge', () => {
+  it('has a score where a criterion asks for the likelihood under the start', async () => {
+    const tags = ['verifier:rule', 'function:likelihood', 'parameters:{"min": -2}']
+    const likely = { criterion: 'Is language', points: 2, tags }
+    const rows = ROWS.map(row => ({ ...row, rubrics: [...row.rubrics, likely] }))
+    const { judge } = noting()
+    const asked = { fleet: fleetOf({}), heldOut: { fleet: fleetOf({}), evaluations: true } }
+    const own = writeRows(join(folder, 'likely'), rows)
+    const config = configOf({ judge: asked, task: { kind: 'conversations', file: own, holdOut: 2 } })
+    const task = conversationTask(config, model, { judgeModel: judge, heldOutJudgeModel: judge })
+    const nats = (...means: number[]) =>
+      task.start!.startAt({
+        freezeReference: async () => {},
+        score: async (items: { tokens: Int32Array }[]) =>
+          items.map(({ tokens }, i) => ({ logprobs: new Float32Array(tokens.length).fill(means[i]) })),
+      } as unknown as Policy)
+    await nats(-1, -3)
+    const items = ['water', 'water'].map(text => ({ problem: task.train[0], tokens: bytes(text), key: 'k' }))
+    const scores = (await task.heldOut!.task.grade(items)).map(({ score }) => score)
+    // 5 + 3 - 4 by the judge, 2 by the rule, and 2 for what is likely, of 12.
+    expect(scores).toEqual([8 / 12, 6 / 12])
+    await task.close()
   })
 })
 

@@ -7,7 +7,11 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { PENALTY } from '../../runs/criterion-words.ts'
 import { encodeSplit, type PromptSettings } from '../../tasks/conversation/prompts.ts'
 import { type ConversationRow, needJudge, splitConversations } from '../../tasks/conversation/rows.ts'
-import { type Conversation, ConversationTask } from '../../tasks/conversation/task.ts'
+import {
+  type Conversation,
+  type ConversationOptions,
+  ConversationTask,
+} from '../../tasks/conversation/task.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { RewardNoise } from '../checklist/noise.ts'
 import { chatGroups } from '../common/group-reward.ts'
@@ -36,12 +40,12 @@ const secondJudge = (
   config: HeldOutJudge,
   format: ChatFormat,
   rules: RuscarlConfig['rules'],
-  named: ReadonlySet<string>,
+  seen: Pick<ConversationOptions, 'named' | 'startLogprobs'>,
   model?: ChatModel,
 ) => {
   const { grader, figures, close } = openJudging(config, model, 'heldOutJudge', rules)
   const opinion: SecondOpinion<Conversation> = {
-    task: new ConversationTask(format, grader, { score: completeScore, named }),
+    task: new ConversationTask(format, grader, { score: completeScore, ...seen }),
     rollouts: config.rollouts,
     testName: config.evaluations ? SECOND_TEST_SET : null,
     figures,
@@ -119,9 +123,6 @@ export const conversationTask = (
   { train, test, notes, format, rubricOf, named, rubric } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
   const { grader, figures, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
-  const second = config.judge?.heldOut
-    ? secondJudge(config.judge.heldOut, format, config.rules, named, models.heldOutJudgeModel)
-    : null
   const { groupJudge } = config
   const groups =
     groupJudge?.kind === 'chat'
@@ -134,11 +135,17 @@ export const conversationTask = (
       : null
   const { nulls } = config.task
   const start = StartLikelihood.neededBy([...train, ...test]) ? new StartLikelihood() : null
+  const seen = {
+    named,
+    ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
+  }
+  const second = config.judge?.heldOut
+    ? secondJudge(config.judge.heldOut, format, config.rules, seen, models.heldOutJudgeModel)
+    : null
   const shown = {
     scaffold: scaffolding(config.scaffold),
-    named,
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
-    ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
+    ...seen,
   }
   const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
   return {
