@@ -23,6 +23,8 @@ export interface FigureName {
   words: string
   group: 'score' | 'rate' | 'response' | 'held-out judge'
   unit: 'share' | 'words' | 'tokens'
+  /** More of it is worse: the rate of a penalty, answers that were cut off. */
+  isBad?: true
 }
 
 export interface Figure {
@@ -56,7 +58,7 @@ export interface Measured {
 const RESPONSE: readonly FigureName[] = [
   { name: 'length', words: 'words a response', group: 'response', unit: 'words' },
   { name: 'tokens', words: 'tokens a response', group: 'response', unit: 'tokens' },
-  { name: 'cutOff', words: 'cut off by the token limit', group: 'response', unit: 'share' },
+  { name: 'cutOff', words: 'cut off by the token limit', group: 'response', unit: 'share', isBad: true },
 ]
 
 const HELD_OUT: FigureName = {
@@ -77,12 +79,20 @@ export const figureNames = (
   { heldOut }: { heldOut: boolean },
 ): FigureName[] => {
   const rates = [...new Set(problems.flatMap(({ rates }) => [...rates.values()]))]
+  const bad = new Set(
+    problems.flatMap(({ rubric, rates: own }) =>
+      rubric.criteria.flatMap(({ id, points }) => (points < 0 ? (own.get(id) ?? []) : [])),
+    ),
+  )
   return [
     ...Object.entries(task.scores).map(
       ([name, { words }]): FigureName => ({ name, words, group: 'score', unit: 'share' }),
     ),
     ...rates.map(
-      (rate): FigureName => ({ name: rateName(task, rate), words: rate, group: 'rate', unit: 'share' }),
+      (rate): FigureName => ({
+        ...{ name: rateName(task, rate), words: rate, group: 'rate', unit: 'share' },
+        ...(bad.has(rate) && { isBad: true }),
+      }),
     ),
     ...RESPONSE,
     ...(heldOut ? [HELD_OUT] : []),

@@ -21,7 +21,8 @@ alone where it has one model; or a file of answers that --out saved (.jsonl) sta
 Scores by name, for --min-score and --no-worse: ifeval, ifbench: promptStrict, instructionStrict, promptLoose, instructionLoose;
 gsm8k, math: accuracy; rows: score; logic: correctAndProved, accuracy, correctAndValid, validProofs; of all but logic also each
 criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of
-model less against is above -MARGIN. Exit code 100 when any of them fails.
+model less against is at least -MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is at most MARGIN.
+Exit code 100 when any of them fails.
 
 Logic: the files have ProntoQA or ProofWriter rows {id, context, question, options, answer}, or FOLIO rows {premises,
 premises-FOL, conclusion, conclusion-FOL, label}; which, is told from a file's first row, or by --format for all of them.

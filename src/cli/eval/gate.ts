@@ -63,9 +63,10 @@ export const heldBack = ({ minScore, noWorse }: Gates, compared: Compared, io: I
       `${name}: expected at least ${least}, got ${value === null ? 'nothing that is known of any problem' : text(value)}`,
     ]
   })
+  const isBad = (name: string) => compared.names.some(known => known.name === name && known.isBad)
   const worse = noWorse.flatMap(([name, margin]) => {
     const interval = paired?.[name]?.interval ?? null
-    if (interval !== null && interval[0] >= -margin) return []
+    if (interval !== null && (isBad(name) ? interval[1] <= margin : interval[0] >= -margin)) return []
     return [
       `${name}: expected to be worse by ${margin} at most, ${interval === null ? 'got fewer than two problems to compare' : `got a difference of ${text(paired![name]!.difference)}, 95% from ${text(interval[0])} to ${text(interval[1])}`}`,
     ]

@@ -269,6 +269,16 @@ describe('the gate', { timeout: SLOW_MS }, () => {
     expect((await evaluate('--model', good, '--against', poor, '--no-worse', 'score=0.05')).code).toBe(0)
   })
 
+  it('knows of which figures more is worse', async () => {
+    const long = { kind: 'rule', fn: 'length', params: { min: 13 } }
+    const criteria = [{ id: 'long', text: 'Has more than twelve words.', points: -1, verifier: long }]
+    const args = ['eval', '--data', rows, '--rubric', sandbox.write('bad.yaml', { criteria })]
+    const [good, poor] = [`${url}#good`, `${url}#poor`]
+    const gate = async (model: string, against: string) =>
+      (await cli([...args, '--model', model, '--against', against, '--no-worse', 'long=0.1'])).code
+    expect([await gate(good, poor), await gate(poor, good)]).toEqual([0, 100])
+  })
+
   it('holds back what its judge has said nothing of', async () => {
     const judged = sandbox.write('gate.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
     const args = [
