@@ -36,6 +36,14 @@ describe('two models on the same problems', () => {
     expect(own.p).toBeCloseTo(2 / 8, 12)
   })
 
+  it('that are alike on few problems may differ on others', () => {
+    // Wilson's upper end of 0 of 3: 1.96^2 / (3 + 1.96^2).
+    const [low, high] = paired(values(1, 1, 0), values(1, 1, 0)).interval!
+    expect([low, high]).toEqual([expect.closeTo(-0.5615, 4), expect.closeTo(0.5615, 4)])
+    const same = Array.from({ length: 200 }, (_, i) => i % 2)
+    expect(paired(values(...same), values(...same)).interval![0]).toBeCloseTo(-0.0188, 4)
+  })
+
   it('weigh problems by what they hold', () => {
     const weighed = (...xs: [number, number][]) => measured(xs.map(([value, weight]) => ({ value, weight })))
     const own = paired(weighed([1, 3], [0, 1]), weighed([0, 3], [1, 1]))

@@ -2,7 +2,8 @@
 
 import type { Interval } from '../runs/rows.ts'
 import { mcNemarExact, signFlipTest } from '../util/significance.ts'
-import { type FigureName, type Measured, weightedFigure } from './figures.ts'
+import { wilsonInterval } from '../util/statistics.ts'
+import { type Figure, type FigureName, type Measured, weightedFigure } from './figures.ts'
 import type { Counted } from './task.ts'
 
 export interface PairedFigure {
@@ -53,12 +54,23 @@ const testOf = (pairs: readonly Pair[], differences: readonly number[]): Pick<Pa
   return { p: mcNemarExact(count(1), count(-1)), test: 'McNemar' }
 }
 
+/**
+ * Of shares that are alike on all of n problems resampling finds nothing but 0: then they may differ on as many as a share of 0 of n
+ * may stand for (Wilson), each way.
+ */
+const intervalOf = (differences: readonly number[], { interval }: Figure, unit: FigureName['unit']) => {
+  if (interval === null || unit !== 'share' || differences.some(difference => difference !== 0))
+    return interval
+  const { high } = wilsonInterval(0, differences.length)
+  return [-high, high] as const
+}
+
 /** Null where they have no problem in common. */
-const pairedFigure = (pairs: readonly Pair[]): PairedFigure | null => {
+const pairedFigure = (pairs: readonly Pair[], unit: FigureName['unit']): PairedFigure | null => {
   if (pairs.length === 0) return null
   const weights = pairs.map(({ weight }) => weight)
   const differences = pairs.map(({ a, b }) => a - b)
-  const { value, interval } = weightedFigure(differences, weights)
+  const figure = weightedFigure(differences, weights)
   const meanOf = (values: readonly number[]) =>
     values.reduce((sum, own, i) => sum + weights[i] * own, 0) /
     weights.reduce((sum, weight) => sum + weight, 0)
@@ -66,8 +78,8 @@ const pairedFigure = (pairs: readonly Pair[]): PairedFigure | null => {
     n: pairs.length,
     a: meanOf(pairs.map(({ a }) => a)),
     b: meanOf(pairs.map(({ b }) => b)),
-    difference: value!,
-    interval,
+    difference: figure.value!,
+    interval: intervalOf(differences, figure, unit),
     ...testOf(
       pairs,
       differences.map((difference, i) => weights[i] * difference),
@@ -84,4 +96,4 @@ export const compare = (
   b: Measured,
   names: readonly FigureName[],
 ): Record<string, PairedFigure | null> =>
-  Object.fromEntries(names.map(({ name }) => [name, pairedFigure(pairsOf(a, b, name))]))
+  Object.fromEntries(names.map(({ name, unit }) => [name, pairedFigure(pairsOf(a, b, name), unit)]))
