@@ -23,7 +23,10 @@ export class StartLikelihood {
     this.#policy = policy
   }
 
-  /** Mean log-prob of each response's tokens, nats a token; null for an empty one, and before there is a policy. */
+  /**
+   * Mean log-prob of each response's tokens, the end of its turn included, nats a token; null without any, and before there is a
+   * policy.
+   */
   async of(items: readonly ScoreItem[]): Promise<(number | null)[]> {
     const scored = items.filter(({ tokens }) => tokens.length > 0)
     if (this.#policy === null || scored.length === 0) return items.map(() => null)
