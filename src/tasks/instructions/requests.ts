@@ -28,8 +28,8 @@ const FORMS: readonly (readonly [ask: string, words: number])[] = [
   ['What should I know about {}?', 30],
   ['Write a poem about {}.', 25],
   ['Explain why people care about {}.', 30],
-  ['Write two or three sentences about {}.', 18],
-  ['I need a paragraph about {} for a brochure.', 40],
+  ['Write a few sentences about {}.', 18],
+  ['I need a text about {} for a brochure.', 40],
   ['Write a blog post about {}.', 40],
   ['Write a dialogue between two friends about {}.', 35],
 ]
@@ -82,7 +82,7 @@ const FACTS: readonly ((rng: Rng) => Facts)[] = [
   rng => {
     const [thing, colour, price] = [rng.pick(THINGS), rng.pick(COLOURS), 5 * (rng.int(30) + 2)]
     return {
-      ask: `Write an advertisement for a ${colour} ${thing} that costs ${price} dollars.`,
+      ask: `Write an advertisement for ${colour === 'orange' ? 'an' : 'a'} ${colour} ${thing} that costs ${price} dollars.`,
       words: 25,
       facts: [thing, colour, String(price)],
     }

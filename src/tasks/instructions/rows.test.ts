@@ -54,6 +54,17 @@ describe('rows of instructions', () => {
     }
   })
 
+  it('ask for no sections in a case in which their mark is none, and keep examples apart', () => {
+    const marked = rows.filter(({ criteria }) => criteria.some(({ id }) => id === 'multiple_sections'))
+    expect(marked.length).toBeGreaterThan(20)
+    for (const { criteria, prompt } of marked)
+      expect(
+        criteria.filter(({ id }) => /^english_/.test(id)),
+        prompt,
+      ).toEqual([])
+    for (const { prompt } of rows) expect(prompt).not.toMatch(/(?:\* [^\n]*point|\[content\])\.? \S/)
+  })
+
   it('let the request be repeated where it has to be', () => {
     for (const row of rows)
       expect(row.criteria.some(({ id }) => id === 'own_words')).toBe(
