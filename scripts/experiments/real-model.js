@@ -6,6 +6,7 @@
  *
  *   node scripts/experiments/real-model.js --out DIR --model MODEL --ifeval FILE --ifbench FILE --judge MODEL
  *     [--arms a,b] [--seeds 1,2]
+ *   node scripts/experiments/real-model.js ... --out ANOTHER --model SECOND --arms content --seeds 1     (the second model)
  *   node scripts/experiments/real-model-claims.js DIR
  */
 

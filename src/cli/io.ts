@@ -5,6 +5,13 @@ import { GradusError, UsageError } from '../util/errors.ts'
 import { systemErrorText } from '../util/file-failure.ts'
 import { visible } from '../util/visible.ts'
 
+/** Ctrl+C: the reason that a signal gives to what it ends, such as the fetch of a model. */
+export class Interrupted extends GradusError {
+  constructor() {
+    super('interrupted')
+  }
+}
+
 /** Results go to `out`; progress, advice and errors to `err`. */
 export interface Io {
   out: { write(text: string): unknown }

@@ -120,7 +120,7 @@ const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => 
     const { commit } = about
     let path = ready(name, commit, only)
     if (path === null || !hasWords(path, only)) path = await fetchAll(client, wanted, about, status)
-    noteIfPossible(name, commit)
+    noteIfPossible(name, commit, status)
     return { commit, path }
   } catch (error) {
     if (!(error instanceof HubUnreachable) || !there) throw error
@@ -132,10 +132,16 @@ const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => 
 }
 
 /** A cache that is only read has its model all the same; without the note a name is not found when there is no network. */
-const noteIfPossible = ({ repo, revision }: ModelName, commit: string): void => {
+const noteIfPossible = (
+  { repo, revision }: ModelName,
+  commit: string,
+  status: BringOptions['status'],
+): void => {
   try {
     noteCommit(repo, revision, commit)
-  } catch {}
+  } catch (error) {
+    status?.log(`${repo}: which commit it is cannot be noted in the cache: ${(error as Error).message}`)
+  }
 }
 
 const INDEX = 'model.safetensors.index.json'

@@ -54,6 +54,12 @@ const evaluate = async (...more: string[]) => {
   const { code, out, err } = await cli(['eval', '--data', rows, '--rubric', rubric, ...more])
   return { code, err, out, json: out.startsWith('{') ? JSON.parse(out) : null }
 }
+/** The same rows, by a criterion that only a judge can tell. */
+const KIND = { id: 'kind', text: 'Is kind.', points: 1 }
+const evalKind = () => {
+  const judged = sandbox.write('kind.yaml', { criteria: [KIND] })
+  return ['eval', '--data', rows, '--rubric', judged]
+}
 const asked = () => server.seen.filter(({ path }) => path === '/v1/chat/completions').length
 
 describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
@@ -181,8 +187,7 @@ describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
   })
 
   it('hears a judge, and apart from it one that training never saw', async () => {
-    const judged = sandbox.write('judged.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
-    const alone = ['eval', '--data', rows, '--rubric', judged, '--model', `${url}#good`]
+    const alone = [...evalKind(), '--model', `${url}#good`]
     expect(await cli(alone)).toMatchObject({
       code: 2,
       err: expect.stringContaining('--judge: there are criteria'),
@@ -280,18 +285,7 @@ describe('the gate', { timeout: SLOW_MS }, () => {
   })
 
   it('holds back what its judge has said nothing of', async () => {
-    const judged = sandbox.write('gate.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
-    const args = [
-      'eval',
-      '--data',
-      rows,
-      '--rubric',
-      judged,
-      '--model',
-      `${url}#good`,
-      '--min-score',
-      'score=0.1',
-    ]
+    const args = [...evalKind(), '--model', `${url}#good`, '--min-score', 'score=0.1']
     const talking = await cli([...args, '--judge', `${url}#judge`])
     expect(talking.code, talking.err).toBe(0)
     // Never JSON, so that every verdict is missing.
@@ -304,10 +298,7 @@ describe('the gate', { timeout: SLOW_MS }, () => {
 
   it('goes by what can be known: likelihood under a start is nothing that a judge has failed to say', async () => {
     const likely = { kind: 'rule', fn: 'likelihood', params: { min: -2 } }
-    const criteria = [
-      { id: 'kind', text: 'Is kind.', points: 1 },
-      { id: 'language', text: 'Is likely.', points: 1, verifier: likely },
-    ]
+    const criteria = [KIND, { id: 'language', text: 'Is likely.', points: 1, verifier: likely }]
     const judges = ['--judge', `${url}#judge`, '--held-out-judge', `${url}#second`]
     const args = ['--rubric', sandbox.write('likely.yaml', { criteria }), '--model', `${url}#good`, ...judges]
     const gate = ['--min-score', 'score=0.8', '--json']
@@ -337,18 +328,7 @@ describe('the gate', { timeout: SLOW_MS }, () => {
 
 describe('models of this machine', { timeout: SLOW_MS }, () => {
   it('answer in this process, the same again, and judge', async () => {
-    const judged = sandbox.write('judged2.yaml', { criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })
-    const args = [
-      'eval',
-      '--data',
-      rows,
-      '--rubric',
-      judged,
-      '--model',
-      'package:models/chat-start',
-      '--limit',
-      '2',
-    ]
+    const args = [...evalKind(), '--model', 'package:models/chat-start', '--limit', '2']
     const own = ['--judge', 'package:models/chat-start', '--max-tokens', '8', '--threads', '1', '--json']
     const { code, out } = await cli([...args, ...own])
     expect(code).toBe(0)

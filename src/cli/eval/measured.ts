@@ -13,12 +13,12 @@ import {
 } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { UsageError } from '../../util/errors.ts'
-import { EXIT, type Io } from '../io.ts'
+import { EXIT, Interrupted, type Io } from '../io.ts'
 import { heldBack } from './gate.ts'
 import { openJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { type Evaluation, prepare } from './prepare.ts'
-import { answersOf, Interrupted, type Side } from './sides.ts'
+import { answersOf, type Side } from './sides.ts'
 import { type MeasuredSide, tell } from './tell.ts'
 
 /** @throws UsageError, DataError, ConfigError before anything is asked; CheckpointError, ServedError, JudgeError. */

@@ -11,20 +11,13 @@ import {
 } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { shortHash } from '../../util/canonical.ts'
-import { DataError, GradusError, UsageError } from '../../util/errors.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
-import type { Io } from '../io.ts'
+import { Interrupted, type Io } from '../io.ts'
 import type { ServedIdentity } from '../train/served.ts'
 import { openTalking, type TalkingOptions } from './answering.ts'
 import { type Evaluation, isSaved } from './prepare.ts'
-
-/** Ctrl+C. */
-export class Interrupted extends GradusError {
-  constructor() {
-    super('interrupted')
-  }
-}
 
 /** Answers of a model, or of a file in its place. */
 export interface Side {

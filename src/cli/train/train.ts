@@ -8,10 +8,10 @@ import { findFork } from '../../runs/forks.ts'
 import { checkTrackers, Progress, readEvents, type TrackerSettings } from '../../runs/index.ts'
 import type { MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
-import { GradusError, UsageError } from '../../util/errors.ts'
+import { UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { StatusLine } from '../../util/status-line.ts'
-import { EXIT, type Io, printJson } from '../io.ts'
+import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
 import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
 import { evalLine } from './eval-line.ts'
 import { beginFork, type Fork, settingsOfRun } from './fork.ts'
@@ -199,16 +199,13 @@ const resumeCommand = (target: string | undefined, { preset, set = [] }: TrainOp
     ...['--out', dir, '--resume'],
   ])
 
-/** Ctrl+C while a model is fetched. */
-class Interrupted extends GradusError {}
-
 /** First Ctrl+C: stop after this step, with a checkpoint. Second: at once. */
 const stopper = (io: Io, display: Display) => {
   const state = { stopping: false, ending: new AbortController(), release: () => {} }
   state.release = io.onInterrupt(() => {
     if (state.stopping) process.exit(EXIT.interrupted)
     state.stopping = true
-    state.ending.abort(new Interrupted('interrupted'))
+    state.ending.abort(new Interrupted())
     display.say('stopping after this step, with a checkpoint to go on from; Ctrl+C again quits at once')
   })
   return state

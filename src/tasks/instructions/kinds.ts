@@ -194,7 +194,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       kwargs: { num_highlights: n },
     }
   }),
-  kind('detectable_format:multiple_sections', ['frame', 'length'], rng => {
+  // With a case: its mark, such as `Part 1`, is looked for in its own, whatever the case of all else has to be.
+  kind('detectable_format:multiple_sections', ['frame', 'length', 'case'], rng => {
     const n = between(rng, 2, 3)
     const splitter = rng.pick(['Section', 'SECTION', 'Part', 'Day'])
     return {

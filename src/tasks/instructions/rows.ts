@@ -93,11 +93,6 @@ const contentCriteria = (
   ]
 }
 
-/** The mark of a section, such as `Part 1`, is looked for in its own case, whatever the case of all else has to be. */
-const contradict = (kinds: readonly InstructionKind[]): boolean =>
-  kinds.some(({ id }) => id === 'detectable_format:multiple_sections') &&
-  kinds.some(({ id }) => id.startsWith('change_case:english_'))
-
 /** What comes behind an example of several lines begins a line, and is no part of it. */
 const promptOf = ({ ask }: Request, asked: readonly Asked[]): string =>
   asked.reduce((text, { say }) => `${text}${text.includes('\n') ? '\n' : ' '}${say}`, ask)
@@ -110,7 +105,6 @@ export const instructionRows = (count: number, seed: number | string): Instructi
     const request = drawRequest(rng)
     const kinds = drawKinds(rng, countOf(rng))
     const asked = kinds.map(kind => kind.draw(rng, request))
-    if (contradict(kinds)) continue
     const prompt = promptOf(request, asked)
     const criteria = [
       ...kinds.map((kind, i) => instructionCriterion(kind, asked[i])),
