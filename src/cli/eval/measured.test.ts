@@ -204,7 +204,7 @@ describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
     // The rule's three points of five prompts, without the judge's one.
     expect(json.heldOutJudge.heldOutScore.value).toBeCloseTo((5 * 0.75) / 6, 12)
     const before = asked()
-    const later = await cli(['eval', '--data', rows, '--rubric', judged, '--model', out, '--json'])
+    const later = await cli([...evalKind(), '--model', out, '--json'])
     expect([JSON.parse(later.out).criteria.kind.value, asked()]).toEqual([1, before])
   })
 
