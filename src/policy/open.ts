@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { ModelConfig } from '../model/config.ts'
 import type { LossSpec } from '../rl/loss.ts'
-import { PROVIDERS } from '../tensor/index.ts'
+import { assertWebGpu, PROVIDERS } from '../tensor/index.ts'
 import { defaultEngines, MOST_ENGINES, startEngines } from './local/data-parallel-policy.ts'
 import { type ModelSource, sourceConfig } from './local/model-source.ts'
 import { PairedPolicy } from './local/paired-policy.ts'
@@ -110,6 +110,11 @@ type AnyPolicySettings = PolicySettings | PipelinedPolicySettings
 /** Whether weights, gradients and optimiser are on a server. */
 export const isRemote = (settings: AnyPolicySettings): settings is TinkerSettings =>
   settings.kind === 'tinker'
+
+/** @throws GradusError where a device that the settings name does not start on this machine */
+export const assertStarts = async (settings: Partial<AnyPolicySettings> = {}): Promise<void> => {
+  if ('provider' in settings && settings.provider === 'webgpu') await assertWebGpu()
+}
 
 /** What settles how many engines there are. */
 type EngineSettings = Partial<Pick<z.output<typeof localFields>, 'engines' | 'provider' | 'threads'>> & {

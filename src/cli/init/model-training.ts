@@ -52,12 +52,22 @@ checkpoint: { every: 10 }
 `
 }
 
-/** Hours of two cores and memory, as a plan foresees them. */
-const costOf = (config: ModelConfig, fit: FittedSettings): string => {
-  const rollouts = ROLLOUTS.prompts * ROLLOUTS.samples
+/** Evaluations at the start, in the middle and at the end. */
+const EVALUATIONS = 3
+/** Roughly, of a row. */
+const PROMPT_TOKENS = 64
+
+/** Hours of two cores and memory, as a plan foresees them. @param scorings of the criterion for language */
+const costOf = (config: ModelConfig, fit: FittedSettings, tested: number, scorings: number): string => {
+  const role = {
+    ...{ name: 'policy', groups: ROLLOUTS.prompts, samples: ROLLOUTS.samples },
+    ...{ promptTokens: PROMPT_TOKENS, newTokens: fit.maxTokens },
+  }
   const { hours } = planTime({
-    ...{ parameters: modelTensors(config, null, false).total, steps: STEPS, epochs: 1, critic: false },
-    ...{ recompute: fit.recompute, newTokens: rollouts * fit.maxTokens, readTokens: rollouts * 64 },
+    parameters: modelTensors(config, null, false).total,
+    ...{ steps: STEPS, epochs: 1, lora: { ...fit.lora, targetModules: [] }, recompute: fit.recompute },
+    ...{ roles: [role], reference: false, critic: false, scorings },
+    evaluatedTokens: EVALUATIONS * tested * fit.maxTokens,
   })
   return `about ${formatDuration(3600 * hours['two cores'])} of two cores and ${formatBytes(fit.memoryBytes)} of memory`
 }
@@ -66,7 +76,13 @@ const INSTRUCTIONS = `The model is asked for short texts with one to three instr
 
 const EXAMPLE = `The rows and the rubric are a small example: short answers and lists, with an offer of more help at the end. Put your own in their place.`
 
-const pageText = (model: string, config: ModelConfig, fit: FittedSettings, instructions: boolean): string => {
+const pageText = (
+  model: string,
+  config: ModelConfig,
+  fit: FittedSettings,
+  instructions: boolean,
+  tested: number,
+): string => {
   const weights = formatCount(modelTensors(config, null, false).total)
   const word = shellWord(model)
   return `# A training of ${visible(model.replace(/\s+/g, ' '))}
@@ -78,7 +94,7 @@ gradus train train.yaml              # ${STEPS} steps; Ctrl+C finishes the step,
 
 ${instructions ? INSTRUCTIONS : EXAMPLE}
 
-It takes ${costOf(config, fit)} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${STEPS} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses). Evaluations come on top.
+It takes ${costOf(config, fit, tested, Number(instructions))} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${STEPS} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses, evaluations included).
 
 | file | what it is |
 |---|---|
@@ -132,6 +148,6 @@ export const modelTraining = async (named: string, instructions: boolean, exampl
     ['test.jsonl', textOf(rows.slice(-tested))],
     ['rubric.yaml', instructions ? rubricText() : example.get('rubric.yaml')!],
     ['train.yaml', settingsText(model, fit, tested)],
-    ['README.md', pageText(model, config, fit, instructions)],
+    ['README.md', pageText(model, config, fit, instructions, tested)],
   ])
 }

@@ -2,13 +2,14 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunEvents } from '../../recipes/index.ts'
+import { assertStarts, type PolicySettings } from '../../policy/open.ts'
+import type { RunEvents, RunPlan } from '../../recipes/index.ts'
 import { RunError } from '../../runs/errors.ts'
 import { findFork } from '../../runs/forks.ts'
 import { checkTrackers, Progress, readEvents, type TrackerSettings } from '../../runs/index.ts'
 import type { MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
-import { UsageError } from '../../util/errors.ts'
+import { ConfigError, UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
@@ -83,7 +84,11 @@ const carryOut = async (
     if (dashboard === null && wantsDashboard(options, io))
       dashboard = dashboardBeside(dir, text => display.say(text))
   }
+  const { download } = display
+  const { signal } = interrupt.ending
   try {
+    if (howToBegin(options) === false)
+      refuseTooLarge(await planOf(settings, dir, options, { download, signal }))
     const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
       dir,
       resume: howToBegin(options),
@@ -92,8 +97,8 @@ const carryOut = async (
       forkedFrom,
       events: {
         ...display.events,
-        download: display.download,
-        signal: interrupt.ending.signal,
+        download,
+        signal,
         onPhase,
         shouldStop: () => interrupt.stopping,
       },
@@ -147,12 +152,31 @@ const warningsOf = (dir: string) =>
 const warningLine = ({ monitor, step }: ReturnType<typeof warningsOf>[number]): string =>
   `${monitor} (step ${step})`
 
+/** @throws GradusError where the device that is named is not there, and what a run would throw before it loads a model */
+const planOf = async (
+  { entry, config }: Settings,
+  dir: string,
+  options: TrainOptions,
+  events: Pick<RunEvents, 'download' | 'signal'>,
+): Promise<RunPlan> => {
+  await assertStarts((config as { policy?: PolicySettings }).policy)
+  await entry.bring?.(config, 'plan', howToBegin(options) === false ? undefined : dir, events)
+  return entry.plan(config)
+}
+
+/** @throws ConfigError for a training whose weights and optimiser are more than this machine's memory */
+const refuseTooLarge = ({ json: { here } }: RunPlan): void => {
+  if (here?.refused)
+    throw new ConfigError(`this machine cannot train it: ${here.refused}`, {
+      hint: 'take a smaller model, train an adapter (model.lora), or have it on a server (policy.kind: tinker); --dry-run has all figures',
+    })
+}
+
 const printPlan = async (settings: Settings, dir: string, options: TrainOptions, io: Io): Promise<number> => {
   const { entry, config, preset } = settings
   checkTrackers((config as { trackers?: readonly TrackerSettings[] }).trackers)
   const download = options.json ? null : new StatusLine(io.err)
-  await entry.bring?.(config, 'plan', howToBegin(options) === false ? undefined : dir, download)
-  const plan = entry.plan(config)
+  const plan = await planOf(settings, dir, options, { download })
   checkRunFolder(dir, howToBegin(options))
   if (options.json) printJson(io, { recipe: entry.name, preset: preset ?? null, ...plan.json, config })
   else {

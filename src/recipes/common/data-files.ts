@@ -84,7 +84,7 @@ export const withDataFiles = <Config>(
   filesOf: (config: Config) => readonly DataFile[] = () => [],
 ): RecipeEntry<Config> => ({
   ...entry,
-  bring: (config, purpose, dir, download) => bringAll(config, filesOf(config), purpose, { dir, download }),
+  bring: (config, purpose, dir, events) => bringAll(config, filesOf(config), purpose, { dir, ...events }),
   run: async (config: Config, options: RunOptions) => {
     const data = await bringAll(config, filesOf(config), 'run', {
       dir: options.resume ? options.dir : undefined,

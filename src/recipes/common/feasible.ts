@@ -1,6 +1,6 @@
 /** @file Whether this machine can do what a plan needs: memory it has, and a time that somebody would wait for. */
 
-import { totalmem } from 'node:os'
+import { availableParallelism, loadavg, totalmem } from 'node:os'
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 import type { MemoryEstimate } from './estimate.ts'
@@ -17,7 +17,7 @@ export const memoryHere = (): number => {
 
 export interface Needs {
   /** Null where the model is not known yet. */
-  memoryBytes: number | null
+  memory: MemoryEstimate | null
   /** On two cores; null where it is not known, or the work is done elsewhere. */
   hours: number | null
 }
@@ -27,18 +27,24 @@ export interface Feasibility {
   feasible: boolean | null
   /** What stands against it; empty where nothing does. */
   because: string[]
+  /** Why a run does not begin: weights and optimiser, which it has whatever comes, are more than there is. Null where it may. */
+  refused: string | null
 }
 
 /** @param available bytes of memory */
-export const feasibility = ({ memoryBytes, hours }: Needs, available = memoryHere()): Feasibility => {
+export const feasibility = ({ memory, hours }: Needs, available = memoryHere()): Feasibility => {
+  const needs = (bytes: number, what: string): string[] =>
+    bytes > available
+      ? [`${what} about ${formatBytes(bytes)} of memory and there are ${formatBytes(available)}`]
+      : []
   const because = [
-    ...(memoryBytes !== null && memoryBytes > available
-      ? [`it needs about ${formatBytes(memoryBytes)} of memory and there are ${formatBytes(available)}`]
-      : []),
+    ...(memory === null ? [] : needs(memory.total, 'it needs')),
     ...(hours !== null && hours > MOST_HOURS ? [`it would take about ${formatInteger(hours)} hours`] : []),
   ]
-  const isKnown = memoryBytes !== null && hours !== null
-  return { feasible: because.length > 0 ? false : isKnown ? true : null, because }
+  const [refused = null] =
+    memory === null ? [] : needs(memory.weights + memory.optimizer, 'its weights and optimiser alone need')
+  const isKnown = memory !== null && hours !== null
+  return { feasible: because.length > 0 ? false : isKnown ? true : null, because, refused }
 }
 
 /** `here         feasible`, or why not and what to do. */
@@ -48,22 +54,42 @@ export const hereLine = ({ feasible, because }: Feasibility): string => {
   return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker)`
 }
 
+/** From this much longer on, other work on this machine is told. */
+const SLOWER = 1.25
+
+/**
+ * How much longer this machine takes beside what it does now; none where that is little.
+ * @param threads that the run wants
+ * @param load processes that run or wait, on average over a minute
+ */
+export const loadLines = (threads: number, load = loadavg()[0], cores = availableParallelism()): string[] => {
+  const longer = (load + threads) / Math.max(cores, threads)
+  return longer < SLOWER
+    ? []
+    : [
+        `load         other work wants ${load.toFixed(1)} of ${cores} cores now: beside it about ${longer.toFixed(1)} times as long`,
+      ]
+}
+
 /**
  * Time and feasibility as a plan prints them; nothing where a server does the work.
  * @param time null where the model is not known yet
  * @param without what the time supposes, and what is not in it
  */
 export const machinePlan = (
-  { policy }: { policy: Pick<PolicySettings, 'kind'> },
+  { policy }: { policy: Pick<PolicySettings, 'kind'> & { threads?: number } },
   time: PlannedTime | null,
   memory: MemoryEstimate | null,
   without?: string,
 ): { lines: string[]; json: Partial<PlannedTime> & { here?: Feasibility } } => {
   if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
   const hours = time?.hours['two cores'] ?? null
-  const here = feasibility({ memoryBytes: memory?.total ?? null, hours })
+  const here = feasibility({ memory, hours })
   return {
-    lines: [...(time === null ? [] : [timeLine(time, without)]), hereLine(here)],
+    lines: [
+      ...(time === null ? [] : [timeLine(time, without), ...loadLines(policy.threads ?? 1)]),
+      hereLine(here),
+    ],
     json: { ...time, here },
   }
 }

@@ -9,10 +9,11 @@ import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
 import { knownShape, modelPlace } from './known-models.ts'
-import { planTime } from './plan-time.ts'
+import { type PlannedTime, planTime } from './plan-time.ts'
 import { remoteModelWords, shapeFolder } from './remote.ts'
 import {
   type EvaluatedWork,
+  evaluatedSamples,
   type RemoteWork,
   type RoleWork,
   reinforcementWork,
@@ -46,6 +47,10 @@ export interface PlannedPrompts {
   roles?: readonly RoleWork[]
   /** Sets that an evaluation samples. Default 1. */
   sets?: number
+  /** Whether a critic reads all of it once more. Default false. */
+  critic?: boolean
+  /** Passes that score samples before they are learnt from, beside the reference's. Default 0. */
+  scorings?: number
 }
 
 /** Shape of the model at the start; null where it is unknown before the model is there. @param fresh what a cold start makes */
@@ -102,8 +107,8 @@ const stepWorkOf = (
   return {
     ...{ model: startWords(config), shape, lora, steps, minibatches, epochs },
     reference: hasReference(loss),
-    critic: false,
-    scorings: 0,
+    critic: prompts.critic ?? false,
+    scorings: prompts.scorings ?? 0,
     roles: rolesOf(config, prompts).map(role => ({ name: 'policy', ...role })),
     judges: [],
     maxRows: own?.maxRows ?? Number.MAX_SAFE_INTEGER,
@@ -116,21 +121,38 @@ const stepWorkOf = (
 /** Tokens of a micro-batch where a server says nothing of its own. */
 const DEFAULT_MICRO_BATCH = 16_384
 
-/** What a server would be asked for; null where the policy is in this process. */
-const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWork | null => {
-  const { policy, steps, evaluation } = config
-  if (!isRemote(policy)) return null
-  const { sets = 1 } = prompts
+/** Evaluations of all sets as one. */
+const evaluatedWork = ({ evaluation }: PlannedConfig, { sets = 1 }: PlannedPrompts): EvaluatedWork => {
   const times = (count?: number) => (count === undefined ? undefined : sets * count)
-  return reinforcementWork(policy, steps, rolesOf(config, prompts), config, {
+  return {
     ...evaluation,
     problems: sets * evaluation.problems,
     problemsAtStart: times(evaluation.problemsAtStart),
     problemsBetween: times(evaluation.problemsBetween),
-  })
+  }
 }
 
-/** The lines that such plans have in common, and their figures. `time` is that of one role; recipes with several have their own. */
+/** What a server would be asked for; null where the policy is in this process. */
+const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWork | null => {
+  const { policy, steps } = config
+  return isRemote(policy)
+    ? reinforcementWork(policy, steps, rolesOf(config, prompts), config, evaluatedWork(config, prompts))
+    : null
+}
+
+/** Of sampling, updates and evaluations in this process; null where they are elsewhere, or the model is not known. */
+const timeOf = (
+  config: PlannedConfig,
+  prompts: PlannedPrompts,
+  work: StepWork,
+  parameters: number | undefined,
+): PlannedTime | null => {
+  if (parameters === undefined || isRemote(config.policy)) return null
+  const { samples } = evaluatedSamples(config.steps, evaluatedWork(config, prompts))
+  return planTime({ ...work, parameters, evaluatedTokens: samples * work.roles[0].newTokens })
+}
+
+/** The lines that such plans have in common, and their figures. */
 export const planTraining = (
   config: PlannedConfig,
   fresh: (shape: ModelShape) => ModelConfig,
@@ -141,7 +163,6 @@ export const planTraining = (
   const rolloutsPerStep = rollout.prompts * rollout.samples
   const lora = adapterOf(config)
   const sizes = shape && modelTensors(shape, lora, false)
-  const remoteTraining = isRemote(policy)
   const sequence = prompts.longest + rollout.maxTokens
   const memory =
     shape &&
@@ -161,25 +182,17 @@ export const planTraining = (
     })
   const { learningRate: rate } = optimizer
   const tokensPerStep = rolloutsPerStep * rollout.maxTokens
-  const time =
-    sizes === null || remoteTraining
-      ? null
-      : planTime({
-          ...{ parameters: sizes.total, steps: config.steps, epochs: config.epochs, critic: false },
-          recompute: recomputes(policy),
-          newTokens: tokensPerStep,
-          readTokens: rolloutsPerStep * prompts.tokens,
-        })
+  const stepWork = stepWorkOf(config, shape, lora, prompts)
   const remote = remoteWorkOf(config, prompts)
   const here = memory && !isRemote(policy) ? memoryLines(memory, { ...policy, sequence }) : []
   return {
     start: startWords(config),
     parameters: `parameters   ${parameterWords(sizes, config)}`,
     learning: `learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
-    time,
+    time: timeOf(config, prompts, stepWork, sizes?.total),
     needs: remote ? remoteLines(remote, loss) : here,
     work: { rolloutsPerStep, tokensPerStep },
-    stepWork: stepWorkOf(config, shape, lora, prompts),
+    stepWork,
     sizes: {
       parameters: sizes?.total ?? null,
       trainedParameters: sizes?.trained ?? null,

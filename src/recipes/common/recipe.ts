@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { StepEvents } from '../../train/steps.ts'
 import type { BroughtFile } from '../../util/brought-rows.ts'
 import type { StatusLine } from '../../util/status-line.ts'
+import type { Feasibility } from './feasible.ts'
 import type { Purpose } from './purpose.ts'
 import type { StepWork } from './step-work.ts'
 
@@ -55,7 +56,7 @@ export interface RunResult {
 /** What a run would do and need, without doing it. */
 export interface RunPlan {
   lines: readonly string[]
-  json: Record<string, unknown>
+  json: Record<string, unknown> & { here?: Feasibility }
   /** One step in numbers; absent for what is no training of a language model. */
   work?: StepWork
 }
@@ -76,7 +77,7 @@ export interface RecipeEntry<Config = unknown> {
     config: Config,
     purpose: Purpose,
     dir?: string,
-    download?: RunEvents['download'],
+    events?: Pick<RunEvents, 'download' | 'signal'>,
   ): Promise<readonly BroughtFile[]>
   plan(config: Config): RunPlan
   run(config: Config, options: RunOptions): Promise<RunResult>

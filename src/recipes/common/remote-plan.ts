@@ -52,8 +52,11 @@ interface Tokens {
 
 const MILLION = 1e6
 
-/** Samples in all evaluations: the start, the end, and those between. */
-const evaluatedSamples = (steps: number, evaluation: EvaluatedWork): { groups: number; samples: number } => {
+/** Prompts and samples in all evaluations: the start, the end, and those between. */
+export const evaluatedSamples = (
+  steps: number,
+  evaluation: EvaluatedWork,
+): { groups: number; samples: number } => {
   const { every, problems, samples = 1, problemsAtStart = problems, problemsBetween = problems } = evaluation
   const between = every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0
   const { samplesBetween = samples } = evaluation

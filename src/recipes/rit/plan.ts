@@ -1,13 +1,11 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
-import { isRemote, recomputes } from '../../policy/open.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
-import { planTime } from '../common/plan-time.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
@@ -84,26 +82,18 @@ export const planRit = (config: RitConfig): RunPlan => {
   const data = taskFigures(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
-  const { start, parameters, learning, needs, work, stepWork, sizes } = planTraining(
+  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
     config,
     freshShape(config),
     {
       tokens: promptTokens,
       longest: longestPrompt,
       together: rollout.prompts * (scaffold ? rollout.samples : 1),
+      critic: critic !== null,
+      scorings: Number(scaffold != null && config.ratio === 'plain'),
     },
   )
   const { tokensPerStep } = work
-  const time =
-    sizes.parameters === null || isRemote(config.policy)
-      ? null
-      : planTime({
-          ...{ parameters: sizes.parameters, steps, epochs: config.epochs },
-          newTokens: tokensPerStep,
-          readTokens: rollout.prompts * rollout.samples * promptTokens,
-          critic: critic !== null,
-          recompute: recomputes(config.policy),
-        })
   const updates = config.minibatches * config.epochs
   const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
@@ -134,8 +124,6 @@ export const planRit = (config: RitConfig): RunPlan => {
     },
     work: {
       ...stepWork,
-      critic: critic !== null,
-      scorings: Number(scaffold != null && config.ratio === 'plain'),
       judges:
         judging.json === null
           ? []

@@ -236,7 +236,7 @@ describe('a run of rit with a language model as the judge', () => {
     const open = plan(schema.parse(presets.paper.config))
     expect(open.json).toMatchObject({ steps: 200, prompts: 32, samples: 8, judge: { callsPerStep: 512 } })
     expect(open.lines.join('\n')).toContain('sizes as published')
-    expect(open.lines.join('\n')).toMatch(/time +about [\d,.]+ ?\w* h on two cores/)
+    expect(open.lines.join('\n')).toMatch(/time +about [\d,.]+ ?\w* h to about [\d,.]+ ?\w* h on two cores/)
     const reasoning = plan(schema.parse(presets['paper-reasoning'].config))
     expect(reasoning.json).toMatchObject({ steps: 500, prompts: 128, judge: { callsPerStep: 1024 } })
   })

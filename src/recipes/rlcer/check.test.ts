@@ -193,8 +193,11 @@ describe('a plan', () => {
     )
     expect(text).toMatch(/judge: 64 calls a question/)
     expect(text).toMatch(/memory/)
-    // 8.19e9 parameters x (6.3 + 3.4 million tokens) x (2 x 2 + 6 + 2 again) operations x 1500 steps, by 4e14 a second.
-    expect(text).toMatch(/time +about 1\.99 million h on two cores, about 995 h on an accelerator/)
+    // 8.19e9 parameters x (2 x 6.3 million sampled + 2 x 3.4 million read + (6 + 2 again + 2 of the critic) x 9.7 million learnt)
+    // x 1500 steps, by 4e14 a second.
+    expect(text).toMatch(
+      /time +about [\d.]+ million h to about 2\.41 million h on two cores, about \d+ h to about 999 h on an accelerator/,
+    )
     expect(text).toMatch(/learning rate 0\.000001 \(constant, warm-up of 10 steps\)/)
     expect(text).toMatch(/60 questions x 16 at the start and the end, .*, 60 x \d+ every 50 steps between/)
   })

@@ -1,12 +1,10 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
-import { isRemote, recomputes } from '../../policy/open.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
-import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
@@ -82,23 +80,6 @@ const workOf = ({ rollout, rubricator }: RlcerConfig) => {
 
 type Work = ReturnType<typeof workOf>
 
-const timeOf = (config: RlcerConfig, parameters: number, data: PlannedData, work: Work) => {
-  const { rollout, rubricator, steps, critic, epochs } = config
-  const reasoners = rollout.prompts * rollout.samples
-  const rubricators = work.rolloutsPerStep - reasoners
-  // A rubricator reads the question and the response.
-  const readTokens = reasoners * data.promptTokens + rubricators * (data.rubricatorTokens + rollout.maxTokens)
-  return {
-    ...planTime({
-      ...{ parameters, steps, epochs, readTokens },
-      newTokens: work.tokensPerStep,
-      critic: critic !== null,
-      recompute: recomputes(config.policy),
-    }),
-    rubricatorSequence: data.rubricatorTokens + rollout.maxTokens + rubricator.maxTokens,
-  }
-}
-
 /** Of the verifier's instructions and a rubric, roughly. */
 const VERIFIER_CHARACTERS = 4000
 /** The rubric's part of it, which is another one in every call. */
@@ -152,11 +133,10 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   const prompts = {
     ...{ tokens: longest, longest, together: rollout.prompts * rollout.samples },
     roles: rubricator.enabled ? [reasoners, rubricators] : [reasoners],
+    critic: critic !== null,
   }
   const planned = planTraining({ ...config, rollout: asked }, arithmeticModelConfig, prompts)
-  const { start, parameters, learning, needs, sizes, stepWork } = planned
-  const time =
-    sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
+  const { start, parameters, learning, needs, sizes, stepWork, time } = planned
   const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
     lines: [
@@ -177,7 +157,6 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...machine.json, ...sizes },
     work: {
       ...stepWork,
-      critic: critic !== null,
       judges:
         verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
           ? []

@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs'
 import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
-import { isRemote, recomputes } from '../../policy/open.ts'
 import { recordsQuestion } from '../../tasks/records/index.ts'
 import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
@@ -11,7 +10,6 @@ import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { machinePlan } from '../common/feasible.ts'
 import { planTraining } from '../common/plan.ts'
-import { planTime } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
@@ -173,18 +171,6 @@ const rolesOf = (config: RubricemConfig, data: PlannedData): RoleWork[] => {
   return [agents, reflectors]
 }
 
-const timeOf = (config: RubricemConfig, parameters: number, data: PlannedData, work: Work) => {
-  const { rollout, reflection, steps, epochs } = config
-  const agents = rollout.prompts * rollout.samples
-  const share = steps === 0 ? 0 : work.reflectingSteps / steps
-  const reflectors = reflection.enabled ? rollout.prompts : 0
-  return planTime({
-    ...{ parameters, steps, epochs, critic: false, recompute: recomputes(config.policy) },
-    newTokens: work.agentTokens + share * work.reflectionTokens,
-    readTokens: agents * data.promptTokens + share * reflectors * data.reflectorTokens,
-  })
-}
-
 /** Of a judge's instructions and its rubrics, roughly. */
 const JUDGE_CHARACTERS = 6000
 
@@ -297,13 +283,11 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
   const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
   const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
-  const { start, parameters, learning, needs, sizes, stepWork } = planTraining(
+  const { start, parameters, learning, needs, sizes, stepWork, time } = planTraining(
     { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
     recordsModelConfig,
     { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
   )
-  const time =
-    sizes.parameters === null || isRemote(config.policy) ? null : timeOf(config, sizes.parameters, data, work)
   const lookedUp = testProblems(config, steps, true)
   const next = nextOf(config)
   const machine = machinePlan(config, time, sizes.memoryBytes)

@@ -24,6 +24,7 @@ const packingFigures = ({ world: seed, heldOutTopics }: RuscarlConfig): DataFigu
     scaffoldedTokens: mean(full),
     longestPrompt: plain,
     conversationCharacters: 0,
+    likelihood: false,
     assumed: false,
     tokensEstimated: false,
   }

@@ -66,7 +66,7 @@ const scaffoldedWork = (
         ...(ratio === 'plain' && { learnt }),
       },
     ],
-    scorings: ratio === 'plain' ? usual.shown : 0,
+    scorings: Number(data.likelihood) + (ratio === 'plain' ? usual.shown : 0),
   }
 }
 
@@ -86,6 +86,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       // Every sample has a prompt of its own while it is scaffolded.
       together: rollout.prompts * rollout.samples,
       sets: evaluation.scaffolded ? 2 : 1,
+      scorings: Number(data.likelihood),
       ...(scaffold.group.kind !== 'none' && {
         roles: [
           {

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { judgedCount } from '../../grade/rubric-grader.ts'
+import { needsStart } from '../../grade/rules/likelihood.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hasRows } from '../../util/brought-rows.ts'
@@ -21,6 +22,8 @@ export interface DataFigures {
   scaffoldedTokens: number
   longestPrompt: number
   conversationCharacters: number
+  /** Whether a criterion asks how likely answers are to the start. */
+  likelihood: boolean
   /** The file is not there: figures of HealthBench as published. */
   assumed: boolean
   /** There is no tokenizer: four characters a token. */
@@ -39,6 +42,7 @@ const PUBLISHED = {
   promptTokens: 160,
   scaffoldedTokens: 1150,
   conversationCharacters: 640,
+  likelihood: false,
 }
 
 const CHARACTERS_PER_TOKEN = 4
@@ -95,6 +99,7 @@ export const conversationFigures = ({ task, folder, scaffold }: FigureSettings):
     conversationCharacters: mean(
       rows.map(({ messages }) => messages.reduce((sum, { content }) => sum + content.length, 0)),
     ),
+    likelihood: rows.some(({ rubric }) => needsStart(rubric.criteria)),
     assumed: false,
     tokensEstimated: estimated,
   }
