@@ -88,8 +88,9 @@ const judge = async answers => {
   })
 }
 
-/** Chance that a true answer has the higher value of two, ties halved. */
-const auc = (better, worse) => mean(better.flatMap(b => worse.map(w => (b > w ? 1 : b === w ? 0.5 : 0))))
+const higher = (a, b) => (a > b ? 1 : a === b ? 0.5 : 0)
+/** Chance that a true answer has the higher value of two to any prompts, ties halved; paired: of two to the same prompt. */
+const auc = (better, worse) => mean(better.flatMap(b => worse.map(w => higher(b, w))))
 
 const figure = numbers => {
   const { low, high } = bootstrapInterval(numbers, { resamples: 2000, seed: 'quality' })
@@ -116,16 +117,15 @@ for (const path of positionals) {
   const line = { file: path, judge: values.judge, n: own.length }
   for (const name of names) line[name] = figure(own.map(each => each[name]))
   if (values.validate) {
-    line.auc = {}
+    line.told = {}
     for (const [name, spoil] of Object.entries(SPOILT)) {
       const worse = await judge(spoil(answers))
-      const by = key =>
-        auc(
-          own.map(each => each[key]),
-          worse.map(each => each[key]),
-        )
-      line.auc[name] = Object.fromEntries(names.map(key => [key, by(key)]))
-      process.stderr.write(`${name}: ${JSON.stringify(line.auc[name])}\n`)
+      const by = key => {
+        const [a, b] = [own, worse].map(side => side.map(each => each[key]))
+        return { paired: mean(a.map((value, i) => higher(value, b[i]))), auc: auc(a, b) }
+      }
+      line.told[name] = Object.fromEntries(names.map(key => [key, by(key)]))
+      process.stderr.write(`${name}: ${JSON.stringify(line.told[name])}\n`)
     }
   } else line.items = own
   process.stdout.write(`${JSON.stringify(line)}\n`)

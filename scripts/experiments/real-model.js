@@ -107,7 +107,8 @@ const evaluate = (task, name, ...model) => {
 const judge = (name, task) => {
   const result = join(out, 'answers', `${name}-${task}-quality.json`)
   if (values.judge === undefined || existsSync(result)) return
-  const args = [...(task === 'rows' ? ['--likelihood'] : []), answersOf(name, task)]
+  const how = task === 'rows' ? ['--likelihood'] : ['--limit', String(registration.judged)]
+  const args = [...how, answersOf(name, task)]
   const script = join(root, 'scripts/experiments/quality.js')
   writeFileSync(result, node(script, '--judge', values.judge, ...args))
 }
