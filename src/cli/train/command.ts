@@ -41,7 +41,8 @@ export const recipeHelp = async (args: readonly string[]): Promise<string> => {
   return `\nRecipes and their presets:\n${lines.join('\n')}\n`
 }
 
-interface ListingOptions {
+interface ActionOptions {
+  baseline?: boolean
   settings?: string | true
   jsonSchema?: boolean
 }
@@ -62,6 +63,7 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .option('--resume', 'go on from the latest checkpoint that is whole')
     .option('--resume-or-start', 'go on if there is a run to go on with, else start; for schedulers')
     .option('--accept-rows', 'go on although recorded rows are damaged')
+    .option('--baseline', 'only evaluate the start (steps=0); --resume --set steps=N trains on from there')
     .option('--dry-run', 'print the plan with time and memory and whether it is feasible here, run nothing')
     .option(
       '--settings [section]',
@@ -73,8 +75,8 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
     .option('--json', 'print the result as JSON, no progress')
     .option('-q, --quiet', 'no progress')
     .addHelpText('after', `${recipes}${HELP}`)
-    .action(async (target: string | undefined, options: TrainOptions & ListingOptions) => {
-      const { settings, jsonSchema, preset, set, json } = options
+    .action(async (target: string | undefined, options: TrainOptions & ActionOptions) => {
+      const { settings, jsonSchema, preset, set, json, baseline } = options
       if (settings !== undefined || jsonSchema) {
         const { listSettings, printJsonSchema } = await import('./list-settings.ts')
         if (target === undefined)
@@ -89,5 +91,6 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
         return
       }
       const { trainCommand } = await import('./train.ts')
-      done(await trainCommand(target, options, io))
+      const asked = baseline ? { ...options, set: [...(set ?? []), 'steps=0'] } : options
+      done(await trainCommand(target, asked, io))
     })

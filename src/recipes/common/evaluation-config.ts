@@ -5,6 +5,11 @@ import { testProblemCount, testSampleCount } from '../../train/config.ts'
 
 const share = z.number().min(0).max(1)
 
+export const greedySetting = z
+  .boolean()
+  .default(true)
+  .describe('At the start and the end also one answer of the likeliest tokens, whose score is told beside.')
+
 /** To spread into a recipe's section `evaluation`, which may have other defaults and more keys. */
 export const sampledEvaluationShape = {
   every: z
@@ -22,9 +27,10 @@ export const sampledEvaluationShape = {
     .describe('Problems of the evaluations between start and end.'),
   temperature: z
     .number()
-    .positive()
+    .min(0)
     .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
+  greedy: greedySetting,
   topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
   topP: share
     .default(1)

@@ -20,6 +20,8 @@ export interface JudgedTraining {
     problemsBetween: number
     /** Also with the whole rubric in the prompt. */
     scaffolded: boolean
+    /** Beside the samples, at the start and the end. */
+    greedy: boolean
   }
   /** Demonstrations that are graded before they are learnt from. */
   sft: { problems: number; samples: number } | null
@@ -81,20 +83,22 @@ const planOf = (
   return { callsPerStep, trainingCalls, evaluationCalls, cost, promptTokens, completionTokens }
 }
 
-/** Responses of all evaluations before, between and after. @param sets at both ends; between there is one */
+/** Responses of all evaluations before, between and after. @param atEnds of a problem at the start and the end */
 const evaluationResponses = (
   { steps, evaluation, sft }: JudgedTraining,
   testRows: number,
-  sets: number,
+  atEnds: number,
 ): number => {
   const { every, samples, problems } = evaluation
   const between = every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0
-  const of = (problems: number) => Math.min(problems, testRows) * samples
+  const of = (problems: number) => Math.min(problems, testRows)
   const start = of(testProblems({ steps, evaluation }, 0, false))
   // A supervised phase has both ends as well.
   const phases = sft === null ? 0 : 1
   const ends = Number(steps > 0) + phases
-  return sets * ((1 + phases) * start + ends * of(problems)) + between * of(evaluation.problemsBetween)
+  return (
+    atEnds * ((1 + phases) * start + ends * of(problems)) + samples * between * of(evaluation.problemsBetween)
+  )
 }
 
 /** Responses that are graded besides those of the steps: the pass of a curriculum, and demonstrations. */
@@ -110,7 +114,11 @@ export const judgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan
   const responses = {
     perStep,
     training: perStep * steps + otherResponses(training, data.train),
-    evaluation: evaluationResponses(training, data.test, evaluation.scaffolded ? 2 : 1),
+    evaluation: evaluationResponses(
+      training,
+      data.test,
+      evaluation.samples * (evaluation.scaffolded ? 2 : 1) + Number(evaluation.greedy),
+    ),
   }
   return planOf(judge, responses, training, data)
 }
@@ -125,7 +133,9 @@ export const heldOutJudgePlan = (training: JudgedTraining, data: JudgedData): Ju
   const responses = {
     perStep,
     training: perStep * Math.ceil(steps / every),
-    evaluation: heldOut.evaluations ? evaluationResponses(training, data.test, 1) : 0,
+    evaluation: heldOut.evaluations
+      ? evaluationResponses(training, data.test, training.evaluation.samples)
+      : 0,
   }
   return planOf(heldOut, responses, training, data)
 }

@@ -30,6 +30,8 @@ export interface EvaluatedWork {
   problemsAtStart?: number
   problemsBetween?: number
   samplesBetween?: number
+  /** One more answer at the start and the end. */
+  greedy?: boolean
 }
 
 export interface RemoteWork {
@@ -59,10 +61,11 @@ export const evaluatedSamples = (
 ): { groups: number; samples: number } => {
   const { every, problems, samples = 1, problemsAtStart = problems, problemsBetween = problems } = evaluation
   const between = every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0
-  const { samplesBetween = samples } = evaluation
+  const { samplesBetween = samples, greedy = false } = evaluation
   return {
     groups: problems + problemsAtStart + between * problemsBetween,
-    samples: (problems + problemsAtStart) * samples + between * problemsBetween * samplesBetween,
+    samples:
+      (problems + problemsAtStart) * (samples + Number(greedy)) + between * problemsBetween * samplesBetween,
   }
 }
 

@@ -22,6 +22,7 @@ import { rewardFigures, rolloutRow, spokenTurns } from '../../train/lesson-rows.
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { type Io, StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
+import { besideGreedy } from '../common/greedy.ts'
 import { scoresOf } from '../common/item-scores.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
@@ -108,8 +109,8 @@ export const environmentRecipe = <Problem>(
       }
     },
 
-    async evaluate(step, last) {
-      const { samples, temperature } = config.evaluation
+    evaluate: besideGreedy(config, ({ evaluation }) => async (step, last) => {
+      const { samples, temperature } = evaluation
       const problems = kit.test.slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
@@ -121,7 +122,7 @@ export const environmentRecipe = <Problem>(
           return first ? evalSample(kit, first, row.primary, reward.of) : null
         }),
       ]
-    },
+    }),
   }
 }
 

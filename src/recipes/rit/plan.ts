@@ -4,6 +4,7 @@ import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
+import { greedyWords } from '../common/greedy.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import { comesLater } from '../common/purpose.ts'
@@ -59,7 +60,7 @@ const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: Task
     config.thinkingBy === 'group'
       ? rollout.prompts * (looks + rollout.samples * (perResponse - 1))
       : rollout.prompts * rollout.samples * perResponse
-  const ends = 2 * Math.min(evaluation.problems, test) * evaluation.samples
+  const ends = 2 * Math.min(evaluation.problems, test) * (evaluation.samples + Number(evaluation.greedy))
   const between = evaluation.every > 0 ? Math.max(0, Math.ceil(steps / evaluation.every) - 1) : 0
   const evaluated = ends + between * Math.min(evaluation.problemsBetween, test) * evaluation.samplesBetween
   const calls = callsPerStep * steps + evaluated * perResponse
@@ -109,7 +110,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       ...memoryLine(config.memory),
       ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
-      `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
+      `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
       ...needs,
       ...machine.lines,
     ],

@@ -8,6 +8,7 @@ import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
+import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { memoryForHash } from '../common/lessons-config.ts'
 import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
@@ -109,7 +110,7 @@ const learnTask = async <Problem>(
       rubricOf,
       memory,
       ...(memory && { room: positionsOf(folder) - config.rollout.maxTokens }),
-      evaluate: evaluation(config, { policy, kit, rubricOf, earlier }),
+      evaluate: besideGreedy(config, own => evaluation(own, { policy, kit, rubricOf, earlier })),
     })
   }
   const settings = { ...loopSettings(config, runHash(config)), ...criticLoop(critic) }

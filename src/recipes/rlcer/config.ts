@@ -83,7 +83,7 @@ const evaluationSchema = z.strictObject({
   temperature: sampledEvaluationShape.temperature
     .unwrap()
     .default(0.7)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
   hinted: z
     .boolean()
     .default(true)

@@ -7,6 +7,7 @@ import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
+import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
@@ -100,10 +101,12 @@ const learnQuestions = async <Problem>(
   const recipe = () =>
     rlcer(config, {
       ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton, figures },
-      evaluate: evaluation(config, {
-        ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton, worth },
-        ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
-      }),
+      evaluate: besideGreedy(config, own =>
+        evaluation(own, {
+          ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton, worth },
+          ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
+        }),
+      ),
     })
   const settings = {
     ...loopSettings(config, runHash(config), monitorsOf(config)),

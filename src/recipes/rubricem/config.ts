@@ -20,6 +20,7 @@ import {
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
+import { greedySetting } from '../common/evaluation-config.ts'
 import { hopsSchema, recordsPhaseSchema } from '../records-cold-start/config.ts'
 import { CONTROLS } from './control.ts'
 
@@ -176,7 +177,8 @@ const evaluationSchema = z.strictObject({
     .number()
     .min(0)
     .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
+  greedy: greedySetting,
   reuse: z
     .boolean()
     .default(true)

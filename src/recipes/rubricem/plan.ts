@@ -9,6 +9,7 @@ import { hasRows } from '../../util/brought-rows.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { machinePlan } from '../common/feasible.ts'
+import { greedyWords } from '../common/greedy.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
@@ -303,7 +304,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
       ...judging.lines,
       `optimiser    GRPO, AdamW, ${learning}`,
-      `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
+      `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
       ...needs,
       ...machine.lines,
       ...nextLines(next),

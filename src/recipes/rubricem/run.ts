@@ -6,6 +6,7 @@ import type { Ask } from '../../grade/judge/ask-config.ts'
 import { BankFile, type Json, openBank, type RubricBank } from '../../memory/index.ts'
 import { openEmbedder, openPolicy } from '../../policy/index.ts'
 import type { RecipeState } from '../../train/recipe.ts'
+import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
@@ -104,7 +105,7 @@ const learn = async <Question, Takeaways extends Json>(
     const own = rubricem(config, {
       ...kit,
       bank,
-      evaluate: evaluation(config, { ...kit, policy, bank }),
+      evaluate: besideGreedy(config, own => evaluation(own, { ...kit, policy, bank })),
       onBank: step => {
         done = step
         if (bank) file.afterStep(bank, step)

@@ -4,6 +4,7 @@ import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { machinePlan } from '../common/feasible.ts'
+import { greedyWords } from '../common/greedy.ts'
 import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
@@ -114,7 +115,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       ...judgeLines(judge, heldOutJudge),
       ...groupLines(config),
-      `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
+      `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
       ...needs,
       ...machine.lines,
     ],

@@ -9,6 +9,7 @@ import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
+import { besideGreedy } from '../common/greedy.ts'
 import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
@@ -139,7 +140,13 @@ const learnTask = async <Problem>(
       ...(memory && { room: positionsOf(start) - config.rollout.maxTokens }),
       problem: await problemStream({ ...config, curriculum }, policy, task, run.dir),
       task: task.reward,
-      evaluate: evaluation(config, policy, task),
+      evaluate: besideGreedy(config, (own, alone) =>
+        evaluation(
+          own,
+          policy,
+          alone ? { ...task, heldOut: undefined, trainingJudge: undefined, otherTests: [] } : task,
+        ),
+      ),
     })
   const settings = loopSettings(config, runHash(config), monitorsOf(config))
   return reinforce(open, policy, config.loss, recipe, settings, events)

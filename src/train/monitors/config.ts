@@ -70,6 +70,12 @@ export const monitorsSchema = z.strictObject({
   exploits: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
     'Rise of a known way round the rubric (the metrics `exploits`). Healthy runs stay within 0.04.',
   ),
+  neverMet: monitor({ steps: count.default(5).describe('Steps with verdicts on it.') }).describe(
+    'Criteria with points above zero that no response has met since the start. 5: fewer may be chance.',
+  ),
+  hotSampling: monitor({ nats: z.number().positive().default(2.5).describe('Least entropy.') }).describe(
+    'Entropy of a token before any update, nats. 2.5: public chat models are sure of their words to 1 to 2 nats, and write nonsense from 3 on.',
+  ),
   entropyCollapse: monitor({ left: share.default(0.2).describe('Most that is left.') }).describe(
     'Entropy is left with this part of what it was. 0.2: runs of the miniatures that pass it have learnt most of what they will.',
   ),

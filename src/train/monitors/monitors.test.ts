@@ -246,6 +246,32 @@ describe('each monitor', () => {
     },
   )
 
+  it('neverMet names what no response has met after five steps with it, penalties apart', () => {
+    const first = ({ rows, evals }: SimulatedRun, criteria: (step: number) => Record<string, number>) => ({
+      evals,
+      rows: rows.map(row => ({ ...row, criteria: criteria(row.step) })),
+    })
+    const healthy = simulate(0, STEPS)
+    // C3 takes points away, C1 is met at last.
+    const told = watched(first(healthy, step => ({ C1: step > 8 ? 0.1 : 0, C2: 0.4, C3: 0 })))
+    expect(told.map(({ step, turn }) => [step, turn])).toEqual([
+      [5, 'on'],
+      [18, 'over'],
+    ])
+    expect(eventOf(told[0]).message).toBe(
+      'Criteria that are never met: since the start no response has met C1',
+    )
+    const bare = healthy.rows.map(({ pointShare: _, rewardShare: __, ...row }) => ({ ...row, reward: 0 }))
+    expect(stepsOf(watched(first({ rows: bare, evals: [] }, () => ({ only: 0 }))), 'neverMet')).toEqual([5])
+  })
+
+  it('hotSampling speaks at the first step alone, of what is sampled', () => {
+    const { rows, evals } = simulate(0, 20)
+    const with3 = (step: number) => rows.map(row => (row.step === step ? { ...row, entropy: 3 } : row))
+    expect(stepsOf(watched({ rows: with3(1), evals }), 'hotSampling')).toEqual([1])
+    expect(stepsOf(watched({ rows: with3(2), evals }), 'hotSampling')).toEqual([])
+  })
+
   it('is told of nothing by a supervised run, whose entropy falls by its nature', () => {
     const rows = Array.from({ length: 100 }, (_, i) => ({
       step: i + 1,

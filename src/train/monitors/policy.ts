@@ -29,6 +29,29 @@ export const entropyCollapse = defineMonitor({
   evidence: rollouts => timesSaid(rollouts),
 })
 
+/** Extremes sit where the sampler was least sure: that is what can be told of single rollouts. */
+const leastLikely = (rollouts: readonly WatchedRollout[]): number[] =>
+  rollouts.map(({ logprobs }) => logprobs.reduce((least, logprob) => Math.max(least, -logprob), 0))
+
+export const hotSampling = defineMonitor({
+  name: 'hotSampling',
+  title: 'Sampling too hot',
+  why: 'many words are drawn that the model itself finds unlikely: samples are hard to read, score low whatever was meant, and teach how to be readable before anything else',
+  advice:
+    'sample at .7 to .8 (rollout.temperature), or rollout.topP below 1; a model with fresh weights is like this at any temperature',
+  confirm: 1,
+  look: ({ rows }, { nats }): Sign | null => {
+    const [{ step, entropy, rollouts }] = rows
+    if (step !== 1 || rollouts === undefined || typeof entropy !== 'number') return null
+    return {
+      level: entropy / nats,
+      seen: `before any update the entropy is ${threeDigits(entropy)} nats a token`,
+      figures: { entropy },
+    }
+  },
+  evidence: leastLikely,
+})
+
 /** How often a group says exactly the same, beyond once. */
 const timesSaid = (rollouts: readonly WatchedRollout[]): number[] => {
   const keys = rollouts.map(({ tokens, group }) => `${group}:${Array.from(tokens).join()}`)
@@ -61,10 +84,6 @@ export const zeroVariance = defineMonitor({
     return rollouts.map(({ group }) => (rewards.get(group)?.size === 1 ? 1 / (1 + group) : 0))
   },
 })
-
-/** Extremes sit where the sampler was least sure: that is what can be told of single rollouts. */
-const leastLikely = (rollouts: readonly WatchedRollout[]): number[] =>
-  rollouts.map(({ logprobs }) => logprobs.reduce((least, logprob) => Math.max(least, -logprob), 0))
 
 /** Median over the window: a single odd step does not move it. */
 const typical = (rows: readonly MetricsRow[], window: number, pick: (row: MetricsRow) => unknown) => {

@@ -59,6 +59,42 @@ const creditsOf = ({ parts, verdicts = [] }: RolloutRow): Record<string, number>
         ),
   )
 
+/** Most criteria that a sign names. */
+const MOST_NAMED = 6
+/** What is not met by then is known, and no run is walked through at each of its steps. */
+const FIRST_STEPS = 50
+
+/** Whether a criterion has points above zero, as far as rows tell: where nothing was earned at all, they tell of none. */
+const isPaid = (rows: readonly MetricsRow[], id: string): boolean => {
+  const shares = rows.map(row => groupOf(row, 'pointShare'))
+  return shares.some(own => (own[id] ?? 0) > 0) || shares.every(own => Object.keys(own).length === 0)
+}
+
+export const neverMet = defineMonitor({
+  name: 'neverMet',
+  title: 'Criteria that are never met',
+  why: 'where no sample meets a criterion, no sample is better by it than another: it pays nothing, and rewards alone do not find what is never tried',
+  advice:
+    'show it while sampling (a scaffold: recipe ruscarl), give partial credit or an easier form of it, train on a few examples first (recipe sft), or check that its rule says what you mean',
+  confirm: 1,
+  look: ({ rows }, { steps }): Sign | null => {
+    if (rows.length > FIRST_STEPS) return null
+    const names = namesIn(rows, 'criteria', FIRST_STEPS).filter(id => {
+      const rates = latestValues(rows, FIRST_STEPS, row => groupOf(row, 'criteria')[id])
+      return rates.length >= steps && rates.every(rate => rate === 0) && isPaid(rows, id)
+    })
+    const shown = names.slice(0, MOST_NAMED).join(', ')
+    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+    return {
+      level: names.length > 0 ? 1 : 0,
+      seen: `since the start no response has met ${shown}${more}`,
+      over: 'each has been met by some',
+      figures: { criteria: names.length },
+    }
+  },
+  evidence: rollouts => rollouts.map(() => 0),
+})
+
 const SIDES = { above: 'judgeNullRatePositive', below: 'judgeNullRateNegative' } as const
 
 export const nullVerdicts = defineMonitor({

@@ -5,9 +5,9 @@ import type { MonitorName, MonitorSettings } from './config.ts'
 import { evaluationFalls, heldOutFalls } from './held-out.ts'
 import { Latch, type Turn } from './latch.ts'
 import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
-import { entropyCollapse, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
+import { entropyCollapse, hotSampling, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
 import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
-import { exploits, nullVerdicts, singleCriterion } from './rubric.ts'
+import { exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
 
 /** All monitors, by name; the settings say which of them look. */
 export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
@@ -19,6 +19,8 @@ export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
   singleCriterion,
   nullVerdicts,
   exploits,
+  neverMet,
+  hotSampling,
   entropyCollapse,
   zeroVariance,
   samplerMismatch,

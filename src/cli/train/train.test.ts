@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
+import { readEvals, readMetrics } from '../../runs/index.ts'
 import { assertWebGpu } from '../../tensor/index.ts'
-import { cli, Sandbox, tinyColdStart } from '../cli.fixture.ts'
+import { cli, Sandbox, SLOW_MS, tinyColdStart } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()
 afterAll(() => sandbox.remove())
@@ -16,6 +17,15 @@ it('does not begin a training whose weights this machine has no memory for, and 
   expect([code, existsSync(out)]).toEqual([1, false])
   const plan = await cli(['train', file, '--dry-run'])
   expect([plan.code, plan.out]).toEqual([0, expect.stringContaining('not feasible on this machine')])
+})
+
+it('evaluates the start alone for a baseline, and trains on from it', { timeout: SLOW_MS }, async () => {
+  const file = sandbox.write('start.yaml', tinyColdStart(2))
+  const out = sandbox.path('baseline')
+  expect((await cli(['train', file, '--out', out, '--baseline', '--quiet'])).code).toBe(0)
+  expect([readMetrics(out).length, readEvals(out).map(({ step }) => step)]).toEqual([0, [0]])
+  expect((await cli(['train', file, '--out', out, '--resume', '--quiet'])).code).toBe(0)
+  expect(readMetrics(out)).toHaveLength(2)
 })
 
 it('plans nothing on a device that is not there', async () => {
