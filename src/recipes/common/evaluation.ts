@@ -10,6 +10,7 @@ import { drawResponses, evaluationRow, gradeDrawn, scoreResponses } from '../che
 import { agreement } from './criterion-figures.ts'
 import { type RubricTask, type ScaffoldTask, untoldWords } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
+import { refuseUndecided } from './undecided.ts'
 import { verdictFields } from './verdict-rows.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
@@ -68,6 +69,7 @@ export const evaluation =
     }
     const plain = await draw(problem => truth.prompt(problem))
     const main = await gradedBy({ set: testName, task: truth, figures }, plain)
+    if (step === 0) refuseUndecided(main.graded)
     const rows = [
       trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain.drawn) : main.row,
     ]

@@ -27,6 +27,7 @@ import { scoresOf } from '../common/item-scores.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
+import { refuseUndecided } from '../common/undecided.ts'
 import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { EnvironmentConfig } from './config.ts'
 import type { Kit } from './kit.ts'
@@ -114,6 +115,7 @@ export const environmentRecipe = <Problem>(
       const problems = kit.test.slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
+      if (step === 0) refuseUndecided(groups.flat().flatMap(({ grade: { scored } }) => scored ?? []))
       const row = evalRow(kit, groups, { step, samples, temperature, of: reward.of })
       const firsts = new Map(groups.flatMap(([first]) => (first ? [[kit.name(first.problem), first]] : [])))
       return [

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { writeRows } from '../../tasks/conversation/rows.fixture.ts'
@@ -58,6 +59,24 @@ describe("grpo on rows of one's own", () => {
       recipe: 'grpo',
       config: { recipe: 'grpo', task: { file, holdOut: 2 } },
     })
+  })
+
+  it('does not begin where the judge decides nothing', async () => {
+    const judge = await HttpJudge.start(() => 'perhaps' as never)
+    const fleet = { endpoints: [{ url: judge.url, model: 'judge' }] }
+    const prompts = ['hello', 'good morning', 'who are you', 'name a fruit', 'say something', 'good evening']
+    const judged = writeRows(
+      join(folder, 'judged'),
+      prompts.map(prompt => ({ prompt, criteria: [{ id: 'kind', text: 'Is kind.', points: 1 }] })),
+    )
+    const config = configOf({
+      ...{ steps: 2, task: { file: judged, holdOut: 4 }, evaluation: { problems: 4 } },
+      judge: { fleet, ask: { retries: 0, repairs: 0 } },
+    })
+    await expect(grpoEntry.run(config, { dir: join(folder, 'undecided'), resume: false })).rejects.toThrow(
+      /the judge decided nothing: all of 4 verdicts before the first step are missing/,
+    )
+    await judge.close()
   })
 
   it('has no settings of a scaffold, and no other task', () => {

@@ -9,6 +9,7 @@ import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
+import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { judgedFields, wordCount } from './figures.ts'
 import { JUDGES, judgedBy, type ScriptedJudge, TRAINING_JUDGE } from './judges.ts'
@@ -57,6 +58,10 @@ export const evaluation =
       kit.task.gradeAnswers(items),
       verifyThinking(kit.truth, items, oracleOf),
     ])
+    if (step === 0) {
+      refuseUndecided(answers)
+      refuseUndecided(verdicts.map(own => ({ verdicts: own })))
+    }
     const ofProblem = (p: number): EvalItem[] => {
       const own = Array.from({ length: samples }, (_, i) => p * samples + i)
       const known = own.filter(i => answers[i].score !== null)

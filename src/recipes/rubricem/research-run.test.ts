@@ -107,7 +107,14 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
       ['unseen', 0, 'right'],
       ['unseen', 4, 'right'],
     ])
-    expect(Object.keys(evals[0].scores)).toEqual(['right', 'f1', 'answered', 'wellFormed', 'effort', 'greedy.right'])
+    expect(Object.keys(evals[0].scores)).toEqual([
+      'right',
+      'f1',
+      'answered',
+      'wellFormed',
+      'effort',
+      'greedy.right',
+    ])
     // No memory in the main evaluation.
     for (const { prompts } of policy.sampled.filter(({ seed }) => String(seed).startsWith('evaluation')))
       for (const prompt of prompts)

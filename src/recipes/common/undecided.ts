@@ -1,0 +1,34 @@
+/** @file A judge that decides nothing: a training by it would pay nothing, and is not begun. */
+
+import type { Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
+import { GradusError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
+import { visible } from '../../util/visible.ts'
+
+/** Characters of an answer that an error repeats. */
+const MOST_SHOWN = 200
+
+/** Fewer may be chance. */
+const FEWEST = 4
+
+const wordsOf = ({ explanation, raw }: Verdict): string => {
+  const said =
+    raw === undefined || raw.trim() === '' ? '' : `; it answered: ${visible(raw.slice(0, MOST_SHOWN))}`
+  return `${visible(explanation ?? 'no reason is known')}${said}`
+}
+
+/**
+ * To be asked of what was graded before the first step.
+ * @throws GradusError where a model judged, and not one of its verdicts came
+ */
+export const refuseUndecided = (responses: readonly { verdicts: readonly Verdict[] }[]): void => {
+  const judged = responses.flatMap(({ verdicts }) => verdicts.filter(({ source }) => source === 'llm'))
+  if (judged.length < FEWEST || judged.some(verdict => creditOf(verdict) !== null)) return
+  throw new GradusError(
+    `the judge decided nothing: all of ${plural(judged.length, 'verdict')} before the first step are missing. The first: ${wordsOf(judged[0])}`,
+    {
+      hint: 'a training would pay nothing by it; try the judge on a few responses with `gradus grade --rubric FILE --responses FILE --judge URL --model NAME`, give it more tokens or a simpler template (judge.ask), or take a larger one',
+    },
+  )
+}
