@@ -66,6 +66,12 @@ export const judgeRetriesOption = (): Option =>
     countOr0,
   )
 
+export const judgeTokensOption = (): Option =>
+  new Option(
+    '--judge-tokens <n>',
+    'tokens of an answer of the judge at most (default: as its server has it)',
+  ).argParser(count)
+
 export const nullsOption = (): Option =>
   new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
     .choices(['drop', 'as-false'])

@@ -10,6 +10,7 @@ import {
   countOr0,
   judgeRetriesOption,
   judgeTimeoutOption,
+  judgeTokensOption,
   nullsOption,
   number,
   share,
@@ -37,7 +38,7 @@ redirection) ends the command before the first answer, or after ten in a row; am
 With --json one line a response, in the order of the file: {"id", "score", "parts", "verdicts", "nulls"}; the summary goes
 to stderr. A row that cannot be graded gets {"id", "score": null, "error"} and exit code 1; the others are still graded.
 --dry-run says what would be graded by what, how many calls the judge would get and what they may cost, and sends nothing.
-Ctrl+C finishes what is under way and prints it; twice quits at once.
+Ctrl+C or SIGTERM finishes what is under way, for at most 20 s, and prints it; twice quits at once.
 
 With --together the judge sees all responses to a prompt at once and scores each from 0 to 1 relative to the others, by the
 rubric, by --criterion, or by what is good in general. Rows belong together that have the same "group", else the same prompt.
@@ -64,6 +65,7 @@ const judgeOptions = (command: Command): Command =>
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')
     .addOption(judgeTimeoutOption())
     .addOption(judgeRetriesOption())
+    .addOption(judgeTokensOption())
     .addOption(
       new Option(
         '--without-judge <how>',

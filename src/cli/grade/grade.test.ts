@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type CliResult, cli, Sandbox } from '../cli.fixture.ts'
+import { stopThenQuit } from '../interrupts.ts'
 import type { Io } from '../io.ts'
 import { gradeCommand } from './grade.ts'
 
@@ -419,6 +420,34 @@ describe('gradus grade, interrupted', () => {
     expect(graded.map(({ id, score }) => [id, score])).toEqual(graded.map((_, index) => [index, 1]))
     expect(graded.length).toBe(answered)
     expect(err).toContain('interrupted: what was under way has been finished')
+  })
+
+  it('gives up what a judge does not answer when its time is over, and says how to quit before', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    let told = ''
+    let interrupt = () => {}
+    const io: Io = {
+      out: { write: () => {} },
+      err: { write: text => (told += text) },
+      onInterrupt: handler => {
+        interrupt = handler
+        return () => {}
+      },
+    }
+    const { stop, quit, release } = stopThenQuit(io, 20)
+    interrupt()
+    expect([stop.aborted, quit.aborted]).toEqual([true, false])
+    expect(told).toContain('finishing what is under way, for at most 20')
+    expect(told).toContain('once more (Ctrl+C or SIGTERM) quits at once')
+    vi.advanceTimersByTime(20_000)
+    expect(quit.aborted).toBe(true)
+    release()
+    const second = stopThenQuit(io, 20)
+    interrupt()
+    interrupt()
+    expect(second.quit.aborted).toBe(true)
+    second.release()
+    vi.useRealTimers()
   })
 
   it('answers row by row on a pipe, and ends at a signal while it waits for more', async () => {

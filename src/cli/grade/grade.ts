@@ -1,6 +1,5 @@
 /** @file `gradus grade`: reads responses as a stream, grades so many at a time, prints them in order. */
 
-import { setMaxListeners } from 'node:events'
 import { FORMAL_CHECKS, FormalGrader } from '../../grade/formal-grader.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
@@ -11,9 +10,12 @@ import { type NamedRule, ruleOf } from '../../rubric/rules.ts'
 import type { NullHandling, RubricScore } from '../../rubric/score.ts'
 import type { Columns } from '../../util/columns.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { type JsonlLine, noRows } from '../../util/jsonl.ts'
 import { streamRows } from '../../util/row-stream.ts'
+import { StatusLine } from '../../util/status-line.ts'
+import { stopThenQuit } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 import { type RuleCommandOptions, ruleSettingsOf } from '../rule-options.ts'
@@ -91,11 +93,13 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
     }),
   })
   try {
-    const { tally, interrupted } = await gradeStream({ file, responses, grader, rule, options, io })
+    const { tally, interrupted, gaveUp } = await gradeStream({ file, responses, grader, rule, options, io })
     const lines = [...tally.summary(options.rule), ...(judge ? [judge.describe()] : [])]
     ;(options.json ? io.err : io.out).write(`${lines.join('\n')}\n`)
     if (interrupted)
-      io.err.write('interrupted: what was under way has been finished, the rest was not read\n')
+      io.err.write(
+        `interrupted: what was under way has been ${gaveUp ? 'given up' : 'finished'}, the rest was not read\n`,
+      )
     const unanswered = judge?.neverAnswered() ?? false
     if (unanswered) io.err.write('the judge answered none of its calls; check --judge and --model\n')
     return exitCode(tally, { interrupted, unanswered }, options, io)
@@ -139,11 +143,8 @@ interface StreamJob {
 const gradeStream = async ({ file, responses, grader, rule, options, io }: StreamJob) => {
   const matcher = new RubricMatcher(file)
   const tally = new GradeTally(!matcher.several)
-  const stop = new AbortController()
-  const quit = new AbortController()
-  // Every call under way listens to it.
-  setMaxListeners(0, quit.signal)
-  const stopListening = io.onInterrupt(() => (stop.signal.aborted ? quit : stop).abort())
+  const { stop, quit, release } = stopThenQuit(io)
+  const progress = progressOf(io)
   const work = async (line: JsonlLine): Promise<Graded | Unusable> => {
     let id: string | number | null = null
     try {
@@ -151,7 +152,7 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
       id = row.id ?? null
       const item = matcher.find(row, line.place)
       const verdicts = await grader.grade(gradeItemOf(row, item), item.rubric.criteria, {
-        signal: quit.signal,
+        signal: quit,
       })
       const result = rule.score(item.rubric, verdicts, { nulls: options.nulls })
       return { id: id ?? (matcher.several ? item.id : lineNumber(line)), item, verdicts, result }
@@ -164,7 +165,7 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
   try {
     const results = mapInOrder(streamRows(responses, { columns: options.columns }), work, {
       concurrency: options.concurrency,
-      stop: stop.signal,
+      stop,
     })
     for await (const result of results) {
       if ('error' in result) {
@@ -172,14 +173,31 @@ const gradeStream = async ({ file, responses, grader, rule, options, io }: Strea
         io.err.write(`gradus: ${result.error}\n`)
       } else tally.add(result.item.rubric, result.verdicts, result.result)
       if (options.json) await out.line(rowOf(result, matcher.several))
+      progress.renew(() => `graded ${plural(tally.rows + tally.unusable, 'response')}`)
     }
   } catch (error) {
-    if (!quit.signal.aborted) throw error
+    if (!quit.aborted) throw error
   } finally {
-    stopListening()
+    release()
+    progress.close()
   }
-  if (tally.rows + tally.unusable === 0 && !stop.signal.aborted) throw noRows(responses, 'response')
-  return { tally, interrupted: stop.signal.aborted }
+  if (tally.rows + tally.unusable === 0 && !stop.aborted) throw noRows(responses, 'response')
+  return { tally, interrupted: stop.aborted, gaveUp: quit.aborted }
+}
+
+/** Seconds that a command may be silent. */
+const SILENT_S = 5
+
+/** A line about what goes on, from a few seconds on. */
+const progressOf = (io: Io) => {
+  const status = new StatusLine(io.err)
+  const startMs = performance.now()
+  return {
+    renew: (text: () => string) => {
+      if (performance.now() - startMs > 1000 * SILENT_S) status.renew(text)
+    },
+    close: () => status.close(),
+  }
 }
 
 const lineNumber = ({ place }: JsonlLine): number => Number(place.slice(place.lastIndexOf(':') + 1))

@@ -2,7 +2,14 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { callsOption, count, judgeRetriesOption, judgeTimeoutOption, share } from '../option-values.ts'
+import {
+  callsOption,
+  count,
+  judgeRetriesOption,
+  judgeTimeoutOption,
+  judgeTokensOption,
+  share,
+} from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { JudgeCheckOptions } from './judge-check.ts'
 
@@ -41,6 +48,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')
     .addOption(judgeTimeoutOption())
     .addOption(judgeRetriesOption())
+    .addOption(judgeTokensOption())
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
     .option('--min-agreement <share>', 'fail with exit code 100 below this agreement', share)
     .option('--json', 'print the result as one JSON line')

@@ -32,6 +32,8 @@ export interface JudgeCommandOptions {
   timeout?: number
   /** Further attempts of a call that had no answer. Default: the fleet's. */
   retries?: number
+  /** Tokens of an answer at most. Default: the server's. */
+  judgeTokens?: number
   /** Only to look: the cache is not written, and not made where there is none. */
   dryRun?: boolean
 }
@@ -72,13 +74,14 @@ export const openCommandJudge = (
 ): CommandJudge | null => {
   const { judge, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
-  const { timeout, retries } = options
+  const { timeout, retries, judgeTokens } = options
   const needsJudge = {
     [modelOption]: options.model,
     'api-key-env': apiKeyEnv,
     cache: folder,
     timeout,
     retries,
+    'judge-tokens': judgeTokens,
   }
   if (judge === undefined) {
     const [stray] = Object.entries(needsJudge).find(([, value]) => value !== undefined) ?? []
@@ -98,7 +101,11 @@ export const openCommandJudge = (
   const endpoint = { url, model, concurrency, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }
   const config = {
     fleet: { ...transport.fleet, endpoints: [{ ...endpoint, ...transport.endpoint }] },
-    ask: { shape: calls, ...(levels !== undefined && { levels }) },
+    ask: {
+      shape: calls,
+      ...(levels !== undefined && { levels }),
+      ...(judgeTokens !== undefined && { maxTokens: judgeTokens }),
+    },
     cache: folder === undefined ? null : { folder },
   }
   const opened = openJudge(parseWith(judgeSchema('plain'), config, '--judge'), {

@@ -1,0 +1,38 @@
+/** @file Ctrl+C and SIGTERM of commands that have many calls under way: the first ends them in good order, the second quits. */
+
+import { setMaxListeners } from 'node:events'
+import { formatDuration } from '../util/format.ts'
+import type { Io } from './io.ts'
+
+/** What runs commands for others kills them about half a minute after it asked. */
+const GRACE_S = 20
+
+export interface Interrupts {
+  /** Nothing more is to be begun. */
+  stop: AbortSignal
+  /** What is under way is given up. */
+  quit: AbortSignal
+  release(): void
+}
+
+/** The first one says what happens now; what is under way then has `graceS` seconds. */
+export const stopThenQuit = (io: Io, graceS = GRACE_S): Interrupts => {
+  const stop = new AbortController()
+  const quit = new AbortController()
+  // Every call under way listens to it.
+  setMaxListeners(0, quit.signal)
+  let grace: ReturnType<typeof setTimeout> | undefined
+  const stopListening = io.onInterrupt(() => {
+    if (stop.signal.aborted) return quit.abort()
+    io.err.write(
+      `\nfinishing what is under way, for at most ${formatDuration(graceS)}; once more (Ctrl+C or SIGTERM) quits at once\n`,
+    )
+    grace = setTimeout(() => quit.abort(), 1000 * graceS)
+    stop.abort()
+  })
+  const release = () => {
+    stopListening()
+    clearTimeout(grace)
+  }
+  return { stop: stop.signal, quit: quit.signal, release }
+}
