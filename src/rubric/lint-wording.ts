@@ -125,7 +125,7 @@ const vague = (criterion: Criterion, text: string): Finding[] => {
       'warning',
       criterion,
       `rests on ${words.map(word => `"${word}"`).join(', ')}: judges will differ on what that means`,
-      `say in ${criterion.id} what can be seen in the text when it holds: a number, a named part, an example`,
+      `say in ${criterion.id} what can be seen in the text when it holds: a number, a named part, an example; as it stands only a judge can tell`,
     ),
   ]
 }

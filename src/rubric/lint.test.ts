@@ -163,6 +163,8 @@ describe('wording', () => {
       '"clear", "well-structured"',
     )
     expect(rule('Answers are too long.', -3)).toEqual(['vague'])
+    expect(rule('the tone is friendly')).toEqual(['vague'])
+    expect(rule('Says "thank you", as a friendly clerk does')).toEqual([])
     expect(rule('Has an appropriate length, no more than 2 paragraphs')).toEqual([])
     expect(rule('Clearly states that aspirin thins the blood')).toEqual([])
     expect(rule('Uses suitable formatting, such as numbered lists')).toEqual([])

@@ -165,6 +165,9 @@ const VAGUE = wordSet(`
   well-organised engaging interesting natural meaningful insightful compelling user-friendly
   nuanced coherent coherently logical logically straightforward understandable easy valuable satisfactory acceptable
   decent excellent high-quality smooth fluent readable creative original succinct succinctly brief short long lengthy
+  friendly unfriendly polite impolite kind warm warmly pleasant cheerful professional formal informal casual respectful
+  courteous empathetic sympathetic supportive encouraging enthusiastic approachable conversational sincere authentic
+  humorous funny witty lively fun
   verbose wordy simple too overly excessive excessively unnecessarily unduly extraneous repetitive generic technical`)
 
 /** What makes a criterion checkable although it uses such words: figures, names, quotations, examples. */

@@ -48,7 +48,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
       'as `policy.microBatchTokens` (default: 2048): fewer take less memory',
       count,
     )
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .action(async ({ json, ...options }: BenchEngineOptions) => {
       const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')
       await runBenchmark(

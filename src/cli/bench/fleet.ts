@@ -38,7 +38,7 @@ export const addBenchFleet = (bench: Command, io: Io, done: (code: number) => vo
     .option('--endpoints <n>', 'servers of the fleet', count, 50)
     .option('--concurrency <n>', 'calls that a server takes at a time', count, 256)
     .option('--seed <text>', 'decides what happens when', 'fleet')
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .addHelpText('after', HELP)
     .action(async ({ json, rate, ...options }: BenchFleetOptions) => {
       const { benchFleet, formatFleetBenchmark } = await import('../../bench/index.ts')

@@ -52,7 +52,7 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
       'leave samples with advantage 0 out of the update, as recipes do by default and TRL does not',
     )
     .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .addHelpText('after', HELP)
     .action(async ({ json, writePrompts, ...options }: BenchGrpoOptions) => {
       const { benchGrpo, formatGrpoBenchmark, grpoPrompts } = await import('../../bench/index.ts')

@@ -30,7 +30,7 @@ export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => vo
     .description('What Gradus adds to a judge: verdicts a second, latency, cache, reward server.')
     .option('--quick', 'a few seconds a figure less')
     .option('--server-requests <n>', 'so many requests to the reward server', count)
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .addHelpText('after', HELP)
     .action(async ({ json, quick, serverRequests }: BenchJudgeOptions) => {
       const { benchJudge, formatJudgeBenchmark } = await import('../../bench/index.ts')

@@ -52,7 +52,7 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .option('--rounds <n>', 'rounds, in which all kinds take turns; medians are reported', count)
     .option('--threads <n>', 'threads of one engine, shared by two', count, 2)
     .option('--rows <n>', 'rollouts that are decoded together (policy.maxRows)', count)
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .addHelpText('after', HELP)
     .action(async ({ recipe, ...options }: BenchOverlapOptions) => {
       await MEASURES[recipe](io, options)

@@ -29,7 +29,7 @@ export const addBenchSoak = (bench: Command, io: Io, done: (code: number) => voi
     .option('--requests <n>', 'requests at least', count, 200_000)
     .option('--in-work <n>', 'requests under way at once', count, 32)
     .option('--seed <text>', 'decides which requests come in which order', 'soak')
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchSoakOptions) => {
       const { benchSoak, formatSoak } = await import('../../bench/index.ts')

@@ -32,7 +32,7 @@ export const addBenchTinker = (bench: Command, io: Io, done: (code: number) => v
     .option('--prompts <n>', 'groups of a step (default: 16)', count)
     .option('--samples <n>', 'samples of a group (default: 8)', count)
     .option('--max-tokens <n>', 'tokens of a sample (default: 64)', count)
-    .option('--json', 'print the result as JSON, no progress')
+    .option('--json', 'print the result as JSON; progress goes to stderr')
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchTinkerOptions) => {
       const { benchTinker, formatTinkerBenchmark } = await import('../../bench/index.ts')
