@@ -20,6 +20,8 @@ export interface Graders {
   formal: Grader
   judge: NamedJudge | null
   heldOut: NamedJudge | null
+  /** Nats a token under the model that a training started from; absent where nothing is known of one. */
+  startLogprob?(answer: Answer): number | null
 }
 
 /** Answers graded at a time: as many as the calls of a judge, and more than rules need. */
@@ -65,7 +67,7 @@ export const gradeAll = async (
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   answers_P: readonly (readonly Answer[])[],
-  { rules, formal, judge, heldOut }: Graders,
+  { rules, formal, judge, heldOut, startLogprob }: Graders,
   { onGraded, signal }: { onGraded(done: number, total: number): void; signal?: AbortSignal },
 ): Promise<GradedAnswer[][]> => {
   const jobs = problems.flatMap((problem, p) => answers_P[p].map(answer => ({ problem, answer, p })))
@@ -74,15 +76,12 @@ export const gradeAll = async (
     jobs,
     async ({ problem, answer, p }) => {
       const text = task.read(answer.response)
+      const likely = startLogprob?.(answer) ?? null
+      const read = { response: text, ...(likely !== null && { startLogprob: likely }) }
       const verdictsBy = async (own: Grader | undefined): Promise<readonly Verdict[]> => {
         const grader = rubricGrader({ rules, formal, ...(own && { judge: own }) })
-        return (
-          await gradeAnswer(
-            problem,
-            { response: text },
-            { grader, rubric: problem.rubric, score: () => null },
-          )
-        ).verdicts
+        return (await gradeAnswer(problem, read, { grader, rubric: problem.rubric, score: () => null }))
+          .verdicts
       }
       const verdicts = await verdictsBy(remembered(answer.verdicts, answer.judge, judge))
       const second = heldOut && (await verdictsBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))

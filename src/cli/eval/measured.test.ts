@@ -335,4 +335,25 @@ describe('models of this machine', { timeout: SLOW_MS }, () => {
     expect(JSON.parse(out)).toMatchObject({ n: 2, criteria: { kind: { n: 2, nullRate: 0 } } })
     expect(JSON.parse(out).response.tokens.value).toBeLessThanOrEqual(8)
   })
+
+  it('say how likely answers are to the start: what they were compared with finds its own likely, and others not', async () => {
+    const likely = { kind: 'rule', fn: 'likelihood', params: { min: -1 } }
+    const criteria = [{ id: 'language', text: 'Is likely.', points: 1, verifier: likely }]
+    const rubric = sandbox.write('start.yaml', { criteria })
+    const start = 'package:models/chat-start'
+    const args = ['eval', '--data', rows, '--rubric', rubric, '--against', start, '--threads', '1', '--json']
+    const { code, out, err } = await cli([
+      ...args,
+      '--model',
+      `${url}#good`,
+      '--max-tokens',
+      '8',
+      '--limit',
+      '3',
+    ])
+    expect(code, err).toBe(0)
+    const told = JSON.parse(out)
+    expect(told.criteria.language).toMatchObject({ n: 3, nullRate: 0, value: 0 })
+    expect(told.against.criteria.language).toMatchObject({ n: 3, nullRate: 0, value: 1 })
+  })
 })

@@ -19,6 +19,7 @@ import { openJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { type Evaluation, prepare } from './prepare.ts'
 import { answersOf, type Side } from './sides.ts'
+import { startLogprobs } from './start.ts'
 import { type MeasuredSide, tell } from './tell.ts'
 
 /** @throws UsageError, DataError, ConfigError before anything is asked; CheckpointError, ServedError, JudgeError. */
@@ -71,12 +72,15 @@ const graded = async (
 ): Promise<MeasuredSide[]> => {
   const { options, task, problems, names } = evaluation
   refuseTwoJudges(options, sides)
+  const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
+  const startLogprob = await startLogprobs(options, problems, answers, io)
   const judges = await openJudges(options, io)
   const parts = {
     rules: new RuleGrader(),
     formal: new FormalGrader(),
     judge: judges.judge,
     heldOut: judges.heldOut,
+    ...(startLogprob && { startLogprob }),
   }
   try {
     const measured: MeasuredSide[] = []

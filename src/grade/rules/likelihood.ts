@@ -7,7 +7,7 @@ import { defineRule } from './rule.ts'
 const likelihoodRule = defineRule({
   name: 'likelihood',
   about:
-    'Is no less likely than min, in mean nats a token, under the model that the training started from; only trainings and what scores for them know it.',
+    'Is no less likely than min, in mean nats a token, under the model that the training started from; known to trainings, and to `gradus eval` with that model as --against or under --adapter.',
   params: { min: z.number().max(0) },
   uses: ['startLogprob'],
   compile:
