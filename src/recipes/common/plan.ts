@@ -174,6 +174,7 @@ export const planTraining = (
       engines: enginesOf(policy, () => shape),
       microBatchTokens: policy.microBatchTokens,
       recompute: policy.recompute,
+      arena: policy.arena,
       sequence,
       rows: Math.min(rolloutsPerStep, policy.maxRows),
       prompts: Math.min(prompts.together, policy.maxRows),

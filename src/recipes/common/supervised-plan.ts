@@ -68,6 +68,7 @@ const memoryOf = (
         ...{
           microBatchTokens: policy.microBatchTokens,
           recompute: policy.recompute,
+          arena: policy.arena,
           engines: enginesOf(policy, () => shape),
         },
         ...{ rows: 0, prompts: 0, promptTokens: 0, newTokens: 0 },
