@@ -53,7 +53,15 @@ export const SECTIONS = [
   },
   {
     title: 'Recipes',
-    pages: at('docs/recipes', ['rubric-as-reward', 'ruscarl', 'rlcer', 'rit', 'rubricem', 'environment']),
+    pages: at('docs/recipes', [
+      'grpo',
+      'rubric-as-reward',
+      'ruscarl',
+      'rlcer',
+      'rit',
+      'rubricem',
+      'environment',
+    ]),
   },
   {
     title: 'Other trainers',
