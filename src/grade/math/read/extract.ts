@@ -6,7 +6,8 @@ import { some } from './expression.ts'
 import { readings } from './read.ts'
 import { candidates, hasDelimiters, outsideDelimiters, type Span } from './spans.ts'
 import { braceGroup } from './tokens.ts'
-import { FUNCTIONS, UNIT_WORDS } from './vocabulary.ts'
+import { readUnit } from './units.ts'
+import { FUNCTIONS } from './vocabulary.ts'
 
 export interface ExtractOptions {
   /** What the answer is known to be; `choice` looks for the letter of an option. */
@@ -53,9 +54,9 @@ export const isResponse = (text: string): boolean => {
 const isProseWord = (word: string): boolean => {
   const lower = word.toLowerCase()
   return (
-    !UNIT_WORDS.has(lower) &&
+    (!readUnit(word) || /^(?:in|us)$/.test(lower)) &&
     !FUNCTIONS[lower] &&
-    !/^(?:and|or|pct|percent(?:age)?|degrees?|text\w*|frac|left|right|sqrt)$/.test(lower)
+    !/^(?:units?|square|cubic|sq|cu|per|and|or|pct|percent(?:age)?|degrees?|text\w*|frac|left|right|sqrt)$/.test(lower)
   )
 }
 

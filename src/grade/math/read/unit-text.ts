@@ -1,0 +1,129 @@
+/** @file Finds the units behind the numbers of an answer, LaTeX or plain, and marks them as `\unit{...}`. */
+
+import { braceGroup } from './tokens.ts'
+import { readUnit } from './units.ts'
+
+const SPACE = /(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z])|\{\})+/y
+const TIMES = /\\(?:cdot|times)(?![a-zA-Z])|[·⋅∙×]|\*(?!\*)|-(?=\p{L})/uy
+const ROMAN = /\\(?:text(?:rm|normal|it)?|mathrm|rm|mbox|hbox|operatorname|unit|si)\s*(?=\{)/y
+const NAMED = /\\(Omega|ohm|mu|degree|AA|celsius)(?![a-zA-Z])\s*/y
+const POWER = /\s*(?:\^|\*\*)\s*(?:\{\s*)?\(?([-−–]?\d{1,2})\)?(?:\s*\})?|(?<=\p{L})([23])(?![\d.\p{L}])/uy
+const DEGREE = /\s*(?:\^\s*)?(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![a-zA-Z])|°)/y
+const LETTERS = /[\p{L}$€£¥₹¢℃℉]+\.?/uy
+const BRACKET = /[/()]/y
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  Omega: 'Ω',
+  ohm: 'Ω',
+  mu: 'μ',
+  degree: '°',
+  AA: 'Å',
+  celsius: '°C',
+}
+
+/** Where letters that could be variables are a unit: at the end of a clause, before words or before another number. */
+const CLAUSE_END = /^[\s~]*(?:$|[,;.)\]}?!]|\\[}\])]|\\text|\d|\(|\p{L}{2})/u
+/** Letters that stand for a unit where they are written apart from their number. */
+const LONE = /^[mgshlLKVANWJCFTHSGMBΩÅ]$/
+/** Units of two small letters that are also written right behind their number; others are products of variables there. */
+const GLUED = /^(?:[mck]m|[mk]g|ml|ms|ft|in|hr|lb|oz|yd|mi)$/
+const isGluedUnit = (word: string): boolean => word.length > 1 && (GLUED.test(word) || !/^[a-z]{2}$/.test(word))
+
+const MAX_CHARACTERS = 80
+
+interface Found {
+  unit: string
+  end: number
+}
+
+/** Reads on behind a number, and keeps the longest text that is a unit. */
+class UnitScanner {
+  private at: number
+  private unit = ''
+  private best: Found | null = null
+  /** Whether a letter was taken that could be a variable. */
+  private doubtful = false
+
+  constructor(
+    private readonly source: string,
+    start: number,
+    /** What letters outside `\text` are. */
+    private readonly letters: 'units' | 'variables',
+    private readonly roman = false,
+  ) {
+    this.at = start
+  }
+
+  longest(): Found | null {
+    while (this.unit.length < MAX_CHARACTERS && this.piece()) {
+      const ends = !this.doubtful || CLAUSE_END.test(this.source.slice(this.at, this.at + 9))
+      if (ends && readUnit(this.unit)) this.best = { unit: this.unit.trim(), end: this.at }
+    }
+    return this.best
+  }
+
+  private take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at
+    const match = pattern.exec(this.source)
+    if (match) this.at = pattern.lastIndex
+    return match
+  }
+
+  private add(text: string): true {
+    this.unit += text
+    return true
+  }
+
+  private piece(): boolean {
+    const power = this.unit.trim() !== '' && this.take(POWER)
+    if (power) return this.add(`^${(power[1] ?? power[2]).replace(/[−–]/, '-')}`)
+    if (this.take(SPACE)) return this.add(' ')
+    const degree = this.take(DEGREE)
+    if (degree) return this.add('°')
+    if (this.take(ROMAN)) return this.group()
+    const named = this.take(NAMED)
+    if (named) return this.add(COMMANDS[named[1]])
+    if (this.unit.trim() !== '' && this.take(TIMES)) return this.add(' ')
+    const bracket = (this.roman || this.unit.trim() !== '') && this.take(BRACKET)
+    return bracket ? this.add(bracket[0]) : this.word()
+  }
+
+  private group(): boolean {
+    const group = braceGroup(this.source.slice(0, this.at + MAX_CHARACTERS), this.at)
+    if (!group) return false
+    this.at = group[1]
+    const inside = new UnitScanner(group[0], 0, 'units', true)
+    while (inside.unit.length < MAX_CHARACTERS && inside.piece());
+    return inside.at === inside.source.length && this.add(inside.unit)
+  }
+
+  private word(): boolean {
+    const glued = /[\d)}]/.test(this.source[this.at - 1] ?? '') && this.unit === ''
+    const word = this.take(LETTERS)?.[0].replace('.', '')
+    if (word === undefined) return false
+    if (this.roman) return this.add(word)
+    if (this.letters === 'variables' || !(glued ? isGluedUnit(word) : word.length > 1 || LONE.test(word))) return false
+    this.doubtful ||= word.length <= 2
+    return this.add(word)
+  }
+}
+
+/** What a number can end with, and what a unit can begin with. */
+const PLACES = /(?<=[\d)}\]!]|\d\.|\\pi|π)(?=[\s~]*(?:\\[a-zA-Z,;:! ]|[\p{L}$€£¥₹¢℃℉°^{(/]))/gu
+
+/**
+ * The text with every unit that is known as `\unit{...}` in one spelling. Words that are no unit stay as they are.
+ * @param letters what letters outside `\text` are: `5 V` has five volts, or five times a variable
+ */
+export const withUnits = (source: string, letters: 'units' | 'variables'): string => {
+  let result = ''
+  let done = 0
+  for (const { index } of source.matchAll(PLACES)) {
+    if (index < done) continue
+    const found = new UnitScanner(source, index, letters).longest()
+    if (!found) continue
+    result += `${source.slice(done, index)}\\unit{${found.unit}}`
+    done = found.end
+  }
+  return result + source.slice(done)
+}
