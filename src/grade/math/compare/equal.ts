@@ -4,6 +4,7 @@ import { Budget, BudgetSpent } from '../budget.ts'
 import { cleaned } from '../read/clean.ts'
 import { type ExtractOptions, extractAnswer, isResponse } from '../read/extract.ts'
 import { readings } from '../read/read.ts'
+import { withoutReason } from '../read/sentences.ts'
 import { byLetters, withoutTextCommands } from '../read/words.ts'
 import { compare, parseDecimal } from '../value/rational.ts'
 import { answersEqual, type CompareRules } from './compare.ts'
@@ -56,7 +57,7 @@ const answerText = (
   expect: Expect = 'math',
 ): string | null => {
   const search = extract && (isResponse(given) || (expect === 'choice' && hasWords(given)))
-  const answer = search ? extractAnswer(given, { expect }) : given
+  const answer = search ? extractAnswer(given, { expect }) : expect === 'math' ? withoutReason(given) : given
   return answer === null ? null : cleaned(answer)
 }
 

@@ -12,7 +12,8 @@ export const unescaped = (text: string): string =>
   /\\\\\\\\|\\\\begin/.test(text) || !/\\begin\{/.test(text) ? text.replace(DOUBLED, '\\') : text
 
 /** An amount of money: the sign stands before the number. A lone dollar sign is one, two are delimiters. */
-const MONEY = /(?:(\\\$|\\textdollar|US\$)|([€£¥₹]))\s*(\d[\d,.]*\d|\d)/g
+const MONEY = /(\\\$|\\textdollar|US\$|[€£¥₹])\s*(\d[\d,.]*\d|\d)/g
+const CURRENCIES: Readonly<Record<string, string>> = { '€': 'euro', '£': 'GBP', '¥': 'yen', '₹': 'rupee' }
 const LONE_DOLLAR = /^([^$]*)(?<!\\)\$(\d[^$]*)$/
 
 /** `**bold**` as Markdown writes it: not between two operands, where it is a power. */
@@ -28,14 +29,15 @@ const REPLACEMENTS: readonly [RegExp, string | ((...parts: string[]) => string)]
   [/(?<=\d)\s?\{\s*,\s*\}\s?(?=\d{3}(?!\d))/g, ''],
   [/(?<=\d)\{,\}(?=\d)/g, '.'],
   [/(?<=\d)(?:\\[,;: ]|~)(?=\d{3}(?!\d))/g, ''],
-  [MONEY, (_, dollar, sign, number) => `${number} \\text{${dollar ? '$' : sign}} `],
+  [MONEY, (_, sign, number) => `${number} \\text{${CURRENCIES[sign] ?? 'dollar'}} `],
   [/\\\$|\\textdollar|[€£¥₹₽₩₪฿￥]/g, ' '],
   [/\$/g, ' '],
   [/\\[()]/g, ' '],
   [/\\\[(?!\d+(?:pt|em|ex)\])|\\\]/g, ' '],
   [/\\\\\[\d+(?:pt|em|ex)\]/g, '\\\\'],
   [BOLD, ' $1 '],
-  [/(?<![\p{L}\p{N})\]}!]\s?)\*\*|\*\*(?!\s?[\p{L}\p{N}({\\+−-])|__(?=\S)/gu, ' '],
+  [/(?<=[\p{L}\p{N})\]}!])( ?)\*\*\1(?=[\p{L}\p{N}({\\+−-])/gu, '^'],
+  [/\*\*|__(?=\S)/g, ' '],
   [/\(\s*(?:\\(?:text|mathrm|mod)\s*\{?\s*)?mod\s*\}?\s*([\w]+)\s*\)/g, '\\pmod{$1}'],
 ]
 

@@ -5,6 +5,7 @@ import { mapChildren, type Node, some, symbolsOf } from './expression.ts'
 import { ParseError, parse } from './parse.ts'
 import { withUnits } from './unit-text.ts'
 import { FUNCTIONS } from './vocabulary.ts'
+import { withoutTextCommands } from './words.ts'
 
 /** Longer answers are compared as text only. */
 const MAX_ANSWER_CHARACTERS = 4000
@@ -12,6 +13,7 @@ const MAX_ANSWER_CHARACTERS = 4000
 /** A clock time and no ratio: the minutes start with 0, or the half of the day follows. */
 const TIME_OF_DAY = /^\d{1,2}:(?:0\d|[0-5]\d(?=\s*[ap]))(?::\d\d)?(?:\s*[ap]\.?m\.?)?$/i
 
+const ALL_REALS = /^(?:x (?:is|can be) )?(?:all|any|every) reals?(?: numbers?)?$/i
 const NO_SOLUTION = /^(?:there (?:is|are) )?no (?:real )?(?:solutions?|roots?)$/i
 
 /** Only words, with at least one that is neither a function nor a connective. */
@@ -67,6 +69,7 @@ const isUnitOfVariables = (node: Node): boolean => node.kind === 'quantity' && s
 export const readings = (text: string, budget: Budget): Node[] => {
   if (text === '' || text.length > MAX_ANSWER_CHARACTERS) return []
   if (TIME_OF_DAY.test(text)) return [{ kind: 'text', text }]
+  if (ALL_REALS.test(withoutTextCommands(text))) return [{ kind: 'setName', name: 'reals' }]
   if (NO_SOLUTION.test(text)) return [{ kind: 'setName', name: 'empty' }]
   if (isSentence(text)) return [{ kind: 'text', text }]
   const isNumberWithComma = /^-?\d+,\d+$/.test(text)

@@ -73,7 +73,7 @@ const delimited = (text: string): Delimited[] => {
 const NUMBER = String.raw`(?:\d{1,3}(?:[, ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|\.\d+)`
 const SIGNED = String.raw`(?:(?<![\p{L}\d.)])[-−+])?${NUMBER}`
 const PLAIN = new RegExp(
-  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:\s?[-−+*/×÷^=·]\s?\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
+  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:\s?(?:[-−+/×÷^=·]|\*\*?)\s?\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
   'gu',
 )
 
@@ -139,3 +139,7 @@ export const outsideDelimiters = (text: string): string => {
   }
   return result + text.slice(at)
 }
+
+/** The text with `#` in place of its delimited mathematics; places stay the same. */
+export const masked = (text: string): string =>
+  text.replace(/\$\$[^$]*\$\$|\$[^$\n]*\$|\\\[[\s\S]*?\\\]|\\\([\s\S]*?\\\)/g, part => '#'.repeat(part.length))

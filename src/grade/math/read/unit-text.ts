@@ -29,6 +29,9 @@ const LONE = /^[mgshlLKVANWJCFTHSGMBΩÅ]$/
 const GLUED = /^(?:[mck]m|[mk]g|ml|ms|ft|in|hr|lb|oz|yd|mi)$/
 const isGluedUnit = (word: string): boolean => word.length > 1 && (GLUED.test(word) || !/^[a-z]{2}$/.test(word))
 
+/** Degrees of an angle: a mark behind a number, also inside a formula. */
+const DEGREES = /^\s*(?:°|deg(?:rees?)?)\s*$/
+
 const MAX_CHARACTERS = 80
 
 interface Found {
@@ -57,7 +60,7 @@ class UnitScanner {
   longest(): Found | null {
     while (this.unit.length < MAX_CHARACTERS && this.piece()) {
       const ends = !this.doubtful || CLAUSE_END.test(this.source.slice(this.at, this.at + 9))
-      if (ends && readUnit(this.unit)) this.best = { unit: this.unit.trim(), end: this.at }
+      if (ends && !DEGREES.test(this.unit) && readUnit(this.unit)) this.best = { unit: this.unit.trim(), end: this.at }
     }
     return this.best
   }

@@ -1,0 +1,105 @@
+/** @file What a sentence asserts, beside the values that it only mentions on the way. */
+
+import { Budget, BudgetSpent } from '../budget.ts'
+import { cleaned } from './clean.ts'
+import { some } from './expression.ts'
+import { readings } from './read.ts'
+import { candidates, masked, type Span } from './spans.ts'
+import { readUnit } from './units.ts'
+import { FUNCTIONS } from './vocabulary.ts'
+
+/** A word of running text: no unit, no function, no connective of mathematics. */
+export const isProseWord = (word: string): boolean => {
+  const lower = word.toLowerCase()
+  return (
+    (!readUnit(word) || /^(?:in|us)$/.test(lower)) &&
+    !FUNCTIONS[lower] &&
+    !/^(?:units?|square|cubic|sq|cu|per|and|or|pct|percent(?:age)?|degrees?|text\w*|frac|left|right|sqrt)$/.test(lower)
+  )
+}
+
+/** A formula with no words in it but a unit. */
+export const isPlainMathematics = (text: string): boolean => {
+  const plain = cleaned(text)
+  if (plain === '' || plain.length > 300) return false
+  try {
+    const [node] = readings(plain, new Budget({ maxSteps: 20_000 }))
+    return node !== undefined && !some(node, child => child.kind === 'text') && !hasProse(plain)
+  } catch (error) {
+    if (error instanceof BudgetSpent) return false
+    throw error
+  }
+}
+
+const hasProse = (text: string): boolean =>
+  (text.replace(/\\[a-zA-Z]+/g, ' ').match(/\p{L}{2,}/gu) ?? []).filter(isProseWord).length > 2
+
+/** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */
+const ASIDE =
+  /[\s,;]*(?:\\text\w*\s*\{[\s,;]*)?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;])\s*(?:as|but)\b|(?<=\s)\((?=[^()]*\p{L}{2,}[^()]*\s))/iu
+
+/** Of an answer in words: only what cannot be part of a name. */
+const ASIDE_OF_WORDS =
+  /[\s,;]*\b(?:because|since)\b|[,;]\s*(?:not|which|where|as|but|it|he|she|they|we|that|although)\b|\s\((?=[^()]*\s)/iu
+
+/** Directly behind these stands what is asserted. */
+const STATES =
+  /(?:^|(?<![\p{L}\\])(?:is|are|was|were|be|equals?|gets?|gives?|giving|yields?|yielding|obtains?|have|has|totals?|makes?|making|becomes?|so|hence|thus|therefore|but|answer|est|es|ist|of|approximately|about|exactly|simply|just|only|find)|[:=≈是为為])[\s*"'“(]*$/iu
+const DENIES = /(?:\bnot|n['’]t|\bcannot|\bnever|\bneither|\bnor)\s+(?:\p{L}+\s+){0,2}[$("'“*]*$/iu
+const EQUATES = /[=≈][\s*"'“(]*$/u
+
+const beforeOf = (text: string, { start }: Span): string => text.slice(Math.max(0, start - 40), start)
+
+/** Whether a text says of a stretch of it that it is not so. */
+export const isDenied = (text: string, span: Span): boolean => DENIES.test(beforeOf(text, span))
+
+/**
+ * The value that a sentence asserts, among its candidates: the last that stands behind a verb or a colon, or at the beginning,
+ * and not in a clause that only adds to one before.
+ */
+const asserted = (text: string): Span | undefined => {
+  const hidden = masked(text)
+  const found = candidates(text).filter(span => !isDenied(text, span))
+  let chosen: Span | undefined
+  for (const span of found) {
+    const before = hidden.slice(Math.max(0, span.start - 40), span.start)
+    if (!STATES.test(span.start < 40 ? before : `.${before}`)) continue
+    if (chosen && (ASIDE.test(hidden.slice(chosen.end, span.start)) || EQUATES.test(before))) break
+    chosen = span
+  }
+  return chosen ?? found.find(span => /\d/.test(span.text)) ?? found.at(-1)
+}
+
+const withoutTail = (text: string): string => text.replace(/[\s,;:]+$/, '')
+
+/** What stands before the first aside, without commas; the whole where there is none. */
+const head = (text: string, aside: RegExp): string => {
+  const at = masked(text).search(aside)
+  return at > 0 ? withoutTail(text.slice(0, at)) : text
+}
+
+/** An answer that stands alone, without a reason or condition behind it: `7, \text{ since } 3+4=7`. */
+export const withoutReason = (text: string): string => {
+  const first = head(text, ASIDE)
+  return first !== text && isPlainMathematics(first) ? first : text
+}
+
+const isYesOrNo = /^(?:yes|no|true|false)(?=[,.;!])/i
+
+/** The answer in words of a sentence that begins with it. */
+const wordsIn = (sentence: string): string | null => {
+  const words = isYesOrNo.exec(sentence)?.[0] ?? head(sentence, ASIDE_OF_WORDS)
+  return words.length > 0 && words.length <= 80 ? words : null
+}
+
+/** The answer that a sentence gives, which stands behind "the answer is" or alone; null for none. */
+export const answerIn = (text: string, expect: 'math' | 'text'): string | null => {
+  const whole = text.replace(/^["'“(\s]*(?:is|are|that)\s+/i, '').trim()
+  const first = head(whole, ASIDE)
+  if (isPlainMathematics(first)) return first
+  if (first !== whole && !/^\p{L}{2}/u.test(masked(whole)) && isPlainMathematics(whole)) return whole
+  if (expect === 'text') return wordsIn(whole)
+  const chosen = asserted(text)
+  if (chosen) return chosen.text
+  return whole.length > 0 && whole.length <= 40 && !/\s\S+\s\S+\s/.test(whole) && !DENIES.test(whole) ? whole : null
+}
