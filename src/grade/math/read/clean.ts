@@ -12,7 +12,7 @@ export const unescaped = (text: string): string =>
   /\\\\\\\\|\\\\begin/.test(text) || !/\\begin\{/.test(text) ? text.replace(DOUBLED, '\\') : text
 
 /** An amount of money: the sign stands before the number. A lone dollar sign is one, two are delimiters. */
-const MONEY = /(\\\$|\\textdollar|US\$|[€£¥₹])\s*(\d[\d,.]*\d|\d)/g
+const MONEY = /(?:US ?)?(\\\$|\\textdollar|[€£¥₹])\s*(\d[\d,.]*\d|\d)/g
 const CURRENCIES: Readonly<Record<string, string>> = { '€': 'euro', '£': 'GBP', '¥': 'yen', '₹': 'rupee' }
 const LONE_DOLLAR = /^([^$]*)(?<!\\)\$(\d[^$]*)$/
 
@@ -30,6 +30,7 @@ const REPLACEMENTS: readonly [RegExp, string | ((...parts: string[]) => string)]
   [/(?<=\d)\{,\}(?=\d)/g, '.'],
   [/(?<=\d)(?:\\[,;: ]|~)(?=\d{3}(?!\d))/g, ''],
   [MONEY, (_, sign, number) => `${number} \\text{${CURRENCIES[sign] ?? 'dollar'}} `],
+  [/(\d)\s?([€£¥₹])/g, (_, digit, sign) => `${digit} \\text{${CURRENCIES[sign]}} `],
   [/\\\$|\\textdollar|[€£¥₹₽₩₪฿￥]/g, ' '],
   [/\$/g, ' '],
   [/\\[()]/g, ' '],

@@ -3,7 +3,7 @@
 import { choiceIn } from './choices.ts'
 import { unescaped } from './clean.ts'
 import { afterThinking, behindHashes, lastBox, lastTagged } from './places.ts'
-import { answerIn, isDenied, isPlainMathematics, isProseWord, withoutReason } from './sentences.ts'
+import { answerIn, isDenied, isPlainMathematics, isProseWord, withoutReason, YES_OR_NO } from './sentences.ts'
 import { candidates, hasDelimiters, masked, outsideDelimiters, type Span } from './spans.ts'
 import { withoutTextCommands } from './words.ts'
 
@@ -34,7 +34,9 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   const hashed = behindHashes(text)
   if (hashed !== null) return held(hashed, options)
   if (options.expect === 'choice') return announced(text, ANNOUNCED, options)?.text ?? choiceIn(text)
-  return announced(text, ANNOUNCED, options)?.text ?? conclusion(text) ?? lastCandidate(text)
+  const said = announced(text, ANNOUNCED, options)?.text
+  if (said === undefined && options.expect === 'text' && YES_OR_NO.test(text.trim())) return withoutReason(text.trim(), 'text')
+  return said ?? conclusion(text) ?? lastCandidate(text)
 }
 
 /** The answer of a box, a tag or a line of its own: there may be a sentence in it, or a reason behind it. */
@@ -52,7 +54,7 @@ export const isResponse = (text: string): boolean => {
   if (/\\f?box(?:ed)?\s*\{|####|<answer>|<\/?think>|\banswers?\b|\bfinal\b|<\|/i.test(text)) return true
   if (CONCLUDES.test(text)) return true
   const outside = outsideDelimiters(text)
-  const bare = outside.replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
+  const bare = outside.replace(/[a-zA-Z][\w.]*\(/g, ' ').replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
   const words = (bare.match(/\p{L}{2,}/gu) ?? []).filter(isProseWord)
   if (/\p{Script=Han}/u.test(outside) && /[\d\\]/.test(text)) return true
   if (/^\s*\p{L}{3,}\s*:\s*[\d-]/u.test(text)) return true

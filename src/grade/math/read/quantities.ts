@@ -2,7 +2,7 @@
 
 import { type ScalarRules, scalarsEqual } from '../value/scalars.ts'
 import { type Node, type NodeOf, numberNode, some } from './expression.ts'
-import { ratioOf, readUnit, SCALES, sameDimension, type Unit } from './units.ts'
+import { isPartOf, NO_UNIT, ratioOf, readUnit, SCALES, sameDimension, type Unit } from './units.ts'
 
 type Quantity = NodeOf<'quantity'>
 
@@ -12,9 +12,6 @@ const RADIANS: Node = { kind: 'divide', numerator: PI, denominator: numberNode({
 
 const times = (a: Node, b: Node): Node => ({ kind: 'multiply', factors: [a, b] })
 const plus = (a: Node, b: Node): Node => ({ kind: 'add', terms: [a, b] })
-
-/** Says how much, and nothing about of what: `5 units`, `6 square units`. */
-const NO_UNIT = /^(?:(?:square|cubic|sq|cu)\.? )?units?(?:\^[23]| squared| cubed)?$/i
 
 /** A value with the words behind it. `million` and `dozen` multiply it; the rest, if there is one, is its unit. */
 export const quantity = (value: Node, words: string): Node => {
@@ -33,8 +30,7 @@ export const quantity = (value: Node, words: string): Node => {
 export const mixed = (a: Node, b: Node): Quantity | null => {
   if (a.kind !== 'quantity' || b.kind !== 'quantity') return null
   const [large, small] = [readUnit(a.unit), readUnit(b.unit)]
-  const ratio = large && small && sameDimension(large, small) && ratioOf(large, small)
-  if (!ratio || ratio.factor.n <= ratio.factor.d) return null
+  if (!large || !small || !isPartOf(small, large)) return null
   return { kind: 'quantity', value: plus(converted(a.value, large, small), b.value), unit: b.unit }
 }
 

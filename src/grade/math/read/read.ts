@@ -69,8 +69,9 @@ const isUnitOfVariables = (node: Node): boolean => node.kind === 'quantity' && s
 export const readings = (text: string, budget: Budget): Node[] => {
   if (text === '' || text.length > MAX_ANSWER_CHARACTERS) return []
   if (TIME_OF_DAY.test(text)) return [{ kind: 'text', text }]
-  if (ALL_REALS.test(withoutTextCommands(text))) return [{ kind: 'setName', name: 'reals' }]
-  if (NO_SOLUTION.test(text)) return [{ kind: 'setName', name: 'empty' }]
+  const words = withoutTextCommands(text)
+  if (ALL_REALS.test(words)) return [{ kind: 'setName', name: 'reals' }]
+  if (NO_SOLUTION.test(words)) return [{ kind: 'setName', name: 'empty' }]
   if (isSentence(text)) return [{ kind: 'text', text }]
   const isNumberWithComma = /^-?\d+,\d+$/.test(text)
   const nodes = readBothWays(text, true, budget)

@@ -5,16 +5,17 @@ import { cleaned } from './clean.ts'
 import { some } from './expression.ts'
 import { readings } from './read.ts'
 import { candidates, masked, type Span } from './spans.ts'
-import { readUnit } from './units.ts'
-import { FUNCTIONS } from './vocabulary.ts'
+import { isUnitWord } from './units.ts'
+import { CONSTANTS, FUNCTIONS } from './vocabulary.ts'
 
 /** A word of running text: no unit, no function, no connective of mathematics. */
 export const isProseWord = (word: string): boolean => {
   const lower = word.toLowerCase()
   return (
-    (!readUnit(word) || /^(?:in|us)$/.test(lower)) &&
+    (!isUnitWord(word) || /^(?:in|us)$/.test(lower)) &&
     !FUNCTIONS[lower] &&
-    !/^(?:units?|square|cubic|sq|cu|per|and|or|pct|percent(?:age)?|degrees?|text\w*|frac|left|right|sqrt)$/.test(lower)
+    !CONSTANTS[lower] &&
+    !/^(?:and|or|text\w*|frac|left|right|sqrt)$/.test(lower)
   )
 }
 
@@ -31,12 +32,14 @@ export const isPlainMathematics = (text: string): boolean => {
   }
 }
 
+/** More than two words, or one that leads up to something: `we get 17`. */
 const hasProse = (text: string): boolean =>
+  (text.match(/(?<!\\)\b\p{Ll}{3,}(?=\s+[\p{L}\d\\])/gu) ?? []).filter(isProseWord).length > 0 ||
   (text.replace(/\\[a-zA-Z]+/g, ' ').match(/\p{L}{2,}/gu) ?? []).filter(isProseWord).length > 2
 
 /** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */
 const ASIDE =
-  /[\s,;]*(?:\\text\w*\s*\{[\s,;]*)?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;])\s*(?:as|but)\b|(?<=\s)\((?=[^()]*\p{L}{2,}[^()]*\s))/iu
+  /[\s,;]*(?:\\text\w*\s*\{[\s,;]*)?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;])\s*(?:as|but)\b|(?<=\s)\((?=[^()]*\p{L}{2,}[^()]*\s))/iu
 
 /** Of an answer in words: only what cannot be part of a name. */
 const ASIDE_OF_WORDS =
@@ -44,7 +47,7 @@ const ASIDE_OF_WORDS =
 
 /** Directly behind these stands what is asserted. */
 const STATES =
-  /(?:^|(?<![\p{L}\\])(?:is|are|was|were|be|equals?|gets?|gives?|giving|yields?|yielding|obtains?|have|has|totals?|makes?|making|becomes?|so|hence|thus|therefore|but|answer|est|es|ist|of|approximately|about|exactly|simply|just|only|find)|[:=≈是为為])[\s*"'“(]*$/iu
+  /(?:^|(?<![\p{L}\\])(?:is|are|was|were|be|equals?|gets?|gives?|giving|yields?|yielding|obtains?|have|has|totals?|makes?|making|becomes?|so|hence|thus|therefore|but|answer|est|es|ist|approximately|about|exactly|simply|just|only|find|(?:total|average|maximum|minimum|probability|value|answer|result|distance|area|volume|count) of)|[:=≈是为為])[\s*"'“(]*$/iu
 const DENIES = /(?:\bnot|n['’]t|\bcannot|\bnever|\bneither|\bnor)\s+(?:\p{L}+\s+){0,2}[$("'“*]*$/iu
 const EQUATES = /[=≈][\s*"'“(]*$/u
 
@@ -78,28 +81,35 @@ const head = (text: string, aside: RegExp): string => {
   return at > 0 ? withoutTail(text.slice(0, at)) : text
 }
 
-/** An answer that stands alone, without a reason or condition behind it: `7, \text{ since } 3+4=7`. */
-export const withoutReason = (text: string): string => {
+/** The word that a text begins with, where it answers by itself. */
+export const YES_OR_NO = /^(?:yes|no|true|false)(?=[,.;!])/i
+
+/** An answer that stands alone, without a reason or condition behind it: `7, \text{ since } 3+4=7`; `Yes, it is`. */
+export const withoutReason = (text: string, expect: 'math' | 'text' = 'math'): string => {
+  if (expect === 'text') return YES_OR_NO.exec(text)?.[0] ?? head(text, ASIDE_OF_WORDS)
   const first = head(text, ASIDE)
   return first !== text && isPlainMathematics(first) ? first : text
 }
 
-const isYesOrNo = /^(?:yes|no|true|false)(?=[,.;!])/i
+/** A clause before the sentence proper: `With k = 3,`. */
+const CONDITION = /^(?:for|with|when|whenever|if|since|because|as|given|in|by|at|after|on|from|where|while|although|though|let)\b[^,]*,\s+(?:then\s+)?/i
 
-/** The answer in words of a sentence that begins with it. */
-const wordsIn = (sentence: string): string | null => {
-  const words = isYesOrNo.exec(sentence)?.[0] ?? head(sentence, ASIDE_OF_WORDS)
-  return words.length > 0 && words.length <= 80 ? words : null
+const withoutCondition = (text: string): string => {
+  const rest = text.replace(CONDITION, '')
+  return candidates(rest).length > 0 ? rest : text
 }
 
 /** The answer that a sentence gives, which stands behind "the answer is" or alone; null for none. */
 export const answerIn = (text: string, expect: 'math' | 'text'): string | null => {
-  const whole = text.replace(/^["'“(\s]*(?:is|are|that)\s+/i, '').trim()
+  const whole = withoutCondition(text.replace(/^["'“(\s]*(?:is|are|that)\s+/i, '').trim())
   const first = head(whole, ASIDE)
-  if (isPlainMathematics(first)) return first
+  if (!/^not\b/i.test(first) && isPlainMathematics(first)) return first
   if (first !== whole && !/^\p{L}{2}/u.test(masked(whole)) && isPlainMathematics(whole)) return whole
-  if (expect === 'text') return wordsIn(whole)
-  const chosen = asserted(text)
+  if (expect === 'text') {
+    const words = withoutReason(whole, 'text')
+    return words.length > 0 && words.length <= 80 ? words : null
+  }
+  const chosen = asserted(whole)
   if (chosen) return chosen.text
-  return whole.length > 0 && whole.length <= 40 && !/\s\S+\s\S+\s/.test(whole) && !DENIES.test(whole) ? whole : null
+  return whole.length > 0 && whole.length <= 40 && !/\s\S+\s\S+\s|^not\b/.test(whole) ? whole : null
 }

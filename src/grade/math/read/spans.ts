@@ -1,6 +1,7 @@
 /** @file Where mathematics stands in running text: between delimiters, or as bare numbers and fractions. */
 
 import { braceGroup } from './tokens.ts'
+import { quantityEnd } from './unit-text.ts'
 
 /** A stretch of text that may be an answer. */
 export interface Span {
@@ -112,6 +113,12 @@ const blanked = (text: string, spans: readonly Span[]): string => {
   return parts.join('') + text.slice(at)
 }
 
+/** The same with the unit behind it. */
+const withQuantity = (text: string, span: Span): Span => {
+  const end = quantityEnd(text, span.end)
+  return end === span.end ? span : { ...span, end, text: `${span.text}${text.slice(span.end, end)}` }
+}
+
 /** Candidates for an answer, sorted by where they end. */
 export const candidates = (text: string): Span[] => {
   const areas = delimited(text)
@@ -123,7 +130,12 @@ export const candidates = (text: string): Span[] => {
     end: match.index + match[0].length,
     text: balanced(match[0]),
   }))
-  return [...areas.filter(area => area.usable), ...latex, ...numbers].sort((a, b) => a.end - b.end)
+  return [...areas.filter(area => area.usable), ...latex, ...numbers]
+    .sort((a, b) => a.end - b.end)
+    .reduce<Span[]>((found, span) => {
+      if (span.start >= (found.at(-1)?.end ?? 0)) found.push(withQuantity(text, span))
+      return found
+    }, [])
 }
 
 /** Whether the text holds delimited mathematics, broken or not. */

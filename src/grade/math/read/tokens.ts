@@ -3,7 +3,7 @@
 import type { Budget } from '../budget.ts'
 import { BudgetSpent } from '../budget.ts'
 import { CALLS } from './calls.ts'
-import { readUnit } from './units.ts'
+import { isUnitWord } from './units.ts'
 import {
   CONSTANTS,
   DRESSES,
@@ -301,7 +301,7 @@ export class Tokenizer {
   /** Words stand apart from operators; the letters of a product touch them. */
   private readsAsWord(word: string, glued: boolean): boolean {
     if (/[^\x20-\x7eα-ωΑ-Ω]/u.test(word)) return true
-    if (word.length > 2 && readUnit(word)) return true
+    if (word.length > 2 && isUnitWord(word)) return true
     if (word.length < 3 || glued || this.source[this.at + word.length] === '{') return false
     const before = this.source.slice(0, this.at).trimEnd().at(-1) ?? ''
     const after = this.source.slice(this.at + word.length).trimStart()[0] ?? ''

@@ -32,6 +32,7 @@ export const withoutUnicode = (text: string): string => {
   if (/^[\x20-\x7e]*$/.test(text)) return text
   return text
     .replace(NOTHING, '')
+    .replace(/º/g, '°')
     .replace(SUPERSCRIPTS, run => `^{${ascii(run)}}`)
     .replace(SUBSCRIPTS, run => `_{${ascii(run)}}`)
     .replace(VULGAR, sign => sign.normalize('NFKC').replace(/^(\d+)⁄(\d+)$/, '\\frac{$1}{$2}'))

@@ -1,7 +1,7 @@
 /** @file Finds the units behind the numbers of an answer, LaTeX or plain, and marks them as `\unit{...}`. */
 
 import { braceGroup } from './tokens.ts'
-import { readUnit } from './units.ts'
+import { isPartOf, readUnit } from './units.ts'
 
 const SPACE = /(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z])|\{\})+/y
 const TIMES = /\\(?:cdot|times)(?![a-zA-Z])|[·⋅∙×]|\*(?!\*)|-(?=\p{L})/uy
@@ -9,7 +9,7 @@ const ROMAN = /\\(?:text(?:rm|normal|it)?|mathrm|rm|mbox|hbox|operatorname|unit|
 const NAMED = /\\(Omega|ohm|mu|degree|AA|celsius)(?![a-zA-Z])\s*/y
 const POWER = /\s*(?:\^|\*\*)\s*(?:\{\s*)?\(?([-−–]?\d{1,2})\)?(?:\s*\})?|(?<=\p{L})([23])(?![\d.\p{L}])/uy
 const DEGREE = /\s*(?:\^\s*)?(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![a-zA-Z])|°)/y
-const LETTERS = /[\p{L}$€£¥₹¢℃℉]+\.?/uy
+const LETTERS = /[\p{L}¢]+\.?/uy
 const BRACKET = /[/()]/y
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -27,7 +27,12 @@ const CLAUSE_END = /^[\s~]*(?:$|[,;.)\]}?!]|\\[}\])]|\\text|\d|\(|\p{L}{2})/u
 const LONE = /^[mgshlLKVANWJCFTHSGMBΩÅ]$/
 /** Units of two small letters that are also written right behind their number; others are products of variables there. */
 const GLUED = /^(?:[mck]m|[mk]g|ml|ms|ft|in|hr|lb|oz|yd|mi)$/
-const isGluedUnit = (word: string): boolean => word.length > 1 && (GLUED.test(word) || !/^[a-z]{2}$/.test(word))
+/** `2h30min` */
+const CLOCK = /^\s*\d+\s*(?:min|m|s)/
+const isGluedUnit = (word: string, ahead: string): boolean =>
+  word.length === 1 ? /[hm]/.test(word) && CLOCK.test(ahead) : GLUED.test(word) || !/^[a-z]{2}$/.test(word)
+/** `k\Omega` */
+const PREFIXED = /^\\(?:Omega|ohm)/
 
 /** Degrees of an angle: a mark behind a number, also inside a formula. */
 const DEGREES = /^\s*(?:°|deg(?:rees?)?)\s*$/
@@ -105,14 +110,16 @@ class UnitScanner {
     const word = this.take(LETTERS)?.[0].replace('.', '')
     if (word === undefined) return false
     if (this.roman) return this.add(word)
-    if (this.letters === 'variables' || !(glued ? isGluedUnit(word) : word.length > 1 || LONE.test(word))) return false
+    const ahead = this.source.slice(this.at, this.at + 9)
+    const isUnit = glued ? isGluedUnit(word, ahead) : word.length > 1 || LONE.test(word) || PREFIXED.test(ahead)
+    if (this.letters === 'variables' || !isUnit) return false
     this.doubtful ||= word.length <= 2
     return this.add(word)
   }
 }
 
 /** What a number can end with, and what a unit can begin with. */
-const PLACES = /(?<=[\d)}\]!]|\d\.|\\pi|π)(?=[\s~]*(?:\\[a-zA-Z,;:! ]|[\p{L}$€£¥₹¢℃℉°^{(/]))/gu
+const PLACES = /(?<=[\d)}\]!]|\d\.|\\pi|π)(?=[\s~]*(?:\\[a-zA-Z,;:! ]|[\p{L}¢°^{(/]))/gu
 
 /**
  * The text with every unit that is known as `\unit{...}` in one spelling. Words that are no unit stay as they are.
@@ -129,4 +136,26 @@ export const withUnits = (source: string, letters: 'units' | 'variables'): strin
     done = found.end
   }
   return result + source.slice(done)
+}
+
+const SCALE = /[\s~]+(?:hundred|thousand|million|billion|trillion|dozen)s?(?![\p{L}])/uy
+const NEXT_PART = /\s*(?:,\s*)?(?:and\s+)?\d+(?:\.\d+)?(?=\s?\p{L})/uy
+
+/** Where the quantity ends whose number ends at `from`: behind `million`, its unit and the smaller parts of `2 hours and 30 minutes`. */
+export const quantityEnd = (text: string, from: number): number => {
+  const skip = (pattern: RegExp, at: number): number => {
+    pattern.lastIndex = at
+    return pattern.test(text) ? pattern.lastIndex : at
+  }
+  const scaled = skip(SCALE, from)
+  const first = new UnitScanner(text, scaled, 'units').longest()
+  if (!first) return scaled
+  let [end, unit] = [first.end, readUnit(first.unit)!]
+  for (;;) {
+    const number = skip(NEXT_PART, end)
+    const part = number > end ? new UnitScanner(text, number, 'units').longest() : null
+    const smaller = part && readUnit(part.unit)!
+    if (!smaller || !isPartOf(smaller, unit)) return end
+    ;[end, unit] = [part.end, smaller]
+  }
 }

@@ -27,7 +27,7 @@ const DEFINITIONS = `
 * mol | mole
 * cd | candela
 * rad | radian
-* bit
+* bit | bit
 sr | steradian
 rev | revolution rotation turn
 dB | decibel
@@ -171,7 +171,7 @@ for (const line of DEFINITIONS.trim().split('\n')) {
     /^(\* )?([^|=]+?)(?: \| ([^=]+?))?(?: = ([^@]+?)(?: @ (.+))?)?$/.exec(line)!
   const definition = { text, base: symbols.split(' ')[0], offset, prefixed: star !== undefined }
   for (const symbol of symbols.split(' ')) SYMBOLS[symbol] = definition
-  for (const name of [...names.split(' '), ...symbols.split(' ').filter(each => each.length > 3)])
+  for (const name of [...names.split(' '), ...symbols.split(' ').filter(each => /^[a-z]{3}/.test(each))])
     if (name !== '') NAMES[name] = definition
 }
 
@@ -228,7 +228,7 @@ const unitWord = (word: string): Unit | null => {
   return bySymbol(short) ?? bySymbol(short.replace(/^K/, 'k')) ?? bySymbol(short.toLowerCase())
 }
 
-const ABBREVIATED = /^(?:lb|oz|hr|yd|yr|wk|mo|kg|cm|km|mm|ml|min|sec|gal|mol|bar|atm|rev)s$/
+const ABBREVIATED = /^(?:lb|oz|hr|yd|yr|wk|mo|kg|cm|km|mm|ml)s$/
 
 /** Names of several words, and other spellings. */
 const PHRASES: readonly [RegExp, string][] = [
@@ -327,6 +327,13 @@ export const readUnit = (text: string): Unit | null => {
   return new UnitReader(plain.trim()).whole()
 }
 
+/** Says how much, and nothing about of what: `5 units`, `6 square units`. */
+export const NO_UNIT = /^(?:(?:square|cubic|sq|cu)\.? )?units?(?:\^[23]| squared| cubed)?$/i
+
+/** Words that are a unit, or a part of its name. */
+export const isUnitWord = (word: string): boolean =>
+  /^(?:units?|square|cubic|sq|cu|squared|cubed|per|degrees?|percent(?:age)?|pct|hundred|thousand|million|billion|trillion|dozen)$/i.test(word) || readUnit(word) !== null
+
 /** How many of these: words that multiply the number before them. */
 export const SCALES = table<Rational>(
   Object.fromEntries(
@@ -341,6 +348,12 @@ export const SCALES = table<Rational>(
 export const sameDimension = (a: Unit, b: Unit): boolean => {
   const names = new Set([...Object.keys(a.bases), ...Object.keys(b.bases)])
   return [...names].every(name => name === 'π' || (a.bases[name] ?? 0) === (b.bases[name] ?? 0))
+}
+
+/** Whether one is a smaller unit of the same dimension: minutes and hours. */
+export const isPartOf = (small: Unit, large: Unit): boolean => {
+  const ratio = sameDimension(small, large) && ratioOf(large, small)
+  return ratio !== false && ratio !== null && ratio.factor.n > ratio.factor.d
 }
 
 /** How many of `to` one of `from` is, as a rational times a power of π. */
