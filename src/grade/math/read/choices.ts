@@ -9,10 +9,10 @@ const plain = (text: string): string =>
 const ANSWER =
   'answer|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap|ответ|答案|答え|정답|उत्तर'
 const IS =
-  '(?:\\s*(?:is|are|ist|est|es|è|é|seems? to be|appears to be|would be|should be|must be|has to be|to be)(?![\\p{L}’\'])|\\s*[:：=是为]|は)+'
-const SURELY = '(?:\\s*(?:therefore|thus|then|clearly|definitely|indeed|simply|just|probably|most likely|for sure),?)*'
-const NAMED = '(?:\\s*(?:the\\s+)?(?:option|choice|letter|answer))?'
-const LETTER = '[\\s:]*[([{]?([A-Ja-j])(?![\\p{L}\\d’\']|\\.\\d)'
+  '(?:\\s{0,9}(?:is|are|ist|est|es|è|é|seems? to be|appears to be|would be|should be|must be|has to be|to be)(?![\\p{L}’\'])|\\s{0,9}[:：=是为]|は)+'
+const SURELY = '(?:\\s{0,9}(?:therefore|thus|then|clearly|definitely|indeed|simply|just|probably|most likely|for sure),?)*'
+const NAMED = '(?:\\s{0,9}(?:the\\s+)?(?:option|choice|letter|answer))?'
+const LETTER = '[\\s:]{0,9}[([{]?([A-Ja-j])(?![\\p{L}\\d’\']|\\.\\d)'
 
 /** Ways to say which option is right; the letter is what was captured. */
 const CHOSEN = [

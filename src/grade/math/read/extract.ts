@@ -54,7 +54,7 @@ export const isResponse = (text: string): boolean => {
   if (/\\f?box(?:ed)?\s*\{|####|<answer>|<\/?think>|\banswers?\b|\bfinal\b|<\|/i.test(text)) return true
   if (CONCLUDES.test(text)) return true
   const outside = outsideDelimiters(text)
-  const bare = outside.replace(/[a-zA-Z][\w.]*\(/g, ' ').replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
+  const bare = outside.replace(/(?<![\w.])[a-zA-Z][\w.]{0,40}\(/g, ' ').replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
   const words = (bare.match(/\p{L}{2,}/gu) ?? []).filter(isProseWord)
   if (/\p{Script=Han}/u.test(outside) && /[\d\\]/.test(text)) return true
   if (/^\s*\p{L}{3,}\s*:\s*[\d-]/u.test(text)) return true

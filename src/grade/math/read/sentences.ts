@@ -39,11 +39,11 @@ const hasProse = (text: string): boolean =>
 
 /** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */
 const ASIDE =
-  /[\s,;]*(?:\\text\w*\s*\{[\s,;]*)?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;])\s*(?:as|but)\b|(?<=\s)\((?=[^()]*\p{L}{2,}[^()]*\s))/iu
+  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
 
 /** Of an answer in words: only what cannot be part of a name. */
 const ASIDE_OF_WORDS =
-  /[\s,;]*\b(?:because|since)\b|[,;]\s*(?:not|which|where|as|but|it|he|she|they|we|that|although)\b|\s\((?=[^()]*\s)/iu
+  /\b(?:because|since)\b|[,;]\s{0,9}(?:not|which|where|as|but|it|he|she|they|we|that|although)\b|\s\((?=[^()]{0,99}\s)/iu
 
 /** Directly behind these stands what is asserted. */
 const STATES =
@@ -73,6 +73,9 @@ const asserted = (text: string): Span | undefined => {
   return chosen ?? found.find(span => /\d/.test(span.text)) ?? found.at(-1)
 }
 
+/** Longer texts are no answer with a reason. */
+const MAX_CHARACTERS = 1000
+
 const withoutTail = (text: string): string => text.replace(/[\s,;:]+$/, '')
 
 /** What stands before the first aside, without commas; the whole where there is none. */
@@ -86,6 +89,7 @@ export const YES_OR_NO = /^(?:yes|no|true|false)(?=[,.;!])/i
 
 /** An answer that stands alone, without a reason or condition behind it: `7, \text{ since } 3+4=7`; `Yes, it is`. */
 export const withoutReason = (text: string, expect: 'math' | 'text' = 'math'): string => {
+  if (text.length > MAX_CHARACTERS) return text
   if (expect === 'text') return YES_OR_NO.exec(text)?.[0] ?? head(text, ASIDE_OF_WORDS)
   const first = head(text, ASIDE)
   return first !== text && isPlainMathematics(first) ? first : text
