@@ -72,7 +72,8 @@ const refuse = (what: string, where: string, hint: string): DataError =>
  */
 const jsonOf = (value: unknown, where: string, column?: SchemaTree): unknown => {
   if (value === undefined || value === null) return null
-  const exact = typeof value === 'number' || typeof value === 'bigint' ? leafValue(value, where, column) : undefined
+  const exact =
+    typeof value === 'number' || typeof value === 'bigint' ? leafValue(value, where, column) : undefined
   if (exact !== undefined) return exact
   if (typeof value === 'bigint')
     return value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : value.toString()
@@ -95,7 +96,12 @@ const structOf = (
     Object.entries(value).flatMap(([key, own]) =>
       own === undefined || own === null
         ? []
-        : [[key, jsonOf(own, where.endsWith(' ') ? `${where}${key}` : `${where}.${key}`, childOf(column, key))]],
+        : [
+            [
+              key,
+              jsonOf(own, where.endsWith(' ') ? `${where}${key}` : `${where}.${key}`, childOf(column, key)),
+            ],
+          ],
     ),
   )
 
@@ -104,7 +110,12 @@ const childOf = (column: SchemaTree | undefined, key: string): SchemaTree | unde
   if (column === undefined) return undefined
   const children = column.children
   const child = children.find(({ element }) => element.name === key)
-  return child ?? (children.length === 1 ? childOf(children[0], key) : children.find(({ element }) => element.name === 'value'))
+  return (
+    child ??
+    (children.length === 1
+      ? childOf(children[0], key)
+      : children.find(({ element }) => element.name === 'value'))
+  )
 }
 
 const leafOf = (column: SchemaTree): SchemaTree =>
@@ -123,14 +134,20 @@ const leafValue = (value: number | bigint, where: string, column?: SchemaTree): 
 /** The reader multiplies digits by a power of ten, which rounds; up to 2^53 the digits are all there. */
 const decimalOf = (value: number, scale: number, where: string): number => {
   if (Math.abs(value) * 10 ** scale > Number.MAX_SAFE_INTEGER)
-    throw refuse('a decimal of more digits than a number holds', where, 'write it as text, or with fewer digits')
+    throw refuse(
+      'a decimal of more digits than a number holds',
+      where,
+      'write it as text, or with fewer digits',
+    )
   return Number(value.toFixed(scale))
 }
 
 /** @param count how many of the 10^-places of a second have passed since midnight */
 const timeOf = (count: number, places: number): string => {
   const seconds = Math.floor(count / 10 ** places)
-  const clock = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(n => String(Math.floor(n)).padStart(2, '0'))
+  const clock = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(n =>
+    String(Math.floor(n)).padStart(2, '0'),
+  )
   const rest = count % 10 ** places
   return clock.join(':') + (rest === 0 ? '' : `.${String(rest).padStart(places, '0')}`)
 }
@@ -244,7 +261,14 @@ export async function* parquetRows(
       const rows = Number(group.num_rows)
       const step = rowsAtOnce(group, read, name, { maxGroupBytes, batchBytes })
       for (let start = 0; start < rows; start += step)
-        yield* batchOf(source, { metadata, schema }, read, columns, first + start, first + Math.min(rows, start + step))
+        yield* batchOf(
+          source,
+          { metadata, schema },
+          read,
+          columns,
+          first + start,
+          first + Math.min(rows, start + step),
+        )
       first += rows
     }
   } catch (error) {

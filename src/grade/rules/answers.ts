@@ -3,7 +3,15 @@
 import { z } from 'zod'
 import type { GradeItem } from '../grader.ts'
 import { labelIn } from '../logic/answer.ts'
-import { afterThinking, behindHashes, gradeMath, lastBox, lastTagged, mathEqual } from '../math/index.ts'
+import {
+  afterThinking,
+  behindHashes,
+  gradeMath,
+  lastBox,
+  lastTagged,
+  mathEqual,
+  withoutTextCommands,
+} from '../math/index.ts'
 import { rightAnswers } from '../reference.ts'
 import { defineRule } from './rule.ts'
 import { fold } from './text.ts'
@@ -38,9 +46,9 @@ const finalAnswer = (text: string): string =>
 
 /** Spec 1.4: without \boxed{}, surrounding marks, closing full stop and case; one kind of space. */
 export const normaliseAnswer = (text: string): string =>
-  fold(lastBox(text)?.text ?? text)
-    .replace(/^["'`*_$(\s]{1,10}/, '')
-    .replace(/["'`*_$.)\s]{1,10}$/, '')
+  fold(withoutTextCommands(lastBox(text)?.text ?? text))
+    .replace(/^["'`*_$(\\\s]{1,10}/, '')
+    .replace(/["'`*_$.)\\\s]{1,10}$/, '')
 
 const NUMBER = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,3})?)(?: ?\/ ?(\d+(?:\.\d+)?))?$/
 

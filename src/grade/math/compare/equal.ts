@@ -51,7 +51,11 @@ const answerText = (
   expect: Expect = 'math',
 ): string | null => {
   const search = extract && (isResponse(given) || expect === 'choice')
-  const answer = search ? extractAnswer(given, { expect }) : expect === 'choice' ? given : withoutReason(given, expect)
+  const answer = search
+    ? extractAnswer(given, { expect })
+    : expect === 'choice'
+      ? given
+      : withoutReason(given, expect)
   return answer === null ? null : cleaned(answer)
 }
 

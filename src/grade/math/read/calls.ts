@@ -38,7 +38,9 @@ const matrix: Build = args => {
 }
 
 const union: Build = args =>
-  args.length === 0 ? null : args.reduce((left, right) => ({ kind: 'setOperation', operator: 'union', left, right }))
+  args.length === 0
+    ? null
+    : args.reduce((left, right) => ({ kind: 'setOperation', operator: 'union', left, right }))
 
 const binomial = two((n, k) => call('binomial')([n, k])!)
 

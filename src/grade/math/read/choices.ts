@@ -9,10 +9,11 @@ const plain = (text: string): string =>
 const ANSWER =
   'answer|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap|ответ|答案|答え|정답|उत्तर'
 const IS =
-  '(?:\\s{0,9}(?:is|are|ist|est|es|è|é|seems? to be|appears to be|would be|should be|must be|has to be|to be)(?![\\p{L}’\'])|\\s{0,9}[:：=是为]|は)+'
-const SURELY = '(?:\\s{0,9}(?:therefore|thus|then|clearly|definitely|indeed|simply|just|probably|most likely|for sure),?)*'
+  "(?:\\s{0,9}(?:is|are|ist|est|es|è|é|seems? to be|appears to be|would be|should be|must be|has to be|to be)(?![\\p{L}’'])|\\s{0,9}[:：=是为]|は)+"
+const SURELY =
+  '(?:\\s{0,9}(?:therefore|thus|then|clearly|definitely|indeed|simply|just|probably|most likely|for sure),?)*'
 const NAMED = '(?:\\s{0,9}(?:the\\s+)?(?:option|choice|letter|answer))?'
-const LETTER = '[\\s:]{0,9}[([{]?([A-Ja-j])(?![\\p{L}\\d’\']|\\.\\d)'
+const LETTER = "[\\s:]{0,9}[([{]?([A-Ja-j])(?![\\p{L}\\d’']|\\.\\d)"
 
 /** Ways to say which option is right; the letter is what was captured. */
 const CHOSEN = [
@@ -28,9 +29,12 @@ const FIRST = /^\W*(?:(?:option|choice|letter)\s+)?[([{]?([A-Ja-j])(?:[)\]}]|[.:
 const MENTIONED = /(?<![\p{L}\d’'\\])[([{]?([A-J])(?![\p{L}\d’'])[)\]}]?/gu
 
 /** Behind an `A` or `I` that is a word: another word that goes on. */
-const GOES_ON = /^\s+(?!(?:because|since|as|and|or|nor|but|for|is|was|seems|must|would|with|due|by|not)\b)\p{Ll}/u
-const DENIED = /(?:\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:\p{L}+\s+){0,2}[([{]?$/iu
-const REFUTED = /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
+const GOES_ON =
+  /^\s+(?!(?:because|since|as|and|or|nor|but|for|is|was|seems|must|would|with|due|by|not)\b)\p{Ll}/u
+const DENIED =
+  /(?:\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:\p{L}+\s+){0,2}[([{]?$/iu
+const REFUTED =
+  /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
 const OTHERS = /^[)\]}]?\s*(?:,|and|or|&|\/)\s*(?:option\s+|choice\s+)?[([{]?[A-J](?![\p{L}\d’'])/u
 
 interface Mention {
@@ -55,7 +59,9 @@ const mentionsOf = (text: string, pattern: RegExp): Mention[] =>
 
 /** A small letter is an option only where nothing can go on behind it: `d.`, not `a number`. */
 const isLetter = ({ letter, isUpper, behind }: Mention): boolean =>
-  isUpper ? !(/[AI]/.test(letter) && GOES_ON.test(behind)) : !GOES_ON.test(behind) && !/^\s+\p{Lu}/u.test(behind)
+  isUpper
+    ? !(/[AI]/.test(letter) && GOES_ON.test(behind))
+    : !GOES_ON.test(behind) && !/^\s+\p{Lu}/u.test(behind)
 
 const stands = (mention: Mention): boolean =>
   isLetter(mention) && !DENIED.test(mention.before) && !REFUTED.test(mention.behind)
@@ -71,6 +77,10 @@ export const choiceIn = (text: string): string | null => {
   if (last) return OTHERS.test(last.behind) ? null : last.letter
   const first = FIRST.exec(words)
   if (first) return OTHERS.test(words.slice(first[0].length - 1)) ? null : first[1].toUpperCase()
-  const letters = new Set(mentionsOf(words, MENTIONED).filter(stands).map(({ letter }) => letter))
+  const letters = new Set(
+    mentionsOf(words, MENTIONED)
+      .filter(stands)
+      .map(({ letter }) => letter),
+  )
   return letters.size === 1 ? [...letters][0] : null
 }

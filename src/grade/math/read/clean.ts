@@ -17,7 +17,8 @@ const CURRENCIES: Readonly<Record<string, string>> = { '€': 'euro', '£': 'GBP
 const LONE_DOLLAR = /^([^$]*)(?<!\\)\$(\d[^$]*)$/
 
 /** `**bold**` as Markdown writes it: not between two operands, where it is a power. */
-const BOLD = /(?<![\p{L}\p{N})\]}])\*\*(?=\S)((?:(?!\*\*(?![\p{L}\p{N}(\\+−-])).){0,400}?\S)\*\*(?![\p{L}\p{N}(\\])/gu
+const BOLD =
+  /(?<![\p{L}\p{N})\]}])\*\*(?=\S)((?:(?!\*\*(?![\p{L}\p{N}(\\+−-])).){0,400}?\S)\*\*(?![\p{L}\p{N}(\\])/gu
 
 const REPLACEMENTS: readonly [RegExp, string | ((...parts: string[]) => string)][] = [
   [/<\|[a-z_]{1,40}\|>/gi, ' '],

@@ -35,7 +35,8 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   if (hashed !== null) return held(hashed, options)
   if (options.expect === 'choice') return announced(text, ANNOUNCED, options)?.text ?? choiceIn(text)
   const said = announced(text, ANNOUNCED, options)?.text
-  if (said === undefined && options.expect === 'text' && YES_OR_NO.test(text.trim())) return withoutReason(text.trim(), 'text')
+  if (said === undefined && options.expect === 'text' && YES_OR_NO.test(text.trim()))
+    return withoutReason(text.trim(), 'text')
   return said ?? conclusion(text) ?? lastCandidate(text)
 }
 
@@ -43,7 +44,8 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
 const held = (text: string, options: ExtractOptions): string | null => {
   if (options.expect === 'choice') return choiceIn(text) ?? (text.trim() || null)
   const words = withoutTextCommands(text)
-  if (words.length < 2000 && (lastBox(words) || words.search(ANNOUNCED) >= 0)) return extractAnswer(words, options)
+  if (words.length < 2000 && (lastBox(words) || words.search(ANNOUNCED) >= 0))
+    return extractAnswer(words, options)
   const isSentence = (masked(words).match(/\p{L}{2,}/gu) ?? []).filter(isProseWord).length > 1
   const found = isSentence ? answerIn(words.trim(), options.expect ?? 'math') : withoutReason(text.trim())
   return found || text.trim() || null
@@ -54,7 +56,9 @@ export const isResponse = (text: string): boolean => {
   if (/\\f?box(?:ed)?\s*\{|####|<answer>|<\/?think>|\banswers?\b|\bfinal\b|<\|/i.test(text)) return true
   if (CONCLUDES.test(text)) return true
   const outside = outsideDelimiters(text)
-  const bare = outside.replace(/(?<![\w.])[a-zA-Z][\w.]{0,40}\(/g, ' ').replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
+  const bare = outside
+    .replace(/(?<![\w.])[a-zA-Z][\w.]{0,40}\(/g, ' ')
+    .replace(/\\(?:begin|end)\s*\{[a-z*]*\}|\\[a-zA-Z]+/g, ' ')
   const words = (bare.match(/\p{L}{2,}/gu) ?? []).filter(isProseWord)
   if (/\p{Script=Han}/u.test(outside) && /[\d\\]/.test(text)) return true
   if (/^\s*\p{L}{3,}\s*:\s*[\d-]/u.test(text)) return true

@@ -88,7 +88,8 @@ export abstract class SumParser extends AtomParser {
   /** A factor without a sign between: a mixed number, or a product. */
   private implied(left: Node): Node {
     const { type } = this.peek()
-    if (left.kind === 'quantity' && type === 'number' && this.peekAt(1).type === 'text') return this.mixed(left)
+    if (left.kind === 'quantity' && type === 'number' && this.peekAt(1).type === 'text')
+      return this.mixed(left)
     const plainMixed = left.kind === 'number' && type === 'number' && this.mixedPlain(left)
     if (plainMixed) return plainMixed
     if (type === 'number' && left.kind === 'number') throw new ParseError('two numbers side by side')
@@ -139,7 +140,8 @@ export abstract class SumParser extends AtomParser {
     while (this.peek().type === 'text') {
       words += `${this.next().value} `
       if (this.takeOperator('^')) words = `${words.trimEnd()}^${this.exponentText()} `
-      if (this.peekOperator('/') && this.peekAt(1).type === 'text') words = `${words.trimEnd()}${this.next().value}`
+      if (this.peekOperator('/') && this.peekAt(1).type === 'text')
+        words = `${words.trimEnd()}${this.next().value}`
     }
     return words.trim()
   }

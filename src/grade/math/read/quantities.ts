@@ -40,7 +40,8 @@ const converted = (value: Node, from: Unit, to: Unit): Node => {
   if (!ratio) return value
   const shifted = from.offset ? plus(value, numberNode(from.offset)) : value
   const scaled = times(shifted, numberNode(ratio.factor))
-  const turned = ratio.pi === 0 ? scaled : times(scaled, { kind: 'power', base: PI, exponent: wholeNumber(ratio.pi) })
+  const turned =
+    ratio.pi === 0 ? scaled : times(scaled, { kind: 'power', base: PI, exponent: wholeNumber(ratio.pi) })
   return to.offset ? plus(turned, times(numberNode(to.offset), wholeNumber(-1))) : turned
 }
 
@@ -48,7 +49,8 @@ const wholeNumber = (value: number): Node => numberNode({ n: BigInt(value), d: 1
 
 /** Value and unit of a node; no unit for a bare expression. Beside a unit, the letter of `5000m` is one as well. */
 const split = (node: Node, other: Node): { value: Node; unit: string | null } => {
-  if (node.kind === 'quantity') return { value: node.value, unit: node.unit.startsWith('%') ? '%' : node.unit }
+  if (node.kind === 'quantity')
+    return { value: node.value, unit: node.unit.startsWith('%') ? '%' : node.unit }
   const guess = other.kind === 'quantity' && !/^[%°]/.test(other.unit) ? withUnitLetter(node) : null
   return guess ?? { value: node, unit: null }
 }
@@ -123,7 +125,9 @@ const sameWords = (a: string, b: string): boolean => {
 const perhapsUnit = (a: Node, b: Node, equal: Equal): boolean => {
   const [number, product] = a.kind === 'number' ? [a, b] : [b, a]
   const guess = withUnitLetter(product)
-  return number.kind === 'number' && /^[a-zL]$/.test(guess?.unit ?? '') && equal(number, guess!.value) === true
+  return (
+    number.kind === 'number' && /^[a-zL]$/.test(guess?.unit ?? '') && equal(number, guess!.value) === true
+  )
 }
 
 /** `204_5` against a bare 204: the digits agree, the values do not; nobody can tell what was meant. */

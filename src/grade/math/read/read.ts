@@ -59,7 +59,8 @@ const withPythonConstants = (node: Node): Node | null => {
 }
 
 /** `2x + 3 m`: where there are variables, that letter is one of them. */
-const isUnitOfVariables = (node: Node): boolean => node.kind === 'quantity' && symbolsOf(node.value).length > 0
+const isUnitOfVariables = (node: Node): boolean =>
+  node.kind === 'quantity' && symbolsOf(node.value).length > 0
 
 /**
  * The readings of a cleaned answer, the likeliest first; none where it is not understood. A comma between digits may

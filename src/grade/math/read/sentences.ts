@@ -96,7 +96,8 @@ export const withoutReason = (text: string, expect: 'math' | 'text' = 'math'): s
 }
 
 /** A clause before the sentence proper: `With k = 3,`. */
-const CONDITION = /^(?:for|with|when|whenever|if|since|because|as|given|in|by|at|after|on|from|where|while|although|though|let)\b[^,]*,\s+(?:then\s+)?/i
+const CONDITION =
+  /^(?:for|with|when|whenever|if|since|because|as|given|in|by|at|after|on|from|where|while|although|though|let)\b[^,]*,\s+(?:then\s+)?/i
 
 const withoutCondition = (text: string): string => {
   const rest = text.replace(CONDITION, '')

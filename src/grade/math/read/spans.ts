@@ -154,4 +154,6 @@ export const outsideDelimiters = (text: string): string => {
 
 /** The text with `#` in place of its delimited mathematics; places stay the same. */
 export const masked = (text: string): string =>
-  text.replace(/\$\$[^$]*\$\$|\$[^$\n]*\$|\\\[[\s\S]*?\\\]|\\\([\s\S]*?\\\)/g, part => '#'.repeat(part.length))
+  text.replace(/\$\$[^$]*\$\$|\$[^$\n]*\$|\\\[[\s\S]*?\\\]|\\\([\s\S]*?\\\)/g, part =>
+    '#'.repeat(part.length),
+  )

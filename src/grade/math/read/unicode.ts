@@ -23,7 +23,8 @@ const FACES = /[\u{1d400}-\u{1d7ff}！-～ﬀ-ﬆ℀-⅏Ⅰ-ⅿ①-⓿″‴µ\u
 const NOTHING = /[\u00ad\u200b-\u200d\u2060-\u2064\ufeff\ufe0e\ufe0f]/g
 
 /** What a root sign binds where no bracket follows: a number, or a letter, with its exponent. */
-const ROOT = /(√|∛|∜)\s*(?=\S)(?:([-−]?(?:\d+(?:[.,]\d+)?|\\frac\{\d+\}\{\d+\}|\p{L})(?:\^\{[^{}]*\})?)|(?=[({\\|]))/gu
+const ROOT =
+  /(√|∛|∜)\s*(?=\S)(?:([-−]?(?:\d+(?:[.,]\d+)?|\\frac\{\d+\}\{\d+\}|\p{L})(?:\^\{[^{}]*\})?)|(?=[({\\|]))/gu
 
 const ascii = (text: string): string => text.normalize('NFKC').replace(/[−‐‑–]/g, '-')
 

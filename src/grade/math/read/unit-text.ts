@@ -65,7 +65,8 @@ class UnitScanner {
   longest(): Found | null {
     while (this.unit.length < MAX_CHARACTERS && this.piece()) {
       const ends = !this.doubtful || CLAUSE_END.test(this.source.slice(this.at, this.at + 9))
-      if (ends && !DEGREES.test(this.unit) && readUnit(this.unit)) this.best = { unit: this.unit.trim(), end: this.at }
+      if (ends && !DEGREES.test(this.unit) && readUnit(this.unit))
+        this.best = { unit: this.unit.trim(), end: this.at }
     }
     return this.best
   }
@@ -111,7 +112,9 @@ class UnitScanner {
     if (word === undefined) return false
     if (this.roman) return this.add(word)
     const ahead = this.source.slice(this.at, this.at + 9)
-    const isUnit = glued ? isGluedUnit(word, ahead) : word.length > 1 || LONE.test(word) || PREFIXED.test(ahead)
+    const isUnit = glued
+      ? isGluedUnit(word, ahead)
+      : word.length > 1 || LONE.test(word) || PREFIXED.test(ahead)
     if (this.letters === 'variables' || !isUnit) return false
     this.doubtful ||= word.length <= 2
     return this.add(word)

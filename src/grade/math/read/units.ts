@@ -332,7 +332,9 @@ export const NO_UNIT = /^(?:(?:square|cubic|sq|cu)\.? )?units?(?:\^[23]| squared
 
 /** Words that are a unit, or a part of its name. */
 export const isUnitWord = (word: string): boolean =>
-  /^(?:units?|square|cubic|sq|cu|squared|cubed|per|degrees?|percent(?:age)?|pct|hundred|thousand|million|billion|trillion|dozen)$/i.test(word) || readUnit(word) !== null
+  /^(?:units?|square|cubic|sq|cu|squared|cubed|per|degrees?|percent(?:age)?|pct|hundred|thousand|million|billion|trillion|dozen)$/i.test(
+    word,
+  ) || readUnit(word) !== null
 
 /** How many of these: words that multiply the number before them. */
 export const SCALES = table<Rational>(
@@ -340,7 +342,10 @@ export const SCALES = table<Rational>(
     Object.entries({ hundred: 2, thousand: 3, million: 6, billion: 9, trillion: 12 })
       .map(([name, power]): [string, Rational] => [name, { n: 10n ** BigInt(power), d: 1n }])
       .concat([['dozen', { n: 12n, d: 1n }]])
-      .flatMap(([name, value]) => [[name, value], [`${name}s`, value]]), // prettier-ignore
+      .flatMap(([name, value]) => [
+        [name, value],
+        [`${name}s`, value],
+      ]), // prettier-ignore
   ),
 )
 

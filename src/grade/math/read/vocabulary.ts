@@ -140,7 +140,7 @@ export const OPERATORS = table<string>({
   '%': '%',
   '％': '%',
   '°': '°',
-  'º': '°',
+  º: '°',
   '′': "'",
   "'": "'",
   circ: 'circ',
@@ -208,7 +208,9 @@ const GREEK_LETTERS =
 
 /** Names of TeX's commands by the letters themselves. */
 export const GREEK = table<string>(
-  Object.fromEntries(GREEK_LETTERS.flatMap((letter, i) => (i % 2 === 0 ? [[letter, GREEK_LETTERS[i + 1]]] : []))),
+  Object.fromEntries(
+    GREEK_LETTERS.flatMap((letter, i) => (i % 2 === 0 ? [[letter, GREEK_LETTERS[i + 1]]] : [])),
+  ),
 )
 export const GREEK_NAMES: ReadonlySet<string> = new Set(GREEK_LETTERS.filter((_, i) => i % 2 === 1))
 

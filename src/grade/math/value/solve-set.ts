@@ -77,7 +77,8 @@ const conditions = (
 ): RealSet | null => {
   const sets: RealSet[] = []
   for (const item of items) {
-    const isSet = item.kind === 'relation' || item.kind === 'setOperation' || (item.kind === 'group' && joined === 'or')
+    const isSet =
+      item.kind === 'relation' || item.kind === 'setOperation' || (item.kind === 'group' && joined === 'or')
     const set = isSet ? realSetOf(item, rules) : null
     if (!set) return null
     sets.push(set)
