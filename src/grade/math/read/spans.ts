@@ -21,6 +21,7 @@ const DELIMITERS: readonly [open: string, close: string, lines: boolean][] = [
   ['\\[', '\\]', true],
   ['\\(', '\\)', false],
   ['$', '$', false],
+  ['`', '`', false],
 ]
 
 const isProse = (inside: string): boolean =>
@@ -47,7 +48,7 @@ const delimited = (text: string): Delimited[] => {
   const found: Delimited[] = []
   const lastClose = new Map(DELIMITERS.map(([, close]) => [close, text.lastIndexOf(close)]))
   for (let i = 0; i < text.length; i++) {
-    if (text[i] !== '$' && text[i] !== '\\') continue
+    if (!'$\\`'.includes(text[i])) continue
     const delimiter = DELIMITERS.find(([open]) => text.startsWith(open, i))
     if (!delimiter) {
       if (text[i] === '\\') i++
@@ -154,6 +155,6 @@ export const outsideDelimiters = (text: string): string => {
 
 /** The text with `#` in place of its delimited mathematics; places stay the same. */
 export const masked = (text: string): string =>
-  text.replace(/\$\$[^$]*\$\$|\$[^$\n]*\$|\\\[[\s\S]*?\\\]|\\\([\s\S]*?\\\)/g, part =>
+  text.replace(/\$\$[^$]*\$\$|\$[^$\n]*\$|\\\[[\s\S]*?\\\]|\\\([\s\S]*?\\\)|`[^`\n]*`/g, part =>
     '#'.repeat(part.length),
   )

@@ -20,7 +20,7 @@ const SUBSCRIPTS = /[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓ�
 const VULGAR = /[¼½¾⅐-⅞↉]/g
 /** Letters and digits of other widths and faces, ligatures, double primes: a compatibility form says the same. */
 const FACES = /[\u{1d400}-\u{1d7ff}！-～ﬀ-ﬆ℀-⅏Ⅰ-ⅿ①-⓿″‴µ\u2000-\u200a\u3000\u00a0]/gu
-const NOTHING = /[\u00ad\u200b-\u200d\u2060-\u2064\ufeff\ufe0e\ufe0f]/g
+const NOTHING = /\u00ad|[\u200b-\u200d]|[\u2060-\u2064]|\ufeff|\ufe0e|\ufe0f/g
 
 /** What a root sign binds where no bracket follows: a number, or a letter, with its exponent. */
 const ROOT =

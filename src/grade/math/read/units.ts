@@ -199,8 +199,8 @@ const bySymbol = (word: string): Unit | null => {
   if (SYMBOLS[word]) return unitOf(SYMBOLS[word])
   for (const [symbols, , power] of PREFIXES) {
     for (const symbol of symbols === 'da' ? [symbols] : symbols) {
-      const definition = word.startsWith(symbol) && SYMBOLS[word.slice(symbol.length)]
-      if (definition && definition.prefixed) return scaled(definition, power)
+      const definition = word.startsWith(symbol) ? SYMBOLS[word.slice(symbol.length)] : undefined
+      if (definition?.prefixed) return scaled(definition, power)
     }
   }
   return null
@@ -209,8 +209,8 @@ const bySymbol = (word: string): Unit | null => {
 const byName = (word: string): Unit | null => {
   if (NAMES[word]) return unitOf(NAMES[word])
   for (const [, name, power] of PREFIXES) {
-    const definition = word.startsWith(name) && NAMES[word.slice(name.length)]
-    if (definition && definition.prefixed) return scaled(definition, power)
+    const definition = word.startsWith(name) ? NAMES[word.slice(name.length)] : undefined
+    if (definition?.prefixed) return scaled(definition, power)
   }
   return null
 }

@@ -25,6 +25,13 @@ describe('OpenRLHF', () => {
     })
   })
 
+  it('takes several right answers, of which any will do', async () => {
+    const { post, grader } = testService()
+    for (const label of [['Paris', 'City of Light'], { target: ['Paris', 'City of Light'] }])
+      await post('/openrlhf', sample('yes', label))
+    expect(grader.seen.map(({ item }) => item.reference)).toEqual(Array(2).fill('["Paris","City of Light"]'))
+  })
+
   it('answers a batch in its order, and an empty one', async () => {
     const { post } = testService()
     const body = { query: ['a yes', 'b no', 'c'], prompts: ['a ', 'b ', 'c'], labels: [null, null, null] }
