@@ -32,10 +32,10 @@ const MENTIONED = /(?<![\p{L}\d’'\\])[([{]?([A-J])(?![\p{L}\d’'])[)\]}]?/gu
 const GOES_ON =
   /^\s+(?!(?:because|since|as|and|or|nor|but|for|is|was|seems|must|would|with|due|by|not)\b)\p{Ll}/u
 const DENIED =
-  /(?:\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:\p{L}+\s+){0,2}[([{]?$/iu
+  /(?:\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:(?!but\b)\p{L}+\s+){0,4}[([{]?$/iu
 const REFUTED =
   /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
-const OTHERS = /^[)\]}]?\s*(?:,|and|or|&|\/)\s*(?:option\s+|choice\s+)?[([{]?[A-J](?![\p{L}\d’'])/u
+const OTHERS = /^[)\]}]?\s*(?:,|and|or|&|\/)\s*(?:option\s+|choice\s+)?[([{]?(?:[A-HJ](?![\p{L}\d’'])|I(?!['’\p{L}\d]|\s+\p{Ll}))/u
 
 interface Mention {
   at: number

@@ -15,6 +15,11 @@ const FRACTIONS = new Set(['frac', 'dfrac', 'tfrac', 'cfrac', 'nicefrac', 'sfrac
 const BINOMIALS = new Set(['binom', 'dbinom', 'tbinom'])
 const BIG_OPERATORS = new Set(['sum', 'prod', 'int', 'iint', 'oint', 'lim', 'limsup', 'liminf'])
 
+const isMinusOne = (node: Node): boolean =>
+  node.kind === 'multiply'
+    ? node.factors.every(factor => factor.kind === 'number' && factor.value.n ** 2n === 1n && factor.value.d === 1n)
+    : node.kind === 'number' && node.value.n === -1n && node.value.d === 1n
+
 export abstract class AtomParser extends Cursor {
   /** Inside `\{ ... \}`, where `|` and `:` say "such that". */
   protected inSet = false
@@ -177,7 +182,7 @@ export abstract class AtomParser extends Cursor {
       else power = this.exponent()
     }
     const args = this.argumentsOf(name)
-    const inverse = power?.kind === 'multiply' && ['sin', 'cos', 'tan'].includes(name)
+    const inverse = power !== null && isMinusOne(power) && ['sin', 'cos', 'tan'].includes(name)
     const all = base ? [...args, base] : args
     const build = CALLS[name]
     const value = build

@@ -97,7 +97,7 @@ export const withoutReason = (text: string, expect: 'math' | 'text' = 'math'): s
 
 /** A clause before the sentence proper: `With k = 3,`. */
 const CONDITION =
-  /^(?:for|with|when|whenever|if|since|because|as|given|in|by|at|after|on|from|where|while|although|though|let)\b[^,]*,\s+(?:then\s+)?/i
+  /^(?:for|out of|of|among|with|when|whenever|if|since|because|as|given|in|by|at|after|on|from|where|while|although|though|let)\b[^,]*,\s+(?:then\s+)?/i
 
 const withoutCondition = (text: string): string => {
   const rest = text.replace(CONDITION, '')
@@ -116,5 +116,6 @@ export const answerIn = (text: string, expect: 'math' | 'text'): string | null =
   }
   const chosen = asserted(whole)
   if (chosen) return chosen.text
+  if (candidates(whole).length > 0) return null
   return whole.length > 0 && whole.length <= 40 && !/\s\S+\s\S+\s|^not\b/.test(whole) ? whole : null
 }
