@@ -35,7 +35,8 @@ const DENIED =
   /(?:\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:(?!but\b)\p{L}+\s+){0,4}[([{]?$/iu
 const REFUTED =
   /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
-const OTHERS = /^[)\]}]?\s*(?:,|and|or|&|\/)\s*(?:option\s+|choice\s+)?[([{]?(?:[A-HJ](?![\p{L}\d’'])|I(?!['’\p{L}\d]|\s+\p{Ll}))/u
+const OTHERS =
+  /^[)\]}]?\s*(?:,|and|or|&|\/)\s*(?:option\s+|choice\s+)?[([{]?(?:[A-HJ](?![\p{L}\d’'])|I(?!['’\p{L}\d]|\s+\p{Ll}))/u
 
 interface Mention {
   at: number

@@ -17,7 +17,9 @@ const BIG_OPERATORS = new Set(['sum', 'prod', 'int', 'iint', 'oint', 'lim', 'lim
 
 const isMinusOne = (node: Node): boolean =>
   node.kind === 'multiply'
-    ? node.factors.every(factor => factor.kind === 'number' && factor.value.n ** 2n === 1n && factor.value.d === 1n)
+    ? node.factors.every(
+        factor => factor.kind === 'number' && factor.value.n ** 2n === 1n && factor.value.d === 1n,
+      )
     : node.kind === 'number' && node.value.n === -1n && node.value.d === 1n
 
 export abstract class AtomParser extends Cursor {
