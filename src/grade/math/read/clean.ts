@@ -12,7 +12,8 @@ export const unescaped = (text: string): string =>
   /\\\\\\\\|\\\\begin/.test(text) || !/\\begin\{/.test(text) ? text.replace(DOUBLED, '\\') : text
 
 /** An amount of money: the sign stands before the number. A lone dollar sign is one, two are delimiters. */
-const MONEY = /(?:US ?)?(\\\$|\\textdollar|[€£¥₹])\s*(\d[\d,.]*\d|\d)/g
+const MONEY =
+  /(?:US ?)?(\\\$|\\textdollar|[€£¥₹])\s*(\d[\d,.]*\d|\d)(?:\s?(?:\\text\s?\{\s?)?(?:dollars?|euros?)\b\s?\}?)?/g
 const CURRENCIES: Readonly<Record<string, string>> = { '€': 'euro', '£': 'GBP', '¥': 'yen', '₹': 'rupee' }
 const LONE_DOLLAR = /^([^$]*)(?<!\\)\$(\d[^$]*)$/
 
@@ -25,6 +26,8 @@ const REPLACEMENTS: readonly [RegExp, string | ((...parts: string[]) => string)]
   [/(?<=\d),\\!\s*(?=\d{3}(?!\d))/g, ''],
   [/\\(?:displaystyle|dotfill|!)/g, ''],
   [/\b(?:c?math|np|numpy|sympy|sp|fractions|decimal)\.(?=[a-zA-Z])/g, ''],
+  [/\{\s*\\rm\s([^{}]{0,80})\}/g, '\\mathrm{$1}'],
+  [/\\(?:SI|qty)\s*\{([^{}]*)\}\s*\{([^{}]*)\}/g, '$1\\mathrm{$2}'],
   [/\\(?:text|math)?color(?:box)?\s*\{\w+\}/g, ''],
   [/\\left\s*\\\{\s*(?=\\begin)/g, ''],
   [/(?<=\d)\s?\{\s*,\s*\}\s?(?=\d{3}(?!\d))/g, ''],

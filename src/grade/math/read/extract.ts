@@ -2,9 +2,17 @@
 
 import { choiceIn } from './choices.ts'
 import { unescaped } from './clean.ts'
-import { afterThinking, behindHashes, lastBox, lastTagged } from './places.ts'
-import { answerIn, isDenied, isPlainMathematics, isProseWord, withoutReason, YES_OR_NO } from './sentences.ts'
-import { candidates, hasDelimiters, masked, outsideDelimiters, type Span } from './spans.ts'
+import { afterThinking, behindHashes, lastBox, lastTagged, type Place } from './places.ts'
+import {
+  answerIn,
+  isPlainMathematics,
+  isProseWord,
+  mainCandidates,
+  withoutReason,
+  YES_OR_NO,
+} from './sentences.ts'
+import { hasDelimiters, masked, outsideDelimiters, type Span } from './spans.ts'
+import { quantityEnd } from './unit-text.ts'
 import { withoutTextCommands } from './words.ts'
 
 export interface ExtractOptions {
@@ -29,7 +37,7 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   if (tagged) return held(tagged.text, options)
   const box = lastBox(text)
   const final = announced(text, FINAL, options)
-  if (box && !(final && final.at > box.end)) return held(box.text, options)
+  if (box && !(final && final.at > box.end)) return held(box.text + unitBehind(text, box), options)
   if (final) return final.text
   const hashed = behindHashes(text)
   if (hashed !== null) return held(hashed, options)
@@ -38,6 +46,13 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   if (said === undefined && options.expect === 'text' && YES_OR_NO.test(text.trim()))
     return withoutReason(text.trim(), 'text')
   return said ?? conclusion(text) ?? lastCandidate(text)
+}
+
+/** A percent sign or unit behind a box, also where its formula ends in between. */
+const unitBehind = (text: string, { end, text: inside }: Place): string => {
+  const from = end + (/^\s?(?:\$|\\\)|\\\])/.exec(text.slice(end, end + 4))?.[0].length ?? 0)
+  if (/^\s*(?:percent|pct|\\?%)/i.test(text.slice(from, from + 14))) return inside.includes('%') ? '' : ' \\%'
+  return /\d\s*$/.test(inside) ? text.slice(from, quantityEnd(text, from)) : ''
 }
 
 /** The answer of a box, a tag or a line of its own: there may be a sentence in it, or a reason behind it. */
@@ -93,7 +108,9 @@ const announced = (
  * colon goes on in the next.
  */
 const sentence = (text: string): string => {
-  const rest = text.replace(/^[\s:*]+/, '')
+  const rest = text
+    .replace(/^[\s:*]+/, '')
+    .replace(/^(?:let|suppose|assume|consider|denote)\b[^.\n]*\.\s+/i, '')
   const hidden = masked(rest)
   const end = hidden.search(/[.。!?](?=\s|$|\*)|(?<!(?:[:=]|\b(?:is|are))[\s*]*)\n|I hope|<\|/)
   return end < 0 ? rest : rest.slice(0, end)
@@ -105,12 +122,12 @@ const CONCLUDES = /^\s*(?:therefore|thus|hence|so|then|finally|we (?:get|find|ha
 const conclusion = (text: string): string | null => {
   const line = text.trimEnd().split('\n').at(-1)!.slice(-400)
   const rest = line.replace(CONCLUDES, '')
-  return rest !== line && isPlainMathematics(rest) ? rest : null
+  return rest === line ? null : ([rest, withoutReason(rest)].find(isPlainMathematics) ?? null)
 }
 
 /** The last mathematics or number; names alone (`$ABC$`) only where nothing else is there. */
 const lastCandidate = (text: string): string | null => {
-  const found = candidates(text).filter(span => !isDenied(text, span))
+  const found = mainCandidates(text)
   const isName = ({ text: inside }: Span) => /^\s*(?:\\?[a-zA-Z]+'*|\\[a-z]+\s*\{?[A-Z]+\}?)\s*$/.test(inside)
   return (found.findLast(span => !isName(span)) ?? found.at(-1))?.text.trim() ?? null
 }

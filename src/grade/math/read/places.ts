@@ -52,9 +52,7 @@ export const lastBox = (text: string): Place | null => {
   for (let i = all.length - 2; i >= 0 && belongTogether(text.slice(all[i].end, parts[0].start)); i--)
     parts.unshift(all[i])
   const distinct = [...new Set(parts.map(part => part.text))]
-  const percent =
-    /^\s*\$?\s*(?:percent|pct|\\?%)/i.test(text.slice(last.end, last.end + 14)) && !last.text.includes('%')
-  return { ...last, text: distinct.join(' \\text{ and } ') + (percent ? ' \\%' : '') }
+  return { ...last, text: distinct.join(' \\text{ and } ') }
 }
 
 /** The inside of the last `<answer>`, up to the end where it is never closed; null without one. */

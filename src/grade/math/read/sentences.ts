@@ -39,7 +39,7 @@ const hasProse = (text: string): boolean =>
 
 /** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */
 const ASIDE =
-  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
+  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|(?:as|at) (?=\$?[a-z]\s?=)|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
 
 /** Of an answer in words: only what cannot be part of a name. */
 const ASIDE_OF_WORDS =
@@ -51,10 +51,16 @@ const STATES =
 const DENIES = /(?:\bnot|n['’]t|\bcannot|\bnever|\bneither|\bnor)\s+(?:\p{L}+\s+){0,2}[$("'“*]*$/iu
 const EQUATES = /[=≈][\s*"'“(]*$/u
 
+/** Directly behind these stands what only says where a value before it is taken. */
+const ADDS = /(?:\b(?:at|for|when|where|with|as|if)\s|\([^()]{0,40}\s)(?:\$?[a-z]\s?=\s?)?$/i
+const SENTENCE_END = /[.!?]\s|\n/
+/** So many of the last candidates are looked at one by one. */
+const MAX_LOOKED_AT = 20
+
 const beforeOf = (text: string, { start }: Span): string => text.slice(Math.max(0, start - 40), start)
 
 /** Whether a text says of a stretch of it that it is not so. */
-export const isDenied = (text: string, span: Span): boolean => DENIES.test(beforeOf(text, span))
+const isDenied = (text: string, span: Span): boolean => DENIES.test(beforeOf(text, span))
 
 /**
  * The value that a sentence asserts, among its candidates: the last that stands behind a verb or a colon, or at the beginning,
@@ -75,6 +81,18 @@ const asserted = (text: string): Span | undefined => {
 
 /** Longer texts are no answer with a reason. */
 const MAX_CHARACTERS = 1000
+
+/** Candidates that are neither denied nor in a clause that only adds to something asserted: `The maximum is 8 at x = 3.` */
+export const mainCandidates = (text: string): Span[] => {
+  const found = candidates(text).filter(span => !isDenied(text, span))
+  const last = found.slice(-MAX_LOOKED_AT)
+  const isAdded = (span: Span): boolean =>
+    last.some(main => {
+      const between = main.end <= span.start ? text.slice(main.end, span.start) : '\n'
+      return !SENTENCE_END.test(between) && STATES.test(beforeOf(text, main))
+    }) && ADDS.test(beforeOf(text, span))
+  return [...found.slice(0, -MAX_LOOKED_AT), ...last.filter(span => !isAdded(span))]
+}
 
 const withoutTail = (text: string): string => text.replace(/[\s,;:]+$/, '')
 

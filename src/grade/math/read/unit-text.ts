@@ -6,6 +6,7 @@ import { isPartOf, readUnit } from './units.ts'
 const SPACE = /(?:\s|~|\\[,;:! ]|\\q?quad(?![a-zA-Z])|\{\})+/y
 const TIMES = /\\(?:cdot|times)(?![a-zA-Z])|[·⋅∙×]|\*(?!\*)|-(?=\p{L})/uy
 const ROMAN = /\\(?:text(?:rm|normal|it)?|mathrm|rm|mbox|hbox|operatorname|unit|si)\s*(?=\{)/y
+const FRACTION = /\\[dt]?frac\s*(?=\{)/y
 const NAMED = /\\(Omega|ohm|mu|degree|AA|celsius)(?![a-zA-Z])\s*/y
 const POWER = /\s*(?:\^|\*\*)\s*(?:\{\s*)?\(?([-−–]?\d{1,2})\)?(?:\s*\})?|(?<=\p{L})([23])(?![\d.\p{L}])/uy
 const DEGREE = /\s*(?:\^\s*)?(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![a-zA-Z])|°)/y
@@ -27,10 +28,14 @@ const CLAUSE_END = /^[\s~]*(?:$|[,;.)\]}?!]|\\[}\])]|\\text|\d|\(|\p{L}{2})/u
 const LONE = /^[mgshlLKVANWJCFTHSGMBΩÅ]$/
 /** Units of two small letters that are also written right behind their number; others are products of variables there. */
 const GLUED = /^(?:[mck]m|[mk]g|ml|ms|ft|in|hr|lb|oz|yd|mi)$/
+/** `5m/s` */
+const BELOW = /^\/(?:s|h|hr|min|m|kg|L|mol|K)(?!\p{L})/u
 /** `2h30min` */
 const CLOCK = /^\s*\d+\s*(?:min|m|s)/
 const isGluedUnit = (word: string, ahead: string): boolean =>
-  word.length === 1 ? /[hm]/.test(word) && CLOCK.test(ahead) : GLUED.test(word) || !/^[a-z]{2}$/.test(word)
+  word.length === 1
+    ? (/[hm]/.test(word) && CLOCK.test(ahead)) || BELOW.test(ahead)
+    : GLUED.test(word) || !/^[a-z]{2}$/.test(word)
 /** `k\Omega` */
 const PREFIXED = /^\\(?:Omega|ohm)/
 
@@ -89,7 +94,9 @@ class UnitScanner {
     if (this.take(SPACE)) return this.add(' ')
     const degree = this.take(DEGREE)
     if (degree) return this.add('°')
-    if (this.take(ROMAN)) return this.group()
+    if (this.take(ROMAN)) return this.group(true)
+    if (this.take(FRACTION))
+      return this.add('(') && this.group() && this.add(')/(') && this.group() && this.add(')')
     const named = this.take(NAMED)
     if (named) return this.add(COMMANDS[named[1]])
     if (this.unit.trim() !== '' && this.take(TIMES)) return this.add(' ')
@@ -97,12 +104,13 @@ class UnitScanner {
     return bracket ? this.add(bracket[0]) : this.word()
   }
 
-  private group(): boolean {
+  private group(roman = this.roman): boolean {
     const group = braceGroup(this.source.slice(0, this.at + MAX_CHARACTERS), this.at)
     if (!group) return false
     this.at = group[1]
-    const inside = new UnitScanner(group[0], 0, 'units', true)
+    const inside = new UnitScanner(group[0], 0, roman ? 'units' : this.letters, roman)
     while (inside.unit.length < MAX_CHARACTERS && inside.piece());
+    this.doubtful ||= inside.doubtful
     return inside.at === inside.source.length && this.add(inside.unit)
   }
 
