@@ -27,6 +27,7 @@ const REPORTED: Readonly<Record<string, readonly Case[]>> = {
     ['7 apples', '7 oranges', null],
     ['7 red apples', '7 apples', true],
     ['7%', '7 kg', null],
+    ['7 apples', 'There are 7 in total. The answer is 7 in all.', true],
   ],
   temperatures: [
     ['300 °C', '300 °F', false],

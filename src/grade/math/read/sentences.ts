@@ -34,7 +34,8 @@ export const isPlainMathematics = (text: string): boolean => {
 
 /** More than two words, or one that leads up to something: `we get 17`. */
 const hasProse = (text: string): boolean =>
-  (text.match(/(?<!\\)\b\p{Ll}{3,}(?=\s+[\p{L}\d\\])/gu) ?? []).filter(isProseWord).length > 0 ||
+  (text.match(/(?<!\\)\b\p{Ll}{3,}(?=\s+[\p{L}\d\\])|(?<=,\s)\p{Ll}{4,}/gu) ?? []).filter(isProseWord)
+    .length > 0 ||
   (text.replace(/\\[a-zA-Z]+/g, ' ').match(/\p{L}{2,}/gu) ?? []).filter(isProseWord).length > 2
 
 /** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */

@@ -11,6 +11,8 @@ const NAMED = /\\(Omega|ohm|mu|degree|AA|celsius)(?![a-zA-Z])\s*/y
 const POWER = /\s*(?:\^|\*\*)\s*(?:\{\s*)?\(?([-−–]?\d{1,2})\)?(?:\s*\})?|(?<=\p{L})([23])(?![\d.\p{L}])/uy
 const DEGREE = /\s*(?:\^\s*)?(?:\{\s*(?:\\circ|°)\s*\}|\\circ(?![a-zA-Z])|°)/y
 const LETTERS = /[\p{L}¢]+\.?/uy
+/** `5 (\text{m})` */
+const ROMAN_IN_BRACKET = /^\(\s?\\(?:text|mathrm)/
 const BRACKET = /[/()]/y
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -100,7 +102,9 @@ class UnitScanner {
     const named = this.take(NAMED)
     if (named) return this.add(COMMANDS[named[1]])
     if (this.unit.trim() !== '' && this.take(TIMES)) return this.add(' ')
-    const bracket = (this.roman || this.unit.trim() !== '') && this.take(BRACKET)
+    const opens =
+      this.roman || this.unit.trim() !== '' || ROMAN_IN_BRACKET.test(this.source.slice(this.at, this.at + 12))
+    const bracket = opens && this.take(BRACKET)
     return bracket ? this.add(bracket[0]) : this.word()
   }
 
@@ -123,7 +127,7 @@ class UnitScanner {
     const isUnit = glued
       ? isGluedUnit(word, ahead)
       : word.length > 1 || LONE.test(word) || PREFIXED.test(ahead)
-    if (this.letters === 'variables' || !isUnit) return false
+    if (this.letters === 'variables' || !isUnit || (word === 'in' && /^\s+\p{L}/u.test(ahead))) return false
     this.doubtful ||= word.length <= 2
     return this.add(word)
   }
