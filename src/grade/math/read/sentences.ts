@@ -40,7 +40,7 @@ const hasProse = (text: string): boolean =>
 
 /** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */
 const ASIDE =
-  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|i\.?e\b|e\.?g\b|namely|that is|obtained|(?:as|at) (?=\$?[a-z]\s?=)|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
+  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|in (?:all|total|sum|general|this|that|the)|i\.?e\b|e\.?g\b|namely|that is|obtained|(?:as|at) (?=\$?[a-z]\s?=)|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
 
 /** Of an answer in words: only what cannot be part of a name. */
 const ASIDE_OF_WORDS =
