@@ -54,6 +54,27 @@ describe('rows', () => {
     expect(rows).toEqual([row('cat', 'hat', []), row('dog', 'fog', ['a', null]), row('sun', 'run', [])])
   })
 
+  it('decimals as they are written, times of day as text', async () => {
+    // Written by pyarrow 26: decimal128 of several precisions, also in a list and a struct; time64 and time32.
+    const path = fileURLToPath(new URL('../../test/parquet/decimals-times.parquet', import.meta.url))
+    expect(await read(path)).toEqual([
+      {
+        ...{ price: 1.2, sum: 12345.67, share: 0.0000000003, parts: [0.1, 0.3], row: { cost: 4.35 } },
+        ...{ at: '12:34:56.789000', at_ms: '12:34:56.789', at_ns: '12:34:56.789000001' },
+      },
+      {
+        ...{ price: -0.7, sum: 0.07, share: 1.1, parts: [], row: { cost: 1.1 } },
+        ...{ at: '00:00:01', at_ms: '23:59:59', at_ns: '00:00:00' },
+      },
+      { sum: 90071992547409.91, share: 2, parts: [5.6] },
+    ])
+  })
+
+  it('refuses a decimal that no number here holds', async () => {
+    const path = fileURLToPath(new URL('../../test/parquet/long-decimal.parquet', import.meta.url))
+    await expect(read(path)).rejects.toThrow(/:1: sum: .*a decimal of more digits/)
+  })
+
   it('compressed by gzip and snappy', async () => {
     const column = { name: 'text', data: Array.from({ length: 500 }, (_, i) => `word ${i % 7}`) }
     for (const codec of ['SNAPPY', 'GZIP'] as const) {

@@ -70,8 +70,11 @@ const refuse = (what: string, where: string, hint: string): DataError =>
  * number here holds exactly, are their digits as text.
  * @throws DataError naming the column of what JSON cannot hold: NaN and infinity, bytes, dates outside the calendar
  */
-const jsonOf = (value: unknown, where: string): unknown => {
+const jsonOf = (value: unknown, where: string, column?: SchemaTree): unknown => {
   if (value === undefined || value === null) return null
+  const exact =
+    typeof value === 'number' || typeof value === 'bigint' ? leafValue(value, where, column) : undefined
+  if (exact !== undefined) return exact
   if (typeof value === 'bigint')
     return value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : value.toString()
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -80,18 +83,74 @@ const jsonOf = (value: unknown, where: string): unknown => {
   if (typeof value !== 'object') return value
   if (value instanceof Date) throw refuse('a date outside the calendar', where, 'correct it')
   if (ArrayBuffer.isView(value)) throw refuse('bytes', where, 'write them as text, for example in base64')
-  if (Array.isArray(value)) return value.map((each, i) => jsonOf(each, `${where}[${i}]`))
-  return structOf(value as Record<string, unknown>, where)
+  if (Array.isArray(value)) return value.map((each, i) => jsonOf(each, `${where}[${i}]`, column))
+  return structOf(value as Record<string, unknown>, where, column)
 }
 
-const structOf = (value: Readonly<Record<string, unknown>>, where: string): Record<string, unknown> =>
+const structOf = (
+  value: Readonly<Record<string, unknown>>,
+  where: string,
+  column?: SchemaTree,
+): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(value).flatMap(([key, own]) =>
       own === undefined || own === null
         ? []
-        : [[key, jsonOf(own, where.endsWith(' ') ? `${where}${key}` : `${where}.${key}`)]],
+        : [
+            [
+              key,
+              jsonOf(own, where.endsWith(' ') ? `${where}${key}` : `${where}.${key}`, childOf(column, key)),
+            ],
+          ],
     ),
   )
+
+/** The part of a struct or map, behind the levels that only say that there is a list. */
+const childOf = (column: SchemaTree | undefined, key: string): SchemaTree | undefined => {
+  if (column === undefined) return undefined
+  const children = column.children
+  const child = children.find(({ element }) => element.name === key)
+  return (
+    child ??
+    (children.length === 1
+      ? childOf(children[0], key)
+      : children.find(({ element }) => element.name === 'value'))
+  )
+}
+
+const leafOf = (column: SchemaTree): SchemaTree =>
+  column.children.length === 1 ? leafOf(column.children[0]) : column
+
+/** A decimal as the number that it writes, a time of day as `12:34:56.789`; undefined for everything else. */
+const leafValue = (value: number | bigint, where: string, column?: SchemaTree): unknown => {
+  const element = column && leafOf(column).element
+  const { converted_type: type, logical_type: logical, scale = 0 } = element ?? {}
+  if (type === 'DECIMAL') return decimalOf(Number(value), scale, where)
+  const unit = logical?.type === 'TIME' ? logical.unit : /^TIME_(.+)$/.exec(type ?? '')?.[1]
+  const places = unit && { MILLIS: 3, MICROS: 6, NANOS: 9 }[unit]
+  return places ? timeOf(Number(value), places) : undefined
+}
+
+/** The reader multiplies digits by a power of ten, which rounds; up to 2^53 the digits are all there. */
+const decimalOf = (value: number, scale: number, where: string): number => {
+  if (Math.abs(value) * 10 ** scale > Number.MAX_SAFE_INTEGER)
+    throw refuse(
+      'a decimal of more digits than a number holds',
+      where,
+      'write it as text, or with fewer digits',
+    )
+  return Number(value.toFixed(scale))
+}
+
+/** @param count how many of the 10^-places of a second have passed since midnight */
+const timeOf = (count: number, places: number): string => {
+  const seconds = Math.floor(count / 10 ** places)
+  const clock = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(n =>
+    String(Math.floor(n)).padStart(2, '0'),
+  )
+  const rest = count % 10 ** places
+  return clock.join(':') + (rest === 0 ? '' : `.${String(rest).padStart(places, '0')}`)
+}
 
 /** What the reader of Parquet says is about bytes and pages; the file and what was expected stand before it. */
 const unreadable = (name: string, error: unknown): Error =>
@@ -195,13 +254,21 @@ export async function* parquetRows(
   try {
     const metadata = await metadataOf(source)
     const { parquetSchema } = await import('hyparquet')
-    const read = columnsToRead(parquetSchema(metadata), columns, name)
+    const schema = parquetSchema(metadata)
+    const read = columnsToRead(schema, columns, name)
     let first = 0
     for (const group of metadata.row_groups) {
       const rows = Number(group.num_rows)
       const step = rowsAtOnce(group, read, name, { maxGroupBytes, batchBytes })
       for (let start = 0; start < rows; start += step)
-        yield* batchOf(source, metadata, read, columns, first + start, first + Math.min(rows, start + step))
+        yield* batchOf(
+          source,
+          { metadata, schema },
+          read,
+          columns,
+          first + start,
+          first + Math.min(rows, start + step),
+        )
       first += rows
     }
   } catch (error) {
@@ -211,7 +278,7 @@ export async function* parquetRows(
 
 async function* batchOf(
   source: ByteSource,
-  metadata: FileMetaData,
+  { metadata, schema }: { metadata: FileMetaData; schema: SchemaTree },
   read: string[],
   columns: Columns,
   rowStart: number,
@@ -231,6 +298,6 @@ async function* batchOf(
     throw new Error(`rows ${rowStart + 1} to ${rowEnd} are ${rows.length} rows`)
   for (const [i, row] of rows.entries()) {
     const number = rowStart + i + 1
-    yield { number, row: renameColumns(structOf(row, `${source.name}:${number}: `), columns) }
+    yield { number, row: renameColumns(structOf(row, `${source.name}:${number}: `, schema), columns) }
   }
 }

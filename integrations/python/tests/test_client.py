@@ -7,10 +7,27 @@ import unittest
 from unittest import mock
 
 from gradus_reward import GradusClient, ServiceUnavailable
+from gradus_reward.client import reference_text
 
 from .fake_service import GOOD, FakeService, cut, status
 
 ITEM = {"response": "4"}
+
+
+class ReferenceTest(unittest.TestCase):
+    def test_several_right_answers_are_a_list_of_texts(self):
+        # {"target": [...]} as verl's preprocess_search_r1_dataset.py writes it.
+        for given, text in (
+            ("4", "4"),
+            (4, "4"),
+            (["Paris"], "Paris"),
+            (["Paris", "City of Light"], '["Paris", "City of Light"]'),
+            ({"target": ["Paris", "City of Light"]}, '["Paris", "City of Light"]'),
+            ({"golden_answers": ["Paris"]}, "Paris"),
+            ([4, 5], '["4", "5"]'),
+            ({"a": 1}, '{"a": 1}'),
+        ):
+            self.assertEqual(reference_text(given), text)
 
 
 class ClientTest(unittest.TestCase):

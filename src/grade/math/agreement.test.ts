@@ -38,6 +38,18 @@ describe.skipIf(cases === null)(
   },
 )
 
+const reports = sharedData('field-reports/math.jsonl')
+
+describe.skipIf(reports === null)('answers after public reports (needs shared/data)', () => {
+  it('agrees on at least 97%, with no false equality', () => {
+    const rows = readJsonl<Case>(reports!)
+    const results = rows.map(row => ({ row, equal: gradeMath(row.gold, row.pred).equal }))
+    expect(results.filter(({ row, equal }) => !row.expected && equal === true)).toEqual([])
+    const agreed = results.filter(({ row, equal }) => equal === row.expected).length
+    expect(agreed / rows.length).toBeGreaterThanOrEqual(0.97)
+  })
+})
+
 const REFORMATTED: Readonly<Record<string, (gold: string) => string>> = {
   bare: gold => gold,
   boxed: gold => `Thus we get \\[\\boxed{${gold}}.\\]`,

@@ -35,6 +35,13 @@ const HOSTILE: Readonly<Record<string, string>> = {
   'full stops before a word': `${times('.', 100_000)}x`,
   'backslashes before a word': `${times('\\', 100_000)}x`,
   letters: times('a', 100_000),
+  'many units': times('5 kg m s ', 10_000),
+  'units without end': `5 ${times('m/', 40_000)}`,
+  denials: times('not 5 ', 15_000),
+  options: times('option A ', 10_000),
+  'bold without end': times('**a', 30_000),
+  'root signs': times('√', 50_000),
+  superscripts: times('²', 100_000),
   zeros: `${times('0', 100_000)}x`,
 }
 

@@ -3,33 +3,21 @@
 import { z } from 'zod'
 import type { GradeItem } from '../grader.ts'
 import { labelIn } from '../logic/answer.ts'
-import { gradeMath, mathEqual } from '../math/index.ts'
+import {
+  afterThinking,
+  behindHashes,
+  gradeMath,
+  lastBox,
+  lastTagged,
+  mathEqual,
+  withoutTextCommands,
+} from '../math/index.ts'
+import { rightAnswers } from '../reference.ts'
 import { defineRule } from './rule.ts'
 import { fold } from './text.ts'
 
 const kinds = z.enum(['auto', 'text', 'label', 'number', 'choice']).default('auto')
 export type AnswerKind = z.output<typeof kinds>
-
-/** Inside of the last `\boxed{...}`, braces balanced; null without one. */
-const lastBoxed = (text: string): string | null => {
-  const open = text.lastIndexOf('\\boxed{')
-  if (open < 0) return null
-  const start = open + '\\boxed{'.length
-  let depth = 1
-  for (let at = start; at < text.length; at++) {
-    if (text[at] === '{') depth++
-    else if (text[at] === '}' && --depth === 0) return text.slice(start, at)
-  }
-  return null
-}
-
-const lastTagged = (text: string): string | null => {
-  const open = text.toLowerCase().lastIndexOf('<answer>')
-  if (open < 0) return null
-  const rest = text.slice(open + '<answer>'.length)
-  const end = rest.toLowerCase().indexOf('</answer>')
-  return end < 0 ? rest : rest.slice(0, end)
-}
 
 const MARKER = /\banswer(?: is\b| ?:|[*_]{1,3} ?:)[ *_:]{0,4}/gi
 
@@ -42,20 +30,25 @@ const afterMarker = (text: string): string | null => {
 }
 
 /**
- * What a response says is its answer: the last `\boxed{}`, else the last `<answer>`, else what follows the last "answer is" or
- * "answer:" on its line; null where it says none.
+ * What a response says is its answer, once its thinking is over: the last `\boxed{}` or `<answer>`, else what follows the last
+ * `####`, else the last "answer is" or "answer:" on its line; null where it says none.
  */
-export const announcedAnswer = (text: string): string | null =>
-  lastBoxed(text) ?? lastTagged(text) ?? afterMarker(text)
+export const announcedAnswer = (text: string): string | null => {
+  const said = afterThinking(text)
+  const [box, tagged] = [lastBox(said), lastTagged(said)]
+  const last = box && tagged ? (box.end > tagged.end ? box : tagged) : (box ?? tagged)
+  return last?.text ?? behindHashes(said) ?? afterMarker(said)
+}
 
-/** What a response gives as its answer: what it says is it, else its last line. */
-const finalAnswer = (text: string): string => announcedAnswer(text) ?? text.trim().split('\n').at(-1) ?? ''
+/** What a response gives as its answer: what it says is it, else its last line; nothing where it is still thinking. */
+const finalAnswer = (text: string): string =>
+  announcedAnswer(text) ?? afterThinking(text).trim().split('\n').at(-1) ?? ''
 
 /** Spec 1.4: without \boxed{}, surrounding marks, closing full stop and case; one kind of space. */
 export const normaliseAnswer = (text: string): string =>
-  fold(lastBoxed(text) ?? text)
-    .replace(/^["'`*_$(\s]{1,10}/, '')
-    .replace(/["'`*_$.)\s]{1,10}$/, '')
+  fold(withoutTextCommands(lastBox(text)?.text ?? text))
+    .replace(/^["'`*_$(\\\s]{1,10}/, '')
+    .replace(/["'`*_$.)\\\s]{1,10}$/, '')
 
 const NUMBER = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,3})?)(?: ?\/ ?(\d+(?:\.\d+)?))?$/
 
@@ -98,12 +91,15 @@ const sameAnswer = (gold: string, given: string, kind: AnswerKind = 'auto'): boo
 const goldParameter = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional()
 
 /** The gold answers of a rule or, where it gives none, of the item. */
-const goldAnswers = (given: string | string[] | undefined, item: GradeItem): string[] =>
-  given === undefined ? (item.reference === undefined ? [] : [item.reference]) : [given].flat()
+const goldAnswers = (given: string | string[] | undefined, item: GradeItem): string[] => {
+  if (given !== undefined) return [given].flat()
+  return item.reference === undefined ? [] : (rightAnswers(item.reference) ?? [])
+}
 
 const NO_GOLD = {
   met: null,
-  explanation: 'no gold answer: give it as the parameter gold or as the reference of the item',
+  explanation:
+    'no gold answer: give it as the parameter gold or as the reference of the item, as a text or a list of texts',
 }
 
 const exactRule = defineRule({

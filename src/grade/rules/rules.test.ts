@@ -309,6 +309,36 @@ describe('exact answers', () => {
     expect(met('exact_answer', {}, 'Answer: 7')).toBeNull()
     expect(met('exact_answer', { gold: ['six', '6'] }, '6')).toBe(true)
   })
+
+  // volcengine/verl's GSM8K prompt ends with ####; huggingface/trl PR 4563 reads behind </think> alone.
+  it.each([
+    ['42', 'He sold 42.\n#### 42', true],
+    ['1234', '#### 1,234', true],
+    ['42', '\\boxed {42}', true],
+    ['42', '\\fbox{42}', true],
+    ['Paris', '\\boxed{\\text{Paris}}', true],
+    ['7', '\\boxed{5} was wrong. <answer>7</answer>', true],
+    ['7', 'The final answer is 7.\n\nNote: \\boxed{} is not used.', true],
+    ['7', '<think>maybe \\boxed{5}? No.</think>\n\nThe answer is 7.', true],
+    ['7', '<think>maybe \\boxed{7}</think>\n\nThe answer is 5.', false],
+    ['7', 'maybe \\boxed{7}</think>\n\nThe answer is 5.', false],
+    ['7', '<think>maybe \\boxed{7}</think>\n\nI do not know.', false],
+    ['7', '<think>maybe \\boxed{7} but let me', false],
+  ])('%s: %s', (gold, response, right) => {
+    expect(says(gold, response)).toBe(right)
+  })
+
+  // volcengine/verl's Search-R1 rows have {"target": [...]} as right answers.
+  it.each([
+    ['["Paris", "City of Light"]', true],
+    ['{"target": ["Rome", "Paris"]}', true],
+    ['{"target": "Rome"}', false],
+    ['{"url": "x"}', null],
+    ['[1, 2]', false],
+  ])('right answers %s', (reference, right) => {
+    expect(met('exact_answer', {}, '<answer> Paris </answer>', { reference })).toBe(right)
+    expect(met('math_equal', {}, '<answer> Paris </answer>', { reference })).toBe(right)
+  })
 })
 
 describe('mathematical answers', () => {

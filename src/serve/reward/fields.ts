@@ -1,5 +1,7 @@
 /** @file Looking up what a configuration names by a dotted path in a sample. */
 
+import { referenceText } from '../../grade/reference.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** Longest text that is read as JSON, characters. */
@@ -28,9 +30,6 @@ export const valueAt = (fields: Fields, path: string): unknown => {
   return value
 }
 
-/** A text or a number at a path, as text: what can be a reference answer. */
-export const textAt = (fields: Fields, path: string | undefined): string | undefined => {
-  const value = path === undefined ? undefined : valueAt(fields, path)
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return typeof value === 'string' ? value : undefined
-}
+/** The right answer at a path, as text (see `referenceText`). */
+export const referenceAt = (fields: Fields, path: string | undefined): string | undefined =>
+  path === undefined ? undefined : referenceText(valueAt(fields, path))

@@ -34,10 +34,20 @@ def missing(value):
     return value is None or (isinstance(value, float) and value != value)
 
 
+# Where data sets keep right answers in an object.
+_RIGHT = ("target", "ground_truth", "golden_answers", "answers", "answer")
+
+
 def reference_text(value):
-    """A reference answer as text; what is neither text nor number is sent as JSON."""
+    """A reference answer as text; several, of which any is right, as a JSON list of texts; an object by its right answers, else as JSON."""
     value = value.tolist() if hasattr(value, "tolist") else value
-    return json.dumps(value, default=plain) if isinstance(value, (list, dict)) else str(value)
+    if isinstance(value, dict):
+        key = next((name for name in _RIGHT if name in value), None)
+        return json.dumps(value, default=plain) if key is None else reference_text(value[key])
+    if not isinstance(value, (list, tuple, set)):
+        return str(value)
+    texts = [each if isinstance(each, str) else json.dumps(each, default=plain) for each in value]
+    return texts[0] if len(texts) == 1 else json.dumps(texts)
 
 
 def null_share(result):

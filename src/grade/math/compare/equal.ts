@@ -4,6 +4,7 @@ import { Budget, BudgetSpent } from '../budget.ts'
 import { cleaned } from '../read/clean.ts'
 import { type ExtractOptions, extractAnswer, isResponse } from '../read/extract.ts'
 import { readings } from '../read/read.ts'
+import { withoutReason } from '../read/sentences.ts'
 import { byLetters, withoutTextCommands } from '../read/words.ts'
 import { compare, parseDecimal } from '../value/rational.ts'
 import { answersEqual, type CompareRules } from './compare.ts'
@@ -41,13 +42,7 @@ type Expect = NonNullable<ExtractOptions['expect']>
 export const expectation = (gold: string): Expect => {
   const words = withoutTextCommands(gold)
   if (/^\(?[A-J]\)?$/.test(words)) return 'choice'
-  return /^\p{L}[\p{L}\s.'-]{2,}$/u.test(words) ? 'text' : 'math'
-}
-
-/** Two letters, and a blank somewhere behind them. */
-const hasWords = (text: string): boolean => {
-  const at = text.search(/\p{L}{2}/u)
-  return at >= 0 && /\s/.test(text.slice(at))
+  return /^(?:\p{L}[\p{L}\s.'-]{2,}|no)$/iu.test(words) ? 'text' : 'math'
 }
 
 const answerText = (
@@ -55,8 +50,12 @@ const answerText = (
   { extract = true }: MathOptions,
   expect: Expect = 'math',
 ): string | null => {
-  const search = extract && (isResponse(given) || (expect === 'choice' && hasWords(given)))
-  const answer = search ? extractAnswer(given, { expect }) : given
+  const search = extract && (isResponse(given) || expect === 'choice')
+  const answer = search
+    ? extractAnswer(given, { expect })
+    : expect === 'choice'
+      ? given
+      : withoutReason(given, expect)
   return answer === null ? null : cleaned(answer)
 }
 

@@ -1,6 +1,7 @@
 /** @file Takes what is only dressing off an answer: delimiters, spaces, currency, thousands marks, markdown. */
 
 import { braceGroup } from './tokens.ts'
+import { withoutUnicode } from './unicode.ts'
 
 /** Commands that are told by their name even where their backslash was doubled by some escaping on the way. */
 const DOUBLED =
@@ -10,24 +11,38 @@ const DOUBLED =
 export const unescaped = (text: string): string =>
   /\\\\\\\\|\\\\begin/.test(text) || !/\\begin\{/.test(text) ? text.replace(DOUBLED, '\\') : text
 
-const REPLACEMENTS: readonly [RegExp, string][] = [
+/** An amount of money: the sign stands before the number. A lone dollar sign is one, two are delimiters. */
+const MONEY =
+  /(?:US ?)?(\\\$|\\textdollar|[€£¥₹])\s*(\d[\d,.]*\d|\d)(?:\s?(?:\\text\s?\{\s?)?(?:dollars?|euros?)\b\s?\}?)?/g
+const CURRENCIES: Readonly<Record<string, string>> = { '€': 'euro', '£': 'GBP', '¥': 'yen', '₹': 'rupee' }
+const LONE_DOLLAR = /^([^$]*)(?<!\\)\$(\d[^$]*)$/
+
+/** `**bold**` as Markdown writes it: not between two operands, where it is a power. */
+const BOLD =
+  /(?<![\p{L}\p{N})\]}])\*\*(?=\S)((?:(?!\*\*(?![\p{L}\p{N}(\\+−-])).){0,400}?\S)\*\*(?![\p{L}\p{N}(\\])/gu
+
+const REPLACEMENTS: readonly [RegExp, string | ((...parts: string[]) => string)][] = [
   [/<\|[a-z_]{1,40}\|>/gi, ' '],
   [/(?<=\d),\\!\s*(?=\d{3}(?!\d))/g, ''],
   [/\\(?:displaystyle|dotfill|!)/g, ''],
+  [/\b(?:c?math|np|numpy|sympy|sp|fractions|decimal)\.(?=[a-zA-Z])/g, ''],
+  [/\{\s*\\rm\s([^{}]{0,80})\}/g, '\\mathrm{$1}'],
+  [/\\(?:SI|qty)\s*\{([^{}]*)\}\s*\{([^{}]*)\}/g, '$1\\mathrm{$2}'],
+  [/\\(?:text|math)?color(?:box)?\s*\{\w+\}/g, ''],
   [/\\left\s*\\\{\s*(?=\\begin)/g, ''],
   [/(?<=\d)\s?\{\s*,\s*\}\s?(?=\d{3}(?!\d))/g, ''],
   [/(?<=\d)\{,\}(?=\d)/g, '.'],
   [/(?<=\d)(?:\\[,;: ]|~)(?=\d{3}(?!\d))/g, ''],
+  [MONEY, (_, sign, number) => `${number} \\text{${CURRENCIES[sign] ?? 'dollar'}} `],
+  [/(\d)\s?([€£¥₹])/g, (_, digit, sign) => `${digit} \\text{${CURRENCIES[sign]}} `],
   [/\\\$|\\textdollar|[€£¥₹₽₩₪฿￥]/g, ' '],
   [/\$/g, ' '],
   [/\\[()]/g, ' '],
   [/\\\[(?!\d+(?:pt|em|ex)\])|\\\]/g, ' '],
   [/\\\\\[\d+(?:pt|em|ex)\]/g, '\\\\'],
+  [BOLD, ' $1 '],
+  [/(?<=[\p{L}\p{N})\]}!])( ?)\*\*\1(?=[\p{L}\p{N}({\\+−-])/gu, '^'],
   [/\*\*|__(?=\S)/g, ' '],
-  [
-    /(?:\^\s*(?:\{\s*)?\\circ(?:\s*\})?|°)\s*(?:\\(?:text|mathrm|textrm)\s*\{\s*[CF]\s*\}|[CF](?![A-Za-z]))/g,
-    '^\\circ',
-  ],
   [/\(\s*(?:\\(?:text|mathrm|mod)\s*\{?\s*)?mod\s*\}?\s*([\w]+)\s*\)/g, '\\pmod{$1}'],
 ]
 
@@ -76,8 +91,9 @@ const withoutTail = (text: string): string => {
 
 /** The answer that is left: LaTeX or plain mathematics, or words. Linear in the length of the text. */
 export const cleaned = (text: string): string => {
-  let result = withoutBox(unescaped(text.trim()))
-  for (const [pattern, replacement] of REPLACEMENTS) result = result.replace(pattern, replacement)
+  let result = withoutBox(unescaped(withoutUnicode(text.trim())))
+  result = result.replace(LONE_DOLLAR, '$1\\$$$2')
+  for (const [pattern, replacement] of REPLACEMENTS) result = result.replace(pattern, replacement as string)
   result = result.replace(/\s+/g, ' ').replace(/^[\s"'“”‘:*]+/, '')
   return grouped(withoutBox(withoutTail(result)))
 }

@@ -1,5 +1,6 @@
 /** @file Reads what stands alone in a product: numbers, names, brackets, functions, roots, matrices, and what sticks to them. */
 
+import { CALLS } from './calls.ts'
 import { Cursor } from './cursor.ts'
 import { MINUS_ONE, type Node, numberNode } from './expression.ts'
 import { isBased, readBased, readNumber } from './numerals.ts'
@@ -13,7 +14,13 @@ const MATRICES = /^(?:[pbvBV]?matrix|array|smallmatrix|tabular)$/
 const FRACTIONS = new Set(['frac', 'dfrac', 'tfrac', 'cfrac', 'nicefrac', 'sfrac'])
 const BINOMIALS = new Set(['binom', 'dbinom', 'tbinom'])
 const BIG_OPERATORS = new Set(['sum', 'prod', 'int', 'iint', 'oint', 'lim', 'limsup', 'liminf'])
-const SEVERAL_ARGUMENTS = new Set(['max', 'min', 'gcd', 'lcm'])
+
+const isMinusOne = (node: Node): boolean =>
+  node.kind === 'multiply'
+    ? node.factors.every(
+        factor => factor.kind === 'number' && factor.value.n ** 2n === 1n && factor.value.d === 1n,
+      )
+    : node.kind === 'number' && node.value.n === -1n && node.value.d === 1n
 
 export abstract class AtomParser extends Cursor {
   /** Inside `\{ ... \}`, where `|` and `:` say "such that". */
@@ -177,20 +184,20 @@ export abstract class AtomParser extends Cursor {
       else power = this.exponent()
     }
     const args = this.argumentsOf(name)
-    const inverse = power?.kind === 'multiply' && ['sin', 'cos', 'tan'].includes(name)
-    const value: Node = {
-      kind: 'call',
-      name: inverse ? `a${name}` : name,
-      args: base ? [...args, base] : args,
-    }
+    const inverse = power !== null && isMinusOne(power) && ['sin', 'cos', 'tan'].includes(name)
+    const all = base ? [...args, base] : args
+    const build = CALLS[name]
+    const value = build
+      ? (build(all) ?? this.fail())
+      : ({ kind: 'call', name: inverse ? `a${name}` : name, args: all } satisfies Node)
     return power && !inverse ? { kind: 'power', base: value, exponent: power } : value
   }
 
   private argumentsOf(name: string): Node[] {
     if (!this.peekOperator('(', '[', '{')) return [this.bareArgument()]
     const argument = this.atom()
-    if (argument.kind !== 'group') return [argument]
-    if (!SEVERAL_ARGUMENTS.has(name)) this.fail()
+    if (argument.kind !== 'group' || argument.open !== '(') return [argument]
+    if (!CALLS[name]) this.fail()
     return argument.items
   }
 
@@ -215,7 +222,8 @@ export abstract class AtomParser extends Cursor {
     if (FRACTIONS.has(name))
       return { kind: 'divide', numerator: this.argument(), denominator: this.argument() }
     if (BINOMIALS.has(name)) return this.binomial()
-    if (name === 'sqrt') return this.root()
+    if (name === 'sqrt') return this.root(() => this.argument())
+    if (name === 'plain sqrt') return this.root(() => this.atom())
     if (BIG_OPERATORS.has(name)) return this.bigOperator(name)
     if (['overline', 'bar', 'dot'].includes(name))
       return { kind: 'symbol', name: `${name} ${this.tokensOfGroup()}` }
@@ -238,13 +246,14 @@ export abstract class AtomParser extends Cursor {
     return readNumber(this.takeDigit()) ?? this.fail()
   }
 
-  private root(): Node {
+  /** @param bare reads what has no brackets: TeX takes one digit, people all of them */
+  private root(bare: () => Node): Node {
     let index: Node = numberNode({ n: 2n, d: 1n })
     if (this.takeOperator('[')) {
       index = this.sum()
       if (!this.takeOperator(']')) this.fail()
     }
-    const radicand = this.peekOperator('(', '{') ? this.atom() : this.argument()
+    const radicand = this.peekOperator('(', '{') ? this.atom() : bare()
     if (radicand.kind === 'group') this.fail()
     return { kind: 'root', radicand, index }
   }

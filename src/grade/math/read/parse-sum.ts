@@ -2,13 +2,11 @@
 
 import { type Node, negated } from './expression.ts'
 import { AtomParser, ParseError } from './parse-atom.ts'
-
-import { table } from './vocabulary.ts'
+import { mixed, quantity } from './quantities.ts'
 
 export { ParseError } from './parse-atom.ts'
 
 const MODULO = new Set(['pmod', 'bmod', 'mod', 'pod'])
-const UNIT_POWERS = table({ square: '^2', sq: '^2', cubic: '^3', cu: '^3' })
 
 export abstract class SumParser extends AtomParser {
   protected override sum(): Node {
@@ -70,9 +68,8 @@ export abstract class SumParser extends AtomParser {
 
   private quotient(left: Node): Node {
     this.next()
-    if (left.kind === 'quantity' && this.peek().type === 'text') {
-      return { ...left, unit: `${left.unit}/${this.next().value}` }
-    }
+    if (left.kind === 'quantity' && this.peek().type === 'text')
+      return quantity(left.value, `${left.unit}/${this.unitWords()}`)
     return { kind: 'divide', numerator: left, denominator: this.signed() }
   }
 
@@ -91,6 +88,8 @@ export abstract class SumParser extends AtomParser {
   /** A factor without a sign between: a mixed number, or a product. */
   private implied(left: Node): Node {
     const { type } = this.peek()
+    if (left.kind === 'quantity' && type === 'number' && this.peekAt(1).type === 'text')
+      return this.mixed(left)
     const plainMixed = left.kind === 'number' && type === 'number' && this.mixedPlain(left)
     if (plainMixed) return plainMixed
     if (type === 'number' && left.kind === 'number') throw new ParseError('two numbers side by side')
@@ -131,20 +130,25 @@ export abstract class SumParser extends AtomParser {
 
   /** Words behind a value are its unit; words behind words go on. */
   private unit(left: Node): Node {
-    let unit = ''
+    const words = this.unitWords()
+    if (left.kind === 'text') return { kind: 'text', text: `${left.text} ${words}` }
+    return left.kind === 'quantity' ? quantity(left.value, `${left.unit} ${words}`) : quantity(left, words)
+  }
+
+  private unitWords(): string {
+    let words = ''
     while (this.peek().type === 'text') {
-      const word = this.next().value
-      const power = UNIT_POWERS[word]
-      if (power && this.peek().type === 'text') unit += `${this.next().value}${power} `
-      else unit += `${word} `
-      if (this.takeOperator('^')) unit = `${unit.trimEnd()}^${this.exponentText()} `
+      words += `${this.next().value} `
+      if (this.takeOperator('^')) words = `${words.trimEnd()}^${this.exponentText()} `
       if (this.peekOperator('/') && this.peekAt(1).type === 'text')
-        unit = `${unit.trimEnd()}${this.next().value}`
+        words = `${words.trimEnd()}${this.next().value}`
     }
-    unit = unit.trim()
-    if (left.kind === 'quantity') return { ...left, unit: `${left.unit} ${unit}` }
-    if (left.kind === 'text') return { kind: 'text', text: `${left.text} ${unit}` }
-    return { kind: 'quantity', value: left, unit }
+    return words.trim()
+  }
+
+  /** `2 h 30 min` */
+  private mixed(left: Node): Node {
+    return mixed(left, this.unit(this.factor())) ?? this.fail()
   }
 
   private exponentText(): string {

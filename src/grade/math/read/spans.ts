@@ -1,6 +1,7 @@
 /** @file Where mathematics stands in running text: between delimiters, or as bare numbers and fractions. */
 
 import { braceGroup } from './tokens.ts'
+import { quantityEnd } from './unit-text.ts'
 
 /** A stretch of text that may be an answer. */
 export interface Span {
@@ -20,6 +21,7 @@ const DELIMITERS: readonly [open: string, close: string, lines: boolean][] = [
   ['\\[', '\\]', true],
   ['\\(', '\\)', false],
   ['$', '$', false],
+  ['`', '`', false],
 ]
 
 const isProse = (inside: string): boolean =>
@@ -46,7 +48,7 @@ const delimited = (text: string): Delimited[] => {
   const found: Delimited[] = []
   const lastClose = new Map(DELIMITERS.map(([, close]) => [close, text.lastIndexOf(close)]))
   for (let i = 0; i < text.length; i++) {
-    if (text[i] !== '$' && text[i] !== '\\') continue
+    if (!'$\\`'.includes(text[i])) continue
     const delimiter = DELIMITERS.find(([open]) => text.startsWith(open, i))
     if (!delimiter) {
       if (text[i] === '\\') i++
@@ -73,7 +75,7 @@ const delimited = (text: string): Delimited[] => {
 const NUMBER = String.raw`(?:\d{1,3}(?:[, ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|\.\d+)`
 const SIGNED = String.raw`(?:(?<![\p{L}\d.)])[-−+])?${NUMBER}`
 const PLAIN = new RegExp(
-  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:\s?[-−+*/×÷^=·]\s?\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
+  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:\s?(?:[-−+/×÷^=·]|\*\*?)\s?\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
   'gu',
 )
 
@@ -112,6 +114,12 @@ const blanked = (text: string, spans: readonly Span[]): string => {
   return parts.join('') + text.slice(at)
 }
 
+/** The same with the unit behind it. */
+const withQuantity = (text: string, span: Span): Span => {
+  const end = quantityEnd(text, span.end)
+  return end === span.end ? span : { ...span, end, text: `${span.text}${text.slice(span.end, end)}` }
+}
+
 /** Candidates for an answer, sorted by where they end. */
 export const candidates = (text: string): Span[] => {
   const areas = delimited(text)
@@ -123,7 +131,12 @@ export const candidates = (text: string): Span[] => {
     end: match.index + match[0].length,
     text: balanced(match[0]),
   }))
-  return [...areas.filter(area => area.usable), ...latex, ...numbers].sort((a, b) => a.end - b.end)
+  return [...areas.filter(area => area.usable), ...latex, ...numbers]
+    .sort((a, b) => a.end - b.end)
+    .reduce<Span[]>((found, span) => {
+      if (span.start >= (found.at(-1)?.end ?? 0)) found.push(withQuantity(text, span))
+      return found
+    }, [])
 }
 
 /** Whether the text holds delimited mathematics, broken or not. */
@@ -139,3 +152,9 @@ export const outsideDelimiters = (text: string): string => {
   }
   return result + text.slice(at)
 }
+
+/** The text with `#` in place of its delimited mathematics; places stay the same. */
+export const masked = (text: string): string =>
+  text.replace(/\$\$[^$]*\$\$|\$[^$\n]*\$|\\\[[\s\S]*?\\\]|\\\([\s\S]*?\\\)|`[^`\n]*`/g, part =>
+    '#'.repeat(part.length),
+  )

@@ -2,16 +2,19 @@
 
 import type { Budget } from '../budget.ts'
 import { BudgetSpent } from '../budget.ts'
+import { CALLS } from './calls.ts'
+import { isUnitWord } from './units.ts'
 import {
   CONSTANTS,
   DRESSES,
   FUNCTIONS,
+  GREEK,
+  GREEK_NAMES,
   INVISIBLE,
   OPERATORS,
   SET_NAMES,
   TEXTS,
   table,
-  UNIT_WORDS,
 } from './vocabulary.ts'
 
 /** Two marks that a comma or a space can make of the same digits. */
@@ -119,14 +122,8 @@ export class Tokenizer {
       return this.operator(two)
     }
     this.at++
-    if (c === '√') return this.push('command', 'sqrt')
     if (CONSTANTS[c]) return this.push('constant', CONSTANTS[c])
     if (SET_NAMES[c]) return this.push('set', SET_NAMES[c])
-    const power = '⁰¹²³⁴⁵⁶⁷⁸⁹'.indexOf(c)
-    if (power >= 0) {
-      this.push('operator', '^')
-      return this.push('number', String(power))
-    }
     const operator = OPERATORS[c]
     if (operator !== undefined) return this.operator(operator)
     if ('.。?"“”`#@$'.includes(c)) return
@@ -155,6 +152,7 @@ export class Tokenizer {
     if (name === undefined) return this.escaped(sign)
     if (name === 'begin' || name === 'end') return this.environment(name)
     if (name === 'mathbb' || name === 'mathds') return this.blackboard()
+    if (name === 'unit') return this.push('text', this.argument())
     if (TEXTS.has(name)) return this.text()
     if (DRESSES.has(name)) return this.dress()
     this.named(name)
@@ -174,7 +172,7 @@ export class Tokenizer {
     if (SET_NAMES[name] && name.length > 1) return this.push('set', SET_NAMES[name])
     if (FUNCTIONS[name]) return this.push('function', FUNCTIONS[name])
     if (OPERATORS[name]) return this.operator(OPERATORS[name])
-    this.push('command', name)
+    this.push('command', name.replace(/^var(?=[a-z])/, ''))
   }
 
   private invisible(name: string) {
@@ -235,17 +233,12 @@ export class Tokenizer {
     if (/^,$/.test(inside)) return this.operator(',')
     if (FUNCTIONS[inside]) return this.push('function', FUNCTIONS[inside])
     if (inside === 'e' || inside === 'i') return this.push('constant', inside)
-    if (/^[a-zA-Z]$/.test(inside)) return this.push(this.isUnitLetter(inside) ? 'text' : 'symbol', inside)
+    if (/^[a-zA-Z]$/.test(inside)) return this.push('symbol', inside)
     if (/^(?:percent|pct|per ?cent|percentage|%|\\%)$/i.test(inside)) return this.push('operator', '%')
     if (/^(?:degrees?|deg)$/i.test(inside)) return this.push('operator', '°')
-    if (/[\d\\]/.test(inside) && !/[a-zA-Z]{2}/.test(inside.replace(/\\[a-zA-Z]+/g, '')))
+    if (/[\d\\]/.test(inside) && !/[a-zA-Z]{2}/.test(inside.replace(/\\unit\{[^{}]*\}|\\[a-zA-Z]+/g, '')))
       return this.nested(inside)
     this.push('text', inside)
-  }
-
-  /** A roman letter right behind a number is a unit: `5\\text{ m}`. */
-  private isUnitLetter(letter: string): boolean {
-    return 'mgslhLNJVWAK'.includes(letter) && this.tokens.at(-1)?.type === 'number'
   }
 
   private nested(inside: string) {
@@ -259,7 +252,19 @@ export class Tokenizer {
     this.nested(inside)
   }
 
+  /** `Rational(1, 3)`, `C(5, 2)`: a name with its arguments behind it. */
+  private callName(): string | null {
+    const ahead = this.source.slice(this.at, this.at + 40)
+    if (/^C\s?\(\s*\d+\s*,\s*\d+\s*\)/.test(ahead)) return 'C'
+    return /^([a-zA-Z]+(?:10|2|\.[a-zA-Z]+)?)\(/.exec(ahead)?.[1] ?? null
+  }
+
   private word() {
+    const name = this.callName()
+    if (name !== null && (name === 'C' || CALLS[name])) {
+      this.at += name.length
+      return this.push('function', name === 'C' ? 'binomial' : name)
+    }
     const word = /^\p{L}+/u.exec(this.source.slice(this.at, this.at + 200))![0]
     const glued = /[0-9]/.test(this.source[this.at - 1] ?? '')
     const lower = word.toLowerCase()
@@ -285,17 +290,20 @@ export class Tokenizer {
     if (word === 'union') return ['operator', 'union']
     if (['percent', 'pct', 'percentage'].includes(word)) return ['operator', '%']
     if (['degree', 'degrees', 'deg'].includes(word)) return ['operator', '°']
-    if (word === 'sqrt' || word === 'binom') return ['command', word]
+    if (word === 'binom') return ['command', word]
+    if (word === 'sqrt') return ['command', 'plain sqrt']
     if (word.length > 1 && FUNCTIONS[word] && !/^(re|im)$/.test(word)) return ['function', FUNCTIONS[word]]
     if (CONSTANTS[word]) return ['constant', CONSTANTS[word]]
+    if (GREEK_NAMES.has(word) && word.length > 2) return ['command', word]
     return null
   }
 
   /** Words stand apart from operators; the letters of a product touch them. */
   private readsAsWord(word: string, glued: boolean): boolean {
     if (/[^\x20-\x7eα-ωΑ-Ω]/u.test(word)) return true
-    if (word.length > 1 && UNIT_WORDS.has(word.toLowerCase())) return true
-    if (word.length < 3 || glued || this.source[this.at + word.length] === '{') return false
+    if (word.length > 2 && isUnitWord(word)) return true
+    if (word.length < 3 || glued || /[α-ωΑ-Ω]/.test(word) || this.source[this.at + word.length] === '{')
+      return false
     const before = this.source.slice(0, this.at).trimEnd().at(-1) ?? ''
     const after = this.source.slice(this.at + word.length).trimStart()[0] ?? ''
     return !OPERATOR_START.has(before) && !OPERATOR_NEXT.has(after)
@@ -304,6 +312,7 @@ export class Tokenizer {
   private letter(letter: string) {
     this.at += letter.length
     if (CONSTANTS[letter]) return this.push('constant', CONSTANTS[letter])
+    if (GREEK[letter]) return this.named(GREEK[letter])
     if (letter === 'e' || letter === 'i') return this.push('constant', letter)
     this.push('symbol', letter)
   }

@@ -14,6 +14,10 @@ export const OPERATORS = table<string>({
   '·': '*',
   '⋅': '*',
   '∙': '*',
+  '∗': '*',
+  '•': '*',
+  '✕': '*',
+  '⨯': '*',
   '*': '*',
   div: '/',
   '÷': '/',
@@ -89,6 +93,7 @@ export const OPERATORS = table<string>({
   vert: '|',
   mid: 'mid',
   '|': '|',
+  '∣': '|',
   lVert: '|(',
   rVert: '|)',
   Vert: '|',
@@ -135,6 +140,7 @@ export const OPERATORS = table<string>({
   '%': '%',
   '％': '%',
   '°': '°',
+  º: '°',
   '′': "'",
   "'": "'",
   circ: 'circ',
@@ -190,8 +196,23 @@ export const CONSTANTS = table<'pi' | 'e' | 'i' | 'infinity'>({
   infinity: 'infinity',
   inf: 'infinity',
   oo: 'infinity',
+  imath: 'i',
+  jmath: 'i',
   '∞': 'infinity',
 })
+
+const GREEK_LETTERS =
+  'α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ϑ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ϖ pi ρ rho ϱ rho σ sigma ς sigma τ tau υ upsilon φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta ∆ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega'.split(
+    ' ',
+  )
+
+/** Names of TeX's commands by the letters themselves. */
+export const GREEK = table<string>(
+  Object.fromEntries(
+    GREEK_LETTERS.flatMap((letter, i) => (i % 2 === 0 ? [[letter, GREEK_LETTERS[i + 1]]] : [])),
+  ),
+)
+export const GREEK_NAMES: ReadonlySet<string> = new Set(GREEK_LETTERS.filter((_, i) => i % 2 === 1))
 
 /** Sets with a name of their own. */
 export const SET_NAMES = table<string>({
@@ -213,13 +234,13 @@ export const SET_NAMES = table<string>({
 /** Commands that only set spaces, sizes or styles, and stand for nothing. */
 export const INVISIBLE = new Set(
   `left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle textstyle scriptstyle
-   limits nolimits quad qquad enspace thinspace hspace vspace hfill centering bf rm it cal mathstrut phantom strut nonumber
+   limits nolimits quad qquad enspace thinspace hspace vspace hfill centering tiny small large Large LARGE huge Huge normalsize bf rm it cal mathstrut phantom strut nonumber
    hline tag notag triangle angle mathop mathrel mathbin boxed fbox`.split(/\s+/),
 )
 
 /** Commands whose argument is only dressed: bold, roman over a symbol and so on. */
 export const DRESSES = new Set(
-  'mathbf boldsymbol bm mathit mathsf mathcal mathfrak mathscr vec overrightarrow hat tilde bar underline overbrace underbrace widehat ensuremath operatorname color'.split(
+  'mathbf boldsymbol bm mathit mathsf mathcal mathfrak mathscr vec overrightarrow hat tilde bar underline overbrace underbrace widehat ensuremath operatorname'.split(
     ' ',
   ),
 )
@@ -229,15 +250,6 @@ export const TEXTS = new Set(
   'text textbf textit textrm texttt textsf textnormal mbox hbox mathrm rm textup emph operatorname'.split(
     ' ',
   ),
-)
-
-/** Words that are units where no formula surrounds them, also when they stick to a number. */
-export const UNIT_WORDS = new Set(
-  `mm cm dm km nm ft yd inch inches foot feet yard yards mile miles meter meters metre metres kilometers centimeters
-   mg kg gram grams kilogram kilograms lb lbs oz pound pounds ounce ounces ton tons ml mL cl liter liters litre litres gallons
-   ms sec secs second seconds min mins minute minutes hr hrs hour hours day days week weeks month months year years
-   usd eur dollar dollars cent cents euro euros mph kph kmh km/h hz khz pa kpa mol unit units square cubic sq cu people
-   rad radian radians joules watts volts newtons`.split(/\s+/),
 )
 
 const SMALL =

@@ -47,11 +47,14 @@ export const withoutTextCommands = (text: string): string =>
  */
 export const byLetters = (a: string, b: string): boolean | undefined => {
   const [x, y] = [withoutTextCommands(a), withoutTextCommands(b)]
-  if (/\p{L}{3}/u.test(x) && !x.includes('\\') && x.toLowerCase() === y.toLowerCase()) return true
+  if (/\p{L}{3}/u.test(x) && !/[\d\\]/.test(x) && x.toLowerCase() === y.toLowerCase()) return true
+  if (isYesOrNo(x) && isYesOrNo(y)) return textsEqual(x, y)
   const isLone = [x, y].some(text => /^\(?[A-J]\)?$/.test(text))
   const [optionX, optionY] = isLone ? [optionLetter(x), optionLetter(y)] : [null, null]
   return optionX !== null && optionY !== null ? optionX === optionY : undefined
 }
+
+const isYesOrNo = (text: string): boolean => /^(?:yes|no)\.?$/i.test(text)
 
 /** Equality of two answers in words. Letters in another order (`cat`, `act`) are other words. */
 export const textsEqual = (a: string, b: string): boolean => {

@@ -90,11 +90,12 @@ export class Evaluator {
     return name === 'i' ? I : UNDEFINED
   }
 
-  /** `30°` inside an expression is an angle in radians, `5%` a hundredth; other units count as 1. */
+  /** `30°` inside an expression is an angle in radians, `5%` a hundredth; other units are known by name only. */
   private quantity(node: NodeOf<'quantity'>, point: Point): Complex {
     const value = this.at(node.value, point)
     if (node.unit === '%') return divide(value, complex(100))
-    return node.unit === '°' ? multiply(value, complex(Math.PI / 180, 0, Number.EPSILON / 50)) : value
+    if (node.unit === '°') return multiply(value, complex(Math.PI / 180, 0, Number.EPSILON / 50))
+    return multiply(value, this.unknown(node.unit, []))
   }
 
   /** Fractional powers of odd denominator take the real root of negative numbers, as `\sqrt[3]{}` does. */

@@ -77,7 +77,9 @@ const conditions = (
 ): RealSet | null => {
   const sets: RealSet[] = []
   for (const item of items) {
-    const set = item.kind === 'relation' || item.kind === 'setOperation' ? realSetOf(item, rules) : null
+    const isSet =
+      item.kind === 'relation' || item.kind === 'setOperation' || (item.kind === 'group' && joined === 'or')
+    const set = isSet ? realSetOf(item, rules) : null
     if (!set) return null
     sets.push(set)
   }

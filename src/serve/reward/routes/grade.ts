@@ -1,9 +1,10 @@
 /** @file `/v1/grade`, our own shape: items in; reward, score, parts and verdicts out. */
 
 import { z } from 'zod'
+import { referenceText } from '../../../grade/reference.ts'
 import { rubricSchema } from '../../../rubric/criterion.ts'
 import type { RouteOf } from '../config.ts'
-import { textAt } from '../fields.ts'
+import { referenceAt } from '../fields.ts'
 import { asMessages, type RewardItem, type RewardResult } from '../item.ts'
 import { listLength, promptSchema, type Route } from './route.ts'
 
@@ -16,7 +17,8 @@ const itemSchema = z.strictObject({
   id: z.string().optional(),
   prompt: promptSchema.optional(),
   response: z.string(),
-  reference: z.string().optional(),
+  /** A right answer, or several of which any will do. */
+  reference: z.union([z.string(), z.array(z.string().min(1)).min(1)]).optional(),
   /** Name of a rubric of the configuration, or a rubric. */
   rubric: rubricOrName.optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
@@ -77,7 +79,7 @@ const toItem = (
 ): RewardItem => ({
   ...item,
   prompt: asMessages(prompt),
-  reference: item.reference ?? textAt(item, config.reference),
+  reference: referenceText(item.reference) ?? referenceAt(item, config.reference),
   rubric: item.rubric ?? body.rubric,
   fields: item,
 })

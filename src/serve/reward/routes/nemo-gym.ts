@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import type { ChatMessage } from '../../../chat/chat-model.ts'
 import type { RouteOf } from '../config.ts'
-import { textAt } from '../fields.ts'
+import { referenceAt } from '../fields.ts'
 import { nullShare, type RewardItem, type RewardResult } from '../item.ts'
 import { nemoGymMetrics } from './nemo-gym-metrics.ts'
 import type { Route } from './route.ts'
@@ -68,7 +68,7 @@ const toItem = (body: NemoGymRequest, { reference, judged }: RouteOf<'nemo-gym'>
   return {
     prompt: promptOf(body.responses_create_params),
     response: kept.map(({ content }) => content).join('\n\n'),
-    reference: textAt(body, reference),
+    reference: referenceAt(body, reference),
     metadata: body,
     fields: body,
   }

@@ -5,7 +5,7 @@
 
 import { z } from 'zod'
 import type { RouteOf } from '../config.ts'
-import { textAt } from '../fields.ts'
+import { referenceAt } from '../fields.ts'
 import { asMessages, nullShare, type RewardItem } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
 import { listLength, type Route } from './route.ts'
@@ -111,7 +111,7 @@ const toItem = (
   return {
     prompt: asMessages(prompt),
     response: stripTokens(query[index].slice(responseStart(query[index], prompt)), strip),
-    reference: textAt(fields, reference),
+    reference: referenceAt(fields, reference),
     fields,
   }
 }

@@ -1,6 +1,7 @@
 /** @file What a route is: the shape of a request, items out of it, and the answer in the shape that the client expects. */
 
 import { z } from 'zod'
+import type { ChatMessage } from '../../../chat/chat-model.ts'
 import type { RouteConfig } from '../config.ts'
 import type { RewardItem, RewardResult } from '../item.ts'
 
@@ -37,13 +38,23 @@ export const listLength = (given: unknown, key: string): number => {
   return Array.isArray(list) ? list.length : 0
 }
 
-/** Messages as chat clients write them. Anything but text in a message has no place here. */
+const ROLES = { system: 'system', developer: 'system', user: 'user', assistant: 'assistant' } as const
+
+/** Messages as chat clients write them; a call of a tool has no content. Anything but text in a message has no place here. */
 const messageSchema = z.object({
-  role: z.enum(['system', 'user', 'assistant']),
-  content: z.string(),
+  role: z.enum([...Object.keys(ROLES), 'tool', 'function'] as (keyof typeof ROLES | 'tool' | 'function')[]),
+  content: z.string().nullish(),
 })
 
+/** What people and models said; calls of tools and what they answered are left out. */
+const spoken = (messages: readonly z.output<typeof messageSchema>[]): ChatMessage[] =>
+  messages.flatMap(({ role, content }) =>
+    role === 'tool' || role === 'function' || content === null || content === undefined
+      ? []
+      : [{ role: ROLES[role], content }],
+  )
+
 /** A prompt as a text or as messages. */
-export const promptSchema = z.union([z.string(), z.array(messageSchema).min(1)], {
+export const promptSchema = z.union([z.string(), z.array(messageSchema).min(1).transform(spoken)], {
   error: 'a text, or a list of messages {role, content}',
 })

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { RouteOf } from '../config.ts'
-import { textAt } from '../fields.ts'
+import { referenceAt } from '../fields.ts'
 import { asMessages, nullShare } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
 import { promptSchema, type Route } from './route.ts'
@@ -34,7 +34,7 @@ export const slimeRoute = (config: RouteOf<'slime'>): Route<SlimeRequest> => ({
     {
       prompt: asMessages(body.prompt),
       response: body.response,
-      reference: textAt(body, config.reference),
+      reference: referenceAt(body, config.reference),
       fields: body,
     },
   ],

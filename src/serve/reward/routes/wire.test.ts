@@ -25,6 +25,13 @@ describe('OpenRLHF', () => {
     })
   })
 
+  it('takes several right answers, of which any will do', async () => {
+    const { post, grader } = testService()
+    for (const label of [['Paris', 'City of Light'], { target: ['Paris', 'City of Light'] }])
+      await post('/openrlhf', sample('yes', label))
+    expect(grader.seen.map(({ item }) => item.reference)).toEqual(Array(2).fill('["Paris","City of Light"]'))
+  })
+
   it('answers a batch in its order, and an empty one', async () => {
     const { post } = testService()
     const body = { query: ['a yes', 'b no', 'c'], prompts: ['a ', 'b ', 'c'], labels: [null, null, null] }
@@ -84,10 +91,16 @@ describe('slime', () => {
     // aiohttp's resp.json() refuses any other type.
     expect(headers.get('content-type')).toContain('application/json')
     await post('/slime', { ...sample('yes'), prompt: [{ role: 'user', content: 'Is it?' }] })
-    expect(grader.seen[1].item).toMatchObject({
-      prompt: [{ role: 'user', content: 'Is it?' }],
-      reference: 'yes',
-    })
+    const withTools = [
+      { role: 'developer', content: 'Be short.' },
+      { role: 'user', content: 'Is it?' },
+      { role: 'assistant', content: null, tool_calls: [] },
+      { role: 'tool', content: '12 degrees', tool_call_id: '1' },
+    ]
+    await post('/slime', { ...sample('yes'), prompt: withTools })
+    const question = { role: 'user', content: 'Is it?' }
+    expect(grader.seen[1].item).toMatchObject({ prompt: [question], reference: 'yes' })
+    expect(grader.seen[2].item.prompt).toEqual([{ role: 'system', content: 'Be short.' }, question])
   })
 
   it('answers an object for --reward-key', async () => {

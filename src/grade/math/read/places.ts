@@ -1,0 +1,73 @@
+/** @file Where responses put their answer: behind the thinking, in a box, between tags, behind `####`. */
+
+import { braceGroup } from './tokens.ts'
+
+/** What follows the thinking; nothing where the thinking never ends. */
+export const afterThinking = (text: string): string => {
+  const end = text.lastIndexOf('</think>')
+  const rest = end < 0 ? text : text.slice(end + '</think>'.length)
+  const open = rest.indexOf('<think>')
+  return open < 0 ? rest : rest.slice(0, open)
+}
+
+/** Only so many of the last boxes are looked at. */
+const MAX_BOXES = 100
+const MAX_BOX_CHARACTERS = 5000
+
+/** A stretch of a response and the answer in it. */
+export interface Place {
+  start: number
+  end: number
+  text: string
+}
+
+const boxes = (text: string): Place[] => {
+  const found: Place[] = []
+  for (const match of [...text.matchAll(/\\f?box(?:ed)?(?![a-z])\s*/g)].slice(-MAX_BOXES)) {
+    const open = match.index + match[0].length
+    const group = text[open] === '{' ? braceGroup(text.slice(0, open + MAX_BOX_CHARACTERS), open) : null
+    if (group?.[0].trim()) found.push({ start: match.index, end: group[1], text: group[0].trim() })
+    else if (/[\w-]/.test(text[open] ?? '')) {
+      const word = /^-?[\w.]+/.exec(text.slice(open, open + 40))
+      if (word) found.push({ start: match.index, end: open + word[0].length, text: word[0] })
+    }
+  }
+  return found
+}
+
+const JOINT = /\\(?:quad|qquad|,|;|\[|\]|\(|\))|\\text\s*\{\s*,?\s*(?:and|or)\s*\}|\band\b|\bor\b|[,+$]/g
+
+/** Boxes with only a connective between them give one answer together. */
+const belongTogether = (between: string): boolean =>
+  between.length <= 80 &&
+  between.replace(JOINT, '').trim() === '' &&
+  (!/\n/.test(between) || /and|or|,/.test(between))
+
+/** The last `\boxed` or `\fbox` that holds something, with those that belong to it; null without one. */
+export const lastBox = (text: string): Place | null => {
+  const all = boxes(text)
+  const last = all.at(-1)
+  if (!last) return null
+  const parts = [last]
+  for (let i = all.length - 2; i >= 0 && belongTogether(text.slice(all[i].end, parts[0].start)); i--)
+    parts.unshift(all[i])
+  const distinct = [...new Set(parts.map(part => part.text))]
+  return { ...last, text: distinct.join(' \\text{ and } ') }
+}
+
+/** The inside of the last `<answer>`, up to the end where it is never closed; null without one. */
+export const lastTagged = (text: string): Place | null => {
+  const last = [...text.matchAll(/<answer>/gi)].at(-1)
+  if (!last) return null
+  const start = last.index + last[0].length
+  const length = text.slice(start).search(/<\/answer>/i)
+  const end = length < 0 ? text.length : start + length
+  return { start: last.index, end, text: text.slice(start, end) }
+}
+
+/** What follows the last `####` that begins a line. */
+export const behindHashes = (text: string): string | null => {
+  const at = text.lastIndexOf('####')
+  if (at < 0) return null
+  return /(?:^|\n)\s*####\s*([^\n]{1,300})/.exec(text.slice(Math.max(0, at - 2)))?.[1].trim() ?? null
+}
