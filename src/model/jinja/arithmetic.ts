@@ -4,7 +4,18 @@ import type { Budget } from './budget.ts'
 import { percent } from './format.ts'
 import { print } from './print.ts'
 import { escapeHtml } from './text.ts'
-import { compare, contains, Float, isEqual, Markup, numberOf, refuse, Tuple, textOf, type Value } from './values.ts'
+import {
+  compare,
+  contains,
+  Float,
+  isEqual,
+  Markup,
+  numberOf,
+  refuse,
+  Tuple,
+  textOf,
+  type Value,
+} from './values.ts'
 
 /** A result of whole numbers. @throws Error beyond 2^53, where JavaScript's numbers are not exact */
 const whole = (value: number): number => {
@@ -15,8 +26,12 @@ const whole = (value: number): number => {
 /** The remainder has the sign of the divisor. */
 const modulo = (a: number, b: number): number => {
   const rest = a % b
-  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest
+  if (rest === 0) return b < 0 ? -0 : 0
+  return rest < 0 !== b < 0 ? rest + b : rest
 }
+
+/** Negative powers by division: JavaScript's own are off in the last digit. */
+const power = (a: number, b: number): number => (b < 0 && Number.isInteger(b) ? 1 / a ** -b : a ** b)
 
 const NUMERIC: Readonly<Record<string, (a: number, b: number) => number>> = {
   '+': (a, b) => a + b,
@@ -25,7 +40,7 @@ const NUMERIC: Readonly<Record<string, (a: number, b: number) => number>> = {
   '/': (a, b) => a / b,
   '//': (a, b) => Math.floor(a / b),
   '%': modulo,
-  '**': (a, b) => a ** b,
+  '**': power,
 }
 
 const numeric = (operator: string, left: Value, right: Value): Value => {

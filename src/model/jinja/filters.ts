@@ -7,8 +7,8 @@ import { Arguments } from './given.ts'
 import { getAttribute, getItem } from './members.ts'
 import { joinTexts, methodOf, padTo, replace, sortBy } from './methods.ts'
 import { type JsonOptions, print, toJson } from './print.ts'
-import { capitalize, escapeHtml, SPACE, splitLines, strip } from './text.ts'
 import { passes } from './tests.ts'
+import { capitalize, escapeHtml, SPACE, splitLines, strip } from './text.ts'
 import {
   compare,
   Dict,
@@ -50,7 +50,8 @@ const asBefore = (value: Value, text: string): Value => (value instanceof Markup
 const getter = (path: Value, budget: Budget, fallback: Value = null): ((item: Value) => Value) => {
   if (path === null) return item => item
   const text = textOf(path)
-  const parts = text === null ? [path] : text.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part))
+  const parts =
+    text === null ? [path] : text.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part))
   return item => {
     let found = item
     for (const part of parts) {
@@ -124,8 +125,9 @@ const dictSort: Filter = (value, given, budget) => {
   return sortBy(pairs, pair => change(pair.items[place]), args.isTrue('reverse'), budget)
 }
 
-/** `map(attribute=...)`, or `map('filter', ...)`. */
+/** `map(attribute=...)`, or `map('filter', ...)`. As in Jinja, nothing comes of what is not true, also where it has no items. */
 const map: Filter = (value, given, budget) => {
+  if (!isTrue(value)) return new Iterator('map', [])
   if (given.args.length > 0) {
     const [name, ...args] = given.args
     const filter = textOf(name) ?? refuse('map', name)
@@ -139,10 +141,11 @@ const map: Filter = (value, given, budget) => {
   return new Iterator('map', itemsOf(value, budget).map(get))
 }
 
-/** `select`, `reject`, and both with an attribute first: those that pass a test, or that are true. */
+/** `select`, `reject`, and both with an attribute first: those that pass a test, or that are true; of what is not true, none. */
 const select =
   (wanted: boolean, hasAttribute: boolean): Filter =>
   (value, given, budget) => {
+    if (!isTrue(value)) return new Iterator('select', [])
     const [attribute, ...others] = hasAttribute ? given.args : [null, ...given.args]
     if (attribute === undefined) throw new Error('selectattr: expected an attribute')
     const get = getter(attribute, budget)
@@ -166,7 +169,11 @@ const batch: Filter = (value, given, budget) => {
     items.slice(i * size, (i + 1) * size),
   )
   const last = batches.at(-1)
-  if (last === undefined || fill === null) return new Iterator('batch', batches.map(one => [...one]))
+  if (last === undefined || fill === null)
+    return new Iterator(
+      'batch',
+      batches.map(one => [...one]),
+    )
   budget.list(size)
   const filled = [...last, ...Array.from({ length: size - last.length }, () => fill)]
   return new Iterator('batch', [...batches.slice(0, -1).map(one => [...one]), filled])
@@ -184,7 +191,10 @@ const slice: Filter = (value, given, budget) => {
     const part = items.slice(start, start + size + (i < longer ? 1 : 0))
     return fill !== null && i >= longer ? [...part, fill] : part
   })
-  return new Iterator('slice', slices.map(one => [...one]))
+  return new Iterator(
+    'slice',
+    slices.map(one => [...one]),
+  )
 }
 
 const join: Filter = (value, given, budget) => {
@@ -222,7 +232,10 @@ const length: Filter = plain(value => lengthOf(value) ?? refuse('length', value)
 const items: Filter = plain(value => {
   if (value instanceof Undefined) return new Iterator('items', [])
   if (!(value instanceof Dict)) return refuse('items', value)
-  return new Iterator('items', value.entries().map(entry => new Tuple(entry)))
+  return new Iterator(
+    'items',
+    value.entries().map(entry => new Tuple(entry)),
+  )
 })
 
 const sum: Filter = (value, given, budget) => {
@@ -233,16 +246,22 @@ const sum: Filter = (value, given, budget) => {
   return itemsOf(value, budget).reduce((total, item) => calculate('+', total, get(item), budget), start)
 }
 
-/** Rounds halves to the even digit, as Python does. */
+/** Rounds halves to the even digit, as Python does; 2.5 is one, 2.675 is not (it is a little less). */
 const roundHalfEven = (value: number, digits: number): number => {
-  const scaled = Number(`${value}e${digits}`)
-  const rounded = Math.round(scaled)
-  const isHalf = Math.abs(scaled - Math.trunc(scaled)) === 0.5 && isExactHalf(value, digits)
-  return Number(`${isHalf && rounded % 2 !== 0 ? rounded - 1 : rounded}e${-digits}`)
+  const size = Math.abs(value)
+  if (!(size < 1e21)) return value
+  const whole = digits < 0 ? size / 10 ** -digits : size
+  const places = Math.max(0, digits)
+  // Enough digits to tell a half from what is near it; a half itself has few.
+  const [, kept, next] = /^(.*)(.{60})$/s.exec(whole.toFixed(Math.min(100, places + 60)))!
+  const isHalf = /^50*$/.test(next)
+  const lower = Number(kept)
+  const rounded = isHalf && /[02468]\.?$/.test(kept) ? lower : Number(whole.toFixed(places))
+  return (
+    Math.sign(value) * (digits < 0 ? rounded * 10 ** -digits : rounded) ||
+    (Object.is(value, -0) ? -0 : 0 * value)
+  )
 }
-
-/** Whether a number is a half of that digit to the last bit: 2.5 is, 2.675 is not (it is a little less). */
-const isExactHalf = (value: number, digits: number): boolean => digits === 0 || Number.isInteger(value * 2 ** (digits + 1))
 
 const round: Filter = (value, given) => {
   const args = new Arguments('round', given, ['precision', 'method'])
@@ -250,9 +269,8 @@ const round: Filter = (value, given) => {
   const number = numberOf(value) ?? refuse('round', value)
   if (!['common', 'ceil', 'floor'].includes(method)) throw new Error('round: expected common, ceil or floor')
   if (method === 'common') {
-    if (!(value instanceof Float)) return number
-    if (digits > 0 && digits <= 100) return new Float(Number(number.toFixed(digits)))
-    return new Float(roundHalfEven(number, digits))
+    const rounded = roundHalfEven(number, Math.min(40, digits))
+    return value instanceof Float ? new Float(rounded) : rounded
   }
   const scale = 10 ** digits
   return new Float((method === 'ceil' ? Math.ceil : Math.floor)(number * scale) / scale)
@@ -317,7 +335,8 @@ const indent: Filter = (value, given, budget) => {
 const jsonOptions = (args: Arguments, budget: Budget): JsonOptions => {
   const [indentation, separators] = [args.value('indent', null), args.value('separators', null)]
   const spaces = () => ' '.repeat(Math.max(0, budget.width('tojson', args.integer('indent'))))
-  const given = separators === null ? null : tryItems(separators)?.map(part => textOf(part) ?? refuse('tojson', part))
+  const given =
+    separators === null ? null : tryItems(separators)?.map(part => textOf(part) ?? refuse('tojson', part))
   if (given !== null && given?.length !== 2) throw new Error('tojson: separators: expected two texts')
   return {
     ascii: args.isTrue('ensure_ascii'),
@@ -353,6 +372,12 @@ const titleParts = (text: string) =>
     })
     .join('')
 
+/** `quote` of Python's urllib: a slash stays. */
+const urlEncode = (text: string): string =>
+  encodeURIComponent(text)
+    .replace(/[!'()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%2F', '/')
+
 const absolute: Filter = plain(value => {
   const number = Math.abs(numberOf(value) ?? refuse('abs', value))
   return value instanceof Float ? new Float(number) : number
@@ -366,11 +391,12 @@ const attribute: Filter = (value, given, budget) => {
 }
 
 const format: Filter = (value, { args, kwargs }, budget) => {
-  if (args.length > 0 && kwargs.size > 0) throw new Error('format: expected values by place or by name, not both')
+  if (args.length > 0 && kwargs.size > 0)
+    throw new Error('format: expected values by place or by name, not both')
   return percent(print(value, budget), kwargs.size > 0 ? new Dict(kwargs) : new Tuple(args), budget)
 }
 
-const escape: Filter = plain((value, budget) =>
+const escapeOnce: Filter = plain((value, budget) =>
   value instanceof Markup ? value : new Markup(escapeHtml(print(value, budget))),
 )
 
@@ -387,8 +413,8 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   d: fallback,
   default: fallback,
   dictsort: dictSort,
-  e: escape,
-  escape,
+  e: escapeOnce,
+  escape: escapeOnce,
   first,
   float: toFloat,
   forceescape: plain((value, budget) => new Markup(escapeHtml(print(value, budget)))),
@@ -431,11 +457,12 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   truncate,
   unique,
   upper: ofText(text => text.toUpperCase()),
+  urlencode: plain(value => urlEncode(textOf(value) ?? refuse('urlencode', value))),
   wordcount: plain((value, budget) => print(value, budget).match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
 }
 
 /** Filters of Jinja that no chat template of 190 uses: HTML, web addresses, chance. */
-const UNSUPPORTED = ['filesizeformat', 'pprint', 'random', 'striptags', 'urlencode', 'urlize', 'wordwrap', 'xmlattr']
+const UNSUPPORTED = ['filesizeformat', 'pprint', 'random', 'striptags', 'urlize', 'wordwrap', 'xmlattr']
 
 /** What a filter makes of a value. @throws Error for a filter that is not there */
 export const applyFilter = (name: string, value: Value, given: Given, budget: Budget): Value => {

@@ -11,6 +11,7 @@ import {
   refuse,
   Tuple,
   textOf,
+  tryItems,
   type Value,
 } from './values.ts'
 
@@ -145,9 +146,11 @@ class Values {
     if (value === undefined) throw new Error('%: more places than values')
     return value
   }
+  /** As in Python, what has items of its own may have more than there are places, unless it is a tuple or a text. */
   assertAllTaken(): void {
-    if (this.#at < this.#list.length && !(this.#given instanceof Dict))
-      throw new Error('%: more values than places')
+    const hasItems =
+      tryItems(this.#given) !== null && !(this.#given instanceof Tuple || textOf(this.#given) !== null)
+    if (this.#at < this.#list.length && !hasItems) throw new Error('%: more values than places')
   }
 }
 

@@ -6,6 +6,7 @@ import { print } from './print.ts'
 import { strftime } from './strftime.ts'
 import {
   Dict,
+  Float,
   type Given,
   itemsOf,
   Namespace,
@@ -21,19 +22,19 @@ import {
 const MAX_RANGE = 100_000
 
 const range = ({ args, kwargs }: Given): Range => {
-  if (kwargs.size > 0 || args.length < 1 || args.length > 3) throw new Error('range: expected one to three numbers')
-  const numbers = args.map(value => (typeof value === 'object' ? refuse('range', value) : (numberOf(value) ?? refuse('range', value))))
-  const [start, end] = numbers.length === 1 ? [0, numbers[0]] : numbers
+  if (kwargs.size > 0 || args.length < 1 || args.length > 3)
+    throw new Error('range: expected one to three numbers')
+  const numbers = args.map(wholeNumber)
+  const [start, stop] = numbers.length === 1 ? [0, numbers[0]] : numbers
   const step = numbers[2] ?? 1
   if (step === 0) throw new Error('range: expected a step other than 0')
-  const count = Math.max(0, Math.ceil((end - start) / step))
+  const count = Range.count(start, stop, step)
   if (count > MAX_RANGE) throw new Error(`range: expected at most ${MAX_RANGE} numbers, got ${count}`)
-  const text = `range(${start}, ${end}${numbers.length === 3 ? `, ${step}` : ''})`
-  return new Range(
-    Array.from({ length: count }, (_, i) => start + i * step),
-    text,
-  )
+  return new Range(start, stop, step)
 }
+
+const wholeNumber = (value: Value): number =>
+  value instanceof Float ? refuse('range', value) : (numberOf(value) ?? refuse('range', value))
 
 const pairOf = (value: Value, budget: Budget): readonly [Value, Value] => {
   const [key, item, ...more] = itemsOf(value, budget)
@@ -45,7 +46,8 @@ const entriesOf = (name: string, { args, kwargs }: Given, budget: Budget): (read
   if (args.length > 1) throw new Error(`${name}: expected at most one value without a name`)
   const [source] = args
   if (source === undefined) return [...kwargs]
-  const entries = source instanceof Dict ? source.entries() : itemsOf(source, budget).map(pair => pairOf(pair, budget))
+  const entries =
+    source instanceof Dict ? source.entries() : itemsOf(source, budget).map(pair => pairOf(pair, budget))
   return [...entries, ...kwargs]
 }
 
@@ -110,4 +112,3 @@ export const globalsFor = (budget: Budget): ReadonlyMap<string, Value> => {
     Object.entries(functions).map(([name, call]) => [name, new Thing(name, given => call(given, budget))]),
   )
 }
-

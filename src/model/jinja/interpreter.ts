@@ -118,21 +118,23 @@ class Interpreter {
     scope: Scope,
     out: string[],
   ): void {
+    const filtered = (filter: Expression | null, body: Body) =>
+      this.#filterText(filter, this.render(body, new Scope(scope)), scope)
     switch (statement.kind) {
       case 'set':
-        return this.#assign(statement.target, this.#evaluate(statement.value, scope), scope)
-      case 'set block': {
-        const text = this.render(statement.body, new Scope(scope))
-        return this.#assign(statement.target, this.#filterText(statement.filter, text, scope), scope)
-      }
-      case 'filter block': {
-        const text = this.render(statement.body, new Scope(scope))
-        return this.#print(this.#filterText(statement.filter, text, scope), out)
-      }
+        this.#assign(statement.target, this.#evaluate(statement.value, scope), scope)
+        break
+      case 'set block':
+        this.#assign(statement.target, filtered(statement.filter, statement.body), scope)
+        break
+      case 'filter block':
+        this.#print(filtered(statement.filter, statement.body), out)
+        break
       case 'macro':
-        return scope.set(statement.name, this.#macro(statement.name, statement.signature, statement.body, scope))
+        scope.set(statement.name, this.#macro(statement.name, statement.signature, statement.body, scope))
+        break
       case 'call block':
-        return this.#print(this.#callBlock(statement, scope), out)
+        this.#print(this.#callBlock(statement, scope), out)
     }
   }
 
@@ -192,15 +194,17 @@ class Interpreter {
   }
 
   #assign(target: Target, value: Value, scope: Scope): void {
-    if (target.kind === 'name') return scope.set(target.name, value)
-    if (target.kind === 'field') {
+    if (target.kind === 'name') {
+      scope.set(target.name, value)
+    } else if (target.kind === 'field') {
       const object = scope.get(target.object)
-      if (!(object instanceof Namespace)) throw new Error(`${target.object}: expected a namespace to set ${target.name} of`)
+      if (!(object instanceof Namespace))
+        throw new Error(`${target.object}: expected a namespace to set ${target.name} of`)
       object.fields.set(target.name, value)
-      return
+    } else {
+      const parts = unpack(value, target.items.length, this.#budget)
+      for (const [i, item] of target.items.entries()) this.#assign(item, parts[i], scope)
     }
-    const parts = unpack(value, target.items.length, this.#budget)
-    for (const [i, item] of target.items.entries()) this.#assign(item, parts[i], scope)
   }
 
   #filterText(filter: Expression | null, text: string, scope: Scope): Value {
@@ -219,11 +223,15 @@ class Interpreter {
     const left = new Map(kwargs)
     const missing: [string, Expression][] = []
     for (const [i, [parameter, fallback]] of parameters.entries()) {
-      if (i < args.length && left.has(parameter)) throw new Error(`macro ${name}: two values for ${parameter}`)
+      if (i < args.length && left.has(parameter))
+        throw new Error(`macro ${name}: two values for ${parameter}`)
       const value = args[i] ?? (i < args.length ? null : left.get(parameter))
       left.delete(parameter)
       if (value === undefined && fallback) missing.push([parameter, fallback])
-      scope.set(parameter, value === undefined ? new Undefined(`parameter ${parameter} was not provided`) : value)
+      scope.set(
+        parameter,
+        value === undefined ? new Undefined(`parameter ${parameter} was not provided`) : value,
+      )
     }
     this.#bindRest(name, names, args.slice(parameters.length), left, scope)
     for (const [parameter, fallback] of missing) scope.set(parameter, this.#evaluate(fallback, scope))
@@ -252,7 +260,10 @@ class Interpreter {
     const { callee, given } = call as Node<'call'>
     const { args, kwargs } = this.#given(given, scope)
     const caller = this.#macro('caller', signature, body, scope)
-    return this.#call(this.#evaluate(callee, scope), { args, kwargs: new Map([...kwargs, ['caller', caller]]) })
+    return this.#call(this.#evaluate(callee, scope), {
+      args,
+      kwargs: new Map([...kwargs, ['caller', caller]]),
+    })
   }
 
   #evaluate(expression: Expression, scope: Scope): Value {
@@ -300,7 +311,12 @@ class Interpreter {
       case 'tuple':
         return new Tuple(all(expression.items))
       case 'dict':
-        return new Dict(expression.entries.map(([key, value]) => [this.#evaluate(key, scope), this.#evaluate(value, scope)]))
+        return new Dict(
+          expression.entries.map(([key, value]) => [
+            this.#evaluate(key, scope),
+            this.#evaluate(value, scope),
+          ]),
+        )
       case 'not':
         return !isTrue(this.#evaluate(expression.operand, scope))
       case 'sign':

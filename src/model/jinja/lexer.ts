@@ -44,7 +44,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /** A string literal without its quotes, escapes as Python reads them: those it does not know stay as they are. */
-const unescape = (text: string): string =>
+const readEscapes = (text: string): string =>
   text.replace(
     /\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-7]{1,3})|(.))/gis,
     (whole: string, x?: string, u?: string, long?: string, octal?: string, other?: string) => {
@@ -89,7 +89,8 @@ class Lexer {
   #lastLine = 1
   #counted = 0
   #add(type: Token['type'], value: string): void {
-    for (; this.#counted < this.#at; this.#counted++) if (this.#source[this.#counted] === '\n') this.#lastLine++
+    for (; this.#counted < this.#at; this.#counted++)
+      if (this.#source[this.#counted] === '\n') this.#lastLine++
     this.#tokens.push({ type, value, line: this.#lastLine })
   }
 
@@ -162,7 +163,10 @@ class Lexer {
     const open: string[] = []
     const ending = kind === '{%' ? END_BLOCK : END_PRINT
     while (this.#at < this.#source.length) {
-      if (open.length === 0 && this.#take(ending) !== null) return this.#add('end', kind)
+      if (open.length === 0 && this.#take(ending) !== null) {
+        this.#add('end', kind)
+        return
+      }
       if (this.#take(GAP) === null) this.#readToken(open)
     }
     this.#fail(`${kind} is not closed`)
@@ -173,8 +177,9 @@ class Lexer {
       const value = this.#take(expression)
       if (value === null) continue
       if (type === 'operator') this.#balance(value, open)
-      const read = type === 'string' ? unescape(value.slice(1, -1)) : value
-      return this.#add(type, type === 'integer' || type === 'float' ? read.replaceAll('_', '') : read)
+      const read = type === 'string' ? readEscapes(value.slice(1, -1)) : value
+      this.#add(type, type === 'integer' || type === 'float' ? read.replaceAll('_', '') : read)
+      return
     }
     this.#fail(`unexpected ${JSON.stringify(this.#source[this.#at])}`)
   }

@@ -1,7 +1,7 @@
 /** @file What a `for` goes through, and the variable `loop`. Items are taken one by one, so that a condition sees what the body did. */
 
-import { type Given, isEqual, itemsOf, Thing, Tuple, Undefined, type Value } from './values.ts'
 import type { Budget } from './budget.ts'
+import { type Given, isEqual, itemsOf, Thing, Tuple, Undefined, type Value } from './values.ts'
 
 export class Loop {
   readonly #items: readonly Value[]

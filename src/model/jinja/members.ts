@@ -112,11 +112,20 @@ const cut = <T>(items: readonly T[], parts: readonly (number | null)[]): T[] => 
   return kept
 }
 
+const cutRange = ({ start, step, items }: Range, parts: readonly (number | null)[]): Range => {
+  const [first, end, by] = clip(items.length, parts)
+  return new Range(start + first * step, start + end * step, step * by)
+}
+
 /** `value[from:to:step]`. @throws Error where there is nothing to cut */
 export const getSlice = (value: Value, bounds: readonly Value[], budget: Budget): Value => {
   assertDefined(value)
   const parts = bounds.map(bound =>
-    bound === null ? null : bound instanceof Float ? refuse('slice', bound) : (numberOf(bound) ?? refuse('slice', bound)),
+    bound === null
+      ? null
+      : bound instanceof Float
+        ? refuse('slice', bound)
+        : (numberOf(bound) ?? refuse('slice', bound)),
   )
   const text = textOf(value)
   if (text !== null) {
@@ -126,6 +135,6 @@ export const getSlice = (value: Value, bounds: readonly Value[], budget: Budget)
   }
   if (Array.isArray(value)) return cut(value, parts)
   if (value instanceof Tuple) return new Tuple(cut(value.items, parts))
-  if (value instanceof Range) return cut([...value.items], parts)
+  if (value instanceof Range) return cutRange(value, parts)
   return refuse('slice', value)
 }

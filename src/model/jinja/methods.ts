@@ -113,7 +113,13 @@ export const replace = (text: string, old: string, by: string, count: number, bu
   const parts = old === '' ? ['', ...Array.from(text), ''] : text.split(old)
   const times = count < 0 ? parts.length - 1 : Math.min(count, parts.length - 1)
   budget.text(text.length + times * by.length)
-  return parts.slice(0, times + 1).join(by) + parts.slice(times + 1).map(part => old + part).join('')
+  return (
+    parts.slice(0, times + 1).join(by) +
+    parts
+      .slice(times + 1)
+      .map(part => old + part)
+      .join('')
+  )
 }
 
 const align =
@@ -161,7 +167,7 @@ const remove =
 const TEXT: Readonly<Record<string, Method<string>>> = {
   ...Object.fromEntries(Object.entries(IS).map(([name, test]) => [name, plain(test)])),
   capitalize: plain(capitalize),
-  casefold: plain(text => text.replace(/ß/g, 'ss').toLowerCase()),
+  casefold: plain(text => text.toUpperCase().toLowerCase().replaceAll('ς', 'σ')),
   center: align('both'),
   count: (text, given) => {
     const [part, start, end] = partBetween('count', given)
@@ -203,7 +209,8 @@ const TEXT: Readonly<Record<string, Method<string>>> = {
   rsplit: split(true),
   rstrip: stripped('right'),
   split: split(false),
-  splitlines: (text, given) => splitLines(text, new Arguments('splitlines', given, ['keepends']).isTrue('keepends')),
+  splitlines: (text, given) =>
+    splitLines(text, new Arguments('splitlines', given, ['keepends']).isTrue('keepends')),
   startswith: borders(false),
   strip: stripped('both'),
   swapcase: plain(swapCase),
@@ -250,10 +257,7 @@ const DICT: Readonly<Record<string, Method<Dict>>> = {
 }
 
 /** The method of a value, or null. What would change the value is not there, as in the sandbox of the transformers library. */
-export const methodOf = (
-  value: Value,
-  name: string,
-): ((given: Given, budget: Budget) => Value) | null => {
+export const methodOf = (value: Value, name: string): ((given: Given, budget: Budget) => Value) | null => {
   const bind = <T>(methods: Readonly<Record<string, Method<T>>>, self: T) => {
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined
     return method === undefined ? null : (given: Given, budget: Budget) => method(self, given, budget)

@@ -128,7 +128,7 @@ class Parser {
 
   /** The name of the block that ends a body; the rest of its tag is still to be read. */
   #opening(ends: readonly string[]): string {
-    this.#expect('begin')
+    if (!this.#skip('begin')) this.#fail(ends.join(' or '))
     const name = this.#expect('name')
     if (ends.includes(name)) return name
     this.#at--
@@ -234,7 +234,8 @@ class Parser {
       if (parameters.length > 0) this.#expect('operator', ',')
       const name = this.#expect('name')
       const fallback = this.#skip('operator', '=') ? this.#expression() : null
-      if (fallback === null && parameters.at(-1)?.[1]) this.#fail('a default, as the parameter before has one')
+      if (fallback === null && parameters.at(-1)?.[1])
+        this.#fail('a default, as the parameter before has one')
       parameters.push([name, fallback])
     }
     return parameters
@@ -376,8 +377,10 @@ class Parser {
       this.#expect('operator', ')')
       return inner
     }
-    if (type === 'operator' && value === '[') return { kind: 'list', items: this.#upTo(']', () => this.#expression()) }
-    if (type === 'operator' && value === '{') return { kind: 'dict', entries: this.#upTo('}', () => this.#entry()) }
+    if (type === 'operator' && value === '[')
+      return { kind: 'list', items: this.#upTo(']', () => this.#expression()) }
+    if (type === 'operator' && value === '{')
+      return { kind: 'dict', entries: this.#upTo('}', () => this.#entry()) }
     this.#at--
     return this.#fail('an expression')
   }
@@ -494,7 +497,12 @@ class Parser {
 
   #test(operand: Expression): Expression {
     const isNegated = this.#skip('name', 'not')
-    const test: Expression = { kind: 'test', operand, name: this.#expect('name'), given: this.#testArguments() }
+    const test: Expression = {
+      kind: 'test',
+      operand,
+      name: this.#expect('name'),
+      given: this.#testArguments(),
+    }
     return isNegated ? { kind: 'not', operand: test } : test
   }
 

@@ -5,7 +5,6 @@ import {
   Dict,
   Float,
   Iterator,
-  isEqual,
   Markup,
   Namespace,
   numberOf,
@@ -107,12 +106,15 @@ const printHolder = (value: Value, budget: Budget): string => {
   if (value instanceof Tuple)
     return `(${quoteItems(value.items, budget)}${value.items.length === 1 ? ',' : ''})`
   if (value instanceof Dict) return quoteDict(value, budget)
-  if (value instanceof Range) return value.text
+  if (value instanceof Range) return printRange(value)
   if (value instanceof View) return quoteView(value, budget)
   if (value instanceof Namespace) return `<Namespace ${quoteDict(new Dict(value.fields), budget)}>`
   const name = value instanceof Thing || value instanceof Iterator ? value.name : ''
   throw new Error(`${name}: cannot be printed; call it, or make a list of it`)
 }
+
+const printRange = ({ start, stop, step }: Range): string =>
+  `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`
 
 export interface JsonOptions {
   ascii: boolean
@@ -149,7 +151,8 @@ const jsonKey = (key: Value, options: JsonOptions): string => {
 
 /** Entries by their keys, in Python's order of texts or of numbers. */
 const sortEntries = (dict: Dict): (readonly [Value, Value])[] => {
-  const rank = ([key]: readonly [Value, Value]) => textOf(key) ?? numberOf(key) ?? refuse('tojson: a key', key)
+  const rank = ([key]: readonly [Value, Value]) =>
+    textOf(key) ?? numberOf(key) ?? refuse('tojson: a key', key)
   const order = (a: readonly [Value, Value], b: readonly [Value, Value]) => {
     const [x, y] = [rank(a), rank(b)]
     if (typeof x !== typeof y) return refuse('tojson: the order of keys', a[0], b[0])
@@ -186,11 +189,5 @@ const bracket = (
   const line = (level: number) => (indent === null ? '' : `\n${indent.repeat(level)}`)
   const gap = line(depth + 1)
   budget.text(parts.reduce((sum, part) => sum + part.length + between.length + gap.length, 2))
-  return parts.length === 0
-    ? open + close
-    : open + gap + parts.join(between + gap) + line(depth) + close
+  return parts.length === 0 ? open + close : open + gap + parts.join(between + gap) + line(depth) + close
 }
-
-/** Whether an item is in a list by value. */
-export const isAmong = (items: readonly Value[], value: Value, budget: Budget): boolean =>
-  items.some(item => isEqual(item, value, budget))

@@ -43,7 +43,8 @@ const PARTS: Readonly<Record<string, (date: Date) => string>> = {
 /** `strftime` of a local date without a time zone, in English; `%-d` without zeros. @throws Error for parts it does not know */
 export const strftime = (date: Date, format: string): string =>
   format.replace(/%(-?)(.)?/gs, (whole: string, bare: string, part?: string) => {
-    if (part === undefined || !Object.hasOwn(PARTS, part)) throw new Error(`strftime_now: ${whole}: not supported`)
+    if (part === undefined || !Object.hasOwn(PARTS, part))
+      throw new Error(`strftime_now: ${whole}: not supported`)
     const text = PARTS[part](date)
     return bare === '' ? text : text.replace(/^[0 ]+(?=.)/, '')
   })

@@ -56,9 +56,10 @@ const isSame = (a: Value, b: Value, budget: Budget): boolean =>
 
 const TESTS: Readonly<Record<string, Test>> = {
   boolean: plain(value => typeof value === 'boolean'),
-  callable: plain(value => value instanceof Thing && value.call !== null),
+  callable: plain(value => value instanceof Undefined || (value instanceof Thing && value.call !== null)),
   defined: plain(value => !(value instanceof Undefined)),
-  divisibleby: (value, given) => rest(value, new Arguments('divisibleby', given, ['num']).integer('num')) === 0,
+  divisibleby: (value, given) =>
+    rest(value, new Arguments('divisibleby', given, ['num']).integer('num')) === 0,
   escaped: plain(value => value instanceof Markup),
   even: plain(value => rest(value, 2) === 0),
   false: plain(value => value === false),
@@ -71,8 +72,11 @@ const TESTS: Readonly<Record<string, Test>> = {
   none: plain(value => value === null),
   number: plain(value => numberOf(value) !== null),
   odd: plain(value => rest(value, 2) === 1),
-  sameas: (value, given, budget) => isSame(value, new Arguments('sameas', given, ['other']).value('other'), budget),
-  sequence: plain(value => lengthOf(value) !== null && !(value instanceof View) && !(value instanceof Namespace)),
+  sameas: (value, given, budget) =>
+    isSame(value, new Arguments('sameas', given, ['other']).value('other'), budget),
+  sequence: plain(
+    value => lengthOf(value) !== null && !(value instanceof View) && !(value instanceof Namespace),
+  ),
   string: plain(value => textOf(value) !== null),
   test: plain(value => textOf(value) !== null && Object.hasOwn(TESTS, textOf(value)!)),
   true: plain(value => value === true),

@@ -4,7 +4,8 @@
 export const SPACE = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 const SPACES = new RegExp(`[${SPACE}]+`)
 const SPACES_BEFORE = new RegExp(`^[${SPACE}]+`)
-const LINES = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g
+const LINE_ENDS = '\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]'
+const LINES = new RegExp(LINE_ENDS, 'g')
 
 const isSpace = (character: string) => SPACES.test(character)
 
@@ -60,7 +61,16 @@ export const splitLines = (text: string, keepEnds = false): string[] => {
 }
 
 /** Digraphs whose first letter alone is a capital in titles. */
-const DIGRAPHS: Readonly<Record<string, string>> = { ǆ: 'ǅ', Ǆ: 'ǅ', ǉ: 'ǈ', Ǉ: 'ǈ', ǌ: 'ǋ', Ǌ: 'ǋ', ǳ: 'ǲ', Ǳ: 'ǲ' }
+const DIGRAPHS: Readonly<Record<string, string>> = {
+  ǆ: 'ǅ',
+  Ǆ: 'ǅ',
+  ǉ: 'ǈ',
+  Ǉ: 'ǈ',
+  ǌ: 'ǋ',
+  Ǌ: 'ǋ',
+  ǳ: 'ǲ',
+  Ǳ: 'ǲ',
+}
 
 const toTitle = (character: string): string => {
   const [first = '', ...rest] = Array.from(character.toUpperCase())
@@ -98,7 +108,7 @@ const all = (text: string, expression: RegExp) => text !== '' && expression.test
 export const IS: Readonly<Record<string, (text: string) => boolean>> = {
   isalnum: text => all(text, /^[\p{L}\p{N}]+$/u),
   isalpha: text => all(text, /^\p{L}+$/u),
-  isascii: text => /^[\0-\x7f]*$/.test(text),
+  isascii: text => Buffer.byteLength(text) === text.length,
   isdecimal: text => all(text, /^\p{Nd}+$/u),
   isdigit: text => all(text, /^[\p{Nd}\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089]+$/u),
   isidentifier: text => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text),

@@ -62,13 +62,20 @@ export class Iterator {
   }
 }
 
-/** `range()`. */
+/** `range()`: so many numbers from a first one on. */
 export class Range {
+  readonly start: number
+  readonly stop: number
+  readonly step: number
   readonly items: readonly number[]
-  readonly text: string
-  constructor(items: readonly number[], text: string) {
-    this.items = items
-    this.text = text
+  constructor(start: number, stop: number, step: number) {
+    this.start = start
+    this.stop = stop
+    this.step = step
+    this.items = Array.from({ length: Range.count(start, stop, step) }, (_, i) => start + i * step)
+  }
+  static count(start: number, stop: number, step: number): number {
+    return Math.max(0, Math.ceil((stop - start) / step))
   }
 }
 
@@ -132,13 +139,17 @@ export class Dict {
     return this.#entries.size
   }
   get(key: Value): Value | undefined {
-    return this.#entries.get(hashOf(key))?.[1]
+    const hash = hashOf(key)
+    return hash === undefined ? undefined : this.#entries.get(hash)?.[1]
   }
   has(key: Value): boolean {
-    return this.#entries.has(hashOf(key))
+    const hash = hashOf(key)
+    return hash !== undefined && this.#entries.has(hash)
   }
+  /** @throws Error for keys that are neither texts, numbers, booleans nor none */
   set(key: Value, value: Value): void {
     const hash = hashOf(key)
+    if (hash === undefined) throw new Error(`a dictionary's key: ${typeName(key)} is not supported`)
     const known = this.#entries.get(hash)
     this.#entries.set(hash, [known ? known[0] : key, value])
   }
@@ -153,13 +164,15 @@ export class Dict {
   }
 }
 
-/** What stands for a key in a map. @throws Error for what Python cannot hash, and for tuples */
-const hashOf = (key: Value): string | number | null => {
+/** What stands for a key in a map; undefined for those that no dictionary here has. @throws Error for what Python cannot hash */
+const hashOf = (key: Value): string | number | null | undefined => {
   if (key === null || typeof key === 'string') return key
   const number = numberOf(key)
   if (number !== null) return number
   if (key instanceof Markup) return key.text
-  throw new Error(`a dictionary's key cannot be of type ${typeName(key)}`)
+  if (Array.isArray(key) || key instanceof Dict)
+    throw new Error(`a dictionary's key cannot be of type ${typeName(key)}`)
+  return undefined
 }
 
 /** The number that a value is in arithmetic, or null; `true` is 1. */
