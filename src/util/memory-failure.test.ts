@@ -25,9 +25,13 @@ it.each([
 it.runIf(process.platform === 'linux')('says it of a limit on the address space', () => {
   const kernels = new URL('../../dist/util/kernels.js', import.meta.url)
   const script = `import('${kernels}').then(({ kernelMemory }) => kernelMemory(16)).catch(error => console.log(String(error)))`
-  const { stdout } = spawnSync('sh', ['-c', 'ulimit -v 8000000; exec "$0" -e "$1"', process.execPath, script], {
-    encoding: 'utf8',
-  })
+  const { stdout } = spawnSync(
+    'sh',
+    ['-c', 'ulimit -v 8000000; exec "$0" -e "$1"', process.execPath, script],
+    {
+      encoding: 'utf8',
+    },
+  )
   expect(stdout).toMatch(/^MemoryError: 1 MB for numbers: there is not enough memory; .*ulimit -v/)
 })
 
