@@ -3,6 +3,7 @@
 import type { ProgressStream } from '../runs/progress.ts'
 import { GradusError, UsageError } from '../util/errors.ts'
 import { systemErrorText } from '../util/file-failure.ts'
+import { inMemoryWords } from '../util/memory-failure.ts'
 import { visible } from '../util/visible.ts'
 
 /** Ctrl+C: the reason that a signal gives to what it ends, such as the fetch of a model. */
@@ -73,7 +74,8 @@ export const guarded = (io: Io): Io => {
 }
 
 /** One clean message; the stack only with GRADUS_DEBUG=1, or for errors that nobody foresaw a pointer to it. */
-export const describeError = (error: unknown): string => {
+export const describeError = (thrown: unknown): string => {
+  const error = inMemoryWords(thrown)
   if (!(error instanceof Error)) return String(error)
   if (process.env.GRADUS_DEBUG === '1') return error.stack ?? error.message
   if (error instanceof GradusError) return error.message

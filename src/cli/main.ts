@@ -1,7 +1,8 @@
 /** @file Entry of the `gradus` command. */
 
 import { failureWords } from '../util/file-failure.ts'
-import { EXIT, processIo } from './io.ts'
+import { inMemoryWords, watchHeap } from '../util/memory-failure.ts'
+import { describeError, EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
 /** A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is. */
@@ -18,6 +19,15 @@ process.stderr.on('error', () => {})
 
 // A file over the system's limit is an error of the write (EFBIG), with advice; else it ends the process without a word.
 if (process.platform !== 'win32') process.on('SIGXFSZ', () => {})
+
+const tell = (words: string) => processIo.err.write(`gradus: ${words}\n`)
+watchHeap(tell)
+// Of what nobody catches: the runtime's own parts (its HTTP parser is WebAssembly) find no memory either. Servers catch it themselves.
+process.on('uncaughtExceptionMonitor', error => {
+  if (inMemoryWords(error) === error || process.listenerCount('uncaughtException') > 0) return
+  tell(describeError(error))
+  process.exit(EXIT.failed)
+})
 
 const exitCode = await runCli(process.argv.slice(2), processIo)
 // Leaves when what was written is out, whatever idle worker is still there.

@@ -72,6 +72,11 @@ describe('ChatTemplate', () => {
     expect(template.render(messages)).toBe('<s>hi')
   })
 
+  it('renders with what the transformers library gives', () => {
+    const source = '{{ documents is none }} {{ tools }} {{ add_generation_prompt }}'
+    expect(new ChatTemplate(source).render([])).toBe('True None False')
+  })
+
   it('drops the line break after a block and the indent before it, as the transformers library does', () => {
     const source = '{% for m in messages %}\n  {% if true %}\n{{ m.content }}\n  {% endif %}\n{% endfor %}'
     expect(new ChatTemplate(source).render([{ role: 'user', content: 'x' }])).toBe('x\n')
@@ -105,6 +110,8 @@ describe('loadChatTemplate', () => {
     ]
     config({ chat_template: several })
     expect(loadChatTemplate(dir)!.source).toBe('yes')
+    expect(loadChatTemplate(dir)!.render(hi)).toBe('yes')
+    expect(loadChatTemplate(dir)!.render(hi, { tools: [] })).toBe('no')
     writeFileSync(join(dir, 'chat_template.jinja'), 'file')
     expect(loadChatTemplate(dir)!.source).toBe('file')
   })

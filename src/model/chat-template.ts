@@ -26,21 +26,26 @@ export interface RenderOptions {
 export class ChatTemplate {
   readonly source: string
   readonly #template: BoundedTemplate
+  readonly #withTools: BoundedTemplate
   readonly #specials: Readonly<Record<string, string>>
   readonly #place: string
 
-  /** @throws CheckpointError when the source is not a Jinja template. `place` names its file. */
-  constructor(source: string, specials: Readonly<Record<string, string>> = {}, place = 'chat_template') {
+  /**
+   * @param place names its file
+   * @param toolSource the template for conversations with tools, where that is another one
+   * @throws CheckpointError when a source is not a Jinja template
+   */
+  constructor(
+    source: string,
+    specials: Readonly<Record<string, string>> = {},
+    place = 'chat_template',
+    toolSource = source,
+  ) {
     this.source = source
     this.#specials = specials
     this.#place = place
-    try {
-      this.#template = new BoundedTemplate(source)
-    } catch (error) {
-      throw new CheckpointError(`${place}: not a Jinja template: ${(error as Error).message}`, {
-        cause: error,
-      })
-    }
+    this.#template = parsed(source, place)
+    this.#withTools = toolSource === source ? this.#template : parsed(toolSource, place)
   }
 
   /**
@@ -50,8 +55,10 @@ export class ChatTemplate {
    */
   render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
     const { addGenerationPrompt = false, tools, variables } = options
+    const template = tools == null ? this.#template : this.#withTools
     try {
-      return this.#template.render({
+      return template.render({
+        documents: null,
         ...this.#specials,
         ...variables,
         messages,
@@ -67,12 +74,20 @@ export class ChatTemplate {
   }
 }
 
+const parsed = (source: string, place: string): BoundedTemplate => {
+  try {
+    return new BoundedTemplate(source)
+  } catch (error) {
+    throw new CheckpointError(`${place}: not a Jinja template: ${(error as Error).message}`, { cause: error })
+  }
+}
+
 const templateFile = 'chat_template.jinja'
 const configFile = 'tokenizer_config.json'
 
 /**
  * The chat template of a checkpoint folder: `chat_template.jinja`, else the field of `tokenizer_config.json` (the one
- * named `default` where there are several). Null when the checkpoint has none.
+ * named `default` where there are several, and `tool_use` for conversations with tools). Null when the checkpoint has none.
  * @param file a template that is taken instead, with the special tokens of the checkpoint
  * @throws CheckpointError for a damaged file or template.
  */
@@ -84,9 +99,16 @@ export const loadChatTemplate = (dir: string, file?: string): ChatTemplate | nul
   const own = () =>
     fromFile ? readModelText(dir, templateFile) : templateOf(config.chat_template, configPath)
   const source = file === undefined ? own() : readGivenText(file)
-  return source === null
-    ? null
-    : new ChatTemplate(source, specialTokens(config), fromFile ? path : configPath)
+  const place = fromFile ? path : configPath
+  const toolSource = fromFile ? undefined : entryOf(config.chat_template, 'tool_use')
+  return source === null ? null : new ChatTemplate(source, specialTokens(config), place, toolSource)
+}
+
+/** The template of a name, where there are several. */
+const entryOf = (field: unknown, name: string): string | undefined => {
+  const named = Array.isArray(field) ? (field as { name?: unknown; template?: unknown }[]) : []
+  const template = named.find(entry => entry?.name === name)?.template
+  return typeof template === 'string' ? template : undefined
 }
 
 const toRecord = (value: unknown, path: string): Record<string, unknown> => {
@@ -106,7 +128,8 @@ const templateOf = (field: unknown, path: string): string | null => {
   )
 }
 
-const specialNames = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const
+/** `SPECIAL_TOKENS_ATTRIBUTES` of the transformers library, which a template sees. */
+const specialNames = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask'].map(name => `${name}_token`)
 
 /** Templates write `bos_token` and its like by name; configs store them as text or as an object with `content`. */
 const specialTokens = (config: Record<string, unknown>): Record<string, string> =>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
 import { z } from 'zod'
 import { CheckpointError, DataError } from '../util/errors.ts'
+import { type LibraryTokenizer, mend } from './mended-tokenizer.ts'
 import { hasModelFile, readModelJson } from './model-files.ts'
 
 /** What the rest of Gradus needs of a tokenizer; anything with this shape will do. */
@@ -27,7 +28,7 @@ export interface Tokenizer {
 }
 
 /** The part of the library's class that is used here; its own declarations do not resolve under Node's module rules. */
-interface FastTokenizer {
+interface FastTokenizer extends LibraryTokenizer {
   encode(
     text: string,
     options: { add_special_tokens: boolean },
@@ -45,7 +46,12 @@ const addedTokenSchema = z.looseObject({
 })
 const tokenizerSchema = z.looseObject({
   added_tokens: z.array(addedTokenSchema).nullish(),
-  model: z.looseObject({ unk_token: z.string().nullish(), vocab: z.unknown().optional() }),
+  model: z.looseObject({
+    type: z.unknown().optional(),
+    byte_fallback: z.unknown().optional(),
+    unk_token: z.string().nullish(),
+    vocab: z.unknown().optional(),
+  }),
 })
 const namedToken = z.union([z.string(), z.looseObject({ content: z.string() })]).nullish()
 const configSchema = z.looseObject({
@@ -202,7 +208,7 @@ const build = (
 ): FastTokenizer => {
   const absent = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null }
   try {
-    return new HuggingFaceTokenizer(
+    const tokenizer = new HuggingFaceTokenizer(
       { ...absent, ...json, added_tokens: json.added_tokens ?? [] },
       {
         ...config,
@@ -213,7 +219,9 @@ const build = (
         unk_token: spelling(config.unk_token) ?? json.model.unk_token ?? undefined,
         clean_up_tokenization_spaces: false,
       },
-    )
+    ) as unknown as FastTokenizer
+    mend(tokenizer, json.model)
+    return tokenizer
   } catch (error) {
     throw new CheckpointError(`${place}: ${(error as Error).message}`, {
       hint: 'this kind of tokenizer is not supported, or the file is damaged',

@@ -1,10 +1,12 @@
 /** @file What a list of runs says of each: how far it is, and how it did. Reads the ends of its files, however long they are. */
 
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { upgradeEval } from './former-rows.ts'
 import { readRunInfo } from './readers.ts'
 import { runStatus } from './report/data.ts'
+import { assertLineFits } from './row-files.ts'
+import { checkedEval } from './row-shapes.ts'
 import type { EvalRow, MetricsRow } from './rows.ts'
 import { scoreWords } from './scores.ts'
 
@@ -14,7 +16,9 @@ export interface RunListing {
   recipe: string | null
   preset: string | null
   seed: number | string | null
-  status: 'finished' | 'running' | 'stopped'
+  status: 'finished' | 'running' | 'stopped' | 'unreadable'
+  /** Why it cannot be read; null where it can. */
+  problem: string | null
   /** Steps taken, and planned; null where no number is. */
   step: number
   steps: number | null
@@ -36,7 +40,9 @@ const fromTheEnd = <Row>(path: string, wanted: (row: Row) => boolean): Row | nul
     let end = fstatSync(fd).size
     let tail = Buffer.alloc(0)
     while (end > 0 || tail.length > 0) {
-      const start = Math.max(0, end - PIECE)
+      // As much again as there is: a long line is copied a few times, not once a piece.
+      const start = Math.max(0, end - Math.max(PIECE, tail.length))
+      assertLineFits(path, start, tail.length)
       const piece = Buffer.alloc(end - start)
       readSync(fd, piece, 0, piece.length, start)
       tail = Buffer.concat([piece, tail])
@@ -76,7 +82,7 @@ const lastScore = (dir: string, primarySet: string | undefined): RunListing['sco
     row => primarySet === undefined || row.set === primarySet,
   )
   if (found === null) return null
-  const row = upgradeEval(found)
+  const row = checkedEval(join(dir, 'evals.jsonl'))(upgradeEval(found))
   const { set, primary: name, step } = row
   return { set, name, label: scoreWords(name, [row]), value: row.scores[name]?.value ?? null, step }
 }
@@ -93,7 +99,8 @@ export const listRun = (dir: string): RunListing => {
     preset: info.preset ?? null,
     seed: info.seed ?? null,
     status: runStatus(dir, info, score?.step ?? null),
-    step: metrics?.step ?? 0,
+    problem: null,
+    step: typeof metrics?.step === 'number' ? metrics.step : 0,
     steps: info.steps ?? null,
     score,
     reward: typeof metrics?.reward === 'number' ? metrics.reward : null,
@@ -101,3 +108,9 @@ export const listRun = (dir: string): RunListing => {
     forkedFrom: info.forkedFrom ?? null,
   }
 }
+
+/** A run that cannot be read, as a line that says so. */
+export const unreadableRun = (dir: string, problem: string): RunListing => ({
+  ...{ dir, id: basename(dir), recipe: null, preset: null, seed: null, status: 'unreadable', problem },
+  ...{ step: 0, steps: null, score: null, reward: null, createdAt: '', forkedFrom: null },
+})

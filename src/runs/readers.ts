@@ -8,7 +8,14 @@ import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
-import { checkedEval, checkedEvent, checkedRollout, isRubric } from './row-shapes.ts'
+import {
+  checkedEval,
+  checkedEvent,
+  checkedInfo,
+  checkedRollout,
+  checkedRubricRow,
+  isRubric,
+} from './row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunInfo } from './rows.ts'
 import { checkpointName, checkpointSteps } from './run-state.ts'
 
@@ -31,7 +38,8 @@ export const readRunInfo = (dir: string): RunInfo => {
   } catch (error) {
     throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { hint: PUT_BACK, cause: error })
   }
-  if (isObject(info) && isObject(info.config) && isRubric(info.rubric)) return info as unknown as RunInfo
+  if (isObject(info) && isObject(info.config) && isRubric(info.rubric))
+    return checkedInfo(path)(info as unknown as RunInfo)
   const missing = isObject(info) && isObject(info.config) ? 'criteria of its rubric' : 'its config'
   throw new DataError(`${path}: expected the description of a run with ${missing}, got something else`, {
     hint: PUT_BACK,
@@ -56,7 +64,7 @@ export const readEvals = (dir: string): EvalRow[] => rowsOf(dir, 'evals')
 export const readEvents = (dir: string): EventRow[] => rowsOf(dir, 'events')
 
 /** Rows of rubrics.jsonl written so far; none where no rubrics evolve. */
-export const readRubricRows = (dir: string): RubricRow[] => readRows(join(dir, 'rubrics.jsonl'))
+export const readRubricRows = (dir: string): RubricRow[] => rowsOf(dir, 'rubrics')
 
 /** What each row file of a run holds. */
 export interface RowTypes {
@@ -78,6 +86,7 @@ const READ: { [File in keyof RowTypes]?: (path: string) => (row: RowTypes[File])
     return row => check(upgradeEval(row))
   },
   events: checkedEvent,
+  rubrics: checkedRubricRow,
 }
 
 const rowsOf = <File extends keyof RowTypes>(dir: string, file: File): RowTypes[File][] => {

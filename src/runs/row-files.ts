@@ -1,5 +1,6 @@
 /** @file JSON Lines files that grow while others read them, and that survive a kill in the middle of a line. */
 
+import { constants } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
@@ -11,6 +12,7 @@ import {
   openSync,
   readFileSync,
   readSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { writeFileAtomic } from '../util/atomic.ts'
@@ -28,9 +30,22 @@ const isJson = (text: string): boolean => {
   }
 }
 
+/** Longest text of the engine, in bytes where each is a character. */
+const MAX_TEXT_BYTES = constants.MAX_STRING_LENGTH
+
+/** @throws DataError for a file that is too long to be read at once */
+const assertReadable = (path: string): void => {
+  const { size } = withFile(path, () => statSync(path))
+  if (size > MAX_TEXT_BYTES)
+    throw new DataError(`${path}: expected at most ${MAX_TEXT_BYTES} bytes of rows, got ${size}`, {
+      hint: 'look at the run with `gradus dashboard`, which reads rows one by one',
+    })
+}
+
 /** The lines of a file that are whole: a torn last line (a kill, or a write still under way) is left out, and so are blank ones. */
 const wholeLines = (path: string): JsonlLine[] => {
   if (!existsSync(path)) return []
+  assertReadable(path)
   const lines = withFile(path, () => readFileSync(path, 'utf8')).split('\n')
   const tail = lines.pop() ?? ''
   if (tail !== '' && isJson(tail)) lines.push(tail)
@@ -131,11 +146,26 @@ export interface NewLines {
   more: boolean
 }
 
-/** Whole lines from `start` on, of about `mostBytes`; a line that is longer is read whole. */
-const readWhole = (fd: number, start: number, size: number, mostBytes: number): Buffer => {
+/** A row that is longer is none: nobody could hold it and what is made of it. */
+export const MAX_LINE_BYTES = 64 * 1024 ** 2
+
+/** @throws DataError for a line at a byte that is longer than a row can be */
+export const assertLineFits = (path: string, offset: number, bytes: number): void => {
+  if (bytes <= MAX_LINE_BYTES) return
+  throw new DataError(
+    `${placeOf(path, offset)}: expected a row of at most ${MAX_LINE_BYTES} bytes, got a longer one`,
+    {
+      hint: 'remove that line, or the run',
+    },
+  )
+}
+
+/** Whole lines from `start` on, of about `mostBytes`; a line that is longer is read whole. @throws DataError for one without end */
+const readWhole = (path: string, fd: number, start: number, size: number, mostBytes: number): Buffer => {
   for (let most = mostBytes; ; most *= 4) {
     const bytes = readBytes(fd, start, Math.min(size, start + most))
     const end = bytes.lastIndexOf(LINE_FEED) + 1
+    if (end === 0) assertLineFits(path, start, bytes.length + 1)
     if (end > 0 || start + most >= size) return bytes.subarray(0, end)
   }
 }
@@ -158,7 +188,7 @@ export const readLinesFrom = (
     const { size } = fstatSync(fd)
     const restarted = size < position.offset || markBefore(fd, position.offset) !== position.mark
     const start = restarted ? 0 : position.offset
-    const whole = readWhole(fd, start, size, mostBytes)
+    const whole = readWhole(path, fd, start, size, mostBytes)
     const offset = start + whole.length
     const more = whole.length > 0 && offset < size
     return {

@@ -1,7 +1,16 @@
 /** @file What those who show rows count on: lists are lists, texts are texts. Whoever edits a file by hand is told of the rest. */
 
 import { DataError } from '../util/errors.ts'
-import type { EvalItem, EvalRow, EvalSample, EventRow, RewardedCriterion, RolloutRow } from './rows.ts'
+import type {
+  EvalItem,
+  EvalRow,
+  EvalSample,
+  EventRow,
+  RewardedCriterion,
+  RolloutRow,
+  RubricRow,
+  RunInfo,
+} from './rows.ts'
 
 const isList = (value: unknown): boolean =>
   Array.isArray(value) &&
@@ -18,6 +27,12 @@ interface Shape {
 }
 type Shapes<Row> = Partial<Record<keyof Row & string, Shape>>
 
+const isScores = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.values(value as Record<string, { value?: unknown }>).every(
+    score => isObject(score) && (score.value === null || typeof score.value === 'number'),
+  )
+
 const list: Shape = { is: isList, expected: 'a list of objects', optional: true }
 const text: Shape = { is: isText, expected: 'a text' }
 const step: Shape = { is: isStep, expected: 'a whole number' }
@@ -32,8 +47,9 @@ const EVENT: Shapes<EventRow> = {
   ...{ monitor: { ...text, optional: true }, title: { ...text, optional: true } },
 }
 
+/** @param hint what to do about one that is not so */
 const checked =
-  <Row extends object>(shapes: Shapes<Row>, of = 'a row') =>
+  <Row extends object>(shapes: Shapes<Row>, of = 'a row', hint = 'correct the row, or delete it') =>
   (path: string) =>
   (row: Row): Row => {
     for (const [name, shape] of Object.entries<Shape | undefined>(shapes)) {
@@ -41,7 +57,7 @@ const checked =
       if (!shape || (value === undefined && shape.optional) || shape.is(value)) continue
       const got = JSON.stringify(value)?.slice(0, 80) ?? 'nothing'
       throw new DataError(`${path}: ${name} of ${of}: expected ${shape.expected}, got ${got}`, {
-        hint: 'correct the row, or delete it',
+        hint,
       })
     }
     return row
@@ -55,7 +71,8 @@ const checkedSample = checked<EvalSample>(LISTS, 'a sample')
 const object: Shape = { is: isObject, expected: 'an object' }
 
 const checkedRow = checked<EvalRow>({
-  ...{ set: text, scores: object, items: list },
+  ...{ step, set: text, primary: text, items: list },
+  scores: { is: isScores, expected: 'scores, each an object with a value that is a number or null' },
   criteria: { ...object, optional: true },
 })
 const checkedItem = checked<EvalItem>(
@@ -85,6 +102,30 @@ export const isRubric = (rubric: unknown): boolean => {
   const { criteria } = isObject(rubric) ? (rubric as { criteria?: RewardedCriterion[] }) : {}
   return isList(criteria) && criteria!.every(isCriterion)
 }
+
+const maybeText: Shape = { ...text, optional: true }
+const maybeObject: Shape = { ...object, optional: true }
+
+/** As `checkedRollout`, of config.json: what lists, reports and pages show of it. */
+export const checkedInfo = checked<RunInfo>(
+  {
+    ...{ id: text, createdAt: text, recipe: maybeText, preset: maybeText, model: maybeText },
+    ...{ version: maybeText, primarySet: maybeText, rewardFormula: maybeText },
+    seed: {
+      is: seed => isText(seed) || typeof seed === 'number',
+      expected: 'a number or a text',
+      optional: true,
+    },
+    steps: { is: steps => typeof steps === 'number', expected: 'a number', optional: true },
+    ...{ criterionNames: maybeObject, criterionAbout: maybeObject, criterionWeights: maybeObject },
+    ...{ extensions: list, data: list, files: list, environment: maybeObject, forkedFrom: maybeObject },
+  },
+  'a run',
+  'put it back from a copy',
+)
+
+/** As `checkedRollout`, of rubrics that evolve. */
+export const checkedRubricRow = checked<RubricRow>({ step, rubrics: list, refused: list })
 
 /** As `checkedRollout`, of events. */
 export const checkedEvent = checked<EventRow>(EVENT)

@@ -20,6 +20,9 @@ export class DataError extends GradusError {}
 /** A checkpoint, safetensors file or tokenizer that is missing, broken or does not fit. */
 export class CheckpointError extends GradusError {}
 
+/** There is no more memory, or this process may have no more. */
+export class MemoryError extends GradusError {}
+
 /** Command-line usage: exit code 2. */
 export class UsageError extends GradusError {}
 

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { UsageError } from './errors.ts'
+import { inMemoryWords } from './memory-failure.ts'
 
 // The part of the WebAssembly interface that is used here: the compiler's type library for it belongs to browsers.
 export interface WasmMemory {
@@ -41,9 +42,14 @@ const compile = (name: string): object => {
   return module
 }
 
-/** Memory of at least one page that kernels may work on. */
-export const kernelMemory = (pages: number, maximum = MAX_PAGES): WasmMemory =>
-  new wasm.Memory({ initial: pages, maximum })
+/** Memory of at least one page that kernels may work on. @throws MemoryError where there is not so much */
+export const kernelMemory = (pages: number, maximum = MAX_PAGES): WasmMemory => {
+  try {
+    return new wasm.Memory({ initial: pages, maximum })
+  } catch (error) {
+    throw inMemoryWords(error, `${Math.ceil((pages * PAGE_BYTES) / 1024 ** 2)} MB for numbers`)
+  }
+}
 
 /**
  * What `assembly/<name>.ts` exports, working on a memory.

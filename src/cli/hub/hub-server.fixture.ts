@@ -15,7 +15,9 @@ export class FakeHub {
   readonly large = new Map<string, Buffer>()
   readonly paths: string[] = []
   /** What a path that begins so is answered with. */
-  failing: { path: string; status: number } | null = null
+  failing: { path: string; status: number; body?: object } | null = null
+  /** A path that begins so is never answered. */
+  silent: string | null = null
   url = ''
   #server: Server | null = null
 
@@ -25,10 +27,14 @@ export class FakeHub {
       for await (const chunk of request) chunks.push(chunk)
       const path = decodeURIComponent(request.url!.split('?')[0])
       this.paths.push(`${request.method} ${path}`)
+      if (this.silent !== null && path.startsWith(this.silent)) return
       const isUpload = path.startsWith('/upload/')
       const { status, body } =
         this.failing !== null && path.startsWith(this.failing.path)
-          ? { status: this.failing.status, body: { error: `no: ${request.headers.authorization}` } }
+          ? {
+              status: this.failing.status,
+              body: this.failing.body ?? { error: `no: ${request.headers.authorization}` },
+            }
           : !isUpload && request.headers.authorization !== `Bearer ${this.token}`
             ? { status: 401, body: { error: 'who is asking?' } }
             : this.#handle(path, Buffer.concat(chunks))

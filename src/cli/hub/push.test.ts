@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { evalRow } from '../../runs/eval-row.fixture.ts'
+import { pushModel } from '../../runs/hub/index.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 import { FakeHub } from './hub-server.fixture.ts'
@@ -177,6 +178,38 @@ describe('gradus push', () => {
     expect(String(error)).toContain(hint)
     expect(String(error)).not.toContain(hub.token)
     expect(hub.repositories.get('ann/proofs')?.commits ?? []).toEqual([])
+  })
+
+  it.each([
+    ['/api/repos/create', 'making repository ann/proofs'],
+    ['/api/models/ann/proofs/preupload', 'the upload to ann/proofs'],
+    ['/upload/', 'the upload to ann/proofs'],
+    ['/api/models/ann/proofs/commit', 'the upload to ann/proofs'],
+  ])(
+    'gives up on a hub that is silent at %s',
+    async (path, what) => {
+      hub.silent = path
+      const files = [
+        { name: 'model.safetensors', path: join(run, 'checkpoints/step-000004/model.safetensors') },
+      ]
+      const began = performance.now()
+      const pushed = pushModel({
+        ...{ repository: 'ann/proofs', card: '', files: files.map(file => ({ ...file, bytes: 1 })) },
+        ...{ message: 'm', private: false, token: hub.token, endpoint: hub.url, silenceMs: 1_000 },
+      })
+      await expect(pushed).rejects.toThrow(`${hub.url}: ${what} failed: no answer in time`)
+      expect(performance.now() - began).toBeLessThan(20_000)
+    },
+    40_000,
+  )
+
+  it.each([
+    ['/api/models/ann/proofs/commit', {}, 'it was answered without a commit'],
+    ['/api/models/ann/proofs/commit', { commitOid: 5 }, 'it was answered without a commit'],
+    ['/api/models/ann/proofs/preupload', {}, 'its answer is none of the Hub'],
+  ])('does not take %s answered with %j for a success', async (path, body, words) => {
+    hub.failing = { path, status: 200, body }
+    await expect(push()).rejects.toThrow(`the upload to ann/proofs failed: ${words}`)
   })
 
   it('refuses what it cannot use before anything is sent', async () => {

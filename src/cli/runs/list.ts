@@ -1,8 +1,7 @@
 /** @file `gradus runs`: a line for each run, the newest first. */
 
-import { findRuns, listRun, type RunListing } from '../../runs/index.ts'
+import { findRuns, listRun, type RunListing, unreadableRun } from '../../runs/index.ts'
 import { table } from '../../runs/report/compare.ts'
-import { GradusError } from '../../util/errors.ts'
 import { number, percent, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -20,24 +19,25 @@ const lines = (runs: readonly RunListing[]): string =>
       run.steps === null ? String(run.step) : `${run.step}/${run.steps}`,
       number(run.reward),
       scoreText(run),
-      run.createdAt.slice(0, 16).replace('T', ' '),
+      run.createdAt.slice(0, 16).replace('T', ' ') || '–',
     ]),
   ])
 
 /**
- * Prints the runs below some folders; a run that cannot be read is named on stderr, and leaves exit code 1.
+ * Prints the runs below some folders; a run that cannot be read is a line that says so, told on stderr, and leaves exit code 1.
  * @throws RunError for a folder without a run
  */
 export const listCommand = (folders: readonly string[], { json }: { json?: boolean }, io: Io): number => {
   let code: number = EXIT.ok
-  const found = findRuns(folders).flatMap(dir => {
+  const found = findRuns(folders).map(dir => {
     try {
-      return [listRun(dir)]
+      return listRun(dir)
     } catch (error) {
-      if (!(error instanceof GradusError)) throw error
-      io.err.write(`${dir}: ${error.message}\n`)
+      // Whatever it is: one folder may not hide the others.
+      const { message } = error as Error
+      io.err.write(`${dir}: ${message}\n`)
       code = EXIT.failed
-      return []
+      return unreadableRun(dir, message)
     }
   })
   const runs = found.sort((a, b) => b.createdAt.localeCompare(a.createdAt))

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADAM, endAll, supervised, temporaryFolder, tinyFolder } from '../../serve/tinker/service.fixture.ts'
@@ -151,6 +151,18 @@ describe('gradus serve tinker', { timeout: TIMEOUT_MS }, () => {
     again.child.kill('SIGTERM')
     while (!again.err.includes('doing what was taken')) await new Promise(resolve => setTimeout(resolve, 10))
     expect(await again.stop('SIGINT')).toBe(130)
+  })
+
+  it('says by its exit code that what was learnt could not be saved', async () => {
+    const state = temporaryFolder()
+    const server = await start(state)
+    await learn(await client(server))
+    // As on a full disk, nothing can be written there.
+    rmSync(state, { recursive: true })
+    writeFileSync(state, '')
+    expect(await server.stop()).toBe(1)
+    expect(server.log.filter(({ event }) => event === 'not-saved')).toHaveLength(1)
+    expect(server.err).toContain('1 models could not be saved')
   })
 
   it('refuses what cannot be, and goes on as before', async () => {

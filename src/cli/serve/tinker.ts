@@ -112,7 +112,11 @@ const serveTinker = async (options: ServeTinkerOptions, io: Io): Promise<number>
   io.err.write('doing what was taken, then stopping; once more quits at once\n')
   const unanswered = await server.close()
   stopGoing()
-  if (unanswered === 0) return EXIT.ok
-  io.err.write(`${unanswered} requests were not answered within the limit drainMs\n`)
-  return EXIT.failed
+  const { unsaved } = server.service
+  if (unanswered > 0) io.err.write(`${unanswered} requests were not answered within the limit drainMs\n`)
+  if (unsaved > 0)
+    io.err.write(
+      `${unsaved} models could not be saved, and what they learnt last is lost: see not-saved above\n`,
+    )
+  return unanswered === 0 && unsaved === 0 ? EXIT.ok : EXIT.failed
 }

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ModelConfig } from '../../model/config.ts'
 import * as errors from '../../util/errors.ts'
+import { inMemoryWords } from '../../util/memory-failure.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import type { NextTurn, Policy, Sample, SampledToken, TurnReply } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
@@ -81,7 +82,7 @@ export class LocalPolicy implements Policy {
       this.#end = resolve
     })
     worker.on('message', (reply: Reply) => this.#receive(reply))
-    worker.on('error', error => this.#fail(error as Error))
+    worker.on('error', error => this.#fail(inMemoryWords(error, 'the engine') as Error))
     worker.on('exit', code => {
       this.#fail(new errors.GradusError(`the engine's worker stopped (exit ${code})`))
       this.#forget()
@@ -105,7 +106,7 @@ export class LocalPolicy implements Policy {
       })
     const ready = await new Promise<Reply>((resolve, reject) => {
       worker.once('message', resolve)
-      worker.once('error', reject)
+      worker.once('error', error => reject(inMemoryWords(error, 'the engine')))
     })
     // By name: Node listens to its own events of a worker, and without those no message arrives any more.
     for (const event of ['message', 'error']) worker.removeAllListeners(event)

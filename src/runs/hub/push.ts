@@ -19,6 +19,8 @@ export interface PushOptions {
   token: string
   /** Without a slash at its end. */
   endpoint: string
+  /** How long the Hub may say nothing, in the middle of an answer too. Default 60,000. */
+  silenceMs?: number
   /** What is being done, for a person. */
   tell?(words: string): void
 }
@@ -38,12 +40,20 @@ const HINTS: Record<number, string> = {
   413: 'a file is larger than the Hub takes',
 }
 
+const SILENCE_MS = 60_000
+const COMMIT = /^[\da-f]{40}$/
+
+/** What went wrong, in words: silence, the network, or an answer that the Hub does not give. */
+const wordsOf = (error: unknown): string => {
+  const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+  if (/TIMEOUT/.test(cause?.code ?? '')) return 'no answer in time'
+  if (error instanceof TypeError && cause === undefined) return 'its answer is none of the Hub'
+  return cause?.code ?? message
+}
+
 const failure = (endpoint: string, what: string, error: unknown, token: string): HubError => {
-  const { statusCode, message, cause } = error as Error & {
-    statusCode?: number
-    cause?: NodeJS.ErrnoException
-  }
-  const words = (statusCode === undefined ? (cause?.code ?? message) : `status ${statusCode}: ${message}`)
+  const { statusCode, message } = error as Error & { statusCode?: number }
+  const words = (statusCode === undefined ? wordsOf(error) : `status ${statusCode}: ${message}`)
     .replaceAll(token, '***')
     .replace(/\s+/g, ' ')
     .slice(0, 400)
@@ -53,16 +63,38 @@ const failure = (endpoint: string, what: string, error: unknown, token: string):
   })
 }
 
+/** `fetch` that gives up where nothing comes for so long; a body that is being sent may take its time. */
+const impatientFetch = async (silenceMs: number) => {
+  const { Agent, fetch: send } = await import('undici')
+  const agent = new Agent({
+    connect: { timeout: silenceMs },
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+  })
+  const impatient = ((input: string, init?: object) =>
+    send(input, { ...init, dispatcher: agent })) as unknown as typeof fetch
+  return { fetch: impatient, end: () => agent.destroy() }
+}
+
 /**
  * Makes the repository where there is none, and commits the card and the files. The same files again make no new upload.
  * @throws HubError
  */
 export const pushModel = async (options: PushOptions): Promise<Pushed> => {
+  const { fetch, end } = await impatientFetch(options.silenceMs ?? SILENCE_MS)
+  try {
+    return await pushWith(fetch, options)
+  } finally {
+    await end()
+  }
+}
+
+const pushWith = async (send: typeof fetch, options: PushOptions): Promise<Pushed> => {
   const { repository: name, card, files, message, token, endpoint, tell } = options
   // Only those who push load it.
   const { createRepo, uploadFiles } = await import('@huggingface/hub')
   const repo = { type: 'model', name } as const
-  const access = { accessToken: token, hubUrl: endpoint }
+  const access = { accessToken: token, hubUrl: endpoint, fetch: send }
   let created = true
   try {
     tell?.(`repository ${name}`)
@@ -83,7 +115,9 @@ export const pushModel = async (options: PushOptions): Promise<Pushed> => {
       files: [{ path: 'README.md', content: new Blob([card]) }, ...contents],
       commitTitle: message,
     })
-    return { url: `${endpoint}/${name}`, commit: done?.commit.oid ?? '', created }
+    const commit = done?.commit.oid
+    if (!COMMIT.test(commit ?? '')) throw new Error('it was answered without a commit')
+    return { url: `${endpoint}/${name}`, commit: commit!, created }
   } catch (error) {
     throw failure(endpoint, `the upload to ${name}`, error, token)
   }

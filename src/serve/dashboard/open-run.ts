@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { upgradeEval } from '../../runs/former-rows.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { lastEvaluated, runStatus } from '../../runs/report/data.ts'
-import { checkedEval } from '../../runs/row-shapes.ts'
+import { checkedEval, checkedEvent, checkedRubricRow } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RubricRow, RunInfo } from '../../runs/rows.ts'
 import { MetricColumns } from './columns.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
@@ -59,9 +59,13 @@ export class OpenRun {
           this.events = []
         },
       }),
-      this.#grow<RubricRow>('rubrics.jsonl', row => this.rubrics.add(row), {
-        clear: () => this.rubrics.clear(),
-      }),
+      this.#grow<RubricRow>(
+        'rubrics.jsonl',
+        row => this.rubrics.add(checkedRubricRow('rubrics.jsonl')(row)),
+        {
+          clear: () => this.rubrics.clear(),
+        },
+      ),
     ]
   }
 
@@ -82,13 +86,13 @@ export class OpenRun {
   }
 
   #addEval(row: EvalRow, place: Place): void {
-    const { items, ...light } = upgradeEval(row)
+    const { items, ...light } = checkedEval('evals.jsonl')(upgradeEval(row))
     this.evals.push({ ...light, problems: items?.length ?? 0 })
     this.#evalPlaces.push({ offset: place.offset, bytes: place.bytes })
   }
 
   #addEvent(row: EventRow): void {
-    this.events.push(row)
+    this.events.push(checkedEvent('events.jsonl')(row))
     if (this.events.length > MOST_EVENTS) this.events.splice(MOST_EVENTS / 2, 1)
   }
 
@@ -120,10 +124,20 @@ export class OpenRun {
   /** Takes in what its files have gained, rollouts apart. @returns whether there was anything */
   async advance(): Promise<boolean> {
     this.lastUsedMs = performance.now()
-    const changed = await Promise.all(this.#files.map(file => file.advance()))
+    const changed = await Promise.all(this.#files.map(file => this.#advanceFile(file)))
     const any = changed.includes(true)
     if (any) this.#status = null
     return any
+  }
+
+  /** A file that cannot be read takes nothing else away. */
+  async #advanceFile(file: GrowingFile): Promise<boolean> {
+    try {
+      return await file.advance()
+    } catch (error) {
+      this.problem ??= (error as Error).message
+      return false
+    }
   }
 
   /** Evaluations whole, with their problems, by their places in `evals`. */

@@ -5,6 +5,7 @@ import { upgradeEval } from '../../runs/former-rows.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { flatSettings } from '../../runs/report/compare.ts'
 import { runStatus, stepSeconds } from '../../runs/report/data.ts'
+import { checkedEval } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RunInfo } from '../../runs/rows.ts'
 import { scoreValue, scoreWords } from '../../runs/scores.ts'
 import { type FoundRun, fileOf } from './library.ts'
@@ -149,7 +150,7 @@ const fromPieces = (
     seed: info.seed === undefined ? null : String(info.seed),
     status,
     problem: null,
-    step: latest?.step ?? 0,
+    step: typeof latest?.step === 'number' ? latest.step : 0,
     steps: info.steps ?? null,
     stepSeconds: mean(late.map(stepSeconds).filter(seconds => seconds > 0)),
     figure,
@@ -170,7 +171,10 @@ const summarise = (found: FoundRun): OwnSummary => {
     const info = readRunInfo(dir)
     const files = ROWS.map(name => sizeAndTime(dir, name))
     const [metrics, evals, events] = files
-    const evaluation = lastRows<EvalRow>(dir, 'evals.jsonl', evals.size).map(upgradeEval).at(-1)
+    const check = checkedEval('evals.jsonl')
+    const evaluation = lastRows<EvalRow>(dir, 'evals.jsonl', evals.size)
+      .map(row => check(upgradeEval(row)))
+      .at(-1)
     const told = lastRows<EventRow>(dir, 'events.jsonl', events.size)
     const status = runStatus(dir, info, evaluation?.step ?? null)
     return fromPieces(

@@ -315,14 +315,18 @@ export class TinkerService {
     this.futures.drop(sessionId)
   }
 
+  /** Models whose last updates could not be saved when it was told to stop: they are lost. */
+  unsaved = 0
+
   /** Takes nothing new; resolves when all that was taken is done, and what was learnt is saved. */
   async drain(): Promise<void> {
     this.#isDraining = true
     await this.futures.settled()
     const { onEvent = () => {} } = this.#options
-    const paths = await this.training.saveUnsaved((model, error) =>
-      onEvent('not-saved', { model, error: String(error) }),
-    )
+    const paths = await this.training.saveUnsaved((model, error) => {
+      this.unsaved++
+      onEvent('not-saved', { model, error: String(error) })
+    })
     for (const path of paths) onEvent('saved', { path })
   }
 

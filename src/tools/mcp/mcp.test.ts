@@ -241,23 +241,36 @@ describe('a server over stdio that', () => {
     await expect(hostile(`console.log('${answer}'); setInterval(() => {}, 1000)`)).rejects.toThrow(/mcp /)
   })
 
-  it('lists tools without end is refused', async () => {
+  /** A server whose list of tools is a page given as code. */
+  const listing = (page: string) => {
     const script = `
       require('readline').createInterface({ input: process.stdin }).on('line', line => {
-        const { id, method } = JSON.parse(line)
+        const { id, method, params } = JSON.parse(line)
         const tools = [{ name: 'again', inputSchema: { type: 'object' } }]
         const result = method === 'initialize'
           ? { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } }
-          : PAGE
+          : ${page}
         if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
       })`
-    for (const page of [
-      "{ tools, nextCursor: 'more' }",
-      '{ tools: Array.from({ length: 1001 }, (_, i) => ({ ...tools[0], name: "t" + i })) }',
-    ])
-      await expect(
-        start({ command: process.execPath, args: ['-e', script.replace('PAGE', () => page)] }),
-      ).rejects.toThrow(/expected a list of at most 1000 tools, got more/)
+    return start({ command: process.execPath, args: ['-e', script] })
+  }
+
+  // java-sdk#575 and csharp-sdk#1072 of modelcontextprotocol: an empty cursor; the specification's newer text: null.
+  it.each(['""', 'null'])('ends its list with the cursor %s', async cursor => {
+    const { tools } = await listing(`{ tools, nextCursor: ${cursor} }`)
+    expect(tools.map(({ name }) => name)).toEqual(['again'])
+  })
+
+  it('lists tools without end is refused', async () => {
+    await expect(listing("{ tools, nextCursor: 'more' }")).rejects.toThrow(
+      /the list of tools does not end: after 2 tools the same cursor came again/,
+    )
+    await expect(listing('{ tools, nextCursor: (params?.cursor ?? "") + "x" }')).rejects.toThrow(
+      /expected a list of at most 100 pages, got more \(100 tools so far\)/,
+    )
+    await expect(
+      listing('{ tools: Array.from({ length: 1001 }, (_, i) => ({ ...tools[0], name: "t" + i })) }'),
+    ).rejects.toThrow(/expected a list of at most 1000 tools, got more/)
   })
 })
 

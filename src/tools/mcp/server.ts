@@ -36,6 +36,11 @@ const MAX_PAGES = 100
 const MAX_TOOLS = 1_000
 const MAX_SAID = 300
 
+/** The end of a list is a cursor that is not there, null (the newer text of the specification) or empty (some servers). */
+const pageSchema = ListToolsResultSchema.extend({
+  nextCursor: ListToolsResultSchema.shape.nextCursor.nullable(),
+})
+
 interface Session {
   client: Client
   transport: Transport
@@ -58,6 +63,21 @@ const isLostBefore = (error: unknown): boolean => {
   return cause?.code === 'ECONNREFUSED'
 }
 
+/** @throws ToolError for a list that would not end: a cursor that comes again, or more pages than there may be */
+const assertGoesOn = (cursors: Set<string>, cursor: string, tools: number): void => {
+  if (cursors.has(cursor))
+    throw new ToolError(
+      'malformed',
+      `the list of tools does not end: after ${tools} tools the same cursor came again`,
+    )
+  cursors.add(cursor)
+  if (cursors.size >= MAX_PAGES)
+    throw new ToolError(
+      'malformed',
+      `expected a list of at most ${MAX_PAGES} pages, got more (${tools} tools so far)`,
+    )
+}
+
 export class McpServer {
   readonly #options: McpServerOptions
   #session: Promise<Session> | null = null
@@ -71,21 +91,20 @@ export class McpServer {
   async listTools(): Promise<ServerTool[]> {
     return this.#guarded(this.#options.connectTimeoutMs, undefined, async (session, signal) => {
       const tools: ServerTool[] = []
-      let cursor: string | undefined
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const
+      const cursors = new Set<string>()
+      let cursor: string | null | undefined
+      for (;;) {
+        const params = cursor ? { cursor } : {}
+        const request = { method: 'tools/list', params } as const
         // The client's own `listTools` compiles every schema of the answer, and schemas of strangers can take for ever.
-        const result = await session.client.request(
-          request,
-          ListToolsResultSchema,
-          this.#requestOptions(signal),
-        )
+        const result = await session.client.request(request, pageSchema, this.#requestOptions(signal))
         tools.push(...result.tools)
         cursor = result.nextCursor
-        if (tools.length > MAX_TOOLS) break
-        if (cursor === undefined) return tools
+        if (tools.length > MAX_TOOLS)
+          throw new ToolError('malformed', `expected a list of at most ${MAX_TOOLS} tools, got more`)
+        if (!cursor) return tools
+        assertGoesOn(cursors, cursor, tools.length)
       }
-      throw new ToolError('malformed', `expected a list of at most ${MAX_TOOLS} tools, got more`)
     })
   }
 
