@@ -4,8 +4,12 @@ import { Admission } from './admission.ts'
 const LIMITS = { requests: 3, requestsPerConnection: 2, heldBytes: 100, memoryBytes: 1000 }
 
 const clocked = (limits = LIMITS) => {
-  const clock = { atMs: 0, bytes: 0 }
-  const admission = new Admission(limits, { nowMs: () => clock.atMs, residentBytes: () => clock.bytes })
+  const clock = { atMs: 0, bytes: 0, heapShare: 0 }
+  const admission = new Admission(limits, {
+    nowMs: () => clock.atMs,
+    residentBytes: () => clock.bytes,
+    heapShare: () => clock.heapShare,
+  })
   return { clock, admission }
 }
 

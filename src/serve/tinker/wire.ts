@@ -6,8 +6,18 @@ import { modelInputSchema } from '../../tinker/index.ts'
 const id = z.string().min(1).max(256)
 const count = z.int().min(0)
 const seqId = count.nullish().transform(value => value ?? 0)
-const ttl = z.number().positive().nullish()
-const metadata = z.record(z.string(), z.unknown()).nullish()
+/** A hundred years: what is far beyond is no date any more. */
+const LONGEST_TTL_S = 100 * 365 * 24 * 3600
+const ttl = z.number().positive().max(LONGEST_TTL_S).nullish()
+/** It is written down with the model, and read at every start. */
+const LONGEST_METADATA = 64 * 1024
+const metadata = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .refine(
+    value => JSON.stringify(value ?? {}).length <= LONGEST_METADATA,
+    `at most ${LONGEST_METADATA} characters of JSON; keep the rest elsewhere`,
+  )
 /** A name of a checkpoint becomes that of a folder. */
 const checkpointName = z
   .string()
