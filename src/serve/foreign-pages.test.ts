@@ -15,10 +15,10 @@ const POSTS: Readonly<Record<string, string>> = {
   reward: '/v1/grade',
   chat: '/v1/completions',
   tinker: '/api/v1/create_session',
-  dashboard: '/api/runs/none/control',
+  dashboard: '/api/none',
 }
 const urls: Record<string, string> = {}
-const ends: (() => Promise<unknown> | void)[] = []
+const ends: (() => unknown)[] = []
 const LIMITS = { drainNoticeMs: 0, drainMs: 100 }
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const status = (server: string, method: string, path: string, headers: Record<st
   })
 
 describe.each(Object.entries(POSTS))('a page at %s', (server, path) => {
-  it.each([
+  it.each<Record<string, string>>([
     { origin: 'http://evil.example' },
     { origin: 'http://localhost:1' },
     { origin: 'null' },
@@ -74,13 +74,8 @@ describe.each(Object.entries(POSTS))('a page at %s', (server, path) => {
 
   it('of its own, and a program, may', async () => {
     const { host, origin } = new URL(urls[server])
-    for (const headers of [
-      {},
-      { host: host.replace('127.0.0.1', 'localhost') },
-      { origin },
-      { host: '[::1]' },
-    ])
-      expect(await status(server, 'POST', path, headers as Record<string, string>)).not.toBe(421)
-    expect(await status(server, 'GET', '/', { host, origin })).not.toBe(403)
+    const local = host.replace('127.0.0.1', 'localhost')
+    const all: Record<string, string>[] = [{}, { host: local }, { origin }, { host: '[::1]' }]
+    for (const headers of all) expect([403, 421]).not.toContain(await status(server, 'POST', path, headers))
   })
 })

@@ -52,6 +52,12 @@ describe('who is let in', () => {
     clock.atMs = 1300
     expect(admission.enter(1)).toBe(null)
   })
+
+  it('is nobody while the JavaScript heap is nearly full, however much memory there is', () => {
+    const { admission, clock } = clocked()
+    clock.heapShare = 0.8
+    expect(admission.enter(1)).toMatchObject({ status: 429, reason: 'memory' })
+  })
 })
 
 describe('when to come back', () => {
