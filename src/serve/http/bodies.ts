@@ -6,10 +6,17 @@
 import { DataError } from '../../util/errors.ts'
 import { WorkCrashed, WorkTimeout } from '../../util/work-errors.ts'
 import { WorkPool } from '../../util/work-pool.ts'
-import type { ReadReply, ReadRequest } from './body-thread.ts'
 
 /** Read a body; what they throw as a DataError is the client's fault. They may run in another thread: pure, and results plain. */
 export type BodyReaders = Readonly<Record<string, (bytes: Uint8Array) => unknown>>
+
+export interface ReadRequest {
+  reader: string
+  bytes: Uint8Array
+}
+
+/** What a body says, or why it is refused. */
+export type ReadReply = { value: unknown } | { refused: string }
 
 /** Up to this length a body is read at once: nothing of that size takes longer than a message to a thread. */
 const SMALL_BYTES = 16 * 1024

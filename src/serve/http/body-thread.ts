@@ -2,16 +2,8 @@
 
 import { GradusError } from '../../util/errors.ts'
 import { serveWork } from '../../util/work-serve.ts'
-import type { BodyReaders } from './bodies.ts'
+import type { BodyReaders, ReadReply, ReadRequest } from './bodies.ts'
 import { giveWay } from './give-way.ts'
-
-export interface ReadRequest {
-  reader: string
-  bytes: Uint8Array
-}
-
-/** What a body says, or why it is refused. */
-export type ReadReply = { value: unknown } | { refused: string }
 
 /** Reads bodies in this thread. */
 export const serveBodies = (readers: BodyReaders): void => {

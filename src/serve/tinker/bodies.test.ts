@@ -72,9 +72,9 @@ const HOSTILE: readonly [string, string, string | Uint8Array<ArrayBuffer>, RegEx
     'a million numbers for tags',
     'create_session',
     `{"tags":${list('0', 1_000_000)}}`,
-    /at most 300000 values/,
+    /at most 1000000 values/,
   ],
-  ['numbers for tags', 'create_session', `{"tags":${list('0', 250_000)}}`, /tags\[0\]: expected a string/],
+  ['numbers for tags', 'create_session', `{"tags":${list('0', 250_000)}}`, /at most 1024 tags/],
   ['much metadata', 'create_session', `{"user_metadata":${keys(15_000)}}`, /at most 65536 characters/],
   ['a text of chunks', 'asample', `{"prompt":{"chunks":${list('{}', 10_000)}}}`, /at most 1024 chunks/],
 ]

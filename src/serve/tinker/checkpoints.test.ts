@@ -95,6 +95,7 @@ describe('a state', () => {
     ['another shape', '{"createdAt":5}'],
     ['half of a character', '{"createdAt":"\\ud800","bytes":1,"isPublic":false,"expiresAt":null}'],
     ['a folder elsewhere', '{"folder":"../../x","createdAt":"","bytes":1,"isPublic":false,"expiresAt":null}'],
+    ['of another name', '{"name":"good","createdAt":"","bytes":1,"isPublic":false,"expiresAt":null}'],
     [
       'a folder that is not there',
       '{"folder":"x","createdAt":"","bytes":1,"isPublic":false,"expiresAt":null}',

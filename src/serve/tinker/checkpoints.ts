@@ -96,6 +96,17 @@ const freePath = (path: string): string => {
   }
 }
 
+/** Puts a file aside where that can be done; its path then. */
+const putAside = (path: string): string => {
+  const aside = freePath(`${path}${ASIDE}`)
+  try {
+    renameSync(path, aside)
+    return aside
+  } catch {
+    return path
+  }
+}
+
 /** What is not listed any more; if it cannot be removed now, the next start does it. */
 const removeFolder = (folder: string): void => {
   try {
@@ -131,15 +142,14 @@ export class Checkpoints {
     for (const child of childrenOf(this.#root)) if (child.isDirectory()) this.#readModel(child.name)
   }
 
-  /** What `read` gives; null, and told, where it cannot be read. What is no entry is put aside: the next save may need its name. */
+  /** What `read` gives; null, and told, where it cannot be read. What is no entry is put aside: a save may need its name. */
   #read<T>(path: string, read: () => T): T | null {
     try {
       return read()
     } catch (error) {
+      // Else it is the disk that does not give it now.
       const isDamaged = error instanceof GradusError
-      const aside = isDamaged ? freePath(`${path}${ASIDE}`) : path
-      if (isDamaged) renameSync(path, aside)
-      this.#options.onDamaged(aside, (error as Error).message)
+      this.#options.onDamaged(isDamaged ? putAside(path) : path, (error as Error).message)
       return null
     }
   }
@@ -183,8 +193,14 @@ export class Checkpoints {
     const before = file.slice(0, -ENTRY.length)
     const { name = before, folder: own = before, ...rest } = readFile(entry, entrySchema)
     const folder = join(parent, own)
-    if (existsSync(folder)) return { ...rest, model, kind, name, folder, entry }
-    throw new CheckpointError(`${entry}: expected the folder ${own} beside it, found none`)
+    const isOfFile = name === before || fileNameOf(name) === before
+    if (!isOfFile || this.#stored.has(tinkerPath({ model, kind, name })))
+      throw new CheckpointError(
+        `${entry}: expected the entry of this file's name, got another one of ${name}`,
+      )
+    if (!existsSync(folder))
+      throw new CheckpointError(`${entry}: expected the folder ${own} beside it, found none`)
+    return { ...rest, model, kind, name, folder, entry }
   }
 
   #removeUnlisted(parent: string, children: readonly Dirent[]): void {

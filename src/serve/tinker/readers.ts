@@ -9,7 +9,7 @@ import { type JsonLimits, parseBounded } from '../http/json-body.ts'
 import * as wire from './wire.ts'
 
 /** Values and levels in the JSON of a request; a prompt has a value a token. */
-const USUAL: JsonLimits = { values: 300_000, parts: 20_000, depth: 100, wholeText: true }
+const USUAL: JsonLimits = { values: 1_000_000, parts: 20_000, depth: 100, wholeText: true }
 /** A request of data has three values a token and more. */
 const OF_DATA: JsonLimits = { values: 8_000_000, parts: 500_000, depth: 100, wholeText: true }
 
