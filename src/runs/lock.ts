@@ -155,6 +155,21 @@ const removeStale = (path: string, stale: Owner | null): void => {
   else renameSync(aside, path)
 }
 
+/** What a lock is of, for its errors. */
+export interface Locked {
+  noun: string
+  /** What to do when another process has taken it over. */
+  whenTaken: string
+  /** What to do when the lock is gone. */
+  whenGone: string
+}
+
+const RUN: Locked = {
+  noun: 'run',
+  whenTaken: 'leave the run to that process, or stop it and go on with --resume',
+  whenGone: 'look at the run with `gradus runs check`, and go on with --resume if it is not finished',
+}
+
 const named = (owner: Owner | null): string =>
   owner === null ? 'another process' : `process ${owner.pid} on ${owner.host} since ${owner.since}`
 
@@ -163,13 +178,16 @@ const ifItIsGone = (path: string, owner: Owner | null): string =>
     ? `if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for ${SILENT_AFTER_MS / 60_000} minutes, or delete ${path}`
     : `if that process is gone, delete ${path}`
 
-const refusal = (path: string, owner: Owner | null): RunError =>
-  new RunError(`${path}: this run is being written by ${named(owner)}; two processes cannot write one run`, {
-    hint:
-      owner !== null && isElsewhere(owner)
-        ? `wait for it; ${ifItIsGone(path, owner)}`
-        : 'wait for it, stop it, or choose another run folder',
-  })
+const refusal = (path: string, owner: Owner | null, { noun }: Locked): RunError =>
+  new RunError(
+    `${path}: this ${noun} is being written by ${named(owner)}; two processes cannot write one ${noun}`,
+    {
+      hint:
+        owner !== null && isElsewhere(owner)
+          ? `wait for it; ${ifItIsGone(path, owner)}`
+          : `wait for it, stop it, or choose another ${noun} folder`,
+    },
+  )
 
 /** A lock that is held. */
 export interface RunLock {
@@ -179,21 +197,21 @@ export interface RunLock {
 }
 
 /**
- * Takes the lock of a run folder. A lock whose process is dead is taken over, and so is one of another host that has not
+ * Takes the lock of a run folder, or of another one that has one writer. A lock whose process is dead is taken over, and so is one of another host that has not
  * been touched for minutes.
  * @throws RunError when a living process holds it
  */
-export const takeLock = (dir: string): RunLock => {
+export const takeLock = (dir: string, of: Locked = RUN): RunLock => {
   mkdirSync(dir, { recursive: true })
   const path = join(realpathSync(dir), 'lock')
   for (let attempt = 0; attempt < 5; attempt++) {
     const text = guardWrite(path, () => tryCreate(path))
-    if (text !== null) return holdLock(path, text)
+    if (text !== null) return holdLock(path, text, of)
     const owner = readOwner(path)
-    if (!isStale(path, owner, diskNowMs)) throw refusal(path, owner)
+    if (!isStale(path, owner, diskNowMs)) throw refusal(path, owner, of)
     removeStale(path, owner)
   }
-  throw refusal(path, readOwner(path))
+  throw refusal(path, readOwner(path), of)
 }
 
 /** What a lock says; null where there is none, `unknown` where that cannot be told now. */
@@ -213,17 +231,17 @@ const contentAfterPause = (path: string): string | null => {
 
 const isOurs = (path: string, text: string): boolean => contentOf(path) === text
 
-const takenOver = (path: string): RunError =>
+const takenOver = (path: string, { noun, whenTaken }: Locked): RunError =>
   new RunError(
-    `${path}: this run was taken over by ${named(readOwner(path))}, because this process gave no sign of life for ${SILENT_AFTER_MS / 60_000} minutes; it writes nothing more`,
-    { hint: 'leave the run to that process, or stop it and go on with --resume' },
+    `${path}: this ${noun} was taken over by ${named(readOwner(path))}, because this process gave no sign of life for ${SILENT_AFTER_MS / 60_000} minutes; it writes nothing more`,
+    { hint: whenTaken },
   )
 
 /** Whoever took a lock over may be done already and have given it back: rows of ours would come after its own. */
-const lockGone = (path: string): RunError =>
+const lockGone = (path: string, { noun, whenGone }: Locked): RunError =>
   new RunError(
-    `${path}: the lock of this process is gone: another one took the run over and is done with it, or somebody deleted it; this process writes nothing more`,
-    { hint: 'look at the run with `gradus runs check`, and go on with --resume if it is not finished' },
+    `${path}: the lock of this process is gone: another one took the ${noun} over and is done with it, or somebody deleted it; this process writes nothing more`,
+    { hint: whenGone },
   )
 
 /** A lock that was taken over is its new holder's: neither touched nor removed. */
@@ -240,7 +258,7 @@ const touch = (path: string, text: string): void => {
   }
 }
 
-const holdLock = (path: string, text: string): RunLock => {
+const holdLock = (path: string, text: string, of: Locked): RunLock => {
   held.set(path, text)
   const beat = setInterval(() => touch(path, text), BEAT_MS)
   beat.unref()
@@ -261,7 +279,7 @@ const holdLock = (path: string, text: string): RunLock => {
       const now = contentOf(path) ?? contentAfterPause(path)
       // A disk that does not answer says nothing about the lock; the write itself will tell.
       if (now === text || now === 'unknown') return
-      throw now === null ? lockGone(path) : takenOver(path)
+      throw now === null ? lockGone(path, of) : takenOver(path, of)
     },
   }
 }

@@ -1,52 +1,67 @@
 /** @file The same data and results in JSON, as SDKs up to 0.24 and SkyRL write them: both directions. */
 
 import { z } from 'zod'
+import { Breath } from '../util/breath.ts'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import type {
-  ForwardBackwardOutput,
-  ForwardBackwardRequest,
-  SampleOutput,
-  TopPromptLogprobs,
-  WireDatum,
-  WireDtype,
-  WireTensor,
+import { plainList, shortList } from '../util/untrusted-lists.ts'
+import {
+  type ForwardBackwardOutput,
+  type ForwardBackwardRequest,
+  MOST_CHUNKS,
+  MOST_DATUMS,
+  MOST_TENSORS,
+  type SampleOutput,
+  type TopPromptLogprobs,
+  type WireDatum,
+  type WireDtype,
+  type WireTensor,
 } from './messages.ts'
+import { MOST_SIZES } from './protobuf-reader.ts'
 import { checkedShape, joined } from './protobuf-request.ts'
 
-/** Numbers as JSON has them; what is not finite is written as null, or as Python writes it. */
-const numberOrNull = z.union([
-  z.number(),
-  z.null().transform(() => Number.NaN),
-  z.literal('NaN').transform(() => Number.NaN),
-])
+/** A number as JSON has it; what is not finite is written as null, or as Python writes it. */
+const isNumber = (value: unknown): boolean => typeof value === 'number' || value === null || value === 'NaN'
+
+const numbersSchema = plainList(isNumber, 'a number, or null', list =>
+  Float64Array.from(list, value => (typeof value === 'number' ? value : Number.NaN)),
+)
+
+const isToken = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value
+
+const tokensSchema = plainList(isToken, 'a whole number within 32 bits', list =>
+  Int32Array.from(list as readonly number[]),
+)
 
 const tensorSchema = z.looseObject({
-  data: z.array(numberOrNull),
+  data: numbersSchema,
   dtype: z.enum(['float32', 'int64', 'int32']).default('float32'),
-  shape: z.array(z.int().min(0)).nullish(),
+  shape: shortList(z.int().min(0), MOST_SIZES, 'dimensions').nullish(),
 })
 
 const chunkSchema = z.looseObject({
-  tokens: z.array(
-    z
-      .int()
-      .min(-(2 ** 31))
-      .max(2 ** 31 - 1),
-  ),
+  tokens: tokensSchema,
   type: z.literal('encoded_text').default('encoded_text'),
 })
 
 /** Text that goes in: `{chunks: [{tokens, type: "encoded_text"}]}`. */
-export const modelInputSchema = z.looseObject({ chunks: z.array(chunkSchema) })
+export const modelInputSchema = z.looseObject({ chunks: shortList(chunkSchema, MOST_CHUNKS, 'chunks') })
 
 const datumSchema = z.looseObject({
   model_input: modelInputSchema,
-  loss_fn_inputs: z.record(z.string(), tensorSchema),
+  loss_fn_inputs: z
+    .custom<object>(inputs => Object.keys(Object(inputs)).length <= MOST_TENSORS, {
+      error: `an object of at most ${MOST_TENSORS} tensors; leave out what the loss does not read`,
+      abort: true,
+    })
+    .pipe(z.record(z.string(), tensorSchema)),
 })
 
 const lossInputSchema = z.looseObject({
-  data: z.array(datumSchema).min(1),
+  data: shortList(datumSchema, MOST_DATUMS, 'sequences').refine(
+    ({ length }) => length > 0,
+    'at least 1 entry',
+  ),
   loss_fn: z.string(),
   loss_fn_config: z.record(z.string(), z.number()).nullish(),
 })
@@ -74,11 +89,11 @@ const sampleSchema = z.looseObject({
   sequences: z.array(
     z.looseObject({
       stop_reason: z.enum(['stop', 'length']),
-      tokens: z.array(z.int()),
-      logprobs: z.array(numberOrNull).nullish(),
+      tokens: tokensSchema,
+      logprobs: numbersSchema.nullish(),
     }),
   ),
-  prompt_logprobs: z.array(numberOrNull).nullish(),
+  prompt_logprobs: numbersSchema.nullish(),
 })
 
 /** JSON has no NaN: what is not finite becomes null, which readers take for it. */
@@ -87,8 +102,11 @@ const numbers = (values: Float32Array | Int32Array): (number | null)[] =>
 
 const tensorJson = ({ dtype, data, shape }: WireTensor) => ({ data: numbers(data), dtype, shape: [...shape] })
 
+const tensorsJson = (tensors: Readonly<Record<string, WireTensor>>) =>
+  Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => [name, tensorJson(tensor)]))
+
 const tensorOf = (
-  { data, dtype, shape }: { data: readonly number[]; dtype: WireDtype; shape?: readonly number[] | null },
+  { data, dtype, shape }: { data: Float64Array; dtype: WireDtype; shape?: readonly number[] | null },
   place: string,
 ): WireTensor => {
   const whole = dtype !== 'float32'
@@ -116,12 +134,10 @@ export const modelInputJson = (tokens: ArrayLike<number>) => ({
 
 /** The tokens of a text, whose chunks lie one after the other. */
 export const modelInputTokens = ({ chunks }: z.output<typeof modelInputSchema>): Int32Array =>
-  joined(chunks.map(({ tokens }) => Int32Array.from(tokens)))
+  joined(chunks.map(({ tokens }) => tokens))
 
 const datumJson = ({ tokens, inputs }: WireDatum) => ({
-  loss_fn_inputs: Object.fromEntries(
-    Object.entries(inputs).map(([name, tensor]) => [name, tensorJson(tensor)]),
-  ),
+  loss_fn_inputs: tensorsJson(inputs),
   model_input: modelInputJson(tokens),
 })
 
@@ -163,11 +179,21 @@ export const forwardBackwardOf = (body: unknown): ForwardBackwardRequest => {
 
 export const forwardBackwardOutputJson = ({ outputType, outputs, metrics }: ForwardBackwardOutput) => ({
   loss_fn_output_type: outputType,
-  loss_fn_outputs: outputs.map(datum =>
-    Object.fromEntries(Object.entries(datum).map(([name, tensor]) => [name, tensorJson(tensor)])),
-  ),
+  loss_fn_outputs: outputs.map(tensorsJson),
   metrics: { ...metrics },
 })
+
+/** The same as text; others have their turn between two datums, because numbers take a while to be written. */
+export const forwardBackwardOutputText = async (output: ForwardBackwardOutput): Promise<string> => {
+  const breath = new Breath()
+  const datums: string[] = []
+  for (const datum of output.outputs) {
+    await breath.take()
+    datums.push(JSON.stringify(tensorsJson(datum)))
+  }
+  const { loss_fn_outputs: _none, ...rest } = forwardBackwardOutputJson({ ...output, outputs: [] })
+  return `{"loss_fn_outputs":[${datums.join(',')}],${JSON.stringify(rest).slice(1)}`
+}
 
 /** @throws DataError for a body that is none */
 export const forwardBackwardOutputOf = (body: unknown): ForwardBackwardOutput => {
@@ -203,7 +229,7 @@ export const sampleOutputOf = (body: unknown): SampleOutput => {
   return {
     sequences: sequences.map(({ stop_reason, tokens, logprobs }) => ({
       stopReason: stop_reason,
-      tokens: Int32Array.from(tokens),
+      tokens,
       logprobs: logprobs ? Float32Array.from(logprobs) : null,
     })),
     promptLogprobs: prompt ? Float32Array.from(prompt) : null,

@@ -9,7 +9,7 @@ import type {
   TopPromptLogprobs,
   WireTensor,
 } from './messages.ts'
-import { type FieldReaders, readEntry, readIntegers, readMessage } from './protobuf-reader.ts'
+import { FieldReader, type FieldReaders, readEntry, readMessage, readSizes } from './protobuf-reader.ts'
 import { dtypeCode, dtypeOf, nested } from './protobuf-request.ts'
 import { tensorBytes, valuesOfBytes } from './tensor-bytes.ts'
 
@@ -97,7 +97,7 @@ const BATCHED: FieldReaders<BatchedTensor> = {
   3: (reader, tensor) => {
     tensor.dtype = reader.int32()
   },
-  4: (reader, tensor, wire) => readIntegers(reader, wire, tensor.trailing),
+  4: (reader, tensor, wire) => readSizes(reader, wire, tensor.trailing),
 }
 
 /** The values of each datum. @throws DataError for offsets that do not cut the data into so many */
@@ -121,22 +121,27 @@ const splitBatched = (
 }
 
 interface ArrayRecord {
-  fields: [string, Uint8Array][]
+  fields: [string, FieldReader][]
   datums: number
 }
 
 const RECORD: FieldReaders<ArrayRecord> = {
   2: (reader, { fields }) => {
-    const [name, bytes] = readEntry(reader.bytes(), inner => inner.bytes(), 'fields')
-    fields.push([name, bytes ?? NO_BYTES])
+    const [name, field] = readEntry(reader.within(), inner => inner.within(), 'fields')
+    fields.push([name, field ?? new FieldReader(NO_BYTES)])
   },
   3: (reader, record) => {
     record.datums = reader.int32()
   },
 }
 
-const readRecord = (bytes: Uint8Array): Record<string, WireTensor>[] => {
-  const { fields, datums } = readMessage<ArrayRecord>(bytes, RECORD, { fields: [], datums: 1 }, 'ArrayRecord')
+const readRecord = (reader: FieldReader): Record<string, WireTensor>[] => {
+  const { fields, datums } = readMessage<ArrayRecord>(
+    reader,
+    RECORD,
+    { fields: [], datums: 1 },
+    'ArrayRecord',
+  )
   const outputs = Array.from({ length: datums }, (): Record<string, WireTensor> => ({}))
   for (const [name, field] of fields) {
     const empty: BatchedTensor = { data: NO_BYTES, offsets: [], dtype: 1, trailing: [] }
@@ -159,12 +164,12 @@ const OUTPUT: FieldReaders<RawOutput> = {
     output.outputType = reader.string()
   },
   2: (reader, { outputs }) => {
-    outputs.push(...readRecord(reader.bytes()))
+    outputs.push(...readRecord(reader.within()))
   },
   3: (reader, { metrics }) => {
     // Numbers of either width, or a number within a message, as servers have written them.
     const [name, value] = readEntry(
-      reader.bytes(),
+      reader.within(),
       (inner, wire) => (wire === WireType.Bit32 ? inner.float() : inner.double()),
       'metrics',
     )
@@ -234,7 +239,7 @@ interface RawSample {
 const SAMPLE: FieldReaders<RawSample> = {
   1: (reader, { sequences }) => {
     const empty: RawSequence = { stop: 0, tokens: new Int32Array(0), logprobs: null }
-    const { stop, tokens, logprobs } = readMessage(reader.bytes(), SEQUENCE, empty, 'SampledSequence')
+    const { stop, tokens, logprobs } = readMessage(reader.within(), SEQUENCE, empty, 'SampledSequence')
     sequences.push({ stopReason: stop === 0 ? 'stop' : 'length', tokens, logprobs })
   },
   2: (reader, sample) => {

@@ -3,17 +3,50 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { DataError } from '../util/errors.ts'
 
+/**
+ * Fields of a message and of all messages in it: an empty one takes two bytes, and what is made of it a hundred. A thousand
+ * sequences have thirty thousand.
+ */
+const MOST_FIELDS = 500_000
+/** Dimensions of a tensor. */
+export const MOST_SIZES = 8
+
+/** Reads fields, and counts them together with those of the messages within. */
+export class FieldReader extends BinaryReader {
+  #count = { fields: 0 }
+
+  /** @throws DataError beyond `MOST_FIELDS` */
+  override tag(): ReturnType<BinaryReader['tag']> {
+    if (++this.#count.fields > MOST_FIELDS)
+      throw new DataError(`protobuf: expected at most ${MOST_FIELDS} fields, got more; send less at a time`)
+    return super.tag()
+  }
+
+  /** Of the message that this field is. */
+  within(): FieldReader {
+    const inner = new FieldReader(this.bytes())
+    inner.#count = this.#count
+    return inner
+  }
+}
+
 /** Reads the value of a field; what has no reader is passed over, as a later version's field. */
 export type FieldReaders<T> = Readonly<
-  Record<number, (reader: BinaryReader, message: T, wire: WireType) => void>
+  Record<number, (reader: FieldReader, message: T, wire: WireType) => void>
 >
 
 /**
  * Reads a message into `message`.
+ * @param from its bytes, or the reader of one within another
  * @throws DataError for bytes that are none
  */
-export const readMessage = <T>(bytes: Uint8Array, fields: FieldReaders<T>, message: T, name: string): T => {
-  const reader = new BinaryReader(bytes)
+export const readMessage = <T>(
+  from: Uint8Array | FieldReader,
+  fields: FieldReaders<T>,
+  message: T,
+  name: string,
+): T => {
+  const reader = from instanceof FieldReader ? from : new FieldReader(from)
   try {
     while (reader.pos < reader.len) {
       const [field, wire] = reader.tag()
@@ -34,9 +67,12 @@ export const readMessage = <T>(bytes: Uint8Array, fields: FieldReaders<T>, messa
   return message
 }
 
-/** Whole numbers of a repeated field, packed or one by one. @throws DataError beyond what a number holds */
-export const readIntegers = (reader: BinaryReader, wire: WireType, into: number[]): void => {
-  const one = () => into.push(safeNumber(reader.int64()))
+/** Sizes of a tensor's dimensions, packed or one by one. @throws DataError beyond what a number holds, or for too many */
+export const readSizes = (reader: FieldReader, wire: WireType, into: number[]): void => {
+  const one = () => {
+    if (into.push(safeNumber(reader.int64())) > MOST_SIZES)
+      throw new DataError(`shape: expected at most ${MOST_SIZES} dimensions, got more`)
+  }
   if (wire !== WireType.LengthDelimited) {
     one()
     return
@@ -55,13 +91,13 @@ export const safeNumber = (value: bigint | string): number => {
 
 /** An entry of a map: key and the bytes or number of its value, as the reader of field 2 makes it. */
 export const readEntry = <V>(
-  bytes: Uint8Array,
-  value: (reader: BinaryReader, wire: WireType) => V,
+  entryReader: FieldReader,
+  value: (reader: FieldReader, wire: WireType) => V,
   name: string,
 ): [string, V | undefined] => {
   const entry: { key: string; value?: V } = { key: '' }
   readMessage(
-    bytes,
+    entryReader,
     {
       1: (reader, target) => {
         target.key = reader.string()

@@ -1,9 +1,24 @@
 /** @file `ForwardBackwardRequest` in protobuf: written by a client, read by a server. Field numbers as in the official SDK 0.38. */
 
-import { type BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { DataError } from '../util/errors.ts'
-import type { ForwardBackwardRequest, WireDatum, WireDtype, WireTensor } from './messages.ts'
-import { type FieldReaders, readEntry, readIntegers, readMessage, safeNumber } from './protobuf-reader.ts'
+import {
+  type ForwardBackwardRequest,
+  MOST_CHUNKS,
+  MOST_DATUMS,
+  MOST_TENSORS,
+  type WireDatum,
+  type WireDtype,
+  type WireTensor,
+} from './messages.ts'
+import {
+  FieldReader,
+  type FieldReaders,
+  readEntry,
+  readMessage,
+  readSizes,
+  safeNumber,
+} from './protobuf-reader.ts'
 import { tensorBytes, valuesOfBytes } from './tensor-bytes.ts'
 
 const DTYPES: readonly (WireDtype | null)[] = [null, 'float32', 'int64', 'int32']
@@ -84,7 +99,7 @@ const TENSOR: FieldReaders<RawTensor> = {
   3: (reader, tensor) => {
     tensor.dtype = reader.int32()
   },
-  4: (reader, tensor, wire) => readIntegers(reader, wire, tensor.shape),
+  4: (reader, tensor, wire) => readSizes(reader, wire, tensor.shape),
 }
 
 /** A shape that fits the values; one dimension where none is said. @throws DataError */
@@ -97,8 +112,8 @@ export const checkedShape = (shape: readonly number[], values: number, place: st
   )
 }
 
-const readTensor = (bytes: Uint8Array, name: string): WireTensor => {
-  const raw = readMessage(bytes, TENSOR, { bytes: null, dtype: 1, shape: [] }, name)
+const readTensor = (reader: FieldReader, name: string): WireTensor => {
+  const raw = readMessage(reader, TENSOR, { bytes: null, dtype: 1, shape: [] }, name)
   const dtype = dtypeOf(raw.dtype, name)
   const data = valuesOfBytes(raw.bytes ?? new Uint8Array(0), dtype, name)
   return { dtype, data, shape: checkedShape(raw.shape, data.length, name) }
@@ -116,7 +131,7 @@ const ENCODED_TEXT: FieldReaders<Int32Array[]> = {
 
 const CHUNK: FieldReaders<Int32Array[]> = {
   1: (reader, parts) => {
-    readMessage(reader.bytes(), ENCODED_TEXT, parts, 'encoded_text')
+    readMessage(reader.within(), ENCODED_TEXT, parts, 'encoded_text')
   },
   2: notText('an image'),
   3: notText('sound'),
@@ -125,15 +140,26 @@ const CHUNK: FieldReaders<Int32Array[]> = {
 interface RawDatum {
   parts: Int32Array[]
   inputs: Record<string, WireTensor>
+  /** What came, empty ones and those of one name among them. */
+  chunks: number
+  tensors: number
+}
+
+/** @throws DataError where a list would have more entries than may be */
+const assertRoom = (have: number, most: number, what: string): void => {
+  if (have < most) return
+  throw new DataError(`${what}: expected at most ${most}, got more; send fewer at a time`)
 }
 
 const DATUM: FieldReaders<RawDatum> = {
-  1: (reader, { parts }) => {
-    readMessage(reader.bytes(), CHUNK, parts, 'chunk')
+  1: (reader, datum) => {
+    assertRoom(datum.chunks++, MOST_CHUNKS, 'model_input.chunks')
+    readMessage(reader.within(), CHUNK, datum.parts, 'chunk')
   },
-  2: (reader, { inputs }) => {
-    const [name, bytes] = readEntry(reader.bytes(), inner => inner.bytes(), 'loss_fn_inputs')
-    inputs[name] = readTensor(bytes ?? new Uint8Array(0), `loss_fn_inputs.${name}`)
+  2: (reader, datum) => {
+    assertRoom(datum.tensors++, MOST_TENSORS, 'loss_fn_inputs')
+    const [name, tensor] = readEntry(reader.within(), inner => inner.within(), 'loss_fn_inputs')
+    datum.inputs[name] = readTensor(tensor ?? new FieldReader(new Uint8Array(0)), `loss_fn_inputs.${name}`)
   },
 }
 
@@ -163,8 +189,8 @@ const CONFIG_VALUE: FieldReaders<{ number?: number }> = {
   },
 }
 
-const readNumberEntry = (bytes: Uint8Array, value: (reader: BinaryReader) => number): [string, number] => {
-  const [key, number] = readEntry(bytes, value, 'loss_fn_config')
+const readNumberEntry = (reader: FieldReader, value: (reader: FieldReader) => number): [string, number] => {
+  const [key, number] = readEntry(reader, value, 'loss_fn_config')
   return [key, number ?? 0]
 }
 
@@ -176,14 +202,16 @@ const REQUEST: FieldReaders<RawRequest> = {
     request.seqId = safeNumber(reader.int64())
   },
   3: (reader, { data }) => {
-    const raw = readMessage(reader.bytes(), DATUM, { parts: [], inputs: {} }, `data[${data.length}]`)
+    assertRoom(data.length, MOST_DATUMS, 'data')
+    const empty: RawDatum = { parts: [], inputs: {}, chunks: 0, tensors: 0 }
+    const raw = readMessage(reader.within(), DATUM, empty, `data[${data.length}]`)
     data.push({ tokens: joined(raw.parts), inputs: raw.inputs })
   },
   4: (reader, request) => {
     request.lossFn = reader.string()
   },
   5: (reader, { config }) => {
-    const [key, value] = readNumberEntry(reader.bytes(), inner => inner.double())
+    const [key, value] = readNumberEntry(reader.within(), inner => inner.double())
     config[key] = value
   },
   6: (reader, request) => {
@@ -191,9 +219,9 @@ const REQUEST: FieldReaders<RawRequest> = {
   },
   7: (reader, { config }) => {
     const [key, value] = readNumberEntry(
-      reader.bytes(),
+      reader.within(),
       inner =>
-        readMessage<{ number?: number }>(inner.bytes(), CONFIG_VALUE, {}, 'loss_fn_config_v2').number ?? 0,
+        readMessage<{ number?: number }>(inner.within(), CONFIG_VALUE, {}, 'loss_fn_config_v2').number ?? 0,
     )
     config[key] = value
   },

@@ -42,9 +42,11 @@ export const valuesOfBytes = (
       `${place}: expected a multiple of ${size} bytes for ${dtype}, got ${bytes.length}; the message is cut or of another type`,
     )
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  const length = bytes.length / size
-  if (dtype === 'float32') return Float32Array.from({ length }, (_, i) => view.getFloat32(i * size, true))
-  return Int32Array.from({ length }, (_, i) =>
-    dtype === 'int32' ? view.getInt32(i * size, true) : smallInt(view.getBigInt64(i * size, true), place),
-  )
+  const values = new (dtype === 'float32' ? Float32Array : Int32Array)(bytes.length / size)
+  for (let i = 0; i < values.length; i++) {
+    if (dtype === 'float32') values[i] = view.getFloat32(i * size, true)
+    else if (dtype === 'int32') values[i] = view.getInt32(i * size, true)
+    else values[i] = smallInt(view.getBigInt64(i * size, true), place)
+  }
+  return values
 }

@@ -50,6 +50,14 @@ const refuseLoneSurrogates = (_key: string, value: unknown): unknown => {
   return value
 }
 
+/**
+ * @param text of JSON
+ * @throws DataError for a string or key with half of a surrogate pair
+ */
+export const assertWholeText = (text: string): void => {
+  if (MAY_HAVE_SURROGATES.test(text)) JSON.parse(text, refuseLoneSurrogates)
+}
+
 const shortened = (text: string, at: number): string => text.slice(Math.max(0, at - 20), at + 20)
 
 /**
@@ -70,12 +78,11 @@ export const parseJson = (text: string, place = ''): unknown => {
     throw new DataError(`${at}expected lists and objects at most ${MAX_DEPTH} deep, got deeper ones`, {
       hint: 'write it flatter',
     })
-  if (MAY_HAVE_SURROGATES.test(text))
-    try {
-      JSON.parse(text, refuseLoneSurrogates)
-    } catch (error) {
-      throw new DataError(`${at}${(error as Error).message}`, { cause: error })
-    }
+  try {
+    assertWholeText(text)
+  } catch (error) {
+    throw new DataError(`${at}${(error as Error).message}`, { cause: error })
+  }
   return value
 }
 

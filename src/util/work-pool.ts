@@ -17,6 +17,8 @@ export interface WorkPoolOptions {
   heapMb?: number
   /** Jobs that may wait for a thread; more are refused. Default: no limit. */
   maxWaiting?: number
+  /** Jobs sent to a thread at once: a message costs more than a small job. Default 64. */
+  maxBatch?: number
   /** After so long without a job the threads end; the next job starts one. Default 30,000. */
   idleMs?: number
   /** How often the watchdog looks. Default 20. */
@@ -82,8 +84,6 @@ interface Slot<Request, Reply> {
   gone: boolean
 }
 
-/** Jobs sent at once: a message costs more than a small job. */
-const MAX_BATCH = 64
 const START_LIMIT_MS = 60_000
 /** Starts that may fail, one after the other, until the jobs that wait are failed. */
 const MAX_FAILED_STARTS = 3
@@ -119,6 +119,7 @@ export class WorkPool<Request, Reply> {
       threads: 1,
       heapMb: 256,
       maxWaiting: Number.POSITIVE_INFINITY,
+      maxBatch: 64,
       idleMs: 30_000,
       tickMs: 20,
       data: null,
@@ -228,7 +229,7 @@ export class WorkPool<Request, Reply> {
 
   #takeBatch(): Job<Request, Reply>[] {
     const batch: Job<Request, Reply>[] = []
-    while (batch.length < MAX_BATCH) {
+    while (batch.length < this.#options.maxBatch) {
       const next = this.#waiting.peek()
       if (next === undefined || (next.alone && batch.length > 0 && !next.settled)) break
       this.#waiting.shift()

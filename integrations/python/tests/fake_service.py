@@ -16,11 +16,11 @@ GOOD = {
 
 class FakeService:
     """`script`: functions of (handler, body) for the next POSTs; then every item gets GOOD. `ready`: the status of readyz, `problem`: why not,
-    `prefix`: the path that the service is behind."""
+    `unready`: how often it says 503 before that, `prefix`: the path that the service is behind."""
 
     def __init__(self):
         self.script, self.bodies, self.authorizations, self.checks, self.ready = [], [], [], 0, 200
-        self.prefix, self.problem = "", "no such host"
+        self.prefix, self.problem, self.unready = "", "no such host", 0
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -31,7 +31,8 @@ class FakeService:
                     self.answer(404, {"error": {"message": "no such route"}})
                     return
                 service.checks += 1
-                self.answer(service.ready, {"ready": service.ready == 200, "checks": {"judge": service.problem}})
+                status = 503 if service.checks <= service.unready else service.ready
+                self.answer(status, {"ready": status == 200, "checks": {"judge": service.problem}})
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))

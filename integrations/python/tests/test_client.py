@@ -59,15 +59,24 @@ class ClientTest(unittest.TestCase):
         self.assertIn("gradus serve reward", str(caught.exception))
         self.assertNotIn("secret", str(caught.exception))
 
-    def test_says_at_once_why_the_service_cannot_grade(self):
-        self.service.ready = 503
-        with self.assertRaisesRegex(ServiceUnavailable, "cannot grade now.*no such host"):
-            self.client.grade([ITEM])
-        self.assertEqual(self.service.bodies, [])
+    def test_waits_for_a_service_that_is_not_ready_yet(self):
+        self.service.unready, self.service.problem = 3, "no answer yet"
+        with mock.patch("time.sleep") as sleep:
+            self.assertEqual(self.client.grade([ITEM]), [GOOD])
+        self.assertEqual(self.service.checks, 4)
+        self.assertEqual(sleep.call_count, 3)
 
-    def test_a_busy_service_is_there(self):
-        self.service.ready, self.service.problem = 503, "no answer yet"
-        self.assertEqual(self.client.grade([ITEM]), [GOOD])
+    def test_says_what_was_not_ready_within_the_limit_of_the_caller(self):
+        self.service.ready = 503
+        for ready_s, looks in ((0, 1), (0.7, 3)):
+            with self.subTest(ready_s=ready_s):
+                self.service.checks = 0
+                client = GradusClient(self.service.url, ready_s=ready_s)
+                with self.assertRaisesRegex(ServiceUnavailable, f"not ready within {ready_s} s: HTTP 503.*no such host"):
+                    client.grade([ITEM])
+                self.assertLessEqual(self.service.checks, looks)
+                self.assertEqual(pickle.loads(pickle.dumps(client)).ready_s, ready_s)
+        self.assertEqual(self.service.bodies, [])
 
     def test_asks_readyz_of_a_service_behind_a_path(self):
         for prefix, route in (("/rewards", "/v1/grade"), ("", "/team/v1/grade"), ("", "/short"), ("/a/b", "/short")):

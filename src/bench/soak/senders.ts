@@ -20,7 +20,7 @@ const throughPool = async (pool: Pool, { path, body }: SoakRequest): Promise<Rep
 }
 
 const headOf = ({ path, body }: SoakRequest): string =>
-  `POST ${path} HTTP/1.1\r\nhost: soak\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
+  `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
 
 /** Whole answers with a stated length in what came so far. */
 const repliesIn = (text: string): { status: number; text: string }[] => {

@@ -25,7 +25,7 @@ const start = async (limits: object) => {
 }
 
 const BODY = JSON.stringify({ prompt: 'p', response: 'yes' })
-const REQUEST = `POST /slime HTTP/1.1\r\nhost: x\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`
+const REQUEST = `POST /slime HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`
 
 class Client {
   readonly socket: Socket

@@ -1,6 +1,7 @@
 /** @file Options that the servers have in common. */
 
 import { InvalidArgumentError } from 'commander'
+import { isLoopback } from '../../serve/http/pages.ts'
 import { UsageError } from '../../util/errors.ts'
 
 /** Collects `name=number`. */
@@ -18,8 +19,6 @@ export const wholeNumber = (least: number) => (text: string) => {
   return value
 }
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
-
 /** What clients must send, from the environment; null where no variable is named. @throws UsageError for one that is empty */
 export const keyOf = (option: string, variable: string | undefined): string | null => {
   const key = variable === undefined ? null : (process.env[variable] ?? '')
@@ -29,6 +28,6 @@ export const keyOf = (option: string, variable: string | undefined): string | nu
 
 /** @throws UsageError for an address that others can reach without a key */
 export const assertNotOpen = (host: string, key: string | null, option: string): void => {
-  if (key === null && !LOOPBACK.has(host))
+  if (key === null && !isLoopback(host))
     throw new UsageError(`--host ${host} can be reached from other machines; give ${option} NAME as well`)
 }

@@ -3,16 +3,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import type { z } from 'zod'
 import { Batcher, type BatcherOptions, QueueFullError } from '../../policy/chat/batcher.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
-import { parseWith } from '../../util/schema.ts'
+import { workerUrl } from '../../util/worker-url.ts'
+import { Bodies } from '../http/bodies.ts'
 import type { FrontBindings } from '../http/exchange.ts'
-import { parseBounded } from '../http/json-body.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
 import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
-import { chatRequestSchema, completionRequestSchema, WireError } from './wire.ts'
+import { READERS, type Readers } from './readers.ts'
+import { type ChatRequestBody, type CompletionRequestBody, WireError } from './wire.ts'
 
 export interface ChatAppOptions extends BatcherOptions {
   /** Requests must bring it as a bearer token; none when null. */
@@ -22,9 +22,6 @@ export interface ChatAppOptions extends BatcherOptions {
 }
 
 type Env = { Bindings: Partial<FrontBindings> }
-
-/** Values and levels in the JSON of a request; prompts may be token ids. */
-const JSON_LIMITS = { values: 1_000_000, depth: 100 }
 
 export interface ChatApp {
   app: Hono<Env>
@@ -42,6 +39,7 @@ export interface ChatApp {
 export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): ChatApp => {
   const { token = null, maxBodyBytes = 4 * 2 ** 20 } = options
   const batcher = new Batcher(model.policy, options)
+  const bodies = new Bodies(workerUrl(import.meta.url, './body-thread.js'), READERS)
   const app = new Hono<Env>()
   const pace = new Pace()
   const maxRows = options.maxRows ?? 64
@@ -75,23 +73,30 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
     return context.json(listed)
   })
   app.post('/v1/chat/completions', async context => {
-    const body = await parsedBody(context, chatRequestSchema, maxBodyBytes)
+    const body = await parsedBody(context, 'chat')
     checkModel(model, body.model)
     return answer(context, CHAT, chatGeneration(model, body), Boolean(body.logprobs), body)
   })
   app.post('/v1/completions', async context => {
-    const body = await parsedBody(context, completionRequestSchema, maxBodyBytes)
+    const body = await parsedBody(context, 'completion')
     checkModel(model, body.model)
     const withLogprobs = body.logprobs !== null && body.logprobs !== undefined
     return answer(context, COMPLETION, completionGeneration(model, body), withLogprobs, body)
   })
+
+  const parsedBody = async <K extends keyof Readers>(context: Context<Env>, name: K) => {
+    const bytes = context.env?.body ?? new Uint8Array(await context.req.arrayBuffer())
+    if (bytes.byteLength > maxBodyBytes)
+      throw new WireError(413, `the body has more than ${maxBodyBytes} bytes`)
+    return bodies.read(name, bytes)
+  }
 
   const answer = async (
     context: Context<Env>,
     shape: typeof CHAT,
     request: Generation,
     withLogprobs: boolean,
-    { stream, stream_options }: z.output<typeof chatRequestSchema> | z.output<typeof completionRequestSchema>,
+    { stream, stream_options }: ChatRequestBody | CompletionRequestBody,
   ) => {
     if (!stream)
       return context.json(await pace.timed(() => wholeAnswer(shape, model, batcher, request, withLogprobs)))
@@ -116,7 +121,10 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
     onAnswer: listener => {
       told = listener
     },
-    drain: () => batcher.drain(),
+    drain: async () => {
+      await batcher.drain()
+      await bodies.close()
+    },
   }
 }
 
@@ -133,16 +141,6 @@ const checkModel = (model: LocalChat, asked: string | null | undefined): void =>
       `the model ${JSON.stringify(asked)} is not served here; ${JSON.stringify(model.name)} is`,
       'model_not_found',
     )
-}
-
-const parsedBody = async <S extends z.ZodType>(
-  context: Context<Env>,
-  schema: S,
-  maxBytes: number,
-): Promise<z.output<S>> => {
-  const bytes = context.env?.body ?? new Uint8Array(await context.req.arrayBuffer())
-  if (bytes.byteLength > maxBytes) throw new WireError(413, `the body has more than ${maxBytes} bytes`)
-  return parseWith(schema, parseBounded(bytes, JSON_LIMITS), '', DataError)
 }
 
 /** Weight of the newest answer in the running mean of times. */

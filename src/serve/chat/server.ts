@@ -54,6 +54,7 @@ export const startChatServer = async (
     handler: fetchHandler(app),
     limits: all,
     log: log ?? null,
+    hasKey: (options.token ?? null) !== null,
     errorBody,
     isAllowed: ({ authorization }) => isAllowed(authorization),
     watch: {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { GradusError } from '../../util/errors.ts'
+import { plainList, shortList } from '../../util/untrusted-lists.ts'
 
 const textPart = z.looseObject({ type: z.literal('text'), text: z.string() })
 
@@ -50,7 +51,10 @@ const common = {
 
 export const chatRequestSchema = z.looseObject({
   ...common,
-  messages: z.array(messageSchema).min(1).max(10_000),
+  messages: shortList(messageSchema, 10_000, 'messages').refine(
+    ({ length }) => length > 0,
+    'at least 1 entry',
+  ),
   max_tokens: z.int().positive().nullish(),
   max_completion_tokens: z.int().positive().nullish(),
   logprobs: z.boolean().nullish(),
@@ -69,16 +73,19 @@ export type ChatRequestBody = z.output<typeof chatRequestSchema>
 /** Prompts in one request. */
 const MOST_PROMPTS = 256
 
-const tokenIds = z.array(z.int().nonnegative()).min(1)
+const isId = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0
+
+const tokenIds = plainList(isId, 'a token id, a whole number from 0', list => list as number[]).refine(
+  ({ length }) => length > 0,
+  'at least 1 entry',
+)
+
+const prompts = <S extends z.ZodType>(prompt: S) =>
+  shortList(prompt, MOST_PROMPTS, 'prompts').refine(({ length }) => length > 0, 'at least 1 entry')
 
 export const completionRequestSchema = z.looseObject({
   ...common,
-  prompt: z.union([
-    z.string(),
-    tokenIds,
-    z.array(z.string()).min(1).max(MOST_PROMPTS),
-    z.array(tokenIds).min(1).max(MOST_PROMPTS),
-  ]),
+  prompt: z.union([z.string(), tokenIds, prompts(z.string()), prompts(tokenIds)]),
   max_tokens: z.int().positive().nullish(),
   logprobs: z.int().min(0).max(20).nullish(),
   // vLLM's fields for whoever works with tokens.
@@ -108,7 +115,7 @@ export type CompletionRequestBody = z.output<typeof completionRequestSchema>
 
 /** An error that the client sees: status and the `error` object of the protocol. */
 export class WireError extends GradusError {
-  readonly status: 400 | 401 | 404 | 408 | 413 | 429 | 431 | 500 | 503
+  readonly status: 400 | 401 | 403 | 404 | 408 | 413 | 421 | 429 | 431 | 500 | 503
   readonly wireCode: string | null
 
   constructor(status: WireError['status'], message: string, wireCode: string | null = null) {

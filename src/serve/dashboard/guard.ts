@@ -1,7 +1,4 @@
-/**
- * @file Who may ask the dashboard for something. A page of another origin can neither read nor post: the name in `Host` must be
- * ours (a name that was bent to this machine is not), what is posted must come from our own page or from no page at all.
- */
+/** @file Who may ask the dashboard for something, and what its page may do. Foreign pages are refused before it (`http/pages.ts`). */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FrontAnswer, FrontRequest, Handler } from '../http/exchange.ts'
@@ -29,57 +26,32 @@ const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 }
 
-const LOCAL_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-/** Host without its port. */
-const nameOf = (host: string): string => host.replace(/:\d+$/, '').toLowerCase()
-
 const refusal = (status: number, message: string, headers: Record<string, string> = {}): FrontAnswer =>
   jsonAnswer({ error: message }, status, headers)
 
-export interface GuardOptions {
-  /** What it listens on; names of this machine are told apart from it. */
-  host: string
-  /** What readers must send; null on an address that only this machine reaches. */
-  token: string | null
-}
-
-/** Which page a request comes from is none of ours. */
-const isForeign = ({ origin, host = '', 'sec-fetch-site': site }: FrontRequest['headers']): boolean => {
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
-  if (origin === undefined) return false
-  try {
-    return new URL(origin).host !== host.toLowerCase()
-  } catch {
-    return true
-  }
-}
-
 /** Says no to a request, or null. */
-export const refuse = (
+const refuse = (
   { method, headers }: Pick<FrontRequest, 'method' | 'headers'>,
-  { token }: GuardOptions,
   isAllowed: (header: string | undefined) => boolean,
 ): FrontAnswer | null => {
-  const host = headers.host ?? ''
-  if (token === null && !LOCAL_NAMES.has(nameOf(host)))
-    return refusal(421, `this dashboard is at 127.0.0.1 and localhost, not at ${nameOf(host).slice(0, 80)}`)
   if (!isAllowed(headers.authorization))
     return refusal(401, 'a token is needed: any user name, and the token as the password', {
       'www-authenticate': 'Basic realm="gradus dashboard", charset="UTF-8"',
     })
   if (method === 'GET' || method === 'HEAD') return null
-  if (isForeign(headers)) return refusal(403, 'another page may not change anything here')
   if (!(headers['content-type'] ?? '').startsWith('application/json'))
     return refusal(415, 'expected content-type application/json')
   return null
 }
 
-/** A handler that only answers who may ask, with headers that keep a page from doing harm. */
-export const guarded = (handler: Handler, options: GuardOptions): Handler => {
-  const isAllowed = options.token === null ? () => true : tokenCheck(options.token)
+/**
+ * A handler that only answers who may ask, with headers that keep a page from doing harm.
+ * @param token what readers must send; null on an address that only this machine reaches
+ */
+export const guarded = (handler: Handler, token: string | null): Handler => {
+  const isAllowed = token === null ? () => true : tokenCheck(token)
   return async request => {
-    const answer = refuse(request, options, isAllowed) ?? (await handler(request))
+    const answer = refuse(request, isAllowed) ?? (await handler(request))
     return { ...answer, headers: { ...SAFETY_HEADERS, ...answer.headers } }
   }
 }

@@ -47,9 +47,10 @@ export const startDashboard = async (
   const context = newContext(library, live, slimCharts ?? null)
   const app = createApp(context, controlToken)
   const front = new Front({
-    handler: guarded(fetchHandler(app), { host, token }),
+    handler: guarded(fetchHandler(app), token),
     limits: frontLimitsOf({ bodyBytes: BODY_BYTES, drainNoticeMs: 0, drainMs: 2_000 }),
     log: log ?? null,
+    hasKey: token !== null,
     errorBody: ({ message }) => ({ error: message }),
   })
   const { url } = await front.listen(host, port)

@@ -4,8 +4,12 @@ import { Admission } from './admission.ts'
 const LIMITS = { requests: 3, requestsPerConnection: 2, heldBytes: 100, memoryBytes: 1000 }
 
 const clocked = (limits = LIMITS) => {
-  const clock = { atMs: 0, bytes: 0 }
-  const admission = new Admission(limits, { nowMs: () => clock.atMs, residentBytes: () => clock.bytes })
+  const clock = { atMs: 0, bytes: 0, heapShare: 0 }
+  const admission = new Admission(limits, {
+    nowMs: () => clock.atMs,
+    residentBytes: () => clock.bytes,
+    heapShare: () => clock.heapShare,
+  })
   return { clock, admission }
 }
 
@@ -47,6 +51,12 @@ describe('who is let in', () => {
     expect(admission.enter(1)).toMatchObject({ reason: 'memory' })
     clock.atMs = 1300
     expect(admission.enter(1)).toBe(null)
+  })
+
+  it('is nobody while the JavaScript heap is nearly full, however much memory there is', () => {
+    const { admission, clock } = clocked()
+    clock.heapShare = 0.8
+    expect(admission.enter(1)).toMatchObject({ status: 429, reason: 'memory' })
   })
 })
 

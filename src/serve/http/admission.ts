@@ -1,5 +1,6 @@
 /** @file Who is let in: so many requests at once, so many bytes of bodies, so much memory; the rest is told when to come back. */
 
+import { getHeapStatistics } from 'node:v8'
 import type { Refusal } from './exchange.ts'
 import type { FrontLimits } from './limits.ts'
 
@@ -13,12 +14,20 @@ type Limits = Pick<FrontLimits, 'requests' | 'requestsPerConnection' | 'heldByte
 export interface AdmissionClock {
   nowMs(): number
   residentBytes(): number
+  /** Share of what this thread's JavaScript may fill: beyond, the process ends, however much memory the machine has. */
+  heapShare(): number
 }
 
 const SYSTEM: AdmissionClock = {
   nowMs: () => performance.now(),
   residentBytes: () => process.memoryUsage.rss(),
+  heapShare: () => {
+    const { used_heap_size: used, heap_size_limit: most } = getHeapStatistics()
+    return used / most
+  },
 }
+
+const MOST_HEAP_SHARE = 0.75
 
 const overloaded = (reason: string, message: string, retryAfterS: number): Refusal => ({
   kind: 'overloaded',
@@ -35,8 +44,8 @@ export class Admission {
   #requests = 0
   #bytes = 0
   #answeredAtMs: number[] = []
-  #resident = 0
-  #residentAtMs = Number.NEGATIVE_INFINITY
+  #full = false
+  #lookedAtMs = Number.NEGATIVE_INFINITY
 
   constructor(limits: Limits, clock: AdmissionClock = SYSTEM) {
     this.#limits = limits
@@ -71,8 +80,7 @@ export class Admission {
       return overloaded('requests', `${this.#requests} requests are under way`, wait)
     if (this.#bytes >= heldBytes)
       return overloaded('bytes', `${this.#bytes} bytes of requests are held in memory`, wait)
-    if (this.#residentBytes() > memoryBytes)
-      return overloaded('memory', 'the memory of this server is used up', wait)
+    if (this.#isFull(memoryBytes)) return overloaded('memory', 'the memory of this server is used up', wait)
     this.#requests += 1
     return null
   }
@@ -102,12 +110,12 @@ export class Admission {
     if (this.#answeredAtMs.length > PACE_OF) this.#answeredAtMs.shift()
   }
 
-  #residentBytes(): number {
+  #isFull(memoryBytes: number): boolean {
     const nowMs = this.#clock.nowMs()
-    if (nowMs - this.#residentAtMs > MEMORY_FRESH_MS) {
-      this.#resident = this.#clock.residentBytes()
-      this.#residentAtMs = nowMs
+    if (nowMs - this.#lookedAtMs > MEMORY_FRESH_MS) {
+      this.#full = this.#clock.residentBytes() > memoryBytes || this.#clock.heapShare() > MOST_HEAP_SHARE
+      this.#lookedAtMs = nowMs
     }
-    return this.#resident
+    return this.#full
   }
 }

@@ -22,11 +22,11 @@ export interface FrontAnswer {
 export type Handler = (request: FrontRequest) => Promise<FrontAnswer>
 
 /** Why the front itself refuses a request. */
-export type RefusalKind = 'too_large' | 'timeout' | 'overloaded' | 'malformed' | 'internal'
+export type RefusalKind = 'too_large' | 'timeout' | 'overloaded' | 'malformed' | 'foreign' | 'internal'
 
 export interface Refusal {
   kind: RefusalKind
-  status: 400 | 408 | 413 | 429 | 431 | 500 | 503
+  status: 400 | 403 | 408 | 413 | 421 | 429 | 431 | 500 | 503
   message: string
   /** For `retry-after`, seconds. */
   retryAfterS?: number

@@ -22,6 +22,7 @@ const serve = async (limits: Partial<FrontLimits> = {}, handler: Handler = echo)
     handler,
     limits: frontLimitsOf({ drainNoticeMs: 0, drainMs: 5_000, ...limits }),
     log: { refused: entry => refused.push(entry), event: () => {} },
+    hasKey: true,
     errorBody: ({ kind, message }) => ({ error: { type: kind, message } }),
     watch: { '/healthz': () => async () => jsonAnswer({ ok: true }) },
   })

@@ -13,6 +13,7 @@ import type { FrontAnswer, Handler, Refusal } from './exchange.ts'
 import { errorFields } from './guards.ts'
 import type { FrontLimits } from './limits.ts'
 import { FrontMetrics } from './metrics.ts'
+import { isLoopback, pageRefusal } from './pages.ts'
 
 /** Longer than clients keep idle connections, so that it is not we who cut one off under a request. */
 const KEEP_ALIVE_MS = 120_000
@@ -47,6 +48,8 @@ export interface FrontOptions {
   log: FrontLog | null
   /** An error in the words of the server's protocol. */
   errorBody(refusal: Refusal): unknown
+  /** Whether clients must send a key or token; where none is needed, and only this machine is listened to, pages are told apart by name. */
+  hasKey: boolean
   /** Who may send a body; the handler refuses others, without one. */
   isAllowed?(headers: IncomingMessage['headers']): boolean
   /** Paths that are answered whatever else is under way; GET only. */
@@ -154,6 +157,7 @@ export class Front {
   readonly #options: FrontOptions
   readonly #server: Server
   readonly #watch: ReadonlyMap<string, Handler>
+  #isPrivate = true
   #draining = false
   #drained: Promise<number> | null = null
 
@@ -195,6 +199,7 @@ export class Front {
   /** @throws ConfigError for an address that cannot be listened on */
   async listen(host: string, port: number): Promise<{ url: string; port: number }> {
     const server = this.#server
+    this.#isPrivate = !this.#options.hasKey && isLoopback(host)
     const address = await new Promise<AddressInfo>((resolve, reject) => {
       const onError = (error: Error) => reject(listenError(error, host, port))
       server.once('error', onError)
@@ -216,6 +221,11 @@ export class Front {
     incoming.on('error', () => {})
     outgoing.on('error', () => {})
     try {
+      const foreign = pageRefusal(incoming, this.#isPrivate)
+      if (foreign !== null) {
+        await this.#refused(incoming, outgoing, foreign, performance.now())
+        return
+      }
       const path = (incoming.url ?? '/').split('?', 1)[0]
       const watched = incoming.method === 'GET' ? this.#watch.get(path) : undefined
       const isAllowed = this.#options.isAllowed?.(incoming.headers) ?? true
@@ -235,15 +245,8 @@ export class Front {
   ): Promise<void> {
     const startedMs = performance.now()
     const { limits, handler } = this.#options
-    const refused = async (refusal: Refusal) => {
-      this.metrics.refused.inc({ reason: refusal.reason })
-      const ms = performance.now() - startedMs
-      const { method = '' } = incoming
-      this.#options.log?.refused({ method, status: refusal.status, error: refusal.kind, ms })
-      await this.#refuse(incoming, outgoing, refusal)
-    }
     const refusal = this.admission.enter(connection.open.size)
-    if (refusal !== null) return refused(refusal)
+    if (refusal !== null) return this.#refused(incoming, outgoing, refusal, startedMs)
     let held = 0
     const hold = (bytes: number) => {
       const full = this.admission.hold(bytes)
@@ -257,7 +260,21 @@ export class Front {
     } finally {
       this.admission.leave(held)
     }
-    if (end !== 'gone' && 'refusal' in end) await refused(end.refusal)
+    if (end !== 'gone' && 'refusal' in end) await this.#refused(incoming, outgoing, end.refusal, startedMs)
+  }
+
+  /** Counts and tells of a refusal, and answers. */
+  async #refused(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    refusal: Refusal,
+    startedMs: number,
+  ): Promise<void> {
+    this.metrics.refused.inc({ reason: refusal.reason })
+    const ms = performance.now() - startedMs
+    const { method = '' } = incoming
+    this.#options.log?.refused({ method, status: refusal.status, error: refusal.kind, ms })
+    await this.#refuse(incoming, outgoing, refusal)
   }
 
   async #handled(

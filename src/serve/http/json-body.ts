@@ -2,12 +2,17 @@
 
 import { isUtf8 } from 'node:buffer'
 import { DataError } from '../../util/errors.ts'
+import { assertWholeText } from '../../util/json.ts'
 
 export interface JsonLimits {
   /** Values: members of objects and entries of lists, nested ones too. */
   values: number
+  /** Lists, objects and texts, keys too: each takes memory of its own. Default: as many as values. */
+  parts?: number
   /** Lists and objects inside each other. */
   depth: number
+  /** Half of a character is refused: what is written down of it cannot be read again. */
+  wholeText?: boolean
 }
 
 const QUOTE = 0x22
@@ -32,24 +37,41 @@ const endOfString = (bytes: Buffer, from: number): number => {
  * What is too much in a text that should be JSON, or null. One pass over the bytes, strings in leaps, and no more of it than
  * is needed: to read 30 MB of `[[],[],...` would take seconds and gigabytes.
  */
-export const jsonExcess = (bytes: Buffer, { values, depth }: JsonLimits): string | null => {
+export const jsonExcess = (
+  bytes: Buffer,
+  { values, parts = Number.POSITIVE_INFINITY, depth }: JsonLimits,
+): string | null => {
   let seen = 1
+  let seenParts = 0
   let level = 0
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]
-    if (byte === QUOTE) at = endOfString(bytes, at + 1)
-    else if (byte === COMMA) seen += 1
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at + 1)
+      seenParts += 1
+    } else if (byte === COMMA) seen += 1
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       seen += 1
+      seenParts += 1
       level += 1
       if (level > depth) return `at most ${depth} levels of lists and objects (limits.jsonDepth), got more`
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) level -= 1
     if (seen > values) return `at most ${values} values (limits.jsonValues), got more`
+    if (seenParts > parts) return `at most ${parts} lists, objects and texts, got more`
   }
   return null
 }
 
 type ErrorClass = new (message: string) => Error
+
+const assertWhole = (text: string, ErrorKind: ErrorClass): void => {
+  try {
+    assertWholeText(text)
+  } catch (error) {
+    // What is no JSON is told by whoever reads it.
+    if (error instanceof DataError) throw new ErrorKind(`body: ${error.message}`)
+  }
+}
 
 /** Reads JSON within limits. @throws ErrorKind for what is none, or too much of it */
 export const parseBounded = (
@@ -63,6 +85,7 @@ export const parseBounded = (
   const excess = jsonExcess(bytes, limits)
   if (excess !== null) throw new ErrorKind(`body: expected ${excess}; send less at a time`)
   const text = bytes.toString('utf8')
+  if (limits.wholeText) assertWhole(text, ErrorKind)
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -45,7 +45,7 @@ export const frontLimitsShape = {
     .positive()
     .default(ownMemoryBytes)
     .describe(
-      'Resident memory of the process beyond which new requests are answered 429. Default: 3/4 of what it may have.',
+      'Resident memory of the process beyond which new requests are answered 429, as beyond 3/4 of the JavaScript heap. Default: 3/4 of what it may have.',
     ),
   headersMs: milliseconds.default(10_000).describe("A request's head must be there so soon."),
   bodyMs: milliseconds

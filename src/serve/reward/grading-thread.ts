@@ -1,9 +1,9 @@
 /** @file The thread that a reward service runs in: opens it, answers requests, says that it lives. */
 
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { GradusError } from '../../util/errors.ts'
 import { fetchHandler, type Handler } from '../http/exchange.ts'
+import { giveWay } from '../http/give-way.ts'
 import { errorFields, keepGoing } from '../http/guards.ts'
 import { rewardApp } from './app.ts'
 import { rewardService } from './open.ts'
@@ -27,18 +27,6 @@ const answer = async (handler: Handler, { id, request }: Extract<ToGrading, { ki
     send({ kind: 'failed', id })
   } finally {
     underWay.delete(id)
-  }
-}
-
-/** Above 0: this thread, and those that it starts, leave the processor to the front when both want it. */
-const NICE = 5
-
-const giveWay = () => {
-  try {
-    // Of this thread alone, where the system knows priorities of threads; never of the whole process.
-    if (process.platform === 'linux') setPriority(NICE)
-  } catch {
-    // Then they are equals.
   }
 }
 

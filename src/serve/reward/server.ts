@@ -71,6 +71,7 @@ export const startRewardServer = async (
     handler,
     limits,
     log: frontLog(log),
+    hasKey: token !== null,
     errorBody,
     isAllowed: headers => isAllowed(headers.authorization),
     watch: {

@@ -2,6 +2,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { ConfigError } from '../../util/errors.ts'
+import { isLoopback } from '../http/pages.ts'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -21,8 +22,6 @@ export const tokenCheck = (token: string): ((header: string | undefined) => bool
   return header => timingSafeEqual(digest(tokenOf(header ?? '') ?? ''), expected)
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i
-
 /**
  * The token of the service, or null for none.
  * @throws ConfigError for a variable that is empty, and for an address that others can reach without a token.
@@ -38,7 +37,7 @@ export const serviceToken = (
       hint: 'put the token there',
     })
   }
-  if (LOOPBACK.test(host) || openToAnyone) return null
+  if (isLoopback(host) || openToAnyone) return null
   throw new ConfigError(`server.host: ${host} can be reached from other machines, and there is no token`, {
     hint: 'name the variable of a token in server.tokenEnv, or say server.openToAnyone: true',
   })

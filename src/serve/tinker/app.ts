@@ -6,20 +6,19 @@ import {
   API_PATH,
   encodeForwardBackwardOutput,
   encodeSampleOutput,
-  forwardBackwardOutputJson,
+  forwardBackwardOutputText,
   PROTOBUF,
   sampleOutputJson,
 } from '../../tinker/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
-import { bodyOf, computationOf, type Env } from './body.ts'
+import type { Env, TinkerBodies } from './body.ts'
 import { DOWNLOADS } from './downloads.ts'
 import type { BaseModel } from './engines.ts'
-import { RequestError } from './errors.ts'
+import { RequestError, shortMessage } from './errors.ts'
 import type { Result } from './futures.ts'
 import { addRestRoutes } from './rest.ts'
 import { infoOf, type TinkerService } from './service.ts'
-import * as wire from './wire.ts'
 
 export interface TinkerAppOptions {
   /** Clients must send it as `x-api-key`; null: none. */
@@ -44,9 +43,9 @@ const future = ({ id, modelId }: { id: string; modelId?: string }) => ({
 })
 
 /** A result as JSON. */
-const resultJson = (result: Result): unknown => {
-  if (result.kind === 'json') return result.body
-  return result.kind === 'output' ? forwardBackwardOutputJson(result.output) : sampleOutputJson(result.output)
+const resultText = async (result: Result): Promise<string> => {
+  if (result.kind === 'output') return forwardBackwardOutputText(result.output)
+  return JSON.stringify(result.kind === 'json' ? result.body : sampleOutputJson(result.output))
 }
 
 /** The same in protobuf, which there is for data alone. */
@@ -61,14 +60,18 @@ const resultBytes = (result: Result): Uint8Array<ArrayBuffer> | null => {
 const tokenizerOf = ({ name, folder }: BaseModel): string => (name.includes('/') ? name : folder)
 
 /** An error as a client reads it. */
-export const errorBody = (message: string) => ({ detail: message.slice(0, 4_000) })
+export const errorBody = (message: string) => ({ detail: shortMessage(message) })
 
 const statusOf = (error: Error): RequestError['status'] | 500 => {
   if (error instanceof RequestError) return error.status
   return error instanceof DataError ? 422 : 500
 }
 
-export const createTinkerApp = (service: TinkerService, { key }: TinkerAppOptions): TinkerApp => {
+export const createTinkerApp = (
+  service: TinkerService,
+  bodies: TinkerBodies,
+  { key }: TinkerAppOptions,
+): TinkerApp => {
   const app = new Hono<Env>()
   const isAllowed: TinkerApp['isAllowed'] = ({ 'x-api-key': given, authorization = '' }) =>
     key === null || sameKey(String(given ?? authorization.replace(/^Bearer +/i, '')), key)
@@ -89,17 +92,17 @@ export const createTinkerApp = (service: TinkerService, { key }: TinkerAppOption
     await next()
   })
   const api = app.basePath(API_PATH)
-  addSessionRoutes(api, service)
-  addTrainingRoutes(api, service)
-  addSamplingRoutes(api, service)
-  addRetrieval(api, service)
-  addRestRoutes(api, service)
+  addSessionRoutes(api, service, bodies)
+  addTrainingRoutes(api, service, bodies)
+  addSamplingRoutes(api, service, bodies)
+  addRetrieval(api, service, bodies)
+  addRestRoutes(api, service, bodies)
   return { app, isAllowed }
 }
 
 type Api = Hono<Env>
 
-const addSessionRoutes = (api: Api, service: TinkerService): void => {
+const addSessionRoutes = (api: Api, service: TinkerService, bodies: TinkerBodies): void => {
   api.get('/healthz', context => context.json({ status: 'ok' }))
   api.get('/get_server_capabilities', context =>
     context.json({
@@ -119,8 +122,8 @@ const addSessionRoutes = (api: Api, service: TinkerService): void => {
   )
   api.post('/client/dynamic_config', context => context.json({ refresh_interval_sec: 3600 }))
   api.post('/telemetry', context => context.json({ status: 'accepted' }))
-  api.post('/create_session', context => {
-    bodyOf(context, wire.createSessionSchema)
+  api.post('/create_session', async context => {
+    await bodies.of(context, 'createSession')
     const info = `gradus ${packageVersion()}: losses are sums over tokens; adapters have alpha 32 and leave the unembedding alone`
     return context.json({
       session_id: service.openSession(),
@@ -130,67 +133,67 @@ const addSessionRoutes = (api: Api, service: TinkerService): void => {
       type: 'create_session',
     })
   })
-  api.post('/session_heartbeat', context => {
-    service.sessions.of(bodyOf(context, wire.sessionSchema).request.session_id)
+  api.post('/session_heartbeat', async context => {
+    service.sessions.of((await bodies.of(context, 'session')).request.session_id)
     return context.json({ type: 'session_heartbeat' })
   })
 }
 
-const addTrainingRoutes = (api: Api, service: TinkerService): void => {
-  api.post('/create_model', context => {
-    const { request, digest } = bodyOf(context, wire.createModelSchema)
+const addTrainingRoutes = (api: Api, service: TinkerService, bodies: TinkerBodies): void => {
+  api.post('/create_model', async context => {
+    const { request, digest } = await bodies.of(context, 'createModel')
     return context.json(future({ id: service.createModel(request, digest) }))
   })
-  api.post('/get_info', context => {
-    const model = service.training.of(bodyOf(context, wire.modelSchema).request.model_id)
+  api.post('/get_info', async context => {
+    const model = service.training.of((await bodies.of(context, 'model')).request.model_id)
     const { base } = model.shape
     const model_data = { arch: base.config.family, model_name: base.name, tokenizer_id: tokenizerOf(base) }
     return context.json({ ...infoOf(model), type: 'get_info', model_data, model_name: base.name })
   })
-  api.post('/unload_model', context => {
-    const { request } = bodyOf(context, wire.modelSchema)
+  api.post('/unload_model', async context => {
+    const { request } = await bodies.of(context, 'model')
     return context.json(future(service.unloadModel(request.model_id)))
   })
   for (const path of ['/forward', '/forward_backward'])
-    api.post(path, context => {
-      const { request, digest } = computationOf(context)
+    api.post(path, async context => {
+      const { request, digest } = await bodies.ofComputation(context)
       return context.json(future(service.compute(request, digest)))
     })
-  api.post('/optim_step', context => {
-    const { request, digest } = bodyOf(context, wire.optimStepSchema)
+  api.post('/optim_step', async context => {
+    const { request, digest } = await bodies.of(context, 'optimStep')
     return context.json(future(service.step(request, digest)))
   })
-  api.post('/save_weights', context => {
-    const { request, digest } = bodyOf(context, wire.saveWeightsSchema)
+  api.post('/save_weights', async context => {
+    const { request, digest } = await bodies.of(context, 'saveWeights')
     return context.json(future(service.saveWeights(request, digest)))
   })
-  api.post('/save_weights_for_sampler', context => {
-    const { request, digest } = bodyOf(context, wire.saveForSamplerSchema)
+  api.post('/save_weights_for_sampler', async context => {
+    const { request, digest } = await bodies.of(context, 'saveForSampler')
     return context.json(future(service.saveForSampler(request, digest)))
   })
-  api.post('/load_weights', context => {
-    const { request, digest } = bodyOf(context, wire.loadWeightsSchema)
+  api.post('/load_weights', async context => {
+    const { request, digest } = await bodies.of(context, 'loadWeights')
     return context.json(future(service.loadWeights(request, digest)))
   })
 }
 
-const addSamplingRoutes = (api: Api, service: TinkerService): void => {
-  api.post('/create_sampling_session', context => {
-    const { request, digest } = bodyOf(context, wire.createSamplerSchema)
+const addSamplingRoutes = (api: Api, service: TinkerService, bodies: TinkerBodies): void => {
+  api.post('/create_sampling_session', async context => {
+    const { request, digest } = await bodies.of(context, 'createSampler')
     const id = service.openSampler(request, digest)
     return context.json({ sampling_session_id: id, type: 'create_sampling_session' })
   })
-  api.post('/asample', context => {
-    const { request } = bodyOf(context, wire.sampleSchema)
+  api.post('/asample', async context => {
+    const { request } = await bodies.of(context, 'sample')
     const id = service.sample(request)
     const sequences = Array.from({ length: request.num_samples }, (_, i) => `${id}/${i}`)
     return context.json({ ...future({ id }), sample_sequence_ids: sequences })
   })
 }
 
-const addRetrieval = (api: Api, service: TinkerService): void => {
+const addRetrieval = (api: Api, service: TinkerService, bodies: TinkerBodies): void => {
   api.post('/retrieve_future', async context => {
-    const { request } = bodyOf(context, wire.retrieveSchema)
+    const { request } = await bodies.of(context, 'retrieve')
     const outcome = await service.outcome(request.request_id, context.env?.signal)
     if (!outcome)
       return context.json({
@@ -203,6 +206,6 @@ const addRetrieval = (api: Api, service: TinkerService): void => {
     const bytes = (context.req.header('accept') ?? '').includes(PROTOBUF) ? resultBytes(outcome.result) : null
     return bytes
       ? context.body(bytes, 200, { 'content-type': PROTOBUF })
-      : context.json(resultJson(outcome.result) as object)
+      : context.body(await resultText(outcome.result), 200, { 'content-type': 'application/json' })
   })
 }

@@ -36,8 +36,18 @@ const isFullDisk = (thrown: unknown): boolean => {
   return passesWithRoom(code)
 }
 
+/** Longest message that a client is told: it may quote what was sent. */
+const LONGEST_MESSAGE = 4_000
+
+export const shortMessage = (message: string): string => message.slice(0, LONGEST_MESSAGE)
+
 /** Errors that this house words, and failures of files, are told; of others only that they were. */
 export const failureOf = (thrown: unknown): Failure => {
+  const failure = wordsOf(thrown)
+  return { ...failure, error: shortMessage(failure.error) }
+}
+
+const wordsOf = (thrown: unknown): Failure => {
   if (isFullDisk(thrown)) return { error: (thrown as Error).message, category: 'server' }
   if (BY_USER.some(kind => thrown instanceof kind))
     return { error: (thrown as Error).message, category: 'user' }

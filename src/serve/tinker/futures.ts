@@ -13,9 +13,11 @@ export type Result =
 export type Outcome = { result: Result } | { failure: Failure }
 
 interface Future {
-  owner: string
+  /** Null: nobody whose end would be noticed. */
+  owner: string | null
   outcome: Promise<Outcome>
-  isDone: boolean
+  /** Null: not yet. */
+  doneAtMs: number | null
   /** When it was handed out first. */
   fetchedAtMs: number | null
 }
@@ -25,6 +27,8 @@ export interface FuturesOptions {
   mostPending: number
   /** How long a result stays after it was fetched: the answer may be lost on its way. */
   keptMs: number
+  /** How long one stays that belongs to no session and was not fetched. */
+  unfetchedMs: number
   nowMs?: () => number
   /** Told of failures that are not the client's. */
   onFailure?: (error: unknown) => void
@@ -50,8 +54,8 @@ export class Futures {
       throw new RequestError(429, `${this.#pending} requests are under way; come back later`)
   }
 
-  /** Keeps what a request comes to. @param owner its session */
-  create(owner: string, work: Promise<Result>): string {
+  /** Keeps what a request comes to. @param owner its session; null for none */
+  create(owner: string | null, work: Promise<Result>): string {
     const id = randomUUID()
     this.#pending++
     const outcome = work.then(
@@ -62,10 +66,10 @@ export class Futures {
         return { failure }
       },
     )
-    const future: Future = { owner, outcome, isDone: false, fetchedAtMs: null }
+    const future: Future = { owner, outcome, doneAtMs: null, fetchedAtMs: null }
     this.#futures.set(id, future)
     void outcome.then(() => {
-      future.isDone = true
+      future.doneAtMs = this.#options.nowMs()
       this.#pending--
     })
     return id
@@ -86,17 +90,23 @@ export class Futures {
     return outcome
   }
 
-  /** Lets go of results that were fetched a while ago. */
+  /** Lets go of results that were fetched a while ago, and of those that nobody comes for. */
   sweep(): void {
-    const before = this.#options.nowMs() - this.#options.keptMs
-    for (const [id, { fetchedAtMs }] of this.#futures)
-      if (fetchedAtMs !== null && fetchedAtMs < before) this.#futures.delete(id)
+    const { keptMs, unfetchedMs } = this.#options
+    const nowMs = this.#options.nowMs()
+    const isOver = (sinceMs: number | null, afterMs: number) => sinceMs !== null && sinceMs < nowMs - afterMs
+    for (const [id, { owner, doneAtMs, fetchedAtMs }] of this.#futures)
+      if (isOver(fetchedAtMs, keptMs) || (owner === null && isOver(doneAtMs, unfetchedMs)))
+        this.#futures.delete(id)
   }
 
-  /** Lets go of all that is done for a session which has ended. */
+  /** Lets go of all that is done for a session which has ended; what is not yet done is nobody's now. */
   drop(owner: string): void {
     for (const [id, future] of this.#futures)
-      if (future.owner === owner && future.isDone) this.#futures.delete(id)
+      if (future.owner === owner) {
+        future.owner = null
+        if (future.doneAtMs !== null) this.#futures.delete(id)
+      }
   }
 
   /** Resolves when nothing is pending. */

@@ -22,6 +22,7 @@ import {
   type WireDatum,
   type WireTensor,
 } from '../../tinker/index.ts'
+import { Breath } from '../../util/breath.ts'
 import { RequestError } from './errors.ts'
 
 /** No ratio reaches it: exp of `LOG_RATIO_CLAMP` is below 1e9. */
@@ -118,6 +119,14 @@ const perToken = (tensor: WireTensor, length: number, place: string): Float32Arr
   return tensor.data
 }
 
+/** What is read after each place: the next token, and at the end what is predicted there. */
+const followers = (tokens: Int32Array, targets: Int32Array): Int32Array => {
+  const after = new Int32Array(tokens.length)
+  after.set(tokens.subarray(1))
+  after[tokens.length - 1] = targets[tokens.length - 1]
+  return after
+}
+
 /**
  * A sequence of the wire for the engine: the first token is the prompt, all others are read one by one, and what is predicted at
  * each place is what the client says, even where another token follows.
@@ -146,7 +155,7 @@ export const datumOf = ({ tokens, inputs }: WireDatum, lossFn: string, place: st
   const old = isPolicy ? read('logprobs') : zeros()
   return {
     promptTokens: tokens.subarray(0, 1),
-    tokens: Int32Array.from({ length }, (_, t) => (t + 1 < length ? tokens[t + 1] : targets[t])),
+    tokens: followers(tokens, targets),
     targets,
     mask: new Float32Array(length).fill(1),
     oldLogprobs: old,
@@ -172,16 +181,19 @@ const tokenLosses = (spec: LossSpec, datum: Datum, logprobs: Float32Array): Floa
 }
 
 /** What a client is told of a batch: log-prob and loss of each token, and the sum that the gradient is of. */
-export const outputOf = (
+export const outputOf = async (
   spec: LossSpec,
   datums: readonly Datum[],
   logprobs: readonly Float32Array[],
-): ForwardBackwardOutput => {
+): Promise<ForwardBackwardOutput> => {
+  const breath = new Breath()
   let sum = 0
-  const outputs = datums.map((datum, i) => {
+  const outputs: ForwardBackwardOutput['outputs'][number][] = []
+  for (const [i, datum] of datums.entries()) {
+    await breath.take()
     const losses = tokenLosses(spec, datum, logprobs[i])
     sum += losses.reduce((total, loss) => total + loss, 0)
-    return { elementwise_loss: floatTensor(losses), logprobs: floatTensor(logprobs[i]) }
-  })
+    outputs.push({ elementwise_loss: floatTensor(losses), logprobs: floatTensor(logprobs[i]) })
+  }
   return { outputType: 'TensorDict', outputs, metrics: { 'loss:sum': sum } }
 }

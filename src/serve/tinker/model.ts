@@ -3,6 +3,7 @@
 import { type EngineOptions, LocalPolicy } from '../../policy/index.ts'
 import type { Datum } from '../../rl/datum.ts'
 import type { ForwardBackwardRequest } from '../../tinker/index.ts'
+import { Breath } from '../../util/breath.ts'
 import type { Shape } from './engines.ts'
 import { RequestError } from './errors.ts'
 import type { FairQueue } from './fair-queue.ts'
@@ -49,30 +50,43 @@ export class Model {
   /** Log-probs and losses of a batch, and where it is asked for the gradient, which is added to what is accumulated. */
   async compute(request: ForwardBackwardRequest, queue: FairQueue): Promise<Result> {
     const loss = lossSpecOf(request)
-    const datums = request.data.map((datum, i) => datumOf(datum, request.lossFn, `data[${i}]`))
-    this.#checkTokens(datums)
+    const datums = await this.#datumsOf(request)
     const logprobs = await queue.run(this.sessionId, async () => {
       if (request.forwardOnly) return (await this.policy.score(datums)).map(({ logprobs: one }) => one)
       return (await this.policy.accumulate(datums, { loss, logprobs: true })).logprobs!
     })
-    return { kind: 'output', output: outputOf(loss, datums, logprobs) }
+    return { kind: 'output', output: await outputOf(loss, datums, logprobs) }
   }
 
-  /** What the engine would refuse is refused before it: its refusal drops what is accumulated. */
-  #checkTokens(datums: readonly Datum[]): void {
-    const { vocabSize, maxPositions } = this.shape.base.config
-    datums.forEach(({ promptTokens, tokens, targets = [] }, i) => {
-      if (tokens.length > maxPositions)
-        throw new RequestError(
-          422,
-          `data[${i}]: expected at most ${maxPositions} tokens, the context, got ${tokens.length}`,
-        )
-      const odd = [promptTokens, tokens, targets]
-        .flatMap(part => Array.from(part))
-        .find(token => !(token >= 0 && token < vocabSize))
+  /** What the engine would refuse is refused before it: its refusal drops what is accumulated. @throws RequestError */
+  async #datumsOf({ data, lossFn }: ForwardBackwardRequest): Promise<Datum[]> {
+    const breath = new Breath()
+    const datums: Datum[] = []
+    for (const [i, datum] of data.entries()) {
+      await breath.take()
+      this.#checkLength(datum.tokens.length, `data[${i}]`)
+      datums.push(datumOf(datum, lossFn, `data[${i}]`))
+      this.#checkTokens(datums[i], `data[${i}]`)
+    }
+    return datums
+  }
+
+  #checkLength(length: number, place: string): void {
+    const { maxPositions } = this.shape.base.config
+    if (length > maxPositions)
+      throw new RequestError(
+        422,
+        `${place}: expected at most ${maxPositions} tokens, the context, got ${length}`,
+      )
+  }
+
+  #checkTokens({ promptTokens, tokens, targets = [] }: Datum, place: string): void {
+    const { vocabSize } = this.shape.base.config
+    for (const part of [promptTokens, tokens, targets]) {
+      const odd = part.find(token => !(token >= 0 && token < vocabSize))
       if (odd !== undefined)
-        throw new RequestError(422, `data[${i}]: token ${odd} is outside the vocabulary of ${vocabSize}`)
-    })
+        throw new RequestError(422, `${place}: token ${odd} is outside the vocabulary of ${vocabSize}`)
+    }
   }
 
   /** AdamW with what is accumulated. @throws UsageError when nothing is */

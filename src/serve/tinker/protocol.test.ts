@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { loadAdapter } from '../../model/lora-files.ts'
@@ -251,6 +251,54 @@ describe('checkpoints', () => {
     expect((await ask(started, one, undefined, { method: 'DELETE' })).status).toBe(204)
     expect((await ask(started, one, undefined, { method: 'DELETE' })).status).toBe(404)
     expect((await ask(started, 'checkpoints')).json).toHaveProperty('cursor.total_count', 1)
+  })
+})
+
+describe('a state', () => {
+  it('is one server’s: a second one touches nothing and says who has it', async () => {
+    const started = await startService({ limits: { snapshotBytes: 1 } })
+    const model = await started.client()
+    const made = [await model.snapshot(), await model.snapshot()]
+    const files = () => readdirSync(join(started.state, 'snapshots'))
+    const before = files()
+    expect(before).toHaveLength(1)
+    const { folder, state } = started
+    const { baseModel } = await import('./index.ts')
+    const again = () => startService({ models: [baseModel(folder, 'tiny')], state })
+    await expect(again()).rejects.toThrow(
+      new RegExp(`this state is being written by process ${process.pid} .*choose another state folder`),
+    )
+    expect(files()).toEqual(before)
+    const oldest = new SamplingClient(model.session, 'sessionId' in made[0] ? made[0].sessionId : '')
+    const params = { maxTokens: 2, temperature: 1, topP: 1, topK: -1, seed: 1 }
+    expect((await oldest.sample([1], 1, params)).sequences).toHaveLength(1)
+    await started.server.close()
+    await expect(again()).resolves.toHaveProperty('url')
+  })
+
+  it('takes nothing that could not be read again, or is no date', async () => {
+    const started = await startService()
+    const model = await started.client()
+    await model.saveState('a')
+    const raw = async (path: string, body: string, method = 'POST') =>
+      (await ask(started, path, undefined, { method, body })).status
+    const created = `{"session_id":"${model.session.id}","model_seq_id":7,"base_model":"tiny","user_metadata":{"a":"\\ud800"}}`
+    expect(await raw('create_model', created)).toBe(422)
+    const overwrite = `{"model_id":"${model.modelId}","seq_id":2,"path":"a","overwrite":true,"ttl_seconds":1e300}`
+    expect(await raw('save_weights', overwrite)).toBe(422)
+    const checkpoint = `training_runs/${model.modelId}/checkpoints/weights/a`
+    expect(await raw(`${checkpoint}/ttl`, '{"ttl_seconds":1e300}', 'PUT')).toBe(422)
+  })
+})
+
+describe('samples without a session', () => {
+  it('leave nothing open', async () => {
+    const started = await startService()
+    const prompt = { chunks: [{ tokens: [1, 2], type: 'encoded_text' }] }
+    const body = { prompt, base_model: 'tiny', sampling_params: { max_tokens: 2 } }
+    const { json } = await ask(started, 'asample', body)
+    expect(await result(started, json.request_id)).toHaveProperty('sequences')
+    expect(started.server.service.sampling.ofSession('none')).toEqual([])
   })
 })
 

@@ -1,11 +1,10 @@
 /** @file Paths that list and change what is kept: training runs, checkpoints, sessions, samplers. */
 
 import type { Context, Hono } from 'hono'
-import { bodyOf, type Env } from './body.ts'
+import type { Env, TinkerBodies } from './body.ts'
 import { type CheckpointKind, type ModelRecord, type StoredCheckpoint, tinkerPath } from './checkpoints.ts'
 import { addDownloadRoutes } from './downloads.ts'
 import { type TinkerService, trainedParts } from './service.ts'
-import * as wire from './wire.ts'
 
 const RUN = '/training_runs/:id'
 const CHECKPOINT = `${RUN}/checkpoints/:kind{weights|sampler_weights}/:name`
@@ -30,9 +29,9 @@ const page = <T>(context: Context<Env>, all: readonly T[]) => {
   return { items: all.slice(offset, offset + limit), cursor: { offset, limit, total_count: all.length } }
 }
 
-export const addRestRoutes = (api: Hono<Env>, service: TinkerService): void => {
-  addRunRoutes(api, service)
-  addCheckpointRoutes(api, service)
+export const addRestRoutes = (api: Hono<Env>, service: TinkerService, bodies: TinkerBodies): void => {
+  addRunRoutes(api, service, bodies)
+  addCheckpointRoutes(api, service, bodies)
   addDownloadRoutes(api, CHECKPOINT, service.checkpoints)
   api.get('/sessions', context => {
     const { items, cursor } = page(
@@ -84,7 +83,7 @@ const runJson = (service: TinkerService, { id, baseModel, lora, metadata, create
   }
 }
 
-const addRunRoutes = (api: Hono<Env>, service: TinkerService): void => {
+const addRunRoutes = (api: Hono<Env>, service: TinkerService, bodies: TinkerBodies): void => {
   api.get('/training_runs', context => {
     const { items, cursor } = page(context, service.checkpoints.models())
     return context.json({ training_runs: items.map(model => runJson(service, model)), cursor })
@@ -98,8 +97,8 @@ const addRunRoutes = (api: Hono<Env>, service: TinkerService): void => {
     const { items, cursor } = page(context, service.checkpoints.list())
     return context.json({ checkpoints: items.map(checkpointJson), cursor })
   })
-  api.post('/weights_info', context => {
-    const { request } = bodyOf(context, wire.weightsInfoSchema)
+  api.post('/weights_info', async context => {
+    const { request } = await bodies.of(context, 'weightsInfo')
     const { model } = service.checkpoints.find(request.tinker_path)
     return context.json({
       base_model: model.baseModel,
@@ -115,7 +114,7 @@ const pathOf = (context: Context<Env>): string => {
   return `tinker://${id}/${kind}/${name}`
 }
 
-const addCheckpointRoutes = (api: Hono<Env>, service: TinkerService): void => {
+const addCheckpointRoutes = (api: Hono<Env>, service: TinkerService, bodies: TinkerBodies): void => {
   const { checkpoints } = service
   api.delete(CHECKPOINT, context => {
     checkpoints.delete(pathOf(context))
@@ -129,8 +128,8 @@ const addCheckpointRoutes = (api: Hono<Env>, service: TinkerService): void => {
     checkpoints.setPublic(pathOf(context), false)
     return context.body(null, 204)
   })
-  api.put(`${CHECKPOINT}/ttl`, context => {
-    const { request } = bodyOf(context, wire.ttlSchema)
+  api.put(`${CHECKPOINT}/ttl`, async context => {
+    const { request } = await bodies.of(context, 'ttl')
     checkpoints.setTtl(pathOf(context), request.ttl_seconds ?? null)
     return context.body(null, 204)
   })

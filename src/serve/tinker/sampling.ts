@@ -62,6 +62,10 @@ export class Sampling {
     return [...this.#samplers.values()].filter(sampler => sampler.sessionId === sessionId)
   }
 
+  close(id: string): void {
+    this.#samplers.delete(id)
+  }
+
   /** Ends what a session has open. @returns the samplers that there were */
   drop(sessionId: string): Sampler[] {
     const gone = this.ofSession(sessionId)

@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { isAdapterFolder } from '../../model/lora-files.ts'
 import type { EngineOptions } from '../../policy/index.ts'
+import { type Locked, type RunLock, takeLock } from '../../runs/lock.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { fetchHandler, jsonAnswer, type Refusal } from '../http/exchange.ts'
 import { Front, type FrontLog } from '../http/front.ts'
 import { errorFields, type Unhandled } from '../http/guards.ts'
 import { readGauge } from '../http/metrics.ts'
 import { createTinkerApp, errorBody } from './app.ts'
+import { TinkerBodies } from './body.ts'
 import type { BaseModel } from './engines.ts'
 import { type TinkerLimits, tinkerLimitsOf } from './limits.ts'
-import { TinkerService } from './service.ts'
+import { type ServiceOptions, TinkerService } from './service.ts'
 
 export interface TinkerServer {
   url: string
@@ -52,6 +54,23 @@ export const baseModel = (folder: string, name = folder): BaseModel => {
 
 const refusalBody = ({ message }: Refusal) => errorBody(message)
 
+/** Of the folder that checkpoints are kept in: a second server would empty and delete what the first one has there. */
+const STATE: Locked = {
+  noun: 'state',
+  whenTaken: 'stop this server, and leave the folder to that process',
+  whenGone: 'stop this server, and start it anew',
+}
+
+/** @throws CheckpointError and others for a state that cannot be read */
+const openService = (lock: RunLock, options: ServiceOptions): TinkerService => {
+  try {
+    return new TinkerService({ ...options, assertOurs: lock.assertHeld })
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
 const frontLimits = (limits: TinkerLimits) => {
   const { models, rank, pending, snapshotBytes, sessionMs, quietMs, gapMs, holdMs, resultMs, ...front } =
     limits
@@ -60,19 +79,22 @@ const frontLimits = (limits: TinkerLimits) => {
 
 /**
  * Serves models for training until `close`. Port 0 takes a free one. Beside the protocol's paths: /healthz, /metrics.
- * @throws ConfigError for an address that cannot be listened on; CheckpointError for a state folder that cannot be read
+ * @throws ConfigError for an address that cannot be listened on; RunError for a state folder that another process has
  */
 export const startTinkerServer = async (options: TinkerServerOptions): Promise<TinkerServer> => {
   const { models, state, host = '127.0.0.1', port = 0, key = null, log } = options
   const limits = tinkerLimitsOf(options.limits)
   const engine = { spinning: false, maxRows: 64, ...options.engine }
   const onEvent = (event: string, fields: Readonly<Record<string, unknown>>) => log?.event(event, fields)
-  const service = new TinkerService({ bases: models, state, engine, limits, onEvent })
-  const { app, isAllowed } = createTinkerApp(service, { key })
+  const lock = takeLock(state, STATE)
+  const service = openService(lock, { bases: models, state, engine, limits, onEvent })
+  const bodies = new TinkerBodies()
+  const { app, isAllowed } = createTinkerApp(service, bodies, { key })
   const front = new Front({
     handler: fetchHandler(app),
     limits: frontLimits(limits),
     log: log ?? null,
+    hasKey: key !== null,
     errorBody: refusalBody,
     isAllowed,
     watch: {
@@ -85,8 +107,12 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
     },
   })
   addFigures(front, service)
+  const close = async () => {
+    await Promise.all([service.close(), bodies.close()])
+    lock.release()
+  }
   const { url } = await front.listen(host, port).catch(async error => {
-    await service.close()
+    await close()
     throw error
   })
   return {
@@ -100,7 +126,7 @@ export const startTinkerServer = async (options: TinkerServerOptions): Promise<T
       const drained = service.drain()
       const unanswered = await front.drain()
       if (unanswered === 0) await drained
-      await service.close()
+      await close()
       front.close()
       return unanswered
     },

@@ -33,6 +33,8 @@ export interface ServiceOptions {
   state: string
   engine: EngineOptions
   limits: TinkerLimits
+  /** Throws where the state may be another process's by now. */
+  assertOurs?: () => void
   /** Told of what is worth a line. */
   onEvent?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
@@ -65,7 +67,10 @@ export class TinkerService {
   constructor(options: ServiceOptions) {
     const { bases, state, engine, limits, onEvent = () => {} } = options
     this.#options = options
-    this.checkpoints = new Checkpoints(state)
+    this.checkpoints = new Checkpoints(state, {
+      onDamaged: (path, why) => onEvent('damaged', { path, why }),
+      assertOurs: options.assertOurs,
+    })
     this.#snapshots = new Snapshots(join(state, 'snapshots'), limits.snapshotBytes)
     this.#engines = new SamplingEngines(engine, this.#snapshots)
     this.training = new Training(
@@ -83,6 +88,7 @@ export class TinkerService {
     this.futures = new Futures({
       mostPending: limits.pending,
       keptMs: limits.resultMs,
+      unfetchedMs: limits.sessionMs,
       onFailure: error => onEvent('failed', { error: error instanceof Error ? error.stack : String(error) }),
     })
     this.#sweeping = setInterval(() => this.sweep(), SWEEP_MS)
@@ -106,7 +112,7 @@ export class TinkerService {
   }
 
   /** A future of what no model waits for. */
-  #future(sessionId: string, work: () => Promise<Result>): string {
+  #future(sessionId: string | null, work: () => Promise<Result>): string {
     this.#assertOpen()
     return this.futures.create(sessionId, work())
   }
@@ -266,14 +272,23 @@ export class TinkerService {
   /** @returns id of a future of samples */
   sample(request: SampleRequest): string {
     this.#assertOpen()
-    const sampler = request.sampling_session_id
-      ? this.sampling.of(request.sampling_session_id)
-      : this.#openSampler(NO_SESSION, request)
+    if (!request.sampling_session_id) return this.#sampleOnce(request)
+    const sampler = this.sampling.of(request.sampling_session_id)
     this.sessions.touch(sampler.sessionId)
-    return this.#future(sampler.sessionId, async () => {
-      this.#assertUnchanged(sampler)
-      return { kind: 'sample', output: await this.sampling.sample(sampler, request) }
-    })
+    return this.#future(sampler.sessionId, () => this.#samples(sampler, request))
+  }
+
+  /** Without a session: what is opened for it ends with it. */
+  #sampleOnce(request: SampleRequest): string {
+    const sampler = this.#openSampler(NO_SESSION, request)
+    return this.#future(null, () =>
+      this.#samples(sampler, request).finally(() => this.sampling.close(sampler.id)),
+    )
+  }
+
+  async #samples(sampler: Sampler, request: SampleRequest): Promise<Result> {
+    this.#assertUnchanged(sampler)
+    return { kind: 'sample', output: await this.sampling.sample(sampler, request) }
   }
 
   /** Weights that a session samples from are those that it was opened with, or none. */
@@ -342,7 +357,7 @@ export class TinkerService {
 const idOfSampler = (sessionId: string, number: number | null | undefined) =>
   number === null || number === undefined ? {} : { id: `${sessionId}:sample:${number}` }
 
-/** Owner of samples that were asked for without a session. */
+/** In whose turn samples are drawn that were asked for without a session. */
 const NO_SESSION = 'none'
 
 /** What clients are told of a model's shape. */

@@ -211,8 +211,11 @@ export class Training {
 
   /** @throws RequestError 404; CheckpointError for weights of another shape */
   async load(model: Model, path: string, optimizer: boolean): Promise<void> {
-    const { folder } = this.#checkpoints.find(path)
-    await this.#queue.run(model.sessionId, () => model.policy.load(folder, { optimizer }))
+    this.#checkpoints.find(path)
+    // Where it lies when its turn has come: it may be overwritten until then.
+    await this.#queue.run(model.sessionId, async () =>
+      model.policy.load(this.#checkpoints.find(path).folder, { optimizer }),
+    )
     model.isUnsaved = false
   }
 

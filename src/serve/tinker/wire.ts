@@ -2,12 +2,25 @@
 
 import { z } from 'zod'
 import { modelInputSchema } from '../../tinker/index.ts'
+import { shortList } from '../../util/untrusted-lists.ts'
 
 const id = z.string().min(1).max(256)
 const count = z.int().min(0)
 const seqId = count.nullish().transform(value => value ?? 0)
-const ttl = z.number().positive().nullish()
-const metadata = z.record(z.string(), z.unknown()).nullish()
+/** Tags of a session, what a sample ends with. */
+const MOST_TEXTS = 1024
+/** A hundred years: what is far beyond is no date any more. */
+const LONGEST_TTL_S = 100 * 365 * 24 * 3600
+const ttl = z.number().positive().max(LONGEST_TTL_S).nullish()
+/** It is written down with the model, and read at every start. */
+const LONGEST_METADATA = 64 * 1024
+const metadata = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .refine(
+    value => JSON.stringify(value ?? {}).length <= LONGEST_METADATA,
+    `at most ${LONGEST_METADATA} characters of JSON; keep the rest elsewhere`,
+  )
 /** A name of a checkpoint becomes that of a folder. */
 const checkpointName = z
   .string()
@@ -15,7 +28,7 @@ const checkpointName = z
   .nullish()
 
 export const createSessionSchema = z.looseObject({
-  tags: z.array(z.string()).nullish(),
+  tags: shortList(z.string(), MOST_TEXTS, 'tags').nullish(),
   user_metadata: metadata,
   sdk_version: z.string().nullish(),
 })
@@ -111,10 +124,12 @@ export const createSamplerSchema = z.looseObject({
 })
 export type CreateSamplerRequest = z.output<typeof createSamplerSchema>
 
+const stops = <S extends z.ZodType>(one: S) => shortList(one, MOST_TEXTS, 'stops')
+
 const samplingParamsSchema = z.looseObject({
   max_tokens: z.int().positive().nullish(),
   seed: z.int().nullish(),
-  stop: z.union([z.string(), z.array(z.string()), z.array(z.int())]).nullish(),
+  stop: z.union([z.string(), stops(z.string()), stops(z.int())]).nullish(),
   temperature: z.number().min(0).nullish(),
   top_k: z.int().min(-1).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),

@@ -14,8 +14,8 @@ _ROUTE = "/v1/grade"
 DEFAULT_URL = f"http://127.0.0.1:8700{_ROUTE}"
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _CHECK_TIMEOUT_S = 10.0
-# What readyz says while the service grades something else, or just after its start: it is there, and requests wait for it.
-_BUSY = b"no answer yet"
+# Between two looks whether the service is ready.
+_LOOK_S = 0.5
 # A service that wants more time than this is not waited for any longer before it is asked again.
 _LONGEST_WAIT_S = 300
 
@@ -59,16 +59,17 @@ class GradusClient:
     """Posts JSON to a Gradus reward service. May be used by many threads, forked and pickled.
 
     url: of a route of kind `grade`. token_env: environment variable of the token. timeout_s: without a byte of an answer, in one attempt.
-    attempts: how often a request that may succeed later is sent.
+    attempts: how often a request that may succeed later is sent. ready_s: how long `check`, and so the first request, waits for a service
+    that is there and not ready yet.
     """
 
-    def __init__(self, url=DEFAULT_URL, token_env="GRADUS_TOKEN", timeout_s=150.0, attempts=8):
-        self.settings = (url, token_env, timeout_s, attempts)
+    def __init__(self, url=DEFAULT_URL, token_env="GRADUS_TOKEN", timeout_s=150.0, attempts=8, ready_s=60.0):
+        self.settings = (url, token_env, timeout_s, attempts, ready_s)
         self.url = urllib.parse.urlsplit(url)
         if self.url.scheme not in ("http", "https") or not self.url.hostname:
             shown = "a text with @, which is not shown" if "@" in url else url
             raise ValueError(f"url: expected something like {DEFAULT_URL}, got {shown}")
-        self.timeout_s, self.attempts = timeout_s, attempts
+        self.timeout_s, self.attempts, self.ready_s = timeout_s, attempts, ready_s
         self.headers = {"content-type": "application/json"}
         token = os.environ.get(token_env or "") or self.url.password
         if token:
@@ -87,7 +88,17 @@ class GradusClient:
         return f"{self.url.scheme}://{self.url.hostname}{port}"
 
     def check(self):
-        """Returns nothing when the service can grade. Raises ServiceUnavailable at once, without repeats, when it cannot."""
+        """Returns nothing when the service can grade. Waits for one that is not ready yet, up to ready_s, then raises ServiceUnavailable
+        with what was not; at once where nobody is there, or no such service."""
+        until_s = time.monotonic() + self.ready_s
+        while problem := self._unready():
+            if time.monotonic() >= until_s:
+                raise ServiceUnavailable(f"the service at {self.address} was not ready within {self.ready_s:g} s: {problem}")
+            time.sleep(_LOOK_S)
+        self._checked = True
+
+    def _unready(self):
+        """What is not ready, or None. Raises ServiceUnavailable where waiting would not help."""
         connection = self._open(_CHECK_TIMEOUT_S)
         try:
             for path in self._ready_paths():
@@ -96,6 +107,8 @@ class GradusClient:
                 status, data = response.status, response.read()
                 if status != 404:
                     break
+        except TimeoutError:
+            return f"readyz did not answer within {_CHECK_TIMEOUT_S:g} s"
         except (OSError, http.client.HTTPException) as error:
             raise ServiceUnavailable(
                 f"no Gradus reward service at {self.address} ({type(error).__name__}: {error}); "
@@ -103,9 +116,9 @@ class GradusClient:
             ) from error
         finally:
             connection.close()
-        if status != 200 and _BUSY not in data:
-            raise ServiceUnavailable(f"the service at {self.address} cannot grade now: {_words(status, data)}")
-        self._checked = True
+        if status in (200, 503):
+            return None if status == 200 else _words(status, data)
+        raise ServiceUnavailable(f"the service at {self.address} cannot grade now: {_words(status, data)}")
 
     def grade(self, items, rubric=None, batch=256):
         """Results of items, in their order. Each is {"reward", "score", "parts", "components", "nulls", "counts", ...}.

@@ -100,8 +100,8 @@ def gradus_reward(
     """A reward function. `rubric` names one of the service, or is one; a column of that name goes before it.
 
     reference_column: column with the reference answer. metadata_columns: columns that the service may choose a rubric by. batch: items in
-    a request. check: ask at once whether the service can grade. client_options: token_env, timeout_s, attempts of GradusClient. Raises
-    ServiceUnavailable.
+    a request. check: ask at once whether the service can grade. client_options: token_env, timeout_s, attempts, ready_s of GradusClient.
+    Raises ServiceUnavailable.
     """
     make = _Rewards(url, rubric, rubric_column, reference_column, metadata_columns, batch, check, client_options)
 

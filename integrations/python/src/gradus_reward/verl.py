@@ -16,8 +16,7 @@ from .client import DEFAULT_URL, GradusClient, missing, null_share, reference_te
 _clients = {}
 
 
-def _client(url, token_env, timeout_s, attempts):
-    settings = (url, token_env, timeout_s, attempts)
+def _client(*settings):
     if settings not in _clients:
         _clients[settings] = GradusClient(*settings)
     return _clients[settings]
@@ -59,15 +58,16 @@ def compute_scores(
     token_env="GRADUS_TOKEN",
     timeout_s=150.0,
     attempts=8,
+    ready_s=60.0,
     **_others,
 ):
     """Scores of many samples, in their order.
 
     rubric: a name of the service, or a rubric; its route chooses when None. prompt_key: where extra_info has the question, as text
     or messages. null_score: what a sample without a reward gets. criteria: ids whose signed part of the score is a column
-    `criteria/ID` of its own (for verl's log, and as algorithm.gdpo_reward_keys). Raises ServiceUnavailable.
+    `criteria/ID` of its own (for verl's log, and as algorithm.gdpo_reward_keys). ready_s: see GradusClient. Raises ServiceUnavailable.
     """
-    client = _client(url, token_env, timeout_s, attempts)
+    client = _client(url, token_env, timeout_s, attempts, ready_s)
     extras = extra_infos if extra_infos is not None else [None] * len(solution_strs)
     samples = zip(data_sources, solution_strs, ground_truths, extras)
     results = client.grade([_item(*sample, prompt_key) for sample in samples], rubric, batch)
