@@ -7,14 +7,16 @@
 //
 // Reads rubrics.jsonl of run folders, which results do not keep.
 import { readRubricRows } from '../../dist/runs/readers.js'
-import { STAGE_CRITERIA } from '../../dist/tasks/records/stage-criteria.js'
+import { READER_CRITERIA, STAGE_CRITERIA } from '../../dist/tasks/records/stage-criteria.js'
 
 const runs = process.argv.slice(2)
 if (runs.length === 0) {
   console.error('usage: node scripts/experiments/rubricem-rubrics.js RUN...')
   process.exit(2)
 }
-const worthOf = new Map(STAGE_CRITERIA.map(({ stage, title, worth }) => [`${stage}/${title}`, worth]))
+const worthOf = new Map(
+  [...STAGE_CRITERIA, ...READER_CRITERIA].map(({ stage, title, worth }) => [`${stage}/${title}`, worth]),
+)
 const WORTHS = ['sound', 'useless', 'hackable']
 const STAGES = ['plan', 'research', 'review', 'answer']
 const counts = STAGES.map(() => new Map(WORTHS.map(worth => [worth, { born: 0, dropped: 0 }])))

@@ -167,7 +167,7 @@ const recipeOf = (config: RubricemConfig, judge: StageJudge<RecordsQuestion>): R
   const task = new RecordsTask({ calls: CALLS })
   const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
   return rubricem(config, {
-    ...{ task, bank, judge, reflectionJudge: recordsReflectionJudge },
+    ...{ task, bank, judge, reflectionJudge: recordsReflectionJudge({ oracle: false }) },
     question: i => recordsQuestion('train/bench', i),
     evaluate: async () => [],
   })

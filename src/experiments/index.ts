@@ -23,9 +23,10 @@ export {
   type Training,
 } from './plan/jobs.ts'
 export { parseRegistration, readRegistration } from './plan/read.ts'
-export type { Claim, Registration } from './plan/registration.ts'
+export { apartOf, type Claim, type Registration } from './plan/registration.ts'
 export { type Recomputed, recompute, writeRecomputed } from './recompute.ts'
 export { startsNote } from './report/notes.ts'
+export { countsOf, countsText } from './results/counts.ts'
 export type { PaperResult } from './results/paper.ts'
 export { slimCharts } from './results/slim-charts.ts'
 export { isDone, readRecord } from './run/ledger.ts'

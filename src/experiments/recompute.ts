@@ -5,11 +5,12 @@
 
 import { join } from 'node:path'
 import { DataError } from '../util/errors.ts'
+import { shippedFile } from '../util/package.ts'
 import { judgeClaims } from './analysis/claims.ts'
 import { judgeControl } from './analysis/controls.ts'
 import { RULE, ruleOf } from './analysis/rules.ts'
 import type { FinishedRun } from './metrics/index.ts'
-import { readRegistration } from './plan/read.ts'
+import { readRegistration, withAfterwards } from './plan/read.ts'
 import type { Registration } from './plan/registration.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
@@ -88,17 +89,17 @@ const fromPairs = (folder: string, registration: Registration, analysedWith: Pro
   }
 }
 
-/** The registration that results of pairs name: by the path in their files, seen from here or from beside the results. */
+/** The registration that results of pairs name: by the path in their files, seen from here or in the package. */
 const registrationOf = (folder: string): Registration => {
   const { registration } = readControlsFile(folder)
-  return readRegistration(registration.file)
+  return { ...readRegistration(shippedFile(registration.file)), file: registration.file }
 }
 
 /** Works the results of a folder out again. @throws DataError, ConfigError for a folder that has not what it takes */
 export const recompute = (folder: string, analysedWith: Provenance): Recomputed => {
   const kept = readSlimRuns(folder)
   const result = kept
-    ? analysePaper(kept.registration, kept.runs, { ...kept.context, analysedWith })
+    ? analysePaper(withAfterwards(kept.registration), kept.runs, { ...kept.context, analysedWith })
     : fromPairs(folder, registrationOf(folder), analysedWith)
   return {
     result,

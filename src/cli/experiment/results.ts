@@ -1,11 +1,14 @@
 /** @file What an experiment came to, as `gradus experiment` prints it: lines for people, one object for machines. */
 
 import {
+  apartOf,
   type Claim,
   type ClaimResult,
   type Comparison,
   type ControlResult,
   comparisonName,
+  countsOf,
+  countsText,
   detectableOf,
   type PaperResult,
   startsNote,
@@ -45,20 +48,36 @@ const blockLines = ({ blocks, claims }: PaperResult): string[] =>
     return `  look ${nth}, with seeds ${seeds.join(', ')} (${runs} runs): ${told.join('; ')}`
   })
 
+const claimLines = (claim: ClaimResult): string[] => [
+  `  ${claim.claim.id}: ${claim.status} (${claim.reason})`,
+  ...(claim.atRegistration === null
+    ? []
+    : [
+        `    by rule ${claim.atRegistration.rule}, at registration: ${claim.atRegistration.status} (${claim.atRegistration.reason})`,
+      ]),
+  ...comparisonLine(claim),
+]
+
+/** Claims whose status says less than it seems to: under a line of their own, each with why. */
+const apartLines = (result: PaperResult): string[] => {
+  const { apart } = countsOf(result)
+  if (apart.length === 0) return []
+  const told = apart.flatMap(({ claim, is, why }) => {
+    const [first, ...more] = claimLines(claim)
+    return [first, `    ${is}: ${why}`, ...more]
+  })
+  return ['apart, whose status is not counted:', ...told]
+}
+
 /** What every claim came to, for people. */
 export const resultLines = (result: PaperResult, report: string | null): string[] => [
   `${result.registration.paper}: ${result.runs.done} of ${result.runs.planned} runs done`,
-  ...result.claims.flatMap(claim => [
-    `  ${claim.claim.id}: ${claim.status} (${claim.reason})`,
-    ...(claim.atRegistration === null
-      ? []
-      : [
-          `    by rule ${claim.atRegistration.rule}, at registration: ${claim.atRegistration.status} (${claim.atRegistration.reason})`,
-        ]),
-    ...comparisonLine(claim),
-  ]),
+  countsText(result),
+  ...countsOf(result).counted.flatMap(claimLines),
+  ...apartLines(result),
   ...blockLines(result),
   ...result.controls.map(controlLine),
+  ...result.registration.afterwards.notes.map(note => `  note: ${note}`),
   ...result.failed.map(({ id, message }) => `  failed: ${id}: ${message}`),
   ...(report === null ? [] : [`report  ${report}`]),
 ]
@@ -70,10 +89,16 @@ export const resultJson = (result: PaperResult, folder: string, report: string |
   rule: result.rule,
   registered: result.registered,
   runs: result.runs,
+  counts: {
+    ...Object.fromEntries(countsOf(result).statuses.map(({ status, count }) => [status, count])),
+    apart: countsOf(result).apart.length,
+  },
+  afterwards: result.registration.afterwards,
   claims: result.claims.map(
     ({ claim, status, reason, atRegistration, p, adjustedP, comparisons, share }) => ({
       id: claim.id,
       status,
+      apart: apartOf(result.registration, claim.id),
       reason,
       atRegistration,
       p,

@@ -181,15 +181,16 @@ const evaluationsBetween = (config: Tree): number => {
 
 /** What an arm trains with a seed, but for the model that it starts from. */
 export const armTraining = (registration: Registration, name: string, seed: number | string): Training => {
-  const { test, recipe, preset, settings } = registration
+  const { test, recipe, preset, settings, afterwards } = registration
   const arm = registration.arms[name]
+  const defaults = arm.recipe === undefined ? afterwards.defaults : {}
   const steps = arm.steps ?? registration.steps
   const own = arm.draws === undefined ? seed : `${seed}/${arm.draws}`
   const fixed = { steps, seed: own, evaluation: { problems: test.problems, samples: test.samples } }
   return {
     recipe: arm.recipe ?? recipe,
     preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),
-    settings: [ONE_THREAD, settings, arm.settings, fixed],
+    settings: [ONE_THREAD, defaults, settings, arm.settings, fixed],
   }
 }
 

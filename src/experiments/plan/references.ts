@@ -25,6 +25,7 @@ export const checkReferences = (content: RegistrationContent, file: string): voi
     ...differentStarts(content),
     ...content.claims.flatMap((claim, i) => claimProblems(content, claim, `claims[${i}]`)),
     ...controlProblems(content),
+    ...apartProblems(content),
     ...content.blocks.flatMap(({ arms = [] }, i) =>
       arms.flatMap(arm => armProblem(content, arm, `blocks[${i}].arms`)),
     ),
@@ -72,6 +73,22 @@ const differentStarts = ({ starts }: RegistrationContent): string[] => {
       `starts[${i}]: expected another cold start than ${starts[same].name}, got the same one as ${name}; give it another seed`,
     ]
   })
+}
+
+const apartProblems = ({ claims, afterwards: { apart } }: RegistrationContent): string[] => {
+  const ids = claims.map(({ id }) => id)
+  const twice = repeated(apart.flatMap(own => own.claims))
+  const doubled =
+    twice === undefined ? [] : [`afterwards.apart: expected every claim once, got ${twice} twice`]
+  const unknown = apart.flatMap(({ claims: own }, i) =>
+    own
+      .filter(id => !ids.includes(id))
+      .map(
+        id =>
+          `afterwards.apart[${i}].claims: expected claims of this file, got ${JSON.stringify(id)}; did you mean ${closest(id, ids) ?? ids[0]}?`,
+      ),
+  )
+  return [...doubled, ...unknown]
 }
 
 const armProblem = ({ arms }: RegistrationContent, arm: string, place: string): string[] => {

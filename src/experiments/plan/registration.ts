@@ -162,6 +162,27 @@ const blockSchema = z.strictObject({
   reason: z.string().optional(),
 })
 
+/** Why a status says less than it seems to: whatever was trained would have come out so; or half of the comparison is missing. */
+const APART = ['by construction', 'without its contrast'] as const
+
+/** Claims whose status is shown apart, and counted neither as reproduced nor as not. */
+const apartSchema = z.strictObject({
+  claims: z.array(name).min(1),
+  is: z.enum(APART),
+  why: z
+    .string()
+    .min(20, 'a reason of at least 20 characters; say what makes it hold, or which arm is missing'),
+})
+
+/** What was found out after the registration. No part of the hash: no run and no status depends on it. */
+const afterwardsSchema = z.strictObject({
+  /** Defaults of the recipe that are other ones since, as they were when this was registered: they stay so for its arms. */
+  defaults: settings.default({}),
+  /** What whoever reads the results has to know. */
+  notes: z.array(z.string().min(1)).default([]),
+  apart: z.array(apartSchema).default([]),
+})
+
 export const registrationSchema = z.strictObject({
   paper: name,
   title: z.string().min(1),
@@ -192,11 +213,21 @@ export const registrationSchema = z.strictObject({
   charts: z.array(chartSchema).default([]),
   /** What was left out or made smaller, and why. */
   cut: z.array(z.string()).default([]),
+  afterwards: afterwardsSchema.prefault({}),
 })
 
 export type RegistrationContent = z.output<typeof registrationSchema>
 export type Claim = RegistrationContent['claims'][number]
 export type MetricChoice = Claim['metric']
+
+/** Why a claim's status is shown apart; null where it counts. */
+export const apartOf = (
+  { afterwards }: Pick<RegistrationContent, 'afterwards'>,
+  id: string,
+): { is: (typeof APART)[number]; why: string } | null => {
+  const found = afterwards.apart.find(({ claims }) => claims.includes(id))
+  return found === undefined ? null : { is: found.is, why: found.why }
+}
 
 /** The arms that a claim names, in pairs; `null` stands for the claim's reference. */
 export const comparisonsOf = ({ arms }: Pick<Claim, 'arms'>): { a: string; b: string | null }[] => {
@@ -227,7 +258,7 @@ export const metricText = ({ name, options }: MetricChoice): string => {
 }
 
 export interface Registration extends RegistrationContent {
-  /** SHA-256 of the content but for later blocks, whatever its layout, comments and order of keys. */
+  /** SHA-256 of the content but for later blocks and what was found afterwards, whatever its layout, comments and order of keys. */
   hash: string
   /** Of each later block, over its content and the hash before it. */
   blockHashes: string[]

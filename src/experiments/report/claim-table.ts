@@ -4,7 +4,6 @@ import { type Html, html, part } from '../../runs/report/html.ts'
 import { StatusChip } from '../../runs/report/parts/claim.tsx'
 import { percent } from '../../util/format.ts'
 import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../analysis/claims.ts'
-import type { PaperResult } from '../results/paper.ts'
 import { startsNote } from './notes.ts'
 import { EffectTrack, ShareTrack } from './tracks.tsx'
 import { differenceText, pText, sizeText } from './units.ts'
@@ -52,5 +51,5 @@ const rowsOf = (claim: ClaimResult): Html[] => {
   })
 }
 
-export const claimTable = ({ claims }: PaperResult): Html =>
+export const claimTable = (claims: readonly ClaimResult[]): Html =>
   html`<div class="scroll"><table class="claims"><thead><tr><th>Claim</th><th></th><th></th><th class="num">Effect</th><th class="num">p</th><th class="num">Detectable</th><th class="num">Pairs</th><th class="num">p, Holm</th></tr></thead><tbody>${claims.flatMap(rowsOf)}</tbody></table></div>`

@@ -10,9 +10,9 @@ import { Pairs } from '../../runs/report/parts/pairs.tsx'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
-import { STATUSES } from '../analysis/status.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import { looksOf } from '../plan/blocks.ts'
+import { countsOf } from '../results/counts.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import type { Provenance } from '../run/provenance.ts'
 import { ClaimDetails } from './claim.tsx'
@@ -22,11 +22,11 @@ import { paperFigures } from './figures.ts'
 import { PAPER_STYLE } from './style.ts'
 import { differenceText } from './units.ts'
 
-const counts = ({ claims }: PaperResult): Html =>
-  html`<div class="counts">${STATUSES.flatMap(status => {
-    const count = claims.filter(claim => claim.status === status).length
-    return count > 0 ? [part(StatusChip, { status, count })] : []
-  })}</div>`
+const counts = (result: PaperResult): Html => {
+  const { statuses, apart } = countsOf(result)
+  const all = [...statuses, { status: 'apart, not counted', count: apart.length }]
+  return html`<div class="counts">${all.flatMap(({ status, count }) => (count > 0 ? [part(StatusChip, { status, count })] : []))}</div>`
+}
 
 const header = (result: PaperResult): Html => {
   const { registration, runs, registered } = result
@@ -43,11 +43,21 @@ const header = (result: PaperResult): Html => {
   ]
   return html`<header><div class="top"><h1>${registration.title}</h1><span class="status ${runs.done === runs.planned && 'finished'}">${state}</span></div>
 ${part(Facts, { facts })}
-${registration.summary !== undefined && html`<p class="lead">${registration.summary}</p>`}${counts(result)}</header>`
+${registration.summary !== undefined && html`<p class="lead">${registration.summary}</p>`}${registration.afterwards.notes.map(note => html`<p class="lead">${note}</p>`)}${counts(result)}</header>`
 }
 
 const CLAIMS_ABOUT =
   'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals, widened for few pairs and, against the start, by the start’s own sampling error; p by sign-flip permutation, then corrected by Holm over all claims of the paper and for the looks. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
+
+const claims = (result: PaperResult): Html =>
+  html`<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(countsOf(result).counted)}</div></section>${apart(result)}`
+
+const apart = (result: PaperResult): Html | null => {
+  const found = countsOf(result).apart
+  if (found.length === 0) return null
+  const why = found.map(own => html`<li>${own.claim.claim.id}, ${own.is}: ${own.why}</li>`)
+  return html`<section>${heading('Apart, not counted', 'Their status says less than it seems to: whatever was trained would have come out so, or half of the comparison is missing.')}<div class="panel sets">${claimTable(found.map(({ claim }) => claim))}</div><ul class="cut">${why}</ul></section>`
+}
 
 const controlRow = (
   result: PaperResult,
@@ -153,7 +163,7 @@ const blocks = (result: PaperResult): Html | null =>
     : html`<section>${heading('Blocks of seeds', `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(result.registration)} looks; each block alone is for reading.`)}<div class="panel"><div class="scroll"><table><thead><tr><th>Claim</th>${blockHeads(result)}</tr></thead><tbody>${blockRows(result)}</tbody></table></div></div></section>`
 
 const body = (result: PaperResult, charts: readonly ChartSpec[], drawn: readonly Html[]): Html =>
-  html`<main>${header(result)}<section>${heading('Claims', CLAIMS_ABOUT)}<div class="panel sets">${claimTable(result)}</div></section>${curves(charts)}${figures(drawn)}${blocks(result)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
+  html`<main>${header(result)}${claims(result)}${curves(charts)}${figures(drawn)}${blocks(result)}${details(result)}${controls(result)}${arms(result)}${cut(result)}${origin(result)}<footer>Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).</footer></main>`
 
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {

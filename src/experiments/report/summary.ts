@@ -9,6 +9,7 @@ import type { ControlResult } from '../analysis/controls.ts'
 import { looksOf } from '../plan/blocks.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 import { type EarlierLook, earlierLooks } from '../results/earlier.ts'
+import { countsOf, countsText } from '../results/counts.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import { detectableText } from './claim-table.ts'
 import { claimNotes, intervalText } from './notes.ts'
@@ -118,16 +119,36 @@ const notesOf = (claims: readonly ClaimResult[]): string[] =>
   claims.flatMap(claim => claimNotes(claim).map(note => `- **${claim.claim.id}**: ${note}.`))
 
 const claimsSection = (result: PaperResult): string => {
-  const { claims } = result
+  const { counted: claims } = countsOf(result)
   const notes = notesOf(claims)
   const open = claims.filter(({ status }) => status !== 'reproduced')
+  const text = countsText(result)
   return section(
     'Claims',
+    `${text[0].toUpperCase()}${text.slice(1)}.`,
     claims.map(({ claim }) => `- **${claim.id}**: ${claim.statement}`).join('\n'),
     table(headOf(result), claims.flatMap(claimRows)),
     ...(open.length > 0
       ? ['Why not:', open.map(({ claim, reason }) => `- **${claim.id}**: ${reason}.`).join('\n')]
       : []),
+    ...(notes.length > 0 ? ['Beside them:', notes.join('\n')] : []),
+  )
+}
+
+/** Claims whose status says less than it seems to; null where there are none. */
+const apartSection = (result: PaperResult): string | null => {
+  const { apart } = countsOf(result)
+  if (apart.length === 0) return null
+  const notes = notesOf(apart.map(({ claim }) => claim))
+  return section(
+    'Apart, not counted',
+    apart
+      .map(({ claim: { claim }, is, why }) => `- **${claim.id}**: ${claim.statement} *${is}*: ${why}`)
+      .join('\n'),
+    table(
+      headOf(result),
+      apart.flatMap(({ claim }) => claimRows(claim)),
+    ),
     ...(notes.length > 0 ? ['Beside them:', notes.join('\n')] : []),
   )
 }
@@ -211,8 +232,11 @@ export const paperSummary = (result: PaperResult, folder = '.'): string => {
     ...(summary === undefined ? [] : [summary]),
     `${facts.join(' · ')}. Curves and every run: report.html.`,
     'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
+    ...result.registration.afterwards.notes,
     claimsSection(result),
-    ...[blocksSection(result), earlierSection(result, folder)].filter(text => text !== null),
+    ...[apartSection(result), blocksSection(result), earlierSection(result, folder)].filter(
+      text => text !== null,
+    ),
     controlsSection(result),
     armsSection(result),
     ...(cut.length > 0 ? [section('Cut', cut.map(line => `- ${line}`).join('\n'))] : []),

@@ -6,7 +6,7 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { readText } from '../../util/text-file.ts'
 import type { BriefStatus, ClaimResult } from '../analysis/claims.ts'
 import { claimLooks } from '../plan/blocks.ts'
-import type { Registration } from '../plan/registration.ts'
+import { apartOf, type Registration } from '../plan/registration.ts'
 import { type EarlierLook, earlierLooks } from './earlier.ts'
 import type { PaperResult } from './paper.ts'
 import type { Registered } from './registered.ts'
@@ -33,11 +33,13 @@ const claimJson = (result: PaperResult, claim: ClaimResult, earlier: readonly Ea
   const { registration, rule } = result
   const { claim: registered, ...outcome } = claim
   const arms = new Set(claim.runs.map(({ arm }) => arm))
+  const apart = apartOf(registration, registered.id)
   return {
     paper: registration.paper,
     claim: registered,
     rule,
     ...outcome,
+    ...(apart && { apart }),
     registration: registrationJson(result),
     family: result.claims.filter(({ p }) => p !== null).length,
     looks: claimLooks(registration, registered),

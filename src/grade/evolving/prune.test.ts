@@ -56,6 +56,24 @@ describe('pruning', () => {
     expect(fates([0.2, 0.1, 0.1, 0.1])).toEqual(['k', 'p', 'p', 'k'])
   })
 
+  it('takes variances for equal that differ by rounding alone: the same levels in another order', () => {
+    const levels: Level[] = [2, 1, 1, 2, 2, 1]
+    const own = [levels, levels.toReversed(), [1, 2, 2, 1, 1, 2] as Level[]].map((each, i) =>
+      statisticsOf(
+        rubric(`r${i}`, 2),
+        each.map((level, j) => ({ rollout: rollout(`x${j}`), scores: { [`r${i}`]: { level } } })),
+      ),
+    )
+    // A third of a half in two sums, which rounding sets apart in one order or another.
+    const apart = own.map((each, i) => ({ ...each, variance: each.variance! * (1 - i * Number.EPSILON) }))
+    const active = own.map((_, i) => rubric(`r${i}`, 2))
+    expect(prune(active, apart, { caps: [3, 2, 2, 3], dropZeroVariance: true })).toEqual([
+      'pruned',
+      'kept',
+      'kept',
+    ])
+  })
+
   it('sets aside what no two rollouts differ on, at any number, unless told not to', () => {
     expect(fates([0, 0.1])).toEqual(['i', 'k'])
     expect(fates([1e-17])).toEqual(['i'])

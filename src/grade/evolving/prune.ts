@@ -49,12 +49,11 @@ export type Fate = 'kept' | 'inactive' | 'pruned'
 /** Not known to differ, and not known to be equal either: between the two. */
 const UNKNOWN = Number.MIN_VALUE
 
-/** Variances of levels are multiples of 1/4 over the squared count of rollouts; below this is rounding. */
-const NO_VARIANCE = 1e-12
-
-const rankOf = ({ variance: spread }: RubricStatistics): number => {
+/** Levels are halves, so that variances are multiples of 1/4 over the squared count of rollouts: equal ones come out equal. */
+const rankOf = ({ scored, variance: spread }: RubricStatistics): number => {
   if (spread === null) return UNKNOWN
-  return spread < NO_VARIANCE ? 0 : spread
+  const parts = 4 * scored ** 2
+  return Math.round(spread * parts) / parts
 }
 
 /**

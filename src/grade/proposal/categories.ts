@@ -13,14 +13,14 @@ export const PROPOSAL_CATEGORIES = [
 const LONGEST_NAME = 200
 
 /**
- * A category's name as names are compared: case, punctuation and `effectiveness of` before it say nothing, and `&` is `and`;
- * the paper itself spells its categories in three ways.
+ * A category's name as names are compared: case, punctuation, `effectiveness of` before it, and whether a comma, a slash, `&` or
+ * `and` stands between its parts say nothing: the paper spells one of them otherwise in its prompt (Fig. 9) and its sample (Fig. 11).
  */
 export const plainCategory = (name: string): string =>
   name
     .slice(0, LONGEST_NAME)
     .toLowerCase()
-    .replaceAll('&', ' and ')
     .replace(/[^a-z]+/g, ' ')
     .trim()
     .replace(/^effectiveness of /, '')
+    .replace(/ and(?= )/g, '')

@@ -57,6 +57,20 @@ describe('the format of a proposal (spec 2.6)', () => {
     expect(isWellFormed(text)).toBe(true)
   })
 
+  it.each([
+    // As the paper's prompt (Fig. 9) has them, and where its sample (Fig. 11) spells one otherwise.
+    'Effectiveness of Problem Decomposition & Planning',
+    'Effectiveness of BackTracking / Self-Validation / Error Handling',
+    'Effectiveness of BackTracking, Self-Validation & Error Handling',
+    'Reasoning Clarity & Flow',
+    'Reasoning Focus & Efficiency',
+    'Other Question-Specific Aspects',
+  ])("is met with the paper's category %s", category => {
+    const { rubrics } = good()
+    const own = (rubrics as object[]).map(each => ({ ...each, category }))
+    expect(isWellFormed(good({ rubrics: own }))).toBe(true)
+  })
+
   it.each<[string, unknown]>([
     ['words before it', `Here it is: ${JSON.stringify(good())}`],
     ['words after it', `${JSON.stringify(good())} Done.`],

@@ -3,10 +3,13 @@
 import { z } from 'zod'
 import type { Policy } from '../../policy/policy.ts'
 import type { LossSpec } from '../../rl/loss.ts'
+import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { type Credited, creditByCritic, type Graded, type Groups } from '../../rl/rollout.ts'
 import { scheduleSchema } from '../../rl/schedules.ts'
+import { lossSettingSchema } from '../../train/config.ts'
 import type { LoopSettings } from '../../train/loop.ts'
 import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
+import { canonicalJson } from '../../util/canonical.ts'
 
 const share = z.number().min(0).max(1)
 
@@ -34,6 +37,20 @@ export const criticSchema = z.strictObject({
     .describe('Most that a value may move in an update; null: no limit.'),
 })
 export type Critic = z.output<typeof criticSchema>
+
+/** What presets of a loss have as the term of a critic, where they have one. */
+const USUAL_VALUE = canonicalJson(LOSS_PRESETS['gradus:rlcer'].value)
+
+/** A loss beside the setting `critic`, whose term is that setting's: what a configuration keeps has none. */
+export const lossBesideCritic = lossSettingSchema.transform((loss, context): LossSpec => {
+  if (loss.value !== null && canonicalJson(loss.value) !== USUAL_VALUE)
+    context.addIssue({
+      code: 'custom',
+      path: ['value'],
+      message: "expected nothing; the critic's term is said by critic.coef and critic.clip",
+    })
+  return { ...loss, value: null }
+})
 
 /** The loss with the critic's term; without one where there is no critic. */
 export const withCriticLoss = (loss: LossSpec, critic: Critic | null): LossSpec => ({

@@ -9,7 +9,6 @@ import { GATES } from '../../rl/fusion.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
-  lossSettingSchema,
   madeProblemCount,
   modelSchema,
   pipelineSchema,
@@ -19,7 +18,7 @@ import {
 } from '../../train/config.ts'
 import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
-import { criticSchema } from '../common/critic.ts'
+import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
@@ -177,7 +176,7 @@ export const ritSchema = z.strictObject({
     .enum(['plain', 'true-is', 'sampled'])
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
-  loss: lossSettingSchema
+  loss: lossBesideCritic
     .prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } })
     .describe(
       'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',

@@ -6,14 +6,13 @@ import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import {
   advantageSchema,
-  lossSettingSchema,
   modelSchema,
   pipelineSchema,
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
 import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
-import { criticSchema } from '../common/critic.ts'
+import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { taskSchema } from './task-config.ts'
@@ -184,7 +183,7 @@ export const rlcerSchema = z.strictObject({
     .enum(['plain', 'true-is', 'sampled'])
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares.'),
-  loss: lossSettingSchema.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
+  loss: lossBesideCritic.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
   rollout: rolloutSchema
     .prefault({ prompts: 16, samples: 8, maxTokens: 96 })
     .describe('What a step samples.'),

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPolicy } from '../../policy/open.ts'
+import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
@@ -31,8 +32,10 @@ const COLD_START = 'cold-start'
 /** What must stay the same between stop and resume: of a language model as verifier who it is, not where it runs. */
 const runHash = (config: RlcerConfig): string => {
   const { verifier } = config
-  if (verifier.kind !== 'judge') return decidingHash(config)
-  return decidingHash({ ...config, verifier: { ...verifier, judge: judgeIdentity(verifier.judge) } })
+  // Runs from before the loss was kept without a critic's term go on.
+  const loss = { ...config.loss, value: LOSS_PRESETS['gradus:rlcer'].value }
+  if (verifier.kind !== 'judge') return decidingHash({ ...config, loss })
+  return decidingHash({ ...config, loss, verifier: { ...verifier, judge: judgeIdentity(verifier.judge) } })
 }
 
 /**

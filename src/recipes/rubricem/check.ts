@@ -52,6 +52,12 @@ export const check = (
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
   checkMemoryFile(memory, purpose)
+  if (memory.kind === 'bank' && memory.retrieval !== 'cross')
+    refuse(
+      'memory.retrieval',
+      `nothing, got "${memory.retrieval}": fresh questions are shown lessons of similar ones, repeated ones their own`,
+      'leave it out; window.steps says how many batches are fresh before they are repeated',
+    )
   const { lambda } = config.credit
   if (lambda.length !== STAGES.length)
     refuse(

@@ -137,6 +137,12 @@ const scriptedJudgeSchema = z.strictObject({
   kind: z.literal('scripted').describe('Which kind; each has keys of its own.'),
   sound: share.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
   discerning: share.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
+  oracle: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Knows the answer and the archive's field names, in judging stages and reflections; false: what stands in the attempts.",
+    ),
   flipRate: share
     .default(0)
     .describe('Chances that a level is turned round, and that it moves by one; of the stages named.'),

@@ -77,12 +77,13 @@ const trained = async (
   const run = RunFolder.create(join(root, name), { config: {} })
   const part = async (from: { dir: string; step: number } | null) => {
     const policy = new ScriptedAgent(QUESTIONS, broken)
-    const task = new RecordsTask(recordsSettings(config).task, config.reflection.placebo)
+    const { task: settings, judge } = recordsSettings(config)
+    const task = new RecordsTask(settings, { placebo: config.reflection.placebo, oracle: judge.oracle })
     if (failFirst) failFirstAttempts(task)
     const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
     const recipe = rubricem(config, {
       ...{ question: (i: number) => QUESTIONS[i], task, bank },
-      ...{ judge: recordsStageJudge(config), reflectionJudge: recordsReflectionJudge },
+      ...{ judge: recordsStageJudge(config), reflectionJudge: recordsReflectionJudge(judge) },
       evaluate: async () => [],
     })
     const shouldStop = () => from === null && readMetrics(run.dir).length === stopAfter

@@ -16,6 +16,7 @@ import {
   attemptOf,
   decodeText,
   ENDINGS,
+  isBorneOut,
   type Lesson,
   PEOPLE,
   PERSISTENT_CRITERIA,
@@ -76,11 +77,13 @@ export class RecordsTask implements ResearchTask<RecordsQuestion, RecordsTakeawa
   readonly limits
   readonly #calls: number
   readonly #placebo: boolean
+  readonly #oracle: boolean
 
-  /** @param placebo lessons say nothing that is true but by chance */
-  constructor({ calls }: Pick<RecordsTaskConfig, 'calls'>, placebo = false) {
+  /** @param placebo lessons say nothing that is true but by chance @param oracle answers are judged by the right one */
+  constructor({ calls }: Pick<RecordsTaskConfig, 'calls'>, { placebo = false, oracle = false } = {}) {
     this.#calls = calls
     this.#placebo = placebo
+    this.#oracle = oracle
     this.world = {
       start: (question: RecordsQuestion) => new RecordsEpisode(question, calls),
       instant: true,
@@ -114,7 +117,7 @@ export class RecordsTask implements ResearchTask<RecordsQuestion, RecordsTakeawa
   }
 
   persistent(): readonly StageRubric[] {
-    return persistentRubrics
+    return this.#oracle ? persistentRubrics : []
   }
 
   reflectorPrompt(question: RecordsQuestion, { tokens }: Rollout): TokenIds {
@@ -187,15 +190,24 @@ export const recordsStageJudge = (
 ): StageJudge<RecordsQuestion> => {
   const { judge } = recordsSettings(config)
   const { seed } = config
-  const { sound, discerning, flipRate, levelRate, failRate, noisyStages } = judge
+  const { sound, discerning, oracle, flipRate, levelRate, failRate, noisyStages } = judge
   return scriptedStageJudge({
-    ...recordsJudgeParts({ seed: `${seed}/stage judge`, sound, discerning }),
+    ...recordsJudgeParts({ seed: `${seed}/stage judge`, sound, discerning, oracle }),
     noise: { seed: `${seed}/noise`, flipRate, levelRate, failRate, stages: noisyStages },
   })
 }
 
-/** Knows what is true of the archive; says how useful lessons are to whoever asks there next. */
-export const recordsReflectionJudge: ReflectionJudge<RecordsQuestion, RecordsTakeaways> = {
+/**
+ * Says how useful lessons are to whoever asks there next: an oracle by what is true of the archive, else by what the attempt shows
+ * that they are about.
+ */
+export const recordsReflectionJudge = ({
+  oracle,
+}: Pick<ScriptedJudgeConfig, 'oracle'>): ReflectionJudge<RecordsQuestion, RecordsTakeaways> => ({
   score: async (items: readonly JudgedReflection<RecordsQuestion, RecordsTakeaways>[]) =>
-    items.map(({ question, lessons: { takeaways } }): ReflectionScores => usefulnessOf(takeaways, question)),
-}
+    items.map(({ question, attempt: { tokens, mask }, lessons: { takeaways } }): ReflectionScores => {
+      if (oracle) return usefulnessOf(takeaways, question)
+      const attempt = { question, trajectory: readTrajectory(piecesOf(tokens, mask)) }
+      return usefulnessOf(takeaways, question, lesson => isBorneOut(lesson, attempt))
+    }),
+})

@@ -1,6 +1,8 @@
 /** @file Lessons: what a reflection says about an archive and about how to work, as text, and how much of it is true. */
 
 import { Rng } from '../../util/rng.ts'
+import { type Attempt, chainEnd } from './stage-criteria.ts'
+import type { Output } from './trajectory.ts'
 import { ADVICE, type Advice, TAGS } from './vocabulary.ts'
 import {
   type Archive,
@@ -103,6 +105,16 @@ export const isTrue = (lesson: Lesson, question: RecordsQuestion): boolean => {
   return (lesson.kind === 'use') === (endingOf(question.archive, relation) === ending)
 }
 
+/** Whether an attempt shows it: a record that holds under this field, or none; the person whom a settled chain ends with. */
+export const isBorneOut = (lesson: Lesson, attempt: Attempt): boolean => {
+  if (lesson.kind === 'answer') return lesson.person === chainEnd(attempt)
+  const wanted: readonly Output['kind'][] = lesson.kind === 'use' ? ['found'] : ['none', 'old']
+  return attempt.trajectory.calls.some(
+    ({ field, output }) =>
+      field !== null && fieldName(field) === fieldName(lesson.field) && wanted.includes(output.kind),
+  )
+}
+
 /** Advice that makes attempts better; the rest makes them longer, or bolder. */
 export const GOOD_ADVICE: readonly Advice[] = [
   'complete',
@@ -114,7 +126,7 @@ export const GOOD_ADVICE: readonly Advice[] = [
   'honest',
 ]
 
-/** What a privileged judge of reflections knows how to score, each in [0, 1] (spec 5.4, definition d62). */
+/** What a judge of reflections scores, each in [0, 1] (spec 5.4, definition d62). */
 export interface Usefulness {
   diagnosticAccuracy: number
   specificity: number
@@ -127,14 +139,17 @@ const distinct = (lessons: readonly Lesson[]) => new Set(lessons.map(lessonText)
 /**
  * How useful a reflection is: what of it is true; how much of this question's chain it settles; and how much of it holds for
  * other questions too.
+ * @param holds who says which lessons are true; default: the archive itself
  */
-export const usefulnessOf = ({ advice, lessons }: Reflection, question: RecordsQuestion): Usefulness => {
+export const usefulnessOf = (
+  { advice, lessons }: Reflection,
+  question: RecordsQuestion,
+  holds: (lesson: Lesson) => boolean = lesson => isTrue(lesson, question),
+): Usefulness => {
   const good = advice.filter(name => GOOD_ADVICE.includes(name)).length
-  const right = lessons.filter(lesson => isTrue(lesson, question)).length
+  const right = lessons.filter(holds).length
   const settled = question.relations.filter(relation =>
-    lessons.some(
-      lesson => lesson.kind === 'use' && lesson.field.relation === relation && isTrue(lesson, question),
-    ),
+    lessons.some(lesson => lesson.kind === 'use' && lesson.field.relation === relation && holds(lesson)),
   )
   const portable = lessons.filter(({ kind }) => kind !== 'answer').length
   return {

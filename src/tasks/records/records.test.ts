@@ -10,8 +10,12 @@ import {
   ENDINGS,
   encodeText,
   endingOf,
+  type Field,
+  isBorneOut,
   isTrue,
+  type Lesson,
   lookUp,
+  type Output,
   piecesOf,
   placeboOf,
   questionText,
@@ -256,6 +260,33 @@ describe('reflections', () => {
       specificity: 1 / 3,
       scopeAndBalance: 1 / 2,
     })
+  })
+
+  it('are borne out by what an attempt shows, whatever the archive says', () => {
+    const wrong = { ...first, ending: other(first.ending) }
+    const call = (field: Field, output: Output) => ({ person: question.person, field, output, state: null })
+    const trajectory = {
+      ...{ plan: null, review: null, answer: null },
+      calls: [
+        call(wrong, { kind: 'found', record: 1, person: 'ann' }),
+        call(first, { kind: 'old', record: 2, person: 'bob' }),
+      ],
+    }
+    const holds = (lesson: Lesson) => isBorneOut(lesson, { question, trajectory })
+    expect(holds({ kind: 'use', field: wrong })).toBe(true)
+    expect(holds({ kind: 'not', field: first })).toBe(true)
+    for (const lesson of [
+      { kind: 'use', field: first },
+      { kind: 'not', field: wrong },
+      { kind: 'use', field: second },
+      { kind: 'not', field: second },
+      // Its chain broke: nobody can tell from it.
+      { kind: 'answer', person: answerOf(question) },
+    ] as const)
+      expect([lesson, holds(lesson)]).toEqual([lesson, false])
+    const lessons: Lesson[] = [{ kind: 'use', field: wrong }]
+    expect(usefulnessOf({ advice: [], lessons }, question, holds).diagnosticAccuracy).toBe(1)
+    expect(usefulnessOf({ advice: [], lessons }, question).diagnosticAccuracy).toBe(0)
   })
 
   it('as a placebo are of the same make, and no truer than chance', () => {

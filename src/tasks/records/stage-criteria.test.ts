@@ -14,7 +14,7 @@ import {
   type Segment,
   truthOf,
 } from './index.ts'
-import { type Attempt, PERSISTENT_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
+import { type Attempt, PERSISTENT_CRITERIA, READER_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
 
 const question = recordsQuestion('here', 4, { hops: { min: 2, max: 2 } })
 const [one, two] = truthOf(question)
@@ -31,8 +31,9 @@ const attemptOf = (segments: readonly Segment[], own = question): Attempt => {
   return { question: own, trajectory }
 }
 
-const levels = (attempt: Attempt) =>
-  Object.fromEntries([...STAGE_CRITERIA, ...PERSISTENT_CRITERIA].map(({ id, level }) => [id, level(attempt)]))
+const ALL = [...new Set([...STAGE_CRITERIA, ...READER_CRITERIA, ...PERSISTENT_CRITERIA])]
+
+const levels = (attempt: Attempt) => Object.fromEntries(ALL.map(({ id, level }) => [id, level(attempt)]))
 
 const found = ({ record, person }: { record: number; person: string }) => ({
   text: outputText({ kind: 'found', record, person }),
@@ -59,7 +60,7 @@ const best: Segment[] = [
 describe('criteria of stages', () => {
   it('give all of an attempt without a fault the best level of every sound criterion', () => {
     const own = levels(attemptOf(best))
-    for (const { id, negative, worth } of [...STAGE_CRITERIA, ...PERSISTENT_CRITERIA])
+    for (const { id, negative, worth } of ALL)
       if (worth === 'sound') expect([id, own[id]]).toEqual([id, negative ? 0 : 2])
   })
 
@@ -67,6 +68,7 @@ describe('criteria of stages', () => {
     const late = { ...best[4], text: best[4].text.replace(/<answer> \w+/, '<answer> unknown') }
     expect(levels(attemptOf([...best.slice(0, 4), late]))).toMatchObject({
       'answer-right': 0,
+      'answer-follows': 0,
       'review-true': 2,
       'research-settles': 2,
     })
@@ -83,11 +85,33 @@ describe('criteria of stages', () => {
     // The right name by luck, and a record that was never seen.
     expect(levels(attemptOf(short))).toMatchObject({
       'answer-right': 2,
+      'answer-follows': 0,
+      'plan-fields': 2,
+      'plan-holds': 1,
       'research-settles': 1,
       'answer-guesses': 2,
       'answer-invents': 1,
       'review-invents': 1,
     })
+  })
+
+  it('of a reader depend on question and attempt alone; two of an oracle on what neither says', () => {
+    const attempts = Array.from({ length: 300 }, (_, i) => {
+      const rng = new Rng(`reader ${i}`)
+      const asked = recordsQuestion('reader', i)
+      return attemptOf(
+        demonstrateResearch(asked, [], drawHabits(rng), { calls: 8, scaffold: true }, rng),
+        asked,
+      )
+    })
+    const archive = { ...question.archive, world: 'elsewhere' }
+    const depends = ALL.filter(({ level }) =>
+      attempts.some(
+        attempt => level(attempt) !== level({ ...attempt, question: { ...attempt.question, archive } }),
+      ),
+    )
+    expect(depends.map(({ id }) => id)).toEqual(['plan-fields', 'answer-right'])
+    expect(depends.filter(own => READER_CRITERIA.includes(own))).toEqual([])
   })
 
   it('of any pieces give levels', () => {

@@ -1,4 +1,9 @@
-/** @file What can be asked of each stage of an attempt, and how far an attempt does it: sound criteria, useless and hackable ones. */
+/**
+ * @file What can be asked of each stage of an attempt, and how far an attempt does it: sound criteria, useless and hackable ones.
+ *
+ * A reader of an attempt sees the question, what was looked up and what came of it. Two criteria see more, and are an oracle's: the
+ * answer that is right, and the field names that an archive goes by. Evaluations measure by those; judges do when they are told to.
+ */
 
 import type { Level, Stage } from '../../grade/evolving/index.ts'
 import type { Call, Trajectory } from './trajectory.ts'
@@ -94,8 +99,8 @@ const citedOf = ({ trajectory }: Attempt) => {
   return { records, cites, met: records.filter(record => cites.includes(record)).length }
 }
 
-/** Whether every relation was settled by a record that holds. */
-const isWhole = ({ question, trajectory }: Attempt): boolean => {
+/** Whom a chain ends with of which every relation was settled by a record that holds; null for one that broke. */
+export const chainEnd = ({ question, trajectory }: Attempt): string | null => {
   let current = question.person
   let at = 0
   for (const { person, field, output } of trajectory.calls)
@@ -103,9 +108,12 @@ const isWhole = ({ question, trajectory }: Attempt): boolean => {
       current = output.person
       at++
     }
-  return at === question.relations.length
+  return at === question.relations.length ? current : null
 }
 
+const isWhole = (attempt: Attempt): boolean => chainEnd(attempt) !== null
+
+/** What an oracle proposes. */
 export const STAGE_CRITERIA: readonly StageCriterion[] = [
   {
     ...{ id: 'plan-whole', stage: 1, weight: 3, worth: 'sound' },
@@ -296,7 +304,7 @@ export const STAGE_CRITERIA: readonly StageCriterion[] = [
   },
 ]
 
-/** What every answer is judged by, whatever a judge proposes. */
+/** What every answer is judged by where an oracle judges, whatever it proposes. */
 export const PERSISTENT_CRITERIA: readonly StageCriterion[] = [
   {
     ...{ id: 'answer-right', stage: 4, weight: 3, worth: 'sound' },
@@ -309,4 +317,43 @@ export const PERSISTENT_CRITERIA: readonly StageCriterion[] = [
       return answer?.unknown && answer.person === null && !isWhole(attempt) ? 1 : 0
     },
   },
+]
+
+/** Fields under which this attempt found records that hold. */
+const borneOut = ({ calls }: Trajectory): Set<string> =>
+  new Set(calls.flatMap(({ field, output }) => (field && output.kind === 'found' ? [fieldName(field)] : [])))
+
+/** In place of what an oracle knows: plan and answer against what the attempt itself has found. */
+const EVIDENCE_CRITERIA: readonly StageCriterion[] = [
+  {
+    ...{ id: 'plan-holds', stage: 1, weight: 3, worth: 'sound' },
+    title: 'Plans fields that hold',
+    description: 'For every relation the field of the plan is one under which a record that holds was found.',
+    level: ({ question: { relations }, trajectory }) => {
+      const holds = borneOut(trajectory)
+      const own = trajectory.plan?.fields
+        .map(({ first }) => first)
+        .filter(field => holds.has(fieldName(field)))
+      const met = relations.filter(relation => own?.some(field => field.relation === relation))
+      return share(met.length, relations.length)
+    },
+  },
+  {
+    ...{ id: 'answer-follows', stage: 4, weight: 3, worth: 'sound' },
+    title: 'Follows from the records',
+    description:
+      'The answer names whom the last record of a settled chain names; to say that it is unknown where the chain broke is half of it.',
+    level: attempt => {
+      const { answer } = attempt.trajectory
+      const end = chainEnd(attempt)
+      if (end !== null && answer?.person === end) return 2
+      return end === null && answer?.unknown && answer.person === null ? 1 : 0
+    },
+  },
+]
+
+/** What a reader of attempts proposes: nothing of it depends on more than question and trajectory. */
+export const READER_CRITERIA: readonly StageCriterion[] = [
+  ...STAGE_CRITERIA.filter(({ id }) => id !== 'plan-fields'),
+  ...EVIDENCE_CRITERIA,
 ]

@@ -9,6 +9,7 @@ import {
   encodeText,
   persistentRubrics,
   piecesOf,
+  READER_CRITERIA,
   RECORDS_VOCABULARY,
   readTrajectory,
   recordsJudgeParts,
@@ -25,7 +26,8 @@ describe('the judge of stages of the records task', () => {
     const parts = segments.map(({ text, own }) => ({ stage: own ? (2 as const) : null, text }))
     return { key: String(i), stages: ['plan', 'research', 'review', 'answer'] as const, parts }
   })
-  const judge = (sound: number) => scriptedStageJudge(recordsJudgeParts({ seed: 1, sound, discerning: 0.7 }))
+  const judge = (sound: number, oracle = false) =>
+    scriptedStageJudge(recordsJudgeParts({ seed: 1, sound, discerning: 0.7, oracle }))
 
   it('reads of the stages of a rollout what its tokens say, wherever a stage begins', () => {
     for (let i = 0; i < 60; i++) {
@@ -65,11 +67,24 @@ describe('the judge of stages of the records task', () => {
 
   it('proposes only what may be proposed', () => {
     for (const stage of [1, 2, 3, 4]) {
-      const drafts = STAGE_CRITERIA.filter(own => own.stage === stage).map(draftOf)
+      const all = new Set([...STAGE_CRITERIA, ...READER_CRITERIA])
+      const drafts = [...all].filter(own => own.stage === stage).map(draftOf)
       const { born, refused } = acceptDrafts(drafts, { existing: [], step: 1, settings: DEFAULT_EVOLVING })
       expect(refused).toEqual([])
       expect(born).toHaveLength(drafts.length)
     }
+  })
+
+  it('without an oracle says the same of an attempt whatever the truth is', async () => {
+    // The same words about archives of other names and records: only who knows these can tell a difference.
+    const elsewhere = { ...question, archive: { ...question.archive, world: 'elsewhere' } }
+    const of = async (own: typeof question, oracle: boolean) => {
+      const persistent = oracle ? persistentRubrics : []
+      const group = { step: 3, question: own, key: question.id, rollouts, persistent }
+      return (await judgeGroup(judge(1, oracle), group)).rollouts.map(({ scores }) => scores)
+    }
+    expect(await of(elsewhere, false)).toEqual(await of(question, false))
+    expect(await of(elsewhere, true)).not.toEqual(await of(question, true))
   })
 
   it('gives every rollout a reward in every stage, and what evolves depends on the names alone', async () => {
@@ -89,7 +104,7 @@ describe('the judge of stages of the records task', () => {
         const { rubrics } = await judgeGroup(judge(sound), { step, question, key: String(step), rollouts })
         titles.push(...rubrics.map(({ title }) => title))
       }
-      const isSound = (title: string) => STAGE_CRITERIA.find(own => own.title === title)!.worth === 'sound'
+      const isSound = (title: string) => READER_CRITERIA.find(own => own.title === title)!.worth === 'sound'
       return titles.filter(isSound).length / titles.length
     }
     expect(await share(1)).toBe(1)

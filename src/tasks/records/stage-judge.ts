@@ -10,7 +10,13 @@ import {
   type StageRubric,
 } from '../../grade/evolving/index.ts'
 import type { Rng } from '../../util/rng.ts'
-import { type Attempt, PERSISTENT_CRITERIA, STAGE_CRITERIA, type StageCriterion } from './stage-criteria.ts'
+import {
+  type Attempt,
+  PERSISTENT_CRITERIA,
+  READER_CRITERIA,
+  STAGE_CRITERIA,
+  type StageCriterion,
+} from './stage-criteria.ts'
 import { readTrajectory } from './trajectory.ts'
 import { encodeText, RECORDS_TOKENS, RECORDS_VOCABULARY } from './vocabulary.ts'
 import type { RecordsQuestion } from './world.ts'
@@ -22,6 +28,8 @@ export interface ProposerSkill {
   sound: number
   /** Chance that it looks for criteria on which the rollouts differ. */
   discerning: number
+  /** Knows the answer and the archive's field names; else what stands in the attempts. */
+  oracle: boolean
 }
 
 export const draftOf = ({ stage, negative, title, description, weight }: StageCriterion): RubricDraft => ({
@@ -29,14 +37,16 @@ export const draftOf = ({ stage, negative, title, description, weight }: StageCr
   sign: negative ? 'negative' : 'positive',
 })
 
-/** Given with every question, for its answer. */
+/** Given with every question where an oracle judges, for its answer: nobody else could tell. */
 export const persistentRubrics: readonly StageRubric[] = PERSISTENT_CRITERIA.map(criterion => ({
   ...draftOf(criterion),
   id: `given.${criterion.id}`,
   since: null,
 }))
 
-const BY_TITLE = new Map([...STAGE_CRITERIA, ...PERSISTENT_CRITERIA].map(own => [own.title, own]))
+const BY_TITLE = new Map(
+  [...STAGE_CRITERIA, ...READER_CRITERIA, ...PERSISTENT_CRITERIA].map(own => [own.title, own]),
+)
 
 /** A rollout as criteria read it. A piece may begin in the stage before: `\n<review>` does; so the text is read as a whole. */
 export const attemptOf = (question: RecordsQuestion, rollout: StagedRollout): Attempt => {
@@ -62,14 +72,14 @@ const proposeFor = (
   stage: Stage,
   attempts: readonly Attempt[],
   taken: ReadonlySet<string>,
-  { sound, discerning }: ProposerSkill,
+  { sound, discerning, oracle }: ProposerSkill,
   rng: Rng,
 ): RubricDraft[] => {
   const drafts: RubricDraft[] = []
   for (let i = countFor(stage, rng); i > 0; i--) {
     const looks = rng.next() < discerning
     const wantsSound = rng.next() < sound
-    const fitting = STAGE_CRITERIA.filter(
+    const fitting = (oracle ? STAGE_CRITERIA : READER_CRITERIA).filter(
       own =>
         own.stage === stage &&
         (own.worth === 'sound') === wantsSound &&
