@@ -3,7 +3,7 @@
 import { parse } from '@huggingface/jinja'
 import { PythonInterpreter, type Statement } from './template/interpreter.ts'
 import { tokenize } from './template/source.ts'
-import { type Environment, newEnvironment, type Value } from './template/values.ts'
+import { call, type Environment, integer, Lazy, newEnvironment, type Value } from './template/values.ts'
 
 /** Longest source, in characters; those of today's models have up to 30,000. */
 export const MAX_TEMPLATE_CHARS = 256 * 1024
@@ -11,8 +11,6 @@ export const MAX_TEMPLATE_CHARS = 256 * 1024
 const MAX_DEPTH = 300
 /** Numbers that `range` gives at once. */
 const MAX_RANGE = 100_000
-/** Widest indentation. */
-const MAX_INDENT = 64
 
 /** A budget that grows with what is rendered: what is linear in the conversation always fits. */
 interface Budget {
@@ -88,7 +86,6 @@ class BoundedInterpreter extends PythonInterpreter {
     this.#frame = frame
     if (++this.#depth > MAX_DEPTH) throw new Error(`nested more than ${MAX_DEPTH} deep`)
     try {
-      this.#refuseWideIndent(statement, environment)
       const value = super.evaluate(statement, environment)
       this.#charge(1 + costOf(value, outer.loops))
       if (value.type === 'StringValue' && sizeOf(value) > this.#chars)
@@ -137,30 +134,21 @@ class BoundedInterpreter extends PythonInterpreter {
   protected override noteCompared(value: Value): void {
     this.#charge(this.#weigh(value) / 64)
   }
-
-  /** The library fills in spaces before anybody sees how many. */
-  #refuseWideIndent(statement: Statement | undefined, environment: Environment): void {
-    const filter = statement?.filter
-    const name = filter?.callee?.value
-    if (!filter || (name !== 'indent' && name !== 'tojson')) return
-    for (const argument of filter.args ?? []) {
-      if (/Spread/.test(argument.type)) throw new Error(`${name}: expected its arguments one by one`)
-      const expression = argument.type === 'KeywordArgumentExpression' ? argument.value : argument
-      // As any other expression: the width may come out of a filter that is too wide itself.
-      const width = this.evaluate(expression as Statement, environment).value
-      if (typeof width === 'number' && width > MAX_INDENT)
-        throw new Error(`${name}: expected at most ${MAX_INDENT} spaces, got ${width}`)
-    }
-  }
 }
 
 /** `range` of Python, up to 100,000 numbers. */
-const range = (from: number, to?: number, step = 1): number[] => {
+const range = (args: readonly Value[]): Value => {
+  if (args.some(({ type }) => !/^(Integer|Boolean)/.test(type)))
+    throw new Error('range: expected whole numbers')
+  const [from, to, step = 1] = args.map(({ value }) => Number(value))
   const [start, end] = to === undefined ? [0, from] : [from, to]
   if (!(step !== 0)) throw new Error('range: expected a step other than 0')
   const count = Math.max(0, Math.ceil((end - start) / step))
   if (!(count <= MAX_RANGE)) throw new Error(`range: expected at most ${MAX_RANGE} numbers, got ${count}`)
-  return Array.from({ length: count }, (_, i) => start + i * step)
+  return new Lazy(
+    Array.from({ length: count }, (_, i) => integer(start + i * step)),
+    false,
+  )
 }
 
 const twoDigits = (x: number) => `${x}`.padStart(2, '0')
@@ -194,7 +182,6 @@ const GLOBALS = {
   True: true,
   False: false,
   None: null,
-  range,
   strftime_now: strftimeNow,
   raise_exception: raise,
 }
@@ -229,6 +216,7 @@ export class BoundedTemplate {
   render(variables: Readonly<Record<string, unknown>>): string {
     const environment = newEnvironment()
     for (const [name, value] of Object.entries({ ...GLOBALS, ...variables })) environment.set(name, value)
+    environment.setVariable('range', call(range))
     try {
       const { value } = new BoundedInterpreter(environment, budgetFor(variables)).run(this.#program)
       return String(value)

@@ -1,12 +1,11 @@
 /** @file The library's interpreter, where it differs from Jinja 3.1 with transformers' settings. */
 
 import { Interpreter } from '@huggingface/jinja'
-import { applyFilter, isIn } from './filters.ts'
+import { applyFilter, isIn, passes } from './filters.ts'
 import { methodOf } from './methods.ts'
-import { depthOf } from './source.ts'
 import {
-  addSafely,
   bool,
+  type Call,
   call,
   compare,
   dictOf,
@@ -47,6 +46,9 @@ export interface Statement {
   filter?: Statement
   callee?: Statement
   args?: readonly Statement[]
+  operand?: Statement
+  test?: Statement
+  negate?: boolean
   name?: { value: string }
   loopvar?: Statement
   iterable?: Statement & { lhs?: Statement; test?: Statement }
@@ -60,7 +62,10 @@ interface LibraryInterpreter {
   run(program: unknown): Value
   evaluateArguments(args: readonly Statement[], environment: Environment): [Value[], Map<string, Value>]
   evaluateMacro(node: Statement, environment: Environment): Value
+  applyFilter(operand: Value, filter: Statement, environment: Environment): Value
   evaluateSliceExpression(object: Value, slice: Statement, environment: Environment): Value
+  evaluateFilterStatement(node: Statement, environment: Environment): Value
+  evaluateCallExpression(node: Statement, environment: Environment): Value
 }
 const LibraryInterpreter = Interpreter as unknown as new (environment: Environment) => LibraryInterpreter
 
@@ -73,83 +78,61 @@ class Jump {
   }
 }
 
-/** How often a text or a list is repeated at most. */
-const MAX_REPEATS = 10_000
 const COMPARISONS = /^(==|!=|<=?|>=?|in|not in)$/
 const SILENT = /^(Set|Macro|Comment)$/
+/** How often a text is repeated at most. */
+const MAX_REPEATS = 10_000
 
-/** Whether both operators stand in the same brackets. */
-const isChained = (node: Statement, expected: RegExp): boolean => {
-  const left = node.left?.type === 'BinaryExpression' ? node.left.operator! : null
-  return left !== null && expected.test(left.value) && depthOf(left) === depthOf(node.operator!)
-}
+const calculate =
+  (operator: string, compute: (x: number, y: number) => number, make = integer) =>
+  (a: Value, b: Value): Value => {
+    const [x, y] = [numberOf(a), numberOf(b)]
+    if (x === null || y === null) return refuse(operator, a, b)
+    if (y === 0 && /[/%]/.test(operator)) return refuse(`${operator} by 0`)
+    return (isFloat(a) || isFloat(b) ? float : make)(compute(x, y))
+  }
+const sum = calculate('+', (x, y) => x + y)
+const product = calculate('*', (x, y) => x * y)
 
-const repeat = (value: Value, times: Value): Value | null => {
-  const [string, items, count] = [textOf(value), listOf(value), numberOf(times)]
-  if (count === null || isFloat(times) || (string === null && items === null)) return null
-  if (count > MAX_REPEATS) throw new Error(`*: expected at most ${MAX_REPEATS} times, got ${count}`)
-  const repeats = Math.max(0, count)
-  if (string !== null) return text(string.repeat(repeats))
-  const make = value.type === 'TupleValue' ? tuple : list
-  return make(Array.from({ length: repeats }, () => items!).flat())
-}
-
-const ARITHMETIC: Readonly<Record<string, (x: number, y: number) => number>> = {
-  '+': (x, y) => x + y,
-  '-': (x, y) => x - y,
-  '*': (x, y) => x * y,
-  '/': (x, y) => x / y,
-  '//': (x, y) => Math.floor(x / y),
-  '%': (x, y) => x - y * Math.floor(x / y),
-  '**': (x, y) => x ** y,
-}
-
-const calculate = (operator: string, a: Value, b: Value): Value => {
-  const [x, y] = [numberOf(a), numberOf(b)]
-  if (x === null || y === null) return refuse(operator, a, b)
-  if (y === 0 && /[/%]/.test(operator)) throw new Error('a number is divided by 0')
-  const result = ARITHMETIC[operator](x, y)
-  const wantsFloat = isFloat(a) || isFloat(b) || operator === '/' || (operator === '**' && y < 0)
-  if (!Number.isFinite(result)) return refuse(operator, a, b)
-  return wantsFloat ? float(result) : integer(result)
-}
+/** What is added to text that is marked as safe is escaped for HTML. */
+const escaped = (value: Value): string =>
+  print(value).replace(/[&<>'"]/g, c =>
+    value instanceof SafeText ? c : `&${{ '&': 'amp', '<': 'lt', '>': 'gt', "'": '#39', '"': '#34' }[c]};`,
+  )
 
 const add = (a: Value, b: Value): Value => {
   const [left, right, items, others] = [textOf(a), textOf(b), listOf(a), listOf(b)]
   if (left !== null && right !== null)
-    return a instanceof SafeText || b instanceof SafeText ? addSafely(a, b) : text(left + right)
-  if (items && others && a.type === b.type)
-    return (a.type === 'TupleValue' ? tuple : list)([...items, ...others])
-  return calculate('+', a, b)
+    return a instanceof SafeText || b instanceof SafeText
+      ? new SafeText(escaped(a) + escaped(b))
+      : text(left + right)
+  return items && others && a.type === b.type && a.type === 'ArrayValue'
+    ? list([...items, ...others])
+    : sum(a, b)
 }
 
-const operate = (operator: string, a: Value, b: Value): Value => {
-  switch (operator) {
-    case '==':
-      return bool(isEqual(a, b))
-    case '!=':
-      return bool(!isEqual(a, b))
-    case '<':
-      return bool(compare(a, b) < 0)
-    case '<=':
-      return bool(compare(a, b) <= 0)
-    case '>':
-      return bool(compare(a, b) > 0)
-    case '>=':
-      return bool(compare(a, b) >= 0)
-    case 'in':
-      return bool(isIn(a, b))
-    case 'not in':
-      return bool(!isIn(a, b))
-    case '~':
-      return text(print(a) + print(b))
-    case '+':
-      return add(a, b)
-    case '*':
-      return repeat(a, b) ?? repeat(b, a) ?? calculate('*', a, b)
-    default:
-      return calculate(operator, a, b)
-  }
+const multiply = (a: Value, b: Value): Value => {
+  const [string, times] = [textOf(a), numberOf(b)]
+  if (string === null || times === null || isFloat(b)) return product(a, b)
+  return times > MAX_REPEATS ? refuse(`* by ${times}`) : text(string.repeat(Math.max(0, times)))
+}
+
+const OPERATORS: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
+  '==': (a, b) => bool(isEqual(a, b)),
+  '!=': (a, b) => bool(!isEqual(a, b)),
+  '<': (a, b) => bool(compare(a, b) < 0),
+  '<=': (a, b) => bool(compare(a, b) <= 0),
+  '>': (a, b) => bool(compare(a, b) > 0),
+  '>=': (a, b) => bool(compare(a, b) >= 0),
+  in: (a, b) => bool(isIn(a, b)),
+  'not in': (a, b) => bool(!isIn(a, b)),
+  '~': (a, b) => text(print(a) + print(b)),
+  '+': add,
+  '-': calculate('-', (x, y) => x - y),
+  '*': multiply,
+  '/': calculate('/', (x, y) => x / y, float),
+  '//': calculate('//', (x, y) => Math.floor(x / y)),
+  '%': calculate('%', (x, y) => x - y * Math.floor(x / y)),
 }
 
 /** `value.name`, or `value[key]`: of a dictionary a method comes first for the one, an entry for the other. */
@@ -185,24 +168,21 @@ const loopOf = (items: readonly Value[], i: number): Value =>
     depth: integer(1),
     depth0: integer(0),
     cycle: call(args => (args.length === 0 ? refuse('cycle without values') : args[i % args.length])),
-    changed: call(() => refuse('loop.changed')),
   })
 
 /** @throws Error unless a value has as many items as there are names */
 const bind = (target: Statement, value: Value, scope: Environment): void => {
-  if (target.type === 'Identifier') {
-    scope.setVariable(target.value as string, value)
-    return
-  }
-  if (target.type !== 'TupleLiteral') return refuse(`${target.type} as what a loop assigns`)
+  if (target.type === 'Identifier') return void scope.setVariable(target.value as string, value)
+  if (target.type !== 'TupleLiteral') refuse(`${target.type} as what a loop assigns`)
   const [targets, items] = [target.value as readonly Statement[], itemsOf(value)]
   if (targets.length !== items.length)
     throw new Error(`expected ${targets.length} values to unpack, got ${items.length}`)
-  targets.forEach((one, i) => bind(one, items[i], scope))
+  for (const [i, one] of targets.entries()) bind(one, items[i], scope)
 }
 
 export class PythonInterpreter extends LibraryInterpreter {
   override evaluate(statement: Statement | undefined, environment: Environment): Value {
+    if (statement?.type === 'Identifier' && statement.value === 'varargs') return refuse('varargs')
     if (statement?.type === 'Break' || statement?.type === 'Continue')
       throw new Jump(statement.type === 'Break')
     return super.evaluate(statement, environment)
@@ -230,39 +210,55 @@ export class PythonInterpreter extends LibraryInterpreter {
     const left = this.evaluate(node.left, environment)
     if (operator === 'and' || operator === 'or')
       return isTrue(left) === (operator === 'and') ? this.evaluate(node.right, environment) : left
-    const isComparison = COMPARISONS.test(operator)
-    if (isComparison && isChained(node, COMPARISONS))
-      throw new Error('a < b < c is not supported: write a < b and b < c')
-    // In Jinja `~` binds more closely than `+`, which makes no difference for texts.
-    if (operator === '~' && isChained(node, /^[-+]$/) && textOf(left) === null)
-      throw new Error('~ behind + of numbers is not supported: put brackets')
     const right = this.evaluate(node.right, environment)
-    if (isComparison) for (const value of [left, right]) this.noteCompared(value)
-    return operate(operator, left, right)
+    for (const value of [left, right]) if (COMPARISONS.test(operator)) this.noteCompared(value)
+    return (OPERATORS[operator] ?? (() => refuse(operator)))(left, right)
   }
 
-  applyFilter(operand: Value, filter: Statement, environment: Environment): Value {
-    const isCall = filter.type === 'CallExpression'
-    const name = isCall ? filter.callee! : filter
-    if (name.type !== 'Identifier') return refuse(`a filter that is no name`)
-    const [args, kwargs] = isCall ? this.evaluateArguments(filter.args!, environment) : [[], new Map()]
-    if (/^is (not )?(eq|equalto|ne|in)$/.test(name.value as string))
-      for (const value of [operand, ...args]) this.noteCompared(value)
-    return applyFilter(name.value as string, operand, { args, kwargs })
+  override applyFilter(operand: Value, filter: Statement, environment: Environment): Value {
+    const name = (filter.callee ?? filter).value as string
+    const sort = (as: Statement) => listOf(super.applyFilter(operand, as, environment))!
+    // The library's order is Python's where there is one.
+    if (name === 'sort') return list(sort(filter))
+    if (name === 'dictsort') return list(sort(filter).map(pair => tuple(listOf(pair)!)))
+    if (!filter.args && /^(max|min)$/.test(name))
+      return sort({ type: 'Identifier', value: 'sort' }).at(name === 'max' ? -1 : 0) ?? UNDEFINED
+    const [args, kwargs] = filter.args ? this.evaluateArguments(filter.args, environment) : [[], new Map()]
+    return applyFilter(name, operand, { args, kwargs })
+  }
+
+  override evaluateFilterStatement(node: Statement, environment: Environment): Value {
+    // `generation` is a block of its own, as a macro's is.
+    if (node.filter!.value !== 'generation') return super.evaluateFilterStatement(node, environment)
+    return this.evaluateBlock(node.body!, newEnvironment(environment))
+  }
+
+  override evaluateCallExpression(node: Statement, environment: Environment): Value {
+    try {
+      return super.evaluateCallExpression(node, environment)
+    } catch (error) {
+      const { callee } = node
+      const isMissing = error instanceof Error && error.message.startsWith('Cannot call something')
+      throw isMissing
+        ? new Error(`calling ${callee!.property?.value ?? callee!.value} is not supported`)
+        : error
+    }
+  }
+
+  evaluateTestExpression(node: Statement, environment: Environment): Value {
+    return bool(passes(node.test!.value as string, this.evaluate(node.operand, environment)) !== node.negate)
   }
 
   evaluateMemberExpression(node: Statement, environment: Environment): Value {
     const object = this.evaluate(node.object, environment)
     const { property, computed = false } = node
-    if (computed && property!.type === 'SliceExpression') return this.#slice(object, property!, environment)
-    if (computed) return member(object, this.evaluate(property, environment), true)
-    if (property!.type === 'IntegerLiteral') return elementOf(object, integer(property!.value as number))
-    return member(object, text(property!.value as string), false)
-  }
-
-  #slice(object: Value, slice: Statement, environment: Environment): Value {
+    if (property!.type !== 'SliceExpression') {
+      const key =
+        computed || property!.type === 'IntegerLiteral' ? this.evaluate(property, environment) : null
+      return member(object, key ?? text(property!.value as string), computed)
+    }
     if (object instanceof Lazy) return refuse('a slice', object)
-    const sliced = this.evaluateSliceExpression(object, slice, environment)
+    const sliced = this.evaluateSliceExpression(object, property!, environment)
     return object.type === 'TupleValue' ? tuple(listOf(sliced)!) : sliced
   }
 
@@ -275,10 +271,11 @@ export class PythonInterpreter extends LibraryInterpreter {
       bind(loopvar!, item, scope)
       return scope
     }
-    const all = itemsOf(this.evaluate(select ? select.lhs : iterable, environment))
-    const items = select ? all.filter(item => isTrue(this.evaluate(select.test, scopeOf(item)))) : all
+    const passes = (item: Value) => !select || isTrue(this.evaluate(select.test, scopeOf(item)))
+    const items = itemsOf(this.evaluate(select ? select.lhs : iterable, environment)).filter(passes)
     let [written, ran] = ['', false]
     for (const [i, item] of items.entries()) {
+      if (!passes(item)) return refuse('a condition of for that the loop changes')
       const scope = scopeOf(item)
       scope.setVariable('loop', loopOf(items, i))
       try {
@@ -297,10 +294,7 @@ export class PythonInterpreter extends LibraryInterpreter {
   override evaluateMacro(node: Statement, environment: Environment): Value {
     const none = super.evaluateMacro(node, environment)
     const name = node.name!.value
-    const run = environment.variables.get(name)!.value as (
-      args: readonly Value[],
-      scope: Environment,
-    ) => Value
+    const run = environment.variables.get(name)!.value as Call
     const macro = call((args, scope) => {
       const own = newEnvironment(environment)
       const caller = scope.variables.get('caller')
