@@ -21,7 +21,13 @@ const ours = row => {
   const { add_generation_prompt: addGenerationPrompt, source, ...variables } = more
   try {
     const given = documents === undefined ? variables : { ...variables, documents }
-    return { text: new ChatTemplate(source, specials).render(messages, { addGenerationPrompt, tools, variables: given }) }
+    return {
+      text: new ChatTemplate(source, specials).render(messages, {
+        addGenerationPrompt,
+        tools,
+        variables: given,
+      }),
+    }
   } catch (error) {
     return { error: error.message }
   }

@@ -126,7 +126,7 @@ def render(source, messages, tools=None, documents=None, add_generation_prompt=T
 
 def snippets(files):
     for file in files:
-        sources = [line for line in Path(file).read_text(newline="").split("\n") if line]
+        sources = [line for line in Path(file).read_bytes().decode().split("\n") if line]
         sources = [json.loads(line) if line.startswith('"') else line for line in sources]
         messages, more = CONVERSATIONS["odd fields"]
         golden = {source: render(source, messages, **more).get("text") for source in sources}

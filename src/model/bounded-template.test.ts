@@ -50,6 +50,22 @@ const HOSTILE: Readonly<Record<string, [source: string, message: RegExp]>> = {
     '{% set ns = namespace(x="ab") %}{% for i in range(18) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ range(90000) | join(ns.x) }}',
     /an operation on/,
   ],
+  'JSON between long texts': [
+    '{% set ns = namespace(x="ab") %}{% for i in range(18) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ range(90000) | list | tojson(separators=(ns.x, "")) }}',
+    /tojson: expected at most 64/,
+  ],
+  'a text many times': [
+    '{% set ns = namespace(x="ab") %}{% for i in range(18) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x * 10000 }}',
+    /more than 100000 repeated characters/,
+  ],
+  'long lists within lists, compared': [
+    '{% set a = [range(99999) | list] %}{% set b = [range(99999) | list] %}{% for i in range(99999) %}{{ a == b }}{% endfor %}',
+    /more steps/,
+  ],
+  'a filter of a long text in a list': [
+    '{% set a = [range(99999) | list | tojson] %}{% for i in range(99999) %}{{ a | map("upper") | list | length }}{% endfor %}',
+    /more steps/,
+  ],
   'a wide indent': ['{{ "a\nb" | indent(100000000) }}', /indent: expected at most 64/],
   'a wide indent as the width of another': [
     '{{ "a" | indent("b\nc" | indent(20000000)) }}',
@@ -104,6 +120,6 @@ describe('a template of strangers', () => {
 
   it('has the date and the constants of Jinja', () => {
     const source = '{{ strftime_now("%Y-%m-%d %%") }} {{ True and not none }} {{ range(1, 7, 2) | list }}'
-    expect(new BoundedTemplate(source).render({})).toMatch(/^\d{4}-\d\d-\d\d % true \[1, 3, 5\]$/)
+    expect(new BoundedTemplate(source).render({})).toMatch(/^\d{4}-\d\d-\d\d % True \[1, 3, 5\]$/)
   })
 })

@@ -130,8 +130,7 @@ class BoundedInterpreter extends PythonInterpreter {
     if (this.#left < 0) throw new Error('more steps than a conversation of this length can need')
   }
 
-  /** Lists within each other are gone through as a whole. */
-  protected override noteCompared(value: Value): void {
+  protected override noteWhole(value: Value): void {
     this.#charge(this.#weigh(value) / 64)
   }
 }
@@ -151,9 +150,13 @@ const range = (args: readonly Value[]): Value => {
   )
 }
 
+const raise = (message: string): never => {
+  throw new Error(message)
+}
+
 const twoDigits = (x: number) => `${x}`.padStart(2, '0')
-const month = (date: Date, style: 'long' | 'short') =>
-  new Intl.DateTimeFormat('en', { month: style }).format(date)
+const named = (date: Date, part: 'month' | 'weekday', style: 'long' | 'short') =>
+  new Intl.DateTimeFormat('en', { [part]: style }).format(date)
 
 /** The date as templates write it. */
 const strftimeNow = (format: string): string => {
@@ -162,17 +165,17 @@ const strftimeNow = (format: string): string => {
     '%Y': `${now.getFullYear()}`,
     '%m': twoDigits(now.getMonth() + 1),
     '%d': twoDigits(now.getDate()),
-    '%b': month(now, 'short'),
-    '%B': month(now, 'long'),
+    '%b': named(now, 'month', 'short'),
+    '%B': named(now, 'month', 'long'),
     '%H': twoDigits(now.getHours()),
     '%M': twoDigits(now.getMinutes()),
+    '%S': twoDigits(now.getSeconds()),
+    '%y': twoDigits(now.getFullYear() % 100),
+    '%a': named(now, 'weekday', 'short'),
+    '%A': named(now, 'weekday', 'long'),
     '%%': '%',
   }
-  return format.replace(/%[YmdbBHM%]/g, token => parts[token])
-}
-
-const raise = (message: string): never => {
-  throw new Error(message)
+  return format.replace(/%.?/gs, token => parts[token] ?? raise(`strftime_now: ${token} is not supported`))
 }
 
 const GLOBALS = {

@@ -63,13 +63,13 @@ const unique = plain(value => {
 /** What is false has no items, whatever it is. */
 const itemsOrNone = (value: Value) => (isTrue(value) ? itemsOf(value) : [])
 
+/** `map(attribute=...)`, or `map('filter')`, of which the parts of a product would not be seen. */
 const map: Filter = (value, { args, kwargs }) => {
-  if (args.length > 0)
-    return generator(
-      itemsOrNone(value).map(item => applyFilter(textFrom(args[0]), item, { args: args.slice(1), kwargs })),
-    )
-  const [attribute = NONE, missing] = take({ args, kwargs }, 'attribute', 'default')
-  return generator(itemsOrNone(value).map(getter(attribute, missing)))
+  const [attribute = NONE, missing] = take({ args: args.slice(1), kwargs }, 'attribute', 'default')
+  const [name] = args
+  const apply = (item: Value) => applyFilter(textFrom(name), item, { args: [], kwargs: new Map() })
+  if (name && args.length + kwargs.size > 1) return refuse('map of a filter with arguments')
+  return generator(itemsOrNone(value).map(name ? apply : getter(attribute, missing)))
 }
 
 /** `select`, `reject`, and both with an attribute first: those that pass a test, or that are true. */
@@ -105,7 +105,7 @@ const number =
 const MAX_INDENT = 64
 
 const indentation = (name: string, width: Value): string => {
-  const spaces = textOf(width) === null ? Math.max(0, wholeFrom(width, 0)) : 0
+  const spaces = textOf(width)?.length ?? Math.max(0, wholeFrom(width, 0))
   if (spaces > MAX_INDENT) throw new Error(`${name}: expected at most ${MAX_INDENT} spaces, got ${spaces}`)
   return textOf(width) ?? ' '.repeat(spaces)
 }
@@ -135,7 +135,9 @@ const json: Filter = (value, given) => {
   )
   const isOneLine = width.type === 'NullValue'
   const separators =
-    parts.type === 'NullValue' ? [isOneLine ? ', ' : ',', ': '] : itemsOf(parts).map(textFrom)
+    parts.type === 'NullValue'
+      ? [isOneLine ? ', ' : ',', ': ']
+      : itemsOf(parts).map(part => indentation('tojson', text(textFrom(part))))
   const style = {
     text: (one: string) => jsonText(one, isTrue(ascii)),
     words: ['null', 'true', 'false'],
@@ -160,7 +162,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     return text(
       itemsOf(value)
         .map(item => print(attribute ? getter(attribute)(item) : item))
-        .join(print(between)),
+        .join(textFrom(between)),
     )
   },
   last: plain(value =>

@@ -70,18 +70,20 @@ interface LibraryInterpreter {
 const LibraryInterpreter = Interpreter as unknown as new (environment: Environment) => LibraryInterpreter
 
 /** `break` or `continue`, with what its blocks wrote before. */
-class Jump {
+class Jump extends Error {
   written = ''
   readonly isBreak: boolean
   constructor(isBreak: boolean) {
+    super('break and continue are not supported outside of for')
     this.isBreak = isBreak
   }
 }
 
 const COMPARISONS = /^(==|!=|<=?|>=?|in|not in)$/
+const WHOLE = /^(dictsort|max|min|sort|unique)$/
 const SILENT = /^(Set|Macro|Comment)$/
-/** How often a text is repeated at most. */
-const MAX_REPEATS = 10_000
+/** Characters of a text that is repeated. */
+const MAX_REPEATED = 100_000
 
 const calculate =
   (operator: string, compute: (x: number, y: number) => number, make = integer) =>
@@ -114,7 +116,9 @@ const add = (a: Value, b: Value): Value => {
 const multiply = (a: Value, b: Value): Value => {
   const [string, times] = [textOf(a), numberOf(b)]
   if (string === null || times === null || isFloat(b)) return product(a, b)
-  return times > MAX_REPEATS ? refuse(`* by ${times}`) : text(string.repeat(Math.max(0, times)))
+  return string.length * times > MAX_REPEATED
+    ? refuse(`more than ${MAX_REPEATED} repeated characters`)
+    : text(string.repeat(Math.max(0, times)))
 }
 
 const OPERATORS: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
@@ -188,8 +192,8 @@ export class PythonInterpreter extends LibraryInterpreter {
     return super.evaluate(statement, environment)
   }
 
-  /** What is compared, for a budget: the answer is small however long it takes. */
-  protected noteCompared(_value: Value): void {}
+  /** What is gone through as a whole, for a budget: the answer may be small however long it takes. */
+  protected noteWhole(_value: Value): void {}
 
   evaluateBlock(statements: readonly Statement[], environment: Environment): Value {
     let written = ''
@@ -211,12 +215,14 @@ export class PythonInterpreter extends LibraryInterpreter {
     if (operator === 'and' || operator === 'or')
       return isTrue(left) === (operator === 'and') ? this.evaluate(node.right, environment) : left
     const right = this.evaluate(node.right, environment)
-    for (const value of [left, right]) if (COMPARISONS.test(operator)) this.noteCompared(value)
+    for (const value of [left, right]) if (COMPARISONS.test(operator)) this.noteWhole(value)
     return (OPERATORS[operator] ?? (() => refuse(operator)))(left, right)
   }
 
   override applyFilter(operand: Value, filter: Statement, environment: Environment): Value {
     const name = (filter.callee ?? filter).value as string
+    const isByName = filter.args?.[0]?.type === 'KeywordArgumentExpression'
+    if (name === 'map' ? !isByName : WHOLE.test(name)) this.noteWhole(operand)
     const sort = (as: Statement) => listOf(super.applyFilter(operand, as, environment))!
     // The library's order is Python's where there is one.
     if (name === 'sort') return list(sort(filter))

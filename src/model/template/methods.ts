@@ -10,11 +10,13 @@ import {
   list,
   listOf,
   NONE,
+  numberOf,
   print,
   refuse,
   text,
   textOf,
   tuple,
+  UNDEFINED,
   type Value,
 } from './values.ts'
 
@@ -100,8 +102,11 @@ export const methodOf = (value: Value, name: string): Value | null => {
 }
 
 const formatted = (self: string, { args, kwargs }: Given): Value => {
-  const read = (name: string) => (/^\d/.test(name) ? args[Number(name)] : kwargs.get(name))
-  return text(format(self, name => print(read(name) ?? refuse(`format of {${name}}`))))
+  const read = (name: string) => (/^\d/.test(name) ? args[Number(name)] : kwargs.get(name)) ?? UNDEFINED
+  // A list may be short, and long when it is written out.
+  const printed = (value: Value) =>
+    textOf(value) ?? (numberOf(value) === null ? refuse('format', value) : print(value))
+  return text(format(self, name => printed(read(name))))
 }
 
 /** The library hands on arguments by name as the last one. */

@@ -25,7 +25,7 @@ const [LETTERS, MEANT] = ['abfnrtv\\\'"\n', ['\x07', '\b', '\f', '\n', '\r', '\t
 /** A string literal without its quotes, as Python reads it: escapes that it does not know stay as they are. */
 const readString = (literal: string): string =>
   literal.slice(1, -1).replace(/\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|(.))/gs, (whole, x, u, other) => {
-    if (/[xuUN\d]/.test(other) || /^d[89a-f]/i.test(u))
+    if (/[xuUN\d]/.test(other ?? '') || /^d[89a-f]/i.test(u ?? ''))
       throw new Error(`the escape ${whole} is not supported`)
     if (other === undefined) return String.fromCharCode(Number.parseInt(x ?? u, 16))
     return MEANT[LETTERS.indexOf(other)] ?? whole
