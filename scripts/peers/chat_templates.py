@@ -3,11 +3,11 @@
     venv/bin/pip install jinja2==3.1.6 transformers==5.8.0
     venv/bin/python scripts/peers/chat_templates.py FOLDER > renderings.jsonl
     node scripts/peers/chat-templates.mjs renderings.jsonl
-    venv/bin/python scripts/peers/chat_templates.py --snippets src/model/jinja/snippets.golden.json
+    venv/bin/python scripts/peers/chat_templates.py --snippets FILE... > FILE.golden.json
 
 FOLDER has templates (*.jinja), of which each is rendered with each of the conversations below. One JSON object a line: the template's
-name, the conversation's name, what was given, and the text, or the error with which it was refused. With --snippets: each key of
-a JSON object rendered with the messages "odd fields", as an object of the same keys; null for what is refused.
+name, the conversation's name, what was given, and the text, or the error with which it was refused. With --snippets: files of
+snippets, one a line, each rendered alone, as a JSON object of snippets and texts, null for those that are refused.
 """
 
 import copy
@@ -124,16 +124,18 @@ def render(source, messages, tools=None, documents=None, add_generation_prompt=T
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def snippets(file):
-    messages, more = CONVERSATIONS["odd fields"]
-    sources = json.loads(Path(file).read_text())
-    golden = {source: render(source, messages, **more).get("text") for source in sources}
-    print(json.dumps(golden, indent=0))
+def snippets(files):
+    for file in files:
+        sources = [line for line in Path(file).read_bytes().decode().split("\n") if line]
+        sources = [json.loads(line) if line.startswith('"') else line for line in sources]
+        messages, more = CONVERSATIONS["odd fields"]
+        golden = {source: render(source, messages, **more).get("text") for source in sources}
+        print(json.dumps(golden, indent=1, ensure_ascii=True))
 
 
 def main():
     if sys.argv[1] == "--snippets":
-        return snippets(sys.argv[2])
+        return snippets(sys.argv[2:])
     for path in sorted(Path(sys.argv[1]).glob("*.jinja")):
         source = path.read_bytes().decode()
         for name, (messages, more) in CONVERSATIONS.items():
