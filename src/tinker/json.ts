@@ -23,9 +23,15 @@ import { checkedShape, joined } from './protobuf-request.ts'
 /** A number as JSON has it; what is not finite is written as null, or as Python writes it. */
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value === null || value === 'NaN'
 
-const numbersSchema = plainList(isNumber, 'a number, or null', list =>
-  Float64Array.from(list, value => (typeof value === 'number' ? value : Number.NaN)),
-)
+const numbersSchema = plainList(isNumber, 'a number, or null', list => {
+  const values = new Float64Array(list.length)
+  // A loop: millions of them, and `from` with a function takes twenty times as long.
+  for (let i = 0; i < list.length; i++) {
+    const value = list[i]
+    values[i] = typeof value === 'number' ? value : Number.NaN
+  }
+  return values
+})
 
 const isToken = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value
 

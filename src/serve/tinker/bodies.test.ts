@@ -5,7 +5,7 @@ import { endAll, startService } from './service.fixture.ts'
 
 afterEach(endAll)
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 240_000
 /** What the server's thread may compute without a turn for anybody else; Linux tells, whatever else the machine does. */
 const MOST_TURN_MS = 100
 
