@@ -111,7 +111,7 @@ options = dict(url=${JSON.stringify(url)}, criteria=["right", "rude"])
 one = shim.compute_score(data_source="gsm8k", solution_str="The answer is 85.", ground_truth="85",
                          extra_info={"question": "How many?", "num_turns": None}, reward_router_address="unused", **options)
 later = asyncio.run(shim.compute_score_async("gsm8k", "You idiot.", "85", None, **options))
-many = shim.compute_scores(data_sources=["a", "b"], solution_strs=["The answer is 85.", "x"], ground_truths=[85, {"a": 1}],
+many = shim.compute_scores(data_sources=["a", "b"], solution_strs=["The answer is 85.", "x"], ground_truths=[85, {"answer": 1}],
                            extra_infos=[{}, {}], **options)
 print(json.dumps([one, later, many]))`
       const sample = (score: number, right: number, rude: number) => ({
