@@ -189,7 +189,7 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
     const { dir } = await run('open', config)
     const [{ scores, primary, items }] = readEvals(dir)
     expect(primary).toBe('opinion')
-    expect(Object.keys(scores)).toEqual(['opinion', 'answered', 'wellFormed', 'effort'])
+    expect(Object.keys(scores)).toEqual(['opinion', 'answered', 'wellFormed', 'effort', 'greedy.opinion'])
     for (const { scores: own } of items ?? []) expect([0, 1]).toContain(own.opinion)
     // Nothing is proposed for evaluations.
     expect(judge.count('proposals')).toBe(2)
