@@ -3,11 +3,11 @@
 // execution; nothing is trained.
 //
 //   npm run build
-//   node scripts/experiments/rlcer-controls.js [CHECKPOINT [STEPS]]
+//   node scripts/experiments/rlcer-controls.js [CHECKPOINT [STEPS [EMPTY_COT]]]
 //
 // 64 questions x 8 responses a step. Without arguments the shipped start and 44 steps: two minutes of an idle core. Over all answers, as
 // a critic meets them, and within a question that has right and wrong ones, as a group's mean does: questions without a valid criterion
-// pay 0, and are mostly those that all answers get wrong. Errors are those of the differences over steps.
+// pay EMPTY_COT (0), and at the start they are mostly those that all answers get wrong. Errors are those of the differences over steps.
 import { openPolicy } from '../../dist/policy/open.js'
 import { arithmeticQuestions } from '../../dist/recipes/rlcer/arithmetic-questions.js'
 import { rlcerSchema } from '../../dist/recipes/rlcer/config.js'
@@ -19,7 +19,7 @@ import { StepRollouts } from '../../dist/train/rollout.js'
 import { resolveShipped } from '../../dist/util/package.js'
 import { mean, std } from '../../dist/util/statistics.js'
 
-const [folder = 'package:models/arithmetic-start', steps = '44'] = process.argv.slice(2)
+const [folder = 'package:models/arithmetic-start', steps = '44', emptyCot = '0'] = process.argv.slice(2)
 const QUESTIONS = 64
 const CONTROLS = [null, 'shuffled', 'others', 'random', 'flipped']
 
@@ -51,7 +51,7 @@ for (let step = 1; step <= Number(steps); step++) {
       const criteria = control === null ? paying : controlled(paying, control, key)
       const here = { right: [], wrong: [] }
       correct.forEach((isRight, m) => {
-        const reward = cotReward(criteria, m, config.emptyCot)
+        const reward = cotReward(criteria, m, Number(emptyCot))
         if (reward !== null) here[isRight ? 'right' : 'wrong'].push(reward)
       })
       own.right.push(...here.right)
@@ -67,7 +67,7 @@ for (let step = 1; step <= Number(steps); step++) {
 }
 await policy.close()
 
-console.log(`${folder}: ${all / 8} questions x 8, ${((100 * right) / all).toFixed(1)}% right`)
+console.log(`${folder}: ${all / 8} questions x 8, emptyCot ${emptyCot}, ${((100 * right) / all).toFixed(1)}% right`)
 const signed = value => `${value < 0 ? '' : '+'}${value.toFixed(3)}`
 const withError = list =>
   `${signed(mean(list))} (error ${(std(list, 1) / Math.sqrt(list.length)).toFixed(3)})`
