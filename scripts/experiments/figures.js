@@ -7,6 +7,10 @@
 //   node scripts/experiments/figures.js results/rubricem --arm full,stages --figure right
 //   node scripts/experiments/figures.js results/rubricem --arm full --figure rubricChanges --where repeats=1 --ends 12
 //   node scripts/experiments/figures.js results/rit-binary --arm rit --figure thinking --runs
+//   node scripts/experiments/figures.js results/rlcer --arm rlcer --less no-evolving --figure correlation --ends 20
+//
+// With --less each arm is told as its runs less those of another arm with the same cold start and seed: mean, 95% interval (bootstrap
+// over pairs, expanded for so few), how many are above 0, and a sign-flip p that is corrected for nothing.
 //
 // Reads the files of the claims, and runs.jsonl.br where there is one: evaluations at every step that has one, figures of steps that
 // claims and charts name at every step, all others at about 24 of them. An evaluation of an arm on fewer problems than its last one
@@ -14,9 +18,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { expandedInterval, resampledMeans } from '../../dist/experiments/analysis/pair-intervals.js'
 import { readSlimRuns } from '../../dist/experiments/results/slim-runs.js'
 import { scoreValue } from '../../dist/runs/scores.js'
-import { mean } from '../../dist/util/statistics.js'
+import { mean, signFlipTest } from '../../dist/util/statistics.js'
 
 const { values, positionals } = parseArgs({
   options: {
@@ -27,6 +32,8 @@ const { values, positionals } = parseArgs({
     ends: { type: 'string', default: '4' },
     /** NAME=NUMBER: of steps those alone in which this figure is that. */
     where: { type: 'string' },
+    /** The arm whose figures are taken off, pair by pair. */
+    less: { type: 'string' },
     /** Every run's value in place of the mean. */
     runs: { type: 'boolean', default: false },
   },
@@ -35,7 +42,7 @@ const { values, positionals } = parseArgs({
 const fail = message => {
   console.error(message)
   console.error(
-    'usage: node scripts/experiments/figures.js RESULTS [--arm A,B] [--figure PART] [--ends N] [--where NAME=NUMBER] [--runs]',
+    'usage: node scripts/experiments/figures.js RESULTS [--arm A,B] [--figure PART] [--ends N] [--where NAME=NUMBER] [--runs] [--less ARM]',
   )
   process.exit(2)
 }
@@ -169,9 +176,47 @@ const printSteps = runs => {
   }
 }
 
+const lessText = list => {
+  const [low, high] = expandedInterval(resampledMeans(list), list.length, 0.95)
+  const above = list.filter(value => value > 0).length
+  return `${shown(mean(list))} [${shown(low)}, ${shown(high)}], ${above} of ${list.length} above 0, p ${signFlipTest(list).toFixed(4)}`
+}
+
+/** Of a run: the last evaluation of every set, the steps at its ends, and how far it came from one end to the other. */
+const partsOf = run => {
+  const last = run.metrics.at(-1)?.step ?? 0
+  const early = meansOf(run, step => step <= ends)
+  const late = meansOf(run, step => step > last - ends)
+  const found = new Map()
+  for (const [name, value] of late) {
+    found.set(`steps | ${name} | last ${ends}`, value)
+    if (early.has(name))
+      found.set(`steps | ${name} | last ${ends} less first ${ends}`, value - early.get(name))
+  }
+  for (const set of setsOf([run]))
+    for (const [name, value] of figuresOf(run.evals.findLast(row => row.set === set)))
+      if (isNumber(value) && isNamed(name)) found.set(`${set} | ${name}`, value)
+  return found
+}
+
+const printLess = (arm, runs) => {
+  const others = slim.runs.filter(run => run.arm === values.less)
+  if (others.length === 0) fail(`--less ${values.less}: no such arm`)
+  const pairs = runs.flatMap(run => {
+    const other = others.find(({ start, seed }) => start === run.start && seed === run.seed)
+    return other === undefined ? [] : [[partsOf(run), partsOf(other)]]
+  })
+  console.log(`${arm} less ${values.less}, ${pairs.length} pairs`)
+  for (const name of new Set(pairs.flatMap(([own]) => [...own.keys()]))) {
+    const list = pairs.map(([own, other]) => own.get(name) - other.get(name)).filter(Number.isFinite)
+    if (list.length > 1) print(name, lessText(list))
+  }
+}
+
 const printArm = arm => {
   const runs = slim.runs.filter(run => run.arm === arm)
   if (runs.length === 0) fail(`${arm}: no such arm`)
+  if (values.less !== undefined) return printLess(arm, runs)
   console.log(`${arm}, ${runs.length} runs`)
   printEvaluations(runs)
   printSteps(runs)

@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { evalItem } from '../runs/eval-row.fixture.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
-import { fakeContext, fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
+import { fakeContent, fakeContext, fakeRegistration, fakeRuns } from './fake-paper.fixture.ts'
+import { readRegistration } from './plan/read.ts'
 import { recompute, writeRecomputed } from './recompute.ts'
 import { renderPaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
-import { writeResults } from './results/files.ts'
+import { countsOf } from './results/counts.ts'
+import { readClaimFile, writeResults } from './results/files.ts'
 import { analysePaper } from './results/paper.ts'
 import { readSlimRuns, writeSlimRuns } from './results/slim-runs.ts'
 
@@ -58,6 +60,32 @@ describe('results worked out again', () => {
     expect(again.result.analysedWith).toEqual(NOW)
     // Item by item as well: of the last evaluation of both arms.
     expect(again.result.claims[0].comparisons[0].items!.items).toBe(300)
+  })
+
+  it('know what their registration says since, where it is still the same one', () => {
+    const file = join(root, 'since.yaml')
+    const says = (content: object) => writeFileSync(file, JSON.stringify(content))
+    says(fakeContent())
+    const { folder } = leave('since', readRegistration(file))
+    const [{ id }] = fakeRegistration().claims
+    const afterwards = {
+      apart: [{ claims: [id], is: 'by construction', why: 'whatever is trained, it comes out so' }],
+    }
+    says(fakeContent({ afterwards }))
+    const again = recompute(folder, NOW)
+    const { apart, counted } = countsOf(again.result)
+    expect(apart.map(({ claim }) => claim.claim.id)).toEqual([id])
+    expect(counted).toHaveLength(again.result.claims.length - 1)
+    writeRecomputed(folder, again)
+    expect(readClaimFile(folder, id)!.apart).toEqual({
+      is: 'by construction',
+      why: 'whatever is trained, it comes out so',
+    })
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain('## Apart, not counted')
+    expect(renderPaperReport(again.result, again.runs)).toContain('1 apart, not counted')
+    // Another content is another experiment, and says nothing of these results.
+    says(fakeContent({ steps: 61, afterwards }))
+    expect(countsOf(recompute(folder, NOW).result).apart).toEqual([])
   })
 
   it('refuse a file that was cut short or changed, by its name', () => {

@@ -43,3 +43,33 @@ it('prints the p of the test that decides, and what would have been detected', (
   expect(lines).toContain('control random-reward (chance): passed; a note')
   expect(lines).toMatch(/plain − worse: .*: not reproduced; detectable margin 0\.0\d+$/m)
 })
+
+it('shows apart what is not counted, with why, below what is', () => {
+  const told = fakeRegistration({
+    claims: ['YES', 'RUNS', 'SAME'].map(id => ({
+      ...{ ...first, id },
+      arms: id === 'SAME' ? { a: 'plain', b: 'better' } : { a: 'better', b: 'plain' },
+    })),
+    afterwards: {
+      notes: ['The judge knew the answer.'],
+      apart: [{ claims: ['RUNS'], is: 'without its contrast', why: 'no arm goes without what is claimed' }],
+    },
+  })
+  const lines = resultLines(
+    {
+      ...{
+        registration: told,
+        runs: { done: 40, planned: 40, seconds: 1 },
+        claims: analyseClaims(told, runs),
+      },
+      ...{ controls: [], blocks: [], failed: [] },
+    } as unknown as PaperResult,
+    null,
+  )
+  expect(lines[1]).toBe('of 3 claims 1 reproduced, 1 not reproduced; 1 apart, which is not counted')
+  const at = lines.indexOf('apart, whose status is not counted:')
+  expect(lines.findIndex(line => line.startsWith('  SAME:'))).toBeLessThan(at)
+  expect(lines[at + 1]).toMatch(/^ {2}RUNS: reproduced/)
+  expect(lines[at + 2]).toBe('    without its contrast: no arm goes without what is claimed')
+  expect(lines.at(-1)).toBe('  note: The judge knew the answer.')
+})

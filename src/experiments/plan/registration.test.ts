@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
 import { METRICS } from '../metrics/index.ts'
+import { armTraining } from './jobs.ts'
 import { parseRegistration, readRegistration } from './read.ts'
+import { apartOf } from './registration.ts'
 
 const registration = fakeRegistration()
 
@@ -15,6 +17,28 @@ describe('a registration', () => {
     expect(parseRegistration(reversed, 'other.yaml').hash).toBe(registration.hash)
     expect(fakeRegistration({ steps: 61 }).hash).not.toBe(registration.hash)
     expect(registration.hash).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('may say afterwards what its results are worth, under the same hash', () => {
+    const [{ id }] = registration.claims
+    const why = 'whatever is trained, it would have come out so'
+    const apart = [{ claims: [id], is: 'by construction', why }]
+    const told = fakeRegistration({ afterwards: { apart, defaults: { noise: { rate: 1 } } } })
+    expect(told.hash).toBe(registration.hash)
+    expect(apartOf(told, id)).toEqual({ is: 'by construction', why })
+    expect(apartOf(registration, id)).toBe(null)
+    // Defaults stand below all that was registered.
+    expect(armTraining(told, 'better', 1).settings.slice(0, 2)).toEqual([
+      { policy: { threads: 1 } },
+      { noise: { rate: 1 } },
+    ])
+    expect(() => fakeRegistration({ afterwards: { apart: [{ ...apart[0], claims: ['NONE'] }] } })).toThrow(
+      'afterwards.apart[0].claims: expected claims of this file, got "NONE"',
+    )
+    expect(() => fakeRegistration({ afterwards: { apart: [...apart, ...apart] } })).toThrow('got')
+    expect(() => fakeRegistration({ afterwards: { apart: [{ ...apart[0], why: 'so' }] } })).toThrow(
+      'a reason of at least 20 characters',
+    )
   })
 
   it('is refused without its negative controls, unless each that lacks is explained', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refusals } from '../common/refusals.fixture.ts'
+import { ritSchema } from '../rit/config.ts'
 import { rlcerSchema } from './config.ts'
 import { rlcerEntry } from './entry.ts'
 import { planRlcer } from './plan.ts'
@@ -156,6 +157,19 @@ describe('plan and run refuse the same, before anything is trained', () => {
     expect(plan).toMatch(message)
     expect(run).toBe(plan)
     expect(trained).toBe(false)
+  })
+
+  it("keeps no term of a critic in the loss, which is the setting critic's, and refuses one", () => {
+    for (const schema of [rlcerSchema, ritSchema]) {
+      expect(schema.parse({ loss: 'gradus:rlcer' }).loss.value).toBe(null)
+      const { error } = schema.safeParse({
+        loss: { preset: 'gradus:rlcer', value: { coef: 0.3, clip: null } },
+      })
+      expect(error?.issues[0]).toMatchObject({
+        path: ['loss', 'value'],
+        message: "expected nothing; the critic's term is said by critic.coef and critic.clip",
+      })
+    }
   })
 
   it('takes what it has no reason to refuse', async () => {

@@ -58,8 +58,10 @@ export const cotReward = (
  * A negative control: what criteria say of responses, drawn by chance, in another order of the question's responses (`shuffled`),
  * of another response in any case (`others`), or turned round. Depends on the key alone.
  *
- * In a random order the mean of what a response is given is the group's, of which its own is one part in N: nothing is left where
- * the group's mean is taken off, and one part in N of the signal where a critic is the baseline. `others` is the other way round.
+ * Within a question a random order pays nothing for being right: a response keeps its own verdicts once in N times, and those of
+ * others lean the other way by as much, because criteria are chosen by the group that they pay. `others` has that lean alone, one part
+ * in N - 1 of the signal, and `random` neither. Across questions all of them pay what `emptyCot` leaves: to be the one that is right
+ * makes criteria valid, which pay more than none. A group's mean takes that off, a critic does not.
  */
 export const controlled = <Item extends PayingCriterion>(
   criteria: readonly Item[],

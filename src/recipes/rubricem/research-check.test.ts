@@ -96,6 +96,11 @@ describe('a run on real text', () => {
       { memory: { kind: 'bank', file: 'none.jsonl' } },
       /memory\.file: expected a bank file, got nothing at none\.jsonl/,
     ],
+    [
+      'a way of retrieval, which the window decides',
+      { memory: { kind: 'bank', retrieval: 'both' } },
+      /memory\.retrieval: expected nothing, got "both"/,
+    ],
   ])('is refused with %s', (_, changes, message) => {
     expect(() => check(configOf(changes), 'run')).toThrow(message)
   })
