@@ -245,7 +245,8 @@ describe('gradus serve tinker', { timeout: TIMEOUT_MS }, () => {
     const folder = join(state, 'models', model.modelId.replaceAll(':', '-'))
     for (const kind of ['weights', 'sampler_weights'])
       expect(readdirSync(folder).includes(kind) ? readdirSync(join(folder, kind)) : []).toEqual([])
-    expect(await server.stop()).toBe(0)
+    // What was learnt could not be kept.
+    expect(await server.stop()).toBe(1)
     // The same folder, with room.
     const roomy = await start(state)
     expect(await (await client(roomy)).saveState('big')).toMatch(/weights\/big$/)

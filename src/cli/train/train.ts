@@ -88,7 +88,7 @@ const carryOut = async (
   const { signal } = interrupt.ending
   try {
     if (howToBegin(options) === false)
-      refuseTooLarge(await planOf(settings, dir, options, { download, signal }))
+      await refuseTooLarge(planOf(settings, dir, options, { download, signal }))
     const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
       dir,
       resume: howToBegin(options),
@@ -164,10 +164,18 @@ const planOf = async (
   return entry.plan(config)
 }
 
-/** @throws ConfigError for a training whose weights and optimiser are more than this machine's memory */
-const refuseTooLarge = ({ json: { here } }: RunPlan): void => {
-  if (here?.refused)
-    throw new ConfigError(`this machine cannot train it: ${here.refused}`, {
+/**
+ * What cannot be planned is the run's to tell.
+ * @throws ConfigError for a training whose weights and optimiser are more than this machine's memory; Interrupted
+ */
+const refuseTooLarge = async (planned: Promise<RunPlan>): Promise<void> => {
+  const plan = await planned.catch(error => {
+    if (error instanceof Interrupted) throw error
+    return null
+  })
+  const refused = plan?.json.here?.refused
+  if (refused)
+    throw new ConfigError(`this machine cannot train it: ${refused}`, {
       hint: 'take a smaller model, train an adapter (model.lora), or have it on a server (policy.kind: tinker); --dry-run has all figures',
     })
 }

@@ -30,6 +30,7 @@ const withGreedy = (row: EvalRow, greedy: EvalRow): EvalRow => {
   return {
     ...row,
     scores: { ...row.scores, [name]: greedy.scores[primary] },
+    ...(greedy.judgeCalls !== undefined && { judgeCalls: (row.judgeCalls ?? 0) + greedy.judgeCalls }),
     items: row.items?.map(item => {
       const score = byId.get(item.id)
       return score === undefined ? item : { ...item, scores: { ...item.scores, [name]: score } }

@@ -184,7 +184,7 @@ const checkGroup = ({
     )
 }
 
-const checkCredit = ({ critic, normalise, loss, advantage, rollout: { samples } }: RitConfig): void => {
+const checkCredit = ({ critic, normalise, advantage, rollout: { samples } }: RitConfig): void => {
   if (critic === null && samples < 2)
     refuse(
       'rollout.samples',
@@ -193,8 +193,6 @@ const checkCredit = ({ critic, normalise, loss, advantage, rollout: { samples } 
     )
   if (critic !== null && normalise === 'part')
     refuse('normalise', '"reward" with a critic, which estimates the whole reward', 'set critic to null')
-  if (critic === null && loss.value !== null)
-    refuse('loss.value', 'null without a critic', 'set critic, or choose a loss without a value term')
   if (normalise === 'part' && advantage.scale !== 'group')
     refuse(
       'advantage.scale',

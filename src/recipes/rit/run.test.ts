@@ -267,7 +267,6 @@ describe('rit refuses', () => {
     ['parts of one', { reward: 'thinking', normalise: 'part' }, 'normalise: expected "reward"'],
     ['a control of nothing', { reward: 'response', control: 'random' }, 'control: expected nothing'],
     ['a critic by parts', { critic: {}, normalise: 'part' }, 'normalise: expected "reward" with a critic'],
-    ['a value loss without critic', { loss: 'verl:ppo' }, 'loss.value: expected null without a critic'],
     ['a ratio without scaffold', { ratio: 'sampled' }, 'ratio: expected "plain" without a scaffold'],
     [
       'a floor above the ceiling',

@@ -213,7 +213,9 @@ describe('a plan', () => {
       /time +about [\d.]+ million h to about 2\.41 million h on two cores, about \d+ h to about 999 h on an accelerator/,
     )
     expect(text).toMatch(/learning rate 0\.000001 \(constant, warm-up of 10 steps\)/)
-    expect(text).toMatch(/60 questions x 16 at the start and the end, .*, 60 x \d+ every 50 steps between/)
+    expect(text).toMatch(
+      /60 questions x 16 and once greedily at the start and the end, .*, 60 x \d+ every 50 steps between/,
+    )
   })
 
   it('tells of a scaffold, and no minutes where there is not one', () => {

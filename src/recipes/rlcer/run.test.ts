@@ -88,7 +88,7 @@ describe('rlcer on arithmetic', () => {
       expect(setsAt(3)).toEqual(Object.values(EVALUATED_SETS))
       const rowOf = (set: string) => evals.find(row => row.step === 3 && row.set === set) as EvalRow
       const { scores, items } = rowOf('unseen')
-      expect(Object.keys(scores)).toEqual(['accuracy', 'best@2', 'answered'])
+      expect(Object.keys(scores)).toEqual(['accuracy', 'best@2', 'answered', 'greedy.accuracy'])
       expect(items).toHaveLength(6)
       expect(rowOf('hinted').items!.map(({ id }) => id)).toEqual(items!.map(({ id }) => id))
       const [hinted, placebo] = ['hinted', 'placebo'].map(set => rowOf(set).figures!)

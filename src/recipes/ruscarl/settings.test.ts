@@ -202,8 +202,8 @@ describe('preset paper', () => {
     expect(json.parameters).toBeGreaterThan(7.6e9)
     expect(json.parameters).toBeLessThan(7.7e9)
     expect(lines.join('\n')).toMatch(/judge cost {3}unknown/)
-    // Before, at 5, 10, ..., 345, and after: 71 times 500 responses.
-    expect((json.judge as { evaluationCalls: number }).evaluationCalls).toBe(71 * 500 * 11.5)
+    // Before, at 5, 10, ..., 345, and after: 71 times 500 responses, and greedy ones before and after.
+    expect((json.judge as { evaluationCalls: number }).evaluationCalls).toBe(73 * 500 * 11.5)
   })
 
   it('knows what it costs when prices are given', () => {
@@ -284,7 +284,7 @@ describe('the plan of the miniature', () => {
     const callsOf = (plan: ReturnType<typeof planOf>) => (plan.json.judge as JudgePlan).evaluationCalls
     const [whole, shorter] = [planOf({}), planOf({ problemsAtStart: 100 })]
     const sets = evaluation.scaffolded === undefined || evaluation.scaffolded ? 2 : 1
-    const fewer = (evaluation.problems - 100) * (evaluation.samples ?? 1) * sets
+    const fewer = (evaluation.problems - 100) * ((evaluation.samples ?? 1) * sets + 1)
     expect(callsOf(whole) - callsOf(shorter)).toBeCloseTo(fewer * 11.5, 6)
     expect(shorter.lines.join('\n')).toContain(', 100 before the first step')
     // The supervised phase begins with a shorter one, too.
