@@ -73,7 +73,7 @@ describe('ruscarl on conversations', () => {
         [3, 'held-out conversations'],
         [3, 'full scaffold'],
       ])
-      expect(evals[0].judgeCalls).toBe(6)
+      expect(evals[0].judgeCalls).toBe(12)
       // What is kept for reading is what the policy was asked, the scaffold with it.
       const [plain, scaffolded] = evals.map(({ items }) => items![0].sample!.prompt)
       expect(scaffolded.length).toBeGreaterThan(plain.length)
@@ -126,8 +126,9 @@ describe('ruscarl on conversations', () => {
         { ...config, steps: 0 },
         { dir: join(folder, 'http again'), resume: false },
       )
-      expect(evals[0].judgeCalls).toBe(6)
-      expect(readEvals(again.dir)[0].judgeCalls).toBe(6 * evals[0].judgeNullRate!)
+      expect(evals[0].judgeCalls).toBe(12)
+      // What could not be read is asked about again, and nothing else.
+      expect(readEvals(again.dir)[0].judgeCalls).toBeLessThan(evals[0].judgeCalls!)
     },
     SLOW_MS,
   )
