@@ -67,7 +67,9 @@ for (let step = 1; step <= Number(steps); step++) {
 }
 await policy.close()
 
-console.log(`${folder}: ${all / 8} questions x 8, emptyCot ${emptyCot}, ${((100 * right) / all).toFixed(1)}% right`)
+console.log(
+  `${folder}: ${all / 8} questions x 8, emptyCot ${emptyCot}, ${((100 * right) / all).toFixed(1)}% right`,
+)
 const signed = value => `${value < 0 ? '' : '+'}${value.toFixed(3)}`
 const withError = list =>
   `${signed(mean(list))} (error ${(std(list, 1) / Math.sqrt(list.length)).toFixed(3)})`

@@ -142,7 +142,7 @@ export const rlcerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any case, or turned round. Beside a critic take `random` with emptyCot .5, or `critic: null`: the others lean, and emptyCot 0 pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.",
+      'A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any case, or turned round. Beside a critic take `random` with emptyCot .5, or `critic: null`: the others lean, and emptyCot 0 pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
     ),
   controlAt: z
     .enum(['reward', 'verdicts'])
