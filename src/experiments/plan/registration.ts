@@ -174,7 +174,7 @@ const apartSchema = z.strictObject({
     .min(20, 'a reason of at least 20 characters; say what makes it hold, or which arm is missing'),
 })
 
-/** What was found out after the registration. No part of the hash: no run and no status depends on it. */
+/** What was found out after the registration. No part of the hash: no status depends on it. */
 const afterwardsSchema = z.strictObject({
   /** Defaults of the recipe that are other ones since, as they were when this was registered: they stay so for its arms. */
   defaults: settings.default({}),
