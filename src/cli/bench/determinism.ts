@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchDeterminismOptions {
   runs: number
@@ -32,7 +32,7 @@ export const addBenchDeterminism = (bench: Command, io: Io, done: (code: number)
     .option('--runs <n>', 'runs of every operation at every size', count, 50)
     .option('--threads <n>', 'threads inside one operation', count, 2)
     .option('--only <name>', 'one operation: matmul, or one of its cases: "matmul/one column"')
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchDeterminismOptions) => {
       const { benchDeterminism, formatDeterminismBenchmark } = await import('../../bench/index.ts')

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchEngineOptions {
   provider?: 'cpu' | 'webgpu'
@@ -48,7 +48,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
       'as `policy.microBatchTokens` (default: 2048): fewer take less memory',
       count,
     )
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .action(async ({ json, ...options }: BenchEngineOptions) => {
       const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')
       await runBenchmark(

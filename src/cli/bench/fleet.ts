@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchFleetOptions {
   rate: number
@@ -38,7 +38,7 @@ export const addBenchFleet = (bench: Command, io: Io, done: (code: number) => vo
     .option('--endpoints <n>', 'servers of the fleet', count, 50)
     .option('--concurrency <n>', 'calls that a server takes at a time', count, 256)
     .option('--seed <text>', 'decides what happens when', 'fleet')
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, rate, ...options }: BenchFleetOptions) => {
       const { benchFleet, formatFleetBenchmark } = await import('../../bench/index.ts')

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchGrowthOptions {
   threads?: number
@@ -29,7 +29,7 @@ export const addBenchGrowth = (bench: Command, io: Io, done: (code: number) => v
     .option('--threads <n>', 'all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported (default: 2)', count)
     .option('--largest <m>', 'largest model, in millions of weights (default: 100)', count)
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchGrowthOptions) => {
       const { benchGrowth, formatGrowthBenchmark } = await import('../../bench/index.ts')

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchGrpoOptions {
   prompts?: number
@@ -52,7 +52,7 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
       'leave samples with advantage 0 out of the update, as recipes do by default and TRL does not',
     )
     .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, writePrompts, ...options }: BenchGrpoOptions) => {
       const { benchGrpo, formatGrpoBenchmark, grpoPrompts } = await import('../../bench/index.ts')

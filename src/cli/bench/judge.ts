@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchJudgeOptions {
   quick?: boolean
@@ -30,7 +30,7 @@ export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => vo
     .description('What Gradus adds to a judge: verdicts a second, latency, cache, reward server.')
     .option('--quick', 'a few seconds a figure less')
     .option('--server-requests <n>', 'so many requests to the reward server', count)
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, quick, serverRequests }: BenchJudgeOptions) => {
       const { benchJudge, formatJudgeBenchmark } = await import('../../bench/index.ts')

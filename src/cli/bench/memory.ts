@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchMemoryOptions {
   items: number
@@ -22,7 +22,7 @@ export const addBenchMemory = (bench: Command, io: Io, done: (code: number) => v
     .option('--dims <n>', 'dimensions of their vectors', count, 256)
     .option('--top <n>', 'items that a query finds', count, 2)
     .option('--queries <n>', 'queries, one after the other', count, 200)
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .action(async ({ json, ...options }: BenchMemoryOptions) => {
       const { benchMemory, formatMemoryBenchmark } = await import('../../bench/index.ts')
       await runBenchmark(

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchOverlapOptions {
   latency?: number
@@ -52,7 +52,7 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
     .option('--rounds <n>', 'rounds, in which all kinds take turns; medians are reported', count)
     .option('--threads <n>', 'threads of one engine, shared by two', count, 2)
     .option('--rows <n>', 'rollouts that are decoded together (policy.maxRows)', count)
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ recipe, ...options }: BenchOverlapOptions) => {
       await MEASURES[recipe](io, options)

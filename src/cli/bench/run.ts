@@ -1,8 +1,13 @@
 /** @file How every `gradus bench` runs: progress on stderr, then the result. */
 
+import { Option } from 'commander'
 import type { OnProgress } from '../../bench/index.ts'
 import { formatDuration } from '../../util/format.ts'
 import { type Io, printJson } from '../io.ts'
+
+/** Of every benchmark. */
+export const jsonOption = (): Option =>
+  new Option('--json', 'print the result as JSON; progress goes to stderr')
 
 /** Measures, and prints what came of it: as JSON, or as `format` puts it. */
 export const runBenchmark = async <Result>(

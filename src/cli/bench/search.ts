@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchSearchOptions {
   passages?: number
@@ -26,7 +26,7 @@ export const addBenchSearch = (bench: Command, io: Io, done: (code: number) => v
     .description('A local search index: time to build and to ask it, memory, bytes.')
     .option('--passages <n>', 'passages of the index (default: 1000000)', count)
     .option('--queries <n>', 'queries that are asked (default: 300)', count)
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, passages, queries }: BenchSearchOptions) => {
       const { benchSearch, formatSearchBenchmark } = await import('../../bench/index.ts')

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchSoakOptions {
   requests: number
@@ -29,7 +29,7 @@ export const addBenchSoak = (bench: Command, io: Io, done: (code: number) => voi
     .option('--requests <n>', 'requests at least', count, 200_000)
     .option('--in-work <n>', 'requests under way at once', count, 32)
     .option('--seed <text>', 'decides which requests come in which order', 'soak')
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchSoakOptions) => {
       const { benchSoak, formatSoak } = await import('../../bench/index.ts')

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { runBenchmark } from './run.ts'
+import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchTinkerOptions {
   steps?: number
@@ -32,7 +32,7 @@ export const addBenchTinker = (bench: Command, io: Io, done: (code: number) => v
     .option('--prompts <n>', 'groups of a step (default: 16)', count)
     .option('--samples <n>', 'samples of a group (default: 8)', count)
     .option('--max-tokens <n>', 'tokens of a sample (default: 64)', count)
-    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchTinkerOptions) => {
       const { benchTinker, formatTinkerBenchmark } = await import('../../bench/index.ts')
