@@ -4,8 +4,11 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { greedyName } from '../../runs/scores.ts'
 import type { Evaluate } from './evaluation.ts'
 
-interface SampledEvaluation {
-  evaluation: { greedy: boolean; samples: number; temperature: number }
+/** What settles whether and how answers are drawn by chance. */
+export interface SampledEvaluation {
+  greedy: boolean
+  samples: number
+  temperature: number
 }
 
 /** One answer without chance, and nothing that is asked of several or in other ways; keys that a recipe lacks change nothing. */
@@ -15,11 +18,11 @@ const GREEDY = {
 }
 
 /** Whether a second pass is made: samples may be greedy themselves. */
-const isBesideGreedy = ({ greedy, samples, temperature }: SampledEvaluation['evaluation']): boolean =>
+const isBesideGreedy = ({ greedy, samples, temperature }: SampledEvaluation): boolean =>
   greedy && !(temperature === 0 && samples === 1)
 
 /** For the plan's line. */
-export const greedyWords = (evaluation: SampledEvaluation['evaluation']): string =>
+export const greedyWords = (evaluation: SampledEvaluation): string =>
   isBesideGreedy(evaluation) ? ' and once greedily' : ''
 
 /** A row with the primary score of greedy answers to the same problems, also by problem. */
@@ -42,7 +45,7 @@ const withGreedy = (row: EvalRow, greedy: EvalRow): EvalRow => {
  * Evaluation by samples; at the start and the end its first row also has the primary score of greedy answers, where that is asked for.
  * @param evaluationOf the evaluation by settings; `alone` of the second pass, which no further judge and no other set needs
  */
-export const besideGreedy = <Config extends SampledEvaluation>(
+export const besideGreedy = <Config extends { evaluation: SampledEvaluation }>(
   config: Config,
   evaluationOf: (config: Config, alone: boolean) => Evaluate,
 ): Evaluate => {

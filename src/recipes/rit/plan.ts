@@ -4,15 +4,15 @@ import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
-import { greedyWords } from '../common/greedy.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { evaluatedSamples } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { tokensOf } from '../common/step-work.ts'
-import { shorterStart } from '../common/test-problems.ts'
+import { evaluationLine } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { freshShape, type TaskFigures, taskFigures } from './tasks.ts'
@@ -60,9 +60,11 @@ const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: Task
     config.thinkingBy === 'group'
       ? rollout.prompts * (looks + rollout.samples * (perResponse - 1))
       : rollout.prompts * rollout.samples * perResponse
-  const ends = 2 * Math.min(evaluation.problems, test) * (evaluation.samples + Number(evaluation.greedy))
-  const between = evaluation.every > 0 ? Math.max(0, Math.ceil(steps / evaluation.every) - 1) : 0
-  const evaluated = ends + between * Math.min(evaluation.problemsBetween, test) * evaluation.samplesBetween
+  const { samples: evaluated } = evaluatedSamples(steps, {
+    ...evaluation,
+    problems: Math.min(evaluation.problems, test),
+    problemsBetween: Math.min(evaluation.problemsBetween, test),
+  })
   const calls = callsPerStep * steps + evaluated * perResponse
   const { cost, promptTokens, completionTokens } = estimateJudging(judge.fleet, {
     calls,
@@ -79,7 +81,7 @@ const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: Task
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRit = (config: RitConfig): RunPlan => {
   check(config, 'plan')
-  const { rollout, steps, rubric, scaffold, critic, evaluation } = config
+  const { rollout, steps, rubric, scaffold, critic } = config
   const data = taskFigures(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
@@ -110,7 +112,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       ...memoryLine(config.memory),
       ...judging.lines,
       `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
-      `evaluation   ${formatInteger(Math.min(evaluation.problems, test))} problems x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, test))} x ${evaluation.samplesBetween} every ${evaluation.every} steps between` : ''}`,
+      evaluationLine(config, { test, noun: 'problems' }),
       ...needs,
       ...machine.lines,
     ],

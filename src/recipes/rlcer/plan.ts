@@ -4,13 +4,12 @@ import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { machinePlan } from '../common/feasible.ts'
-import { greedyWords } from '../common/greedy.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { tokensOf } from '../common/step-work.ts'
-import { shorterStart } from '../common/test-problems.ts'
+import { evaluationLine } from '../common/test-problems.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check } from './check.ts'
@@ -151,7 +150,10 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
       ...judgeLinesOf(config, data, work),
       `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
-      `evaluation   ${formatInteger(evaluation.problems)} questions x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
+      evaluationLine(config, {
+        noun: 'questions',
+        also: evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : '',
+      }),
       ...needs,
       ...machine.lines,
     ],

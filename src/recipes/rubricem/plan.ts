@@ -9,13 +9,12 @@ import { hasRows } from '../../util/brought-rows.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { machinePlan } from '../common/feasible.ts'
-import { greedyWords } from '../common/greedy.ts'
 import { planTraining } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
-import { shorterStart, testProblems } from '../common/test-problems.ts'
+import { evaluationLine } from '../common/test-problems.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
 import { check } from './check.ts'
@@ -289,7 +288,6 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
     recordsModelConfig,
     { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
   )
-  const lookedUp = testProblems(config, steps, true)
   const next = nextOf(config)
   const machine = machinePlan(config, time, sizes.memoryBytes)
   return {
@@ -304,7 +302,10 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
       ...judging.lines,
       `optimiser    GRPO, AdamW, ${learning}`,
-      `evaluation   ${formatInteger(lookedUp)} questions x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${evaluation.reuse ? ', there with lessons as well' : ''}${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(evaluation.problemsBetween)} x ${evaluation.samples} every ${evaluation.every} steps between` : ''}`,
+      evaluationLine(config, {
+        noun: 'questions',
+        also: evaluation.reuse ? ', there with lessons as well' : '',
+      }),
       ...needs,
       ...machine.lines,
       ...nextLines(next),

@@ -4,7 +4,6 @@ import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { machinePlan } from '../common/feasible.ts'
-import { greedyWords } from '../common/greedy.ts'
 import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { planTraining } from '../common/plan.ts'
@@ -12,7 +11,7 @@ import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
 import type { StepWork } from '../common/step-work.ts'
-import { shorterStart } from '../common/test-problems.ts'
+import { evaluationLine } from '../common/test-problems.ts'
 import { check } from './check.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
 import { dataFigures } from './data-figures.ts'
@@ -115,7 +114,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
       ...judgeLines(judge, heldOutJudge),
       ...groupLines(config),
-      `evaluation   ${formatInteger(Math.min(evaluation.problems, data.test))} problems x ${evaluation.samples}${greedyWords(evaluation)} at the start and the end${shorterStart(config)}${evaluation.every > 0 ? `, ${formatInteger(Math.min(evaluation.problemsBetween, data.test))} every ${evaluation.every} steps between` : ''}`,
+      evaluationLine(config, { test: data.test, noun: 'problems' }),
       ...needs,
       ...machine.lines,
     ],
