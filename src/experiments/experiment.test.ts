@@ -65,13 +65,17 @@ it('a start that is there takes no time: a plan knows how long the rest takes th
   expect(experiment.plan()).toMatchObject({ secondsAll: 0, done: arms.length })
 })
 
+/** What a run says of itself. */
+const infoOf = (config: object): string =>
+  JSON.stringify({ id: 'run', createdAt: '2026-01-01T00:00:00.000Z', config })
+
 describe('settings that changed since', () => {
   /** The preset has this learning rate by now. */
   const withRate = (rate: number, more: object = {}) => {
     const resolve: ResolveTraining = ({ settings }) =>
       Object.assign({ steps: 10, rate, ...more }, ...settings)
     const execute: Execute = async ({ dir, training }) => {
-      writeFileAtomic(join(dir, 'config.json'), JSON.stringify({ config: resolve(training, '') }))
+      writeFileAtomic(join(dir, 'config.json'), infoOf(resolve(training, '')))
       leaveCheckpoint(dir)
       return { finished: true }
     }
@@ -100,7 +104,7 @@ describe('settings that changed since', () => {
       const experiment = experimentOf(async ({ dir, training }) => {
         // A look at the start, which has no steps, is not what is stopped.
         if (training.settings.some(layer => layer.steps === 0)) return { finished: true }
-        writeFileAtomic(join(dir, 'config.json'), JSON.stringify({ config: merged(training, '') }))
+        writeFileAtomic(join(dir, 'config.json'), infoOf(merged(training, '')))
         leaveCheckpoint(dir, false)
         stop.abort()
         return { finished: false }

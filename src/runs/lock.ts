@@ -197,8 +197,8 @@ export interface RunLock {
 }
 
 /**
- * Takes the lock of a run folder, or of another one that has one writer. A lock whose process is dead is taken over, and so is one of another host that has not
- * been touched for minutes.
+ * Takes the lock of a run folder, or of another one that has one writer. A lock whose process is dead is taken over, and so is one
+ * of another host that has not been touched for minutes.
  * @throws RunError when a living process holds it
  */
 export const takeLock = (dir: string, of: Locked = RUN): RunLock => {

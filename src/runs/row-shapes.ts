@@ -109,7 +109,7 @@ const maybeObject: Shape = { ...object, optional: true }
 /** As `checkedRollout`, of config.json: what lists, reports and pages show of it. */
 export const checkedInfo = checked<RunInfo>(
   {
-    ...{ id: maybeText, createdAt: maybeText, recipe: maybeText, preset: maybeText, model: maybeText },
+    ...{ id: text, createdAt: text, recipe: maybeText, preset: maybeText, model: maybeText },
     ...{ version: maybeText, primarySet: maybeText, rewardFormula: maybeText },
     seed: {
       is: seed => isText(seed) || typeof seed === 'number',

@@ -101,7 +101,10 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
     const registration = fakeRegistration()
     const [, job] = jobsOf(registration, workFolders(join(dir, 'work'), registration), () => ({}))
     const config = ruscarlSchema.parse({ rollout: { prompts: 2, samples: 2, maxTokens: 12 } })
-    const run = { config: { ...config, model: { ...config.model, folder: start } } }
+    const run = {
+      ...{ id: 'run', createdAt: '2026-01-01T00:00:00.000Z' },
+      config: { ...config, model: { ...config.model, folder: start } },
+    }
     writeFileAtomic(join(runDir(job), 'config.json'), JSON.stringify(run))
     symlinkSync(join(dir, 'start', 'checkpoints'), join(runDir(job), 'checkpoints'))
     const arms = [job.arm]
