@@ -89,10 +89,14 @@ const prepare = (arm, drop, model) => {
 const MOST_TOKENS = { ifeval: 1280, ifbench: 1280, rows: 128 }
 const answersOf = (name, task) => join(out, 'answers', `${name}-${task}.jsonl`)
 
-/** Greedy answers to a task, kept as they come: a benchmark, or the generated rows that are never trained, by all criteria. */
-const evaluate = (task, name, ...model) => {
+/**
+ * Greedy answers to a task, kept as they come: a benchmark, or the generated rows that are never trained, by all criteria.
+ * @param modelOf arguments that name the model; called only where answers are missing, so kept answers need no training
+ */
+const evaluate = (task, name, modelOf) => {
   const result = join(out, 'answers', `${name}-${task}.json`)
   if (existsSync(result)) return
+  const model = modelOf()
   const data = join(out, 'data/content')
   const asked =
     task === 'rows'
@@ -129,11 +133,11 @@ const run = () => {
   if (model === undefined) throw new Error('expected --model')
   mkdirSync(join(out, 'answers'), { recursive: true })
   prepare('content', [], model)
-  const measureAll = (tasks, name, ...candidate) => {
-    for (const task of tasks) evaluate(task, name, ...candidate)
+  const measureAll = (tasks, name, candidate) => {
+    for (const task of tasks) evaluate(task, name, candidate)
     for (const task of tasks) if (task !== 'ifbench') judge(name, task)
   }
-  measureAll(['ifeval', 'ifbench', 'rows'], 'start', '--model', model)
+  measureAll(['ifeval', 'ifbench', 'rows'], 'start', () => ['--model', model])
   const arms = values.arms?.split(',') ?? Object.keys(registration.arms)
   const seeds = arm => values.seeds?.split(',').map(Number) ?? registration.arms[arm].seeds
   for (const seed of [...new Set(arms.flatMap(seeds))])
@@ -141,7 +145,7 @@ const run = () => {
       measureAll(
         registration.arms[arm].tasks ?? ['ifeval', 'ifbench', 'rows'],
         `${arm}-${seed}`,
-        ...['--model', model, '--adapter', train(arm, seed, model)],
+        () => ['--model', model, '--adapter', train(arm, seed, model)],
       )
 }
 
