@@ -142,11 +142,12 @@ const run = () => {
   const seeds = arm => values.seeds?.split(',').map(Number) ?? registration.arms[arm].seeds
   for (const seed of [...new Set(arms.flatMap(seeds))])
     for (const arm of arms.filter(each => seeds(each).includes(seed)))
-      measureAll(
-        registration.arms[arm].tasks ?? ['ifeval', 'ifbench', 'rows'],
-        `${arm}-${seed}`,
-        () => ['--model', model, '--adapter', train(arm, seed, model)],
-      )
+      measureAll(registration.arms[arm].tasks ?? ['ifeval', 'ifbench', 'rows'], `${arm}-${seed}`, () => [
+        '--model',
+        model,
+        '--adapter',
+        train(arm, seed, model),
+      ])
 }
 
 run()
