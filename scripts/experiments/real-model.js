@@ -107,7 +107,7 @@ const evaluate = (task, name, modelOf) => {
   writeFileSync(result, told)
 }
 
-/** What the judge makes of answers that are there; short ones also by how likely they are to it. */
+/** What the judge makes of answers that are there; those to rows, which are short, also by how likely they are to it. */
 const judge = (name, task) => {
   const result = join(out, 'answers', `${name}-${task}-quality.json`)
   if (values.judge === undefined || existsSync(result)) return
@@ -117,14 +117,22 @@ const judge = (name, task) => {
   writeFileSync(result, node(script, '--judge', values.judge, ...args))
 }
 
-/** Where the weights of a run end. */
+/** Where the weights of a run end; of an arm that is another's beginning, that one's checkpoint. */
 const train = (arm, seed, model) => {
-  const { drop = [] } = registration.arms[arm]
-  const folder = prepare(arm, drop, model)
-  const dir = join(out, 'runs', `${arm}-${seed}`)
-  const last = join(dir, 'checkpoints', `step-${String(registration.settings.steps).padStart(6, '0')}`)
-  if (!existsSync(join(last, 'adapter_config.json')))
-    gradus('train', join(folder, 'train.yaml'), '--out', dir, '--set', `seed=${seed}`, '--resume-or-start')
+  const { drop = [], of, steps = registration.settings.steps } = registration.arms[arm]
+  if (of !== undefined) train(of, seed, model)
+  const dir = join(out, 'runs', `${of ?? arm}-${seed}`)
+  const last = join(dir, 'checkpoints', `step-${String(steps).padStart(6, '0')}`)
+  if (existsSync(join(last, 'adapter_config.json'))) return last
+  const settings = [`seed=${seed}`, `steps=${steps}`].flatMap(each => ['--set', each])
+  gradus(
+    'train',
+    join(prepare(arm, drop, model), 'train.yaml'),
+    '--out',
+    dir,
+    ...settings,
+    '--resume-or-start',
+  )
   return last
 }
 
@@ -135,7 +143,7 @@ const run = () => {
   prepare('content', [], model)
   const measureAll = (tasks, name, candidate) => {
     for (const task of tasks) evaluate(task, name, candidate)
-    for (const task of tasks) if (task !== 'ifbench') judge(name, task)
+    judge(name, tasks[0])
   }
   measureAll(['ifeval', 'ifbench', 'rows'], 'start', () => ['--model', model])
   const arms = values.arms?.split(',') ?? Object.keys(registration.arms)
