@@ -230,7 +230,7 @@ export const paperSummary = (result: PaperResult, folder = '.'): string => {
   const sections = [
     `# ${title}`,
     ...(summary === undefined ? [] : [summary]),
-    `${facts.join(' · ')}. Curves and every run: report.html, drawn anew by `--recompute --write`.`,
+    `${facts.join(' · ')}. Curves and every run: report.html, drawn anew by \`--recompute --write\`.`,
     'Differences are means over pairs of runs with the same cold start and seed, with 95% bootstrap intervals (widened for few pairs, and against the start by its own sampling error), and hold for these cold starts; shares are in percent, their differences in points. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it. Detectable: the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show.',
     ...result.registration.afterwards.notes,
     claimsSection(result),
