@@ -15,7 +15,7 @@ import type { RepeatedCase } from './repeated-case.ts'
 const ROUNDING = 1e-4
 
 /** What became of one case at one size. */
-export interface DeterminismFigure {
+interface DeterminismFigure {
   runs: number
   /** Runs with other bits than the first. */
   differing: number
@@ -28,7 +28,7 @@ export interface DeterminismFigure {
 }
 
 /** `whole` is the size of what has only one. */
-export type DeterminismSizes = Partial<Record<DeterminismSize | 'whole', DeterminismFigure>>
+type DeterminismSizes = Partial<Record<DeterminismSize | 'whole', DeterminismFigure>>
 
 export interface DeterminismBenchmark {
   runs: number

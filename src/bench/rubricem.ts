@@ -43,7 +43,7 @@ export interface RubricemBenchOptions {
 }
 
 /** Seconds a step, medians over the rounds. */
-export interface AtOnce {
+interface AtOnce {
   /** Each alone, nothing beside it: sampling with a judge that answers at once, all calls of a step's judge, the update. */
   sampleS: number
   judgeS: number
@@ -56,14 +56,14 @@ export interface AtOnce {
 }
 
 /** Seconds a step of all three at once (`pipeline`), over the longest of them, and over their sum; medians over the rounds. */
-export interface Together {
+interface Together {
   stepS: number
   toLongest: number
   toSum: number
 }
 
 /** Rollouts of several turns, single turns each of which is as long as one of them, and single turns that are all as long as their mean. */
-export interface TurnsBenchmark {
+interface TurnsBenchmark {
   /** Turns and tokens of a rollout, and how many of the tokens the policy wrote. */
   turns: number
   tokens: number

@@ -40,7 +40,7 @@ const INSTRUCTIONS_ROW = {
 }
 
 /** A small rubric in every format that is read. */
-export const RUBRICS: Readonly<Record<string, unknown>> = {
+const RUBRICS: Readonly<Record<string, unknown>> = {
   native: {
     id: 'q1',
     prompt: 'Why?',

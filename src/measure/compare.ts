@@ -33,7 +33,7 @@ export interface Pair {
 }
 
 /** A figure of both on the problems that both have. */
-export const pairsOf = (a: Measured, b: Measured, name: string): Pair[] => {
+const pairsOf = (a: Measured, b: Measured, name: string): Pair[] => {
   const others = new Map(b.items.map(({ id, values }) => [id, values[name] as Counted | undefined]))
   return a.items.flatMap(({ id, values }) => {
     const [own, other] = [values[name] as Counted | undefined, others.get(id)]

@@ -43,7 +43,7 @@ export interface BankRow {
   vector: Float32Array | null
 }
 
-export const bankHeader = (embedder: Embedder, rows: readonly BankRow[]): BankHeader => ({
+const bankHeader = (embedder: Embedder, rows: readonly BankRow[]): BankHeader => ({
   gradus: 'bank',
   version: VERSION,
   embedder: embedder.name,

@@ -291,7 +291,7 @@ export interface GroupedBatch {
 }
 
 /** Tokens without padding, and the positions of all places, int32 [P, S] or [P, G, T]. */
-export interface Unpadded {
+interface Unpadded {
   places: Places
   positions: Tensor
 }

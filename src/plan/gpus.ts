@@ -4,7 +4,7 @@ import { UsageError } from '../util/errors.ts'
 import { formatInteger } from '../util/format.ts'
 import { closest, describeValue } from '../util/schema.ts'
 
-export interface Gpu {
+interface Gpu {
   name: string
   /** Dense bfloat16 products with float32 sums, operations a second at their best. */
   flops: number

@@ -30,7 +30,7 @@ export interface PlanRequest {
   prices?: { gpuHour?: number; judgeIn?: number; judgeOut?: number }
 }
 
-export interface JudgeLoad {
+interface JudgeLoad {
   callsPerStep: number
   /** Read and written in a step; `sharedIn` of those read are in a prefix cache. */
   tokensIn: number

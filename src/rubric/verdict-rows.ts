@@ -6,7 +6,7 @@ import { parseWith } from '../util/schema.ts'
 import type { Rubric } from './criterion.ts'
 
 /** Credits of one judgement of a response, by criterion id; null where the judge gave none. */
-export type Judgement = Readonly<Record<string, number | null>>
+type Judgement = Readonly<Record<string, number | null>>
 
 /** What is known about one response. */
 export interface VerdictRow {

@@ -7,7 +7,7 @@ import { passesWithRoom, wordsOfCode } from '../util/file-failure.ts'
 export class RunError extends GradusError {}
 
 /** A RunError that says what a failed write means; errors that are not from the system come back as they are. */
-export const writeFailure = (path: string, error: unknown): Error => {
+const writeFailure = (path: string, error: unknown): Error => {
   if (error instanceof GradusError) return error
   const code = (error as NodeJS.ErrnoException).code
   if (code === undefined) return error as Error

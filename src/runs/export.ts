@@ -7,7 +7,7 @@ import { readEvals, readMetrics, readRunInfo } from './readers.ts'
 export type ExportedRows = 'metrics' | 'evals'
 
 /** A cell; null and what a row does not have are empty. */
-export type Cell = string | number | boolean | null
+type Cell = string | number | boolean | null
 
 export type FlatRow = Record<string, Cell>
 

@@ -92,7 +92,7 @@ export const stepOf = (row: unknown): number | null => {
 const EVENTS = 'events.jsonl'
 
 /** Whether a file still begins with what it held then. */
-export const beginsWith = (path: string, { bytes, sha256 }: RowExtent): boolean => {
+const beginsWith = (path: string, { bytes, sha256 }: RowExtent): boolean => {
   if (sizeOf(path) < bytes) return false
   if (bytes === 0) return true
   const hash = createHash('sha256')

@@ -147,7 +147,7 @@ export interface NewLines {
 }
 
 /** A row that is longer is none: nobody could hold it and what is made of it. */
-export const MAX_LINE_BYTES = 64 * 1024 ** 2
+const MAX_LINE_BYTES = 64 * 1024 ** 2
 
 /** @throws DataError for a line at a byte that is longer than a row can be */
 export const assertLineFits = (path: string, offset: number, bytes: number): void => {

@@ -26,7 +26,7 @@ import { DataError, type GradusError } from '../util/errors.ts'
 import { fileFailure, withFile } from '../util/file-failure.ts'
 
 const MAGIC = 'GRADUSIX'
-export const INDEX_VERSION = 1
+const INDEX_VERSION = 1
 const PRELUDE_BYTES = 64
 /** Arrays of four and eight bytes begin at multiples of this. */
 const ALIGNMENT = 8
@@ -36,7 +36,7 @@ const CHUNK_BYTES = 64 * 1024 * 1024
 /** A table of contents is a few hundred bytes. */
 const MAX_TABLE_BYTES = 1 << 20
 
-export const PARTS = ['documents', 'offsets', 'lengths', 'terms', 'starts', 'passages', 'counts'] as const
+const PARTS = ['documents', 'offsets', 'lengths', 'terms', 'starts', 'passages', 'counts'] as const
 export type Part = (typeof PARTS)[number]
 
 const size = z.int().nonnegative()

@@ -28,7 +28,7 @@ const stemOf = (word: string): string => {
 }
 
 /** The stem of a word as it stands in a text; null for a stop word, a single character and what is no word. */
-export const termOf = (word: string): string | null => {
+const termOf = (word: string): string | null => {
   const lower = word.toLowerCase()
   if (lower.length < 2 || lower.length > MAX_WORD || STOP_WORDS.has(lower)) return null
   return stemOf(lower)

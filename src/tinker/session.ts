@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import { TinkerError } from './errors.ts'
 
 /** The version of the official SDK whose JSON dialect is spoken: some servers want to know. */
-export const SDK_VERSION = '0.24.1'
+const SDK_VERSION = '0.24.1'
 const HEARTBEAT_MS = 10_000
 
 const sessionSchema = z.looseObject({

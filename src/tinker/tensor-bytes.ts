@@ -3,7 +3,7 @@
 import { DataError } from '../util/errors.ts'
 import type { WireDtype, WireTensor } from './messages.ts'
 
-export const BYTES_PER_VALUE: Readonly<Record<WireDtype, number>> = { float32: 4, int64: 8, int32: 4 }
+const BYTES_PER_VALUE: Readonly<Record<WireDtype, number>> = { float32: 4, int64: 8, int32: 4 }
 
 export const tensorBytes = ({ dtype, data }: Pick<WireTensor, 'dtype' | 'data'>): Uint8Array => {
   const size = BYTES_PER_VALUE[dtype]

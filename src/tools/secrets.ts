@@ -13,7 +13,7 @@ const variableSchema = z.strictObject({
 })
 
 /** A value as it is, or the name of the environment variable that holds it, with what stands before it (`Bearer `). */
-export const valueSchema = z.union([z.string(), variableSchema])
+const valueSchema = z.union([z.string(), variableSchema])
 export type ConfiguredValue = z.output<typeof valueSchema>
 
 /**
@@ -58,7 +58,7 @@ const HIDDEN = '[secret]'
 const SHORTEST = 4
 
 /** The value of an environment variable. @throws ConfigError naming the variable where it is not set */
-export const readVariable = (name: string, where: string, env: Environment): string => {
+const readVariable = (name: string, where: string, env: Environment): string => {
   const value = env[name]?.trim()
   if (value) return value
   throw new ConfigError(`${where}: expected the environment variable ${name} to be set, got nothing`, {

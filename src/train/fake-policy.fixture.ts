@@ -20,7 +20,7 @@ import type { LossSpec } from '../rl/loss.ts'
 /** Response tokens of a sample by prompt and index. */
 export type Respond = (prompt: number, index: number) => readonly number[]
 
-export const STATS = {
+const STATS = {
   loss: 0.5,
   parts: { policy: 0.5, kl: 0.25, entropy: 0, value: 0, crossEntropy: 0 },
   gradNorm: 2,

@@ -10,7 +10,7 @@ import type { JsonlLine } from './jsonl-line.ts'
 import { needsBringing, type RowOptions, streamRows } from './row-stream.ts'
 
 /** Most characters of the rows of one file that are held at once. */
-export const MAX_BROUGHT_CHARS = 2 * 1024 ** 3
+const MAX_BROUGHT_CHARS = 2 * 1024 ** 3
 
 /** What a run notes of a file on the hub, so that a resume reads the same. */
 export interface BroughtFile {

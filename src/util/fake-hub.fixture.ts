@@ -8,7 +8,7 @@ export const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 export const NEXT_COMMIT = 'fedcba9876543210fedcba9876543210fedcba98'
 
 /** What goes wrong with a request; `cut`: the body ends in its middle, `whole`: the range is passed over. */
-export type HubFault = number | 'cut' | 'whole' | 'hang up' | 'nonsense'
+type HubFault = number | 'cut' | 'whole' | 'hang up' | 'nonsense'
 
 export interface FakeHub {
   url: string

@@ -61,7 +61,7 @@ export const wordsOfCode = (code: string): Words => {
 export const passesWithRoom = (code: string): boolean => ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'].includes(code)
 
 /** Whether an error came from the system or its file functions, and not from this program's own code. */
-export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error &&
   !(error instanceof GradusError) &&
   typeof (error as NodeJS.ErrnoException).code === 'string'

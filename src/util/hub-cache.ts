@@ -20,7 +20,7 @@ export const cacheFolder = (): string => {
 }
 
 /** Folder of a model's repository in the cache. @param repo OWNER/NAME */
-export const repoFolder = (repo: string): string => join(cacheFolder(), `models--${repo.replace('/', '--')}`)
+const repoFolder = (repo: string): string => join(cacheFolder(), `models--${repo.replace('/', '--')}`)
 
 export const snapshotFolder = (repo: string, commit: string): string =>
   join(repoFolder(repo), 'snapshots', commit)

@@ -76,7 +76,7 @@ export const pairedBootstrapInterval = (
 ): Interval => bootstrapInterval(pairedDifferences(treated_I_S, control_I_S), options)
 
 /** Mean difference per problem: the observations that paired intervals and tests work on. */
-export const pairedDifferences = (
+const pairedDifferences = (
   treated_I_S: readonly ArrayLike<number>[],
   control_I_S: readonly ArrayLike<number>[],
 ): number[] => {

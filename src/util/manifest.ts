@@ -82,7 +82,7 @@ const hashFileInTurns = async (path: string): Promise<FileEntry> => {
 }
 
 /** Paths of a folder's files, with slashes, the manifest left out. */
-export const filesIn = (folder: string): string[] =>
+const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => !entry.isDirectory())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))

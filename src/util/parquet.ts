@@ -9,7 +9,7 @@ import { closest } from './schema.ts'
 /** Most bytes, uncompressed, of rows that are read at once where a file lets us read less than a row group. */
 const BATCH_BYTES = 64 * 1024 * 1024
 /** Most bytes, uncompressed, of a row group that can only be read whole. */
-export const MAX_GROUP_BYTES = 1024 * 1024 * 1024
+const MAX_GROUP_BYTES = 1024 * 1024 * 1024
 /** A file's list of what lies where is read whole; that of a file of a hundred thousand row groups is smaller. */
 const MAX_FOOTER_BYTES = 256 * 1024 * 1024
 

@@ -8,7 +8,7 @@ const SECRET_NAME =
 const VOCABULARY_TOKEN = /(?:^|[\W_])(?:bos|eos|pad|unk|sep|cls|mask|stop|start|end)[\W_]?token$/
 
 /** Whether a name is one that secrets have. */
-export const isSecretName = (name: string): boolean => {
+const isSecretName = (name: string): boolean => {
   const apart = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
   return SECRET_NAME.test(apart.replace(/[^a-z0-9]/g, '')) && !VOCABULARY_TOKEN.test(apart)
 }

@@ -23,7 +23,7 @@ export const logChoose = (n: number, k: number): number => {
 }
 
 /** Density of the standard normal distribution. */
-export const normalPdf = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI)
+const normalPdf = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI)
 
 /** P(Z <= x) of the standard normal: a power series near zero, a continued fraction in the tails. */
 export const normalCdf = (x: number): number => {

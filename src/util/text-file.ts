@@ -16,7 +16,7 @@ export interface ReadTextOptions {
 }
 
 /** Most bytes of a file that is read at once: JavaScript has no longer texts. */
-export const MAX_TEXT_BYTES = 512 * 1024 * 1024
+const MAX_TEXT_BYTES = 512 * 1024 * 1024
 
 const CHUNK_BYTES = 1024 * 1024
 

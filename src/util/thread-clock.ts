@@ -26,7 +26,7 @@ export const coreMs = (file: string | null): number | null => {
 }
 
 /** Without a core for so many times its budget, a job is over all the same: it waits for something that never comes. */
-export const PATIENCE = 10
+const PATIENCE = 10
 
 /** Whether a job is over its budget: by the time that it had a core where that is known, else by the clock. */
 export const isOver = (budgetMs: number, passedMs: number, computedMs: number | null): boolean =>

@@ -449,4 +449,4 @@ export class WorkPool<Request, Reply> {
   }
 }
 
-export { WorkCrashed, WorkError, WorkFailed, WorkRefused, WorkTimeout, WorkUnstarted }
+export { WorkCrashed, WorkError, WorkFailed, WorkRefused, WorkTimeout }

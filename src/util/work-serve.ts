@@ -34,7 +34,10 @@ const settled = async <T>(given: Promise<T>): Promise<T> => {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What the pool was given for its workers as `data`. */
+/**
+ * What the pool was given for its workers as `data`.
+ * @public Workers that a test writes as text import it.
+ */
 export const workData = (): unknown => (workerData as ThreadData).data
 
 /**

@@ -17,7 +17,7 @@ export interface FleetBenchmarkOptions extends Partial<FleetScenario> {
 }
 
 /** One endpoint, as the fleet and as the server itself saw it. */
-export interface EndpointResult {
+interface EndpointResult {
   name: string
   kind: EndpointNature['kind']
   attempts: number

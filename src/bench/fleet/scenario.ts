@@ -42,7 +42,7 @@ const TROUBLED_OF_FIFTY = { refusing: 2, restarting: 2, hanging: 1, quota: 4, me
 const QUOTA_SHARE = 0.5
 
 /** Calls a minute that the fleet may send to the metered ones, as a share of an equal part. */
-export const METERED_SHARE = 0.5
+const METERED_SHARE = 0.5
 
 const AWAY: ReadonlySet<EndpointNature['kind']> = new Set(['refusing', 'restarting', 'hanging'])
 

@@ -8,7 +8,7 @@ import { Rng } from '../../util/rng.ts'
  * away in the middle of the body; `gone`: behind it, before the answer; `slow`: the body comes in pieces; `stuck`: it never
  * ends; `pipelined`: three requests at once.
  */
-export type Manner = 'whole' | 'half' | 'gone' | 'slow' | 'stuck' | 'pipelined'
+type Manner = 'whole' | 'half' | 'gone' | 'slow' | 'stuck' | 'pipelined'
 
 export interface SoakRequest {
   kind: string
@@ -25,9 +25,9 @@ export interface SoakRequest {
 
 const JUDGED_RULES = 4
 /** The soak's server takes no larger body, so that one that is too large costs little to send. */
-export const BODY_BYTES = 2 * 1024 ** 2
+const BODY_BYTES = 2 * 1024 ** 2
 const RESPONSE_CHARACTERS = 500_000
-export const BODY_MS = 2_000
+const BODY_MS = 2_000
 
 const rule = (id: string, points: number, fn: string, params: object) => ({
   id,

@@ -7,7 +7,7 @@ import { plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { assertNotOpen, keyOf, wholeNumber } from '../serve/options.ts'
 
-export interface DashboardCommandOptions {
+interface DashboardCommandOptions {
   host: string
   port: number
   tokenEnv?: string

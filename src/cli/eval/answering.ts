@@ -35,7 +35,7 @@ export interface AnsweringOptions extends ServedModelOptions, ShownFormulas {
   threads: number
 }
 
-export interface Answering {
+interface Answering {
   answer: Answerer
   /** Of a model on a server. */
   served?: ServedIdentity

@@ -32,7 +32,7 @@ const EARLIER_PHASES = ['coldStart', 'sft']
  * Settings with a checkpoint as their model, and without the phases that led to it.
  * @throws UsageError where the model is not in this process, or none can be named
  */
-export const fromCheckpoint = (settings: Settings, folder: string, parent: Tree): Settings => {
+const fromCheckpoint = (settings: Settings, folder: string, parent: Tree): Settings => {
   const { model, policy, ...rest } = settings.config
   const kind = isTree(policy) ? (policy.kind ?? 'local') : 'local'
   if (kind !== 'local' || (isTree(parent.policy) && (parent.policy.kind ?? 'local') !== 'local'))

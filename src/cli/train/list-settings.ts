@@ -8,8 +8,7 @@ import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings, type SettingsRequest } from './settings.ts'
 
 /** A value as a YAML file would have it on one line. */
-export const valueText = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value)
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 export const defaultText = ({ default: value, required }: SchemaKey): string => {
   if (value !== undefined) return valueText(value)

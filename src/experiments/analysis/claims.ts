@@ -29,7 +29,7 @@ import {
 import { untestable } from './untestable.ts'
 
 /** What a rule makes of a comparison. */
-export interface Judgement extends Verdict {
+interface Judgement extends Verdict {
   /** p of the test that decides, the sign-flip test or McNemar's; 1 where there is nothing to test. */
   p: number
   /** After Holm's correction over the paper's claims, were this comparison all of its claim, and for the looks. */

@@ -11,7 +11,7 @@ import { sharedErrorOf } from './start-error.ts'
  * `passed`: the arm that it controls is above it, and it is shown not to gain on its start by more than the margin; `failed`: it
  * gains as if it were rewarded for the task; `open`: neither shows, or there are too few pairs.
  */
-export type ControlOutcome = 'passed' | 'failed' | 'open'
+type ControlOutcome = 'passed' | 'failed' | 'open'
 
 /** What a control is judged by: pairs of the arm that it belongs to with it, and of it with its start. */
 export interface ControlEvidence {

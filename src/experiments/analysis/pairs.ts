@@ -93,7 +93,7 @@ export const pairsOf = (
 }
 
 /** A cold start and a seed with the figures of all arms of an order. */
-export interface LadderBlock {
+interface LadderBlock {
   start: string
   seed: string
   /** In the order of the arms. */

@@ -6,7 +6,7 @@ import { apartOf } from '../plan/registration.ts'
 import type { PaperResult } from './paper.ts'
 
 /** A claim whose status is not counted, and why. */
-export interface ApartClaim extends NonNullable<ReturnType<typeof apartOf>> {
+interface ApartClaim extends NonNullable<ReturnType<typeof apartOf>> {
   claim: ClaimResult
 }
 

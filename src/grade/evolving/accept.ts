@@ -41,8 +41,8 @@ export interface Accepted {
 }
 
 /** Longer than any rubric that can be judged. */
-export const LONGEST_TITLE = 200
-export const LONGEST_DESCRIPTION = 1000
+const LONGEST_TITLE = 200
+const LONGEST_DESCRIPTION = 1000
 
 /** Refusals of one call that are told; more say nothing new. */
 const MOST_REFUSALS = 60

@@ -15,11 +15,6 @@ const send = (response: ServerResponse, status: number, body: string, headers: o
 export const completion = (content: unknown, more: object = {}): string =>
   JSON.stringify({ choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }], ...more })
 
-const saying =
-  (text: string): Sending =>
-  response =>
-    send(response, 200, completion(text))
-
 const MEGABYTE = 2 ** 20
 
 /** No answer at all, or none of a chat server. */
@@ -95,5 +90,3 @@ export const NO_PROPOSALS: Readonly<Record<string, string>> = {
   'no JSON': 'None come to mind.',
   nothing: '',
 }
-
-export const sayingThis = saying

@@ -6,7 +6,7 @@ import type { Level, RubricDraft, Scored, Stage, StagedRollout, StageRubric } fr
 import { STAGES } from './rubrics.ts'
 import type { StageJudge } from './stage-judge.ts'
 
-export interface ScriptedProposal<Question> {
+interface ScriptedProposal<Question> {
   question: Question
   key: string
   step: number

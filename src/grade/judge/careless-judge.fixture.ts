@@ -2,13 +2,6 @@
 
 export type Key = 'criteria_met' | 'level'
 
-/** Everything that one hostile reply is put together of. */
-export interface Trick {
-  /** What the reply wants to be read: `true`, `2`. */
-  wanted: string
-  key: Key
-}
-
 const escapeAll = (text: string): string =>
   [...text].map(letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 const fullWidth = (text: string): string =>

@@ -29,7 +29,7 @@ class Work {
 }
 
 /** Work that is worth doing at once, where the question arises: a few milliseconds. */
-export const QUICK_WORK = 50_000
+const QUICK_WORK = 50_000
 
 const MAX_CLAUSES_PER_FORMULA = 256
 const MAX_INSTANCES = 4096

@@ -17,7 +17,7 @@ import { defineRule } from './rule.ts'
 import { fold } from './text.ts'
 
 const kinds = z.enum(['auto', 'text', 'label', 'number', 'choice']).default('auto')
-export type AnswerKind = z.output<typeof kinds>
+type AnswerKind = z.output<typeof kinds>
 
 const MARKER = /\banswer(?: is\b| ?:|[*_]{1,3} ?:)[ *_:]{0,4}/gi
 

@@ -8,7 +8,7 @@ import { fold, wordsOf } from './text.ts'
 const style = z.enum(['numbered', 'links', 'any']).default('any')
 type Style = z.output<typeof style>
 
-export interface Citations {
+interface Citations {
   /** Numbers cited in the body, each time: `[2]`, `[1, 3]`, `[4-6]`. */
   numbers: string[]
   /** Addresses cited in the body, normalised, each time. */

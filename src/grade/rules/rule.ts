@@ -13,7 +13,7 @@ export interface RuleOutcome {
   explanation?: string
 }
 
-export type RuleResult = boolean | null | RuleOutcome
+type RuleResult = boolean | null | RuleOutcome
 
 /** A rule with its parameters fixed. */
 export type RuleCheck = (item: GradeItem) => RuleOutcome

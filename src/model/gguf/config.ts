@@ -8,7 +8,7 @@ import { GgufTensors, type HeadCounts } from './tensors.ts'
 import { hasVocabulary, specialIdsOf } from './vocabulary.ts'
 
 /** @throws CheckpointError for an architecture that is not supported, and for one file of several */
-export const architectureOf = (header: GgufHeader): GgufArchitecture => {
+const architectureOf = (header: GgufHeader): GgufArchitecture => {
   const name = header.text('general.architecture') ?? ''
   const parts = header.number('split.count') ?? 1
   if (parts > 1)

@@ -161,7 +161,7 @@ const openFile = (path: string): number => {
 }
 
 /** Runs `use` with the open file. */
-export const withFile = <T>(path: string, use: (fd: number) => T): T => {
+const withFile = <T>(path: string, use: (fd: number) => T): T => {
   const fd = openFile(path)
   try {
     return use(fd)

@@ -149,7 +149,7 @@ const addedTokens = ({ tokens, types }: Vocabulary) =>
   )
 
 /** @throws CheckpointError for a name that is not known, with those that are */
-export const preTokenizerOf = (header: GgufHeader): PreTokenizer => {
+const preTokenizerOf = (header: GgufHeader): PreTokenizer => {
   const name = header.text('tokenizer.ggml.pre') ?? 'default'
   const found = PRE_TOKENIZERS.find(({ names }) => names.includes(name))
   if (found) return found

@@ -34,7 +34,7 @@ export const text = make<string>(sample(''))
 export const float = make<number>(sample(0.5))
 export const list = make<readonly Value[]>(sample([]))
 export const tuple = make<readonly Value[]>(library.evaluate({ type: 'TupleLiteral', value: [] }))
-export const dict = make<Map<string, Value>>(sample({}))
+const dict = make<Map<string, Value>>(sample({}))
 export const call = make<Call>(sample(() => null))
 const namespace = newEnvironment().variables.get('namespace')!.value as Call
 export const record = (fields: Record<string, Value>): Value =>

@@ -9,7 +9,7 @@ import type { DeviceValue, Feeds, Value, Values } from '../../tensor/index.ts'
 export const BUCKET = 32
 
 /** Up to so many bytes a cache has room from the start for all that its rows may become; above it grows, by copies. */
-export const ROOM_BYTES = 2 ** 30
+const ROOM_BYTES = 2 ** 30
 
 export type CacheShape = Pick<ModelConfig, 'layers' | 'kvHeads' | 'headDim' | 'sliding'>
 
@@ -131,7 +131,7 @@ const copyBlock = (
 }
 
 /** Places for so many tokens and the next one. */
-export const capacityFor = (tokens: number): number => BUCKET * (Math.floor(tokens / BUCKET) + 1)
+const capacityFor = (tokens: number): number => BUCKET * (Math.floor(tokens / BUCKET) + 1)
 
 /**
  * The cache in this process. Layouts are those of `stepGraph`. Samples of one prompt share its keys and values; a row that has its

@@ -7,7 +7,7 @@ import type { CacheShape } from './cache.ts'
  * Scores of attention that one pass computes at most, over all heads: 64 MB, and a few times that while it runs. One prompt may have
  * more. 64 prompts of 512 tokens (8 heads) take 0.7 GB in place of 2.5, and three quarters of the time.
  */
-export const MOST_SCORES = 2 ** 24
+const MOST_SCORES = 2 ** 24
 
 export interface Piece {
   start: number

@@ -14,7 +14,7 @@ import type { ModelSource } from '../local/model-source.ts'
 import { tinyEngine } from '../local/tiny-model.fixture.ts'
 
 /** `sums`: as the protocol says. `means`: as SkyRL has it, by weights or positions, then over all sequences of a step. */
-export type Aggregating = 'sums' | 'means'
+type Aggregating = 'sums' | 'means'
 
 export interface ServiceOptions {
   aggregating?: Aggregating

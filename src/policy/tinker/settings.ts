@@ -57,7 +57,7 @@ const samplerSchema = z.strictObject({
       "Corrects for what the two servers make of the same weights, and for samples of earlier ones: the policy's loss is weighted by the ratio of the trainer's to the sampler's probability, within bounds, and ratios start at the trainer's log-probs. Null: they start at those of sampling.",
     ),
 })
-export type SamplerSettings = z.output<typeof samplerSchema>
+type SamplerSettings = z.output<typeof samplerSchema>
 
 const isAddress = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : null

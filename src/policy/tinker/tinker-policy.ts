@@ -56,7 +56,7 @@ export interface TinkerOptions
   download?: Download
 }
 
-export type Download = 'never' | 'last' | 'every'
+type Download = 'never' | 'last' | 'every'
 
 /** How long a server that is left is waited for. */
 const FAREWELL_MS = 5000

@@ -41,7 +41,7 @@ export const hintsFor = (
 const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
 
 /** A demonstration of a role; the same names give the same one. */
-export const demonstrationOf = (
+const demonstrationOf = (
   role: 'reasoner' | 'rubricator',
   problem: ArithmeticProblem,
   { styles, errors, tries, rubric, hinted }: Teacher,

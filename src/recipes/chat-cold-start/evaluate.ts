@@ -10,7 +10,7 @@ import { scoresOf } from '../common/item-scores.ts'
 import type { ChatPhase } from './config.ts'
 
 export const REQUEST_SET = 'fresh requests'
-export const JUDGE_SET = 'fresh questions to the judge'
+const JUDGE_SET = 'fresh questions to the judge'
 
 /** Most tokens of an answer, and of a verdict with its reason. */
 const MAX_TOKENS = 100

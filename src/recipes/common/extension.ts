@@ -13,7 +13,7 @@ const tree = (value: unknown): Tree => (value ?? {}) as Tree
 export const EXTENDABLE_KEYS: readonly string[] = ['steps', 'maxMinutes', 'evaluation.every']
 
 /** The part of a configuration that a resume may change. */
-export const extendableOf = (config: object): ExtendableSettings => {
+const extendableOf = (config: object): ExtendableSettings => {
   const { steps, maxMinutes, evaluation } = config as Tree
   const { every } = tree(evaluation)
   return {

@@ -48,7 +48,7 @@ export const feasibility = ({ memory, hours }: Needs, available = memoryHere()):
 }
 
 /** `here         feasible`, or why not and what to do. */
-export const hereLine = ({ feasible, because }: Feasibility): string => {
+const hereLine = ({ feasible, because }: Feasibility): string => {
   if (feasible === null) return 'here         unknown before the model is there'
   if (feasible) return 'here         feasible on this machine'
   return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker)`

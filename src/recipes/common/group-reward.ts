@@ -47,7 +47,7 @@ const chatSchema = z
 
 /** A judge of groups in a recipe: `chat` asks a language model, `scripted` is for miniatures. */
 export const groupRewardSchema = z.discriminatedUnion('kind', [scriptedSchema, chatSchema])
-export type GroupReward = z.output<typeof groupRewardSchema>
+type GroupReward = z.output<typeof groupRewardSchema>
 type ScriptedGroupJudge = Extract<GroupReward, { kind: 'scripted' }>
 
 /** What is asked about a group. */

@@ -29,7 +29,7 @@ import type { Shown } from './scaffold.ts'
 export const LESSONS_FILE = 'bank.jsonl'
 
 /** What a memory needs of a task. */
-export interface LessonTask<Problem> {
+interface LessonTask<Problem> {
   /** The text that a problem is found again by. */
   question(problem: Problem): string
   /** Whether a prompt of the task can show a lesson; absent: any. */

@@ -9,7 +9,7 @@ import { canonicalJson } from '../../util/canonical.ts'
 const MOST_SETTINGS = 300
 
 /** A rule in a line: `rule length (max: 15)`. */
-export const checkWords = ({ verifier }: Pick<Criterion, 'verifier'>): string | null => {
+const checkWords = ({ verifier }: Pick<Criterion, 'verifier'>): string | null => {
   if (!verifier) return null
   const { kind, fn, params = {} } = verifier
   const settings = Object.entries(params)

@@ -5,7 +5,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { roundHalfToEven } from '../../util/rounding.ts'
 
 /** How the shown share differs inside a group of G samples. */
-export const groupRatioSchema = z.discriminatedUnion('kind', [
+const groupRatioSchema = z.discriminatedUnion('kind', [
   /** (G - i) / (G - 1) for i = 1..G: everything for the first sample, nothing for the last (Eq. 3). */
   z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
   /** The first `full` samples see everything, the others nothing. */
@@ -21,7 +21,7 @@ export const groupRatioSchema = z.discriminatedUnion('kind', [
 export type GroupRatio = z.output<typeof groupRatioSchema>
 
 /** How the shown share falls over the steps of a run. */
-export const stepDecaySchema = z.discriminatedUnion('kind', [
+const stepDecaySchema = z.discriminatedUnion('kind', [
   /** 1 / (1 + exp(alpha (t - t0))), with t from 0 at the first step to 1 at the last. */
   z.strictObject({
     kind: z.literal('sigmoid').describe('Which kind; each has keys of its own.'),

@@ -74,7 +74,7 @@ const readShape = (folder: string) => {
 
 const GROWN = 'grown'
 const RESPONSES = 'responses.jsonl'
-export const LABELS = 'labels.jsonl'
+const LABELS = 'labels.jsonl'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runLogicRubricStart = async (

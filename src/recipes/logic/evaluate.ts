@@ -36,7 +36,7 @@ export const CRITERION_NAMES: Readonly<Record<LogicCriterion, string>> = {
   C5: 'completeness',
 }
 
-export interface EvaluationSettings {
+interface EvaluationSettings {
   /** Samples a problem at `sampling.temperature`; 0 for greedy alone. */
   samples: number
   greedy: boolean
@@ -79,7 +79,7 @@ export const policyAnswers =
   }
 
 /** Responses to all problems, without those that nothing can be said of. */
-export interface Responses {
+interface Responses {
   /** By problem and sample. */
   grades_P_S: LogicGrade[][]
   /** In the order of the problems. */

@@ -31,7 +31,7 @@ export interface LabelSettings {
 const CRITERIA = 6
 
 /** Rows {criterion, prompt, response, met}; final answers are masked, as verifiers have them. */
-export const labelResponses = async <Problem>(
+const labelResponses = async <Problem>(
   policy: Policy,
   { task, exact, problem, draw }: LabelSource<Problem>,
   { count, maxTokens, seed }: LabelSettings,

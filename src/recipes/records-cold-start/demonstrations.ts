@@ -103,7 +103,7 @@ const referencesFor = (question: RecordsQuestion, teacher: Teacher, rng: Rng): R
   })
 
 /** A demonstration of a role; the same names give the same one. */
-export const demonstrationOf = (
+const demonstrationOf = (
   role: 'agent' | 'reflector',
   question: RecordsQuestion,
   teacher: Teacher,

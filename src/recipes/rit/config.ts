@@ -54,7 +54,7 @@ const taskSchema = z.strictObject({
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
-export const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
+const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
 
 const rubricSchema = z.strictObject({
   source: z

@@ -138,8 +138,7 @@ const rubricFor = <Problem>(
 ): Rubric => (judge === TRAINING_JUDGE ? answerRubric(problem) : heldOutRubric(problem))
 
 /** What the score of an answer is called: right or wrong, or by how much. */
-export const primaryOf = ({ binary }: Pick<RitTask<never>, 'binary'>): string =>
-  binary ? 'accuracy' : 'rubric'
+const primaryOf = ({ binary }: Pick<RitTask<never>, 'binary'>): string => (binary ? 'accuracy' : 'rubric')
 
 const SCORE_NAMES = {
   rubric: 'rubric score',

@@ -27,8 +27,8 @@ export interface Asked<Problem> {
   shown: number
 }
 
-export type Reasoner<Problem> = Graded<Problem, ReasonerGrade>
-export type Rubricator<Problem> = Graded<Asked<Problem>, RubricGrade>
+type Reasoner<Problem> = Graded<Problem, ReasonerGrade>
+type Rubricator<Problem> = Graded<Asked<Problem>, RubricGrade>
 
 /** The rollouts about one question: rubricator n was shown the response of reasoner n. */
 export interface QuestionRollouts<Problem> {

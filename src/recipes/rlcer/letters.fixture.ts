@@ -11,7 +11,7 @@ import {
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { Rng } from '../../util/rng.ts'
 
-export const tokensOf = (text: string): number[] => Array.from(text, letter => letter.codePointAt(0)!)
+const tokensOf = (text: string): number[] => Array.from(text, letter => letter.codePointAt(0)!)
 export const textOf = (tokens: ArrayLike<number>): string => String.fromCodePoint(...Array.from(tokens))
 
 /** Problems are their names. */

@@ -25,5 +25,3 @@ export const verifierSchema = z.discriminatedUnion('kind', [
     threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
   }),
 ])
-
-export type VerifierConfig = z.output<typeof verifierSchema>

@@ -44,7 +44,7 @@ export const sourcesSchema = z
   .min(1)
 
 export type FileSource = z.output<typeof fileSourceSchema>
-export type GeneratedSource = z.output<typeof generatedSourceSchema>
+type GeneratedSource = z.output<typeof generatedSourceSchema>
 export type SourceSettings = FileSource | GeneratedSource
 
 /** What figures call a source. */

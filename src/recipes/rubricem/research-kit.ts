@@ -161,7 +161,7 @@ const openReflections = (
 }
 
 /** @param shownCharacters of each part of an attempt, at most */
-export const reflectionJudge = (
+const reflectionJudge = (
   task: ResearchChatTask,
   grader: Grader,
   shownCharacters: number | null,

@@ -26,7 +26,7 @@ import { rewardFormula } from './reward-words.ts'
 
 const COLD_START = 'cold-start'
 /** In the run's folder: the bank, for people and for later use. */
-export const BANK_FILE = 'bank.jsonl'
+const BANK_FILE = 'bank.jsonl'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, rubrics, bank, evaluations, checkpoints and a report.

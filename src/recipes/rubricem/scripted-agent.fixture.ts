@@ -9,7 +9,6 @@ import {
   drawHabits,
   encodeText,
   piecesOf,
-  RECORDS_TOKENS,
   type RecordsQuestion,
   readTrajectory,
   reflectionText,
@@ -83,6 +82,3 @@ export class ScriptedAgent extends FakePolicy {
     return `${reflectionText(demonstrateReflection(question, read, habits, rng))}`
   }
 }
-
-/** The end of a text, as the small model writes it. */
-export const END = RECORDS_TOKENS.eos

@@ -77,7 +77,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   [head, head.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')
 
 /** Evaluations at the checkpoint, or the last ones before it: one a test set. */
-export const evalsAt = (evals: readonly EvalRow[], step: number): EvalRow[] => {
+const evalsAt = (evals: readonly EvalRow[], step: number): EvalRow[] => {
   const last = new Map<string, EvalRow>()
   for (const row of evals) if (row.step <= step) last.set(row.set, row)
   return [...last.values()]

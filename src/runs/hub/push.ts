@@ -5,7 +5,7 @@ import { GradusError } from '../../util/errors.ts'
 import type { ModelFile } from './files.ts'
 
 /** The Hub cannot be reached, or refuses. */
-export class HubError extends GradusError {}
+class HubError extends GradusError {}
 
 export interface PushOptions {
   /** `owner/name`. */

@@ -17,7 +17,7 @@ import {
 } from './data.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 
-export interface MetricComparison {
+interface MetricComparison {
   name: string
   /** Means over the last tenth of each run's steps; null where a run does not record it. */
   a: number | null
@@ -26,7 +26,7 @@ export interface MetricComparison {
   otherRubric?: true
 }
 
-export interface EvalComparison {
+interface EvalComparison {
   set: string
   /** Name of the score; the primary one comes first. */
   score: string
@@ -41,7 +41,7 @@ export interface EvalComparison {
   otherRubric?: true
 }
 
-export interface CriterionComparison {
+interface CriterionComparison {
   set: string
   criterion: string
   /** Criterion with its name, where the runs name it. */
@@ -67,7 +67,7 @@ export interface RunComparison {
   settings: { name: string; a: unknown; b: unknown }[]
 }
 
-export interface RunSummary {
+interface RunSummary {
   id: string
   seed: number | string | null
   steps: number

@@ -90,7 +90,7 @@ export const FAMILIES: readonly { title: string; about: string; keys: readonly s
 ]
 
 /** Figures of single recipes, in words; they stand among the other metrics, or in their family. */
-export const FIGURES: Known[] = [
+const FIGURES: Known[] = [
   { key: 'reward', title: 'Reward', unit: 'number', about: 'mean of the step’s rollouts' },
   { key: 'rewardStd', title: 'Spread of the reward', unit: 'number', about: 'standard deviation' },
   { key: 'rewardPlain', title: 'Reward without scaffold', unit: 'number' },

@@ -21,7 +21,7 @@ const ownCriteria = (info: RunInfo): Html[] =>
   )
 
 /** `+3 points · rule length (max: 15) · in 12 rows`. */
-export const worthWords = ({ points, check, rows }: RewardedCriterion): string =>
+const worthWords = ({ points, check, rows }: RewardedCriterion): string =>
   [
     points === null
       ? 'points differ by row'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { BinaryReader, type WireType } from '@bufbuild/protobuf/wire'
 import { maskedCrc32c } from './tfrecord.ts'
 
-export interface Scalar {
+interface Scalar {
   wallTimeS: number
   step: number
   tag: string

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 
 /** What a server does with the next requests: answers with a status or these words, never answers, cuts the line, or works and never says so. */
-export type Mood = 'well' | number | Handled | 'hang' | 'cut' | 'silent'
+type Mood = 'well' | number | Handled | 'hang' | 'cut' | 'silent'
 
 export interface Handled {
   status: number
@@ -70,7 +70,7 @@ abstract class FakeServer {
   protected abstract handle(url: URL, body: Body, bytes: number): Handled
 }
 
-export interface FakeMetric {
+interface FakeMetric {
   key: string
   value: number
   timestamp: number

@@ -7,7 +7,7 @@ import { evalRow } from '../eval-row.fixture.ts'
 import type { MetricsRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
 
-export const CREATED = '2026-03-01T12:00:00.000Z'
+const CREATED = '2026-03-01T12:00:00.000Z'
 export const CREATED_MS = Date.parse(CREATED)
 
 /** Two seconds a step; `reward` is step / 8, which 32 bits hold. */

@@ -25,7 +25,7 @@ export interface Generation {
 }
 
 /** vLLM's fields of an answer. */
-export interface TokenFields {
+interface TokenFields {
   returned: boolean
   spelled: boolean
   /** Of the prompts' own tokens. */

@@ -31,7 +31,7 @@ const MOST_RUNS = 5_000
 const NOT_RUNS: ReadonlySet<string> = new Set(['checkpoints', 'node_modules', '.git'])
 
 /** Whether a path lies in a folder, links followed. */
-export const isInside = (path: string, folder: string): boolean => {
+const isInside = (path: string, folder: string): boolean => {
   try {
     const real = realpathSync(path)
     const root = realpathSync(folder)

@@ -17,7 +17,7 @@ import { Names, nameListSchema } from './names.ts'
 
 const RECORD_BYTES = 64
 /** Criteria of a rollout that the index holds; those that come first in the run. */
-export const INDEXED_CRITERIA = 24
+const INDEXED_CRITERIA = 24
 const NO_CREDIT = 255
 /** New rollouts before the index is written again. */
 const WRITE_EVERY = 2_000
@@ -50,7 +50,7 @@ const headerSchema = z.strictObject({
 })
 
 /** FNV-1a. */
-export const problemNumber = (text: string): number => {
+const problemNumber = (text: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash >>> 0

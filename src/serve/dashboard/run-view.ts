@@ -9,7 +9,7 @@ import type { RunSummary, RunView } from './wire.ts'
 const MOST_EVENTS = 300
 
 /** Thresholds of monitors in a run's configuration, by monitor. */
-export const monitorsOf = (config: unknown): RunView['monitors'] => {
+const monitorsOf = (config: unknown): RunView['monitors'] => {
   const monitors = (config as { monitors?: unknown } | null)?.monitors
   if (typeof monitors !== 'object' || monitors === null) return {}
   const found: RunView['monitors'] = {}

@@ -94,7 +94,7 @@ const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[]
 }
 
 /** Titles of monitors whose sign has come and not gone. */
-export const openWarnings = (events: readonly EventRow[]): string[] => {
+const openWarnings = (events: readonly EventRow[]): string[] => {
   const open = new Map<string, string>()
   for (const { monitor, turn, title } of events) {
     if (monitor === undefined) continue

@@ -149,7 +149,7 @@ export type ControlAction =
   | { action: 'stop' }
   | { action: 'threshold'; monitor: string; thresholds: Record<string, number> | null }
 
-export interface Paired {
+interface Paired {
   n: number
   before: number
   after: number

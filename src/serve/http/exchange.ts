@@ -22,7 +22,7 @@ export interface FrontAnswer {
 export type Handler = (request: FrontRequest) => Promise<FrontAnswer>
 
 /** Why the front itself refuses a request. */
-export type RefusalKind = 'too_large' | 'timeout' | 'overloaded' | 'malformed' | 'foreign' | 'internal'
+type RefusalKind = 'too_large' | 'timeout' | 'overloaded' | 'malformed' | 'foreign' | 'internal'
 
 export interface Refusal {
   kind: RefusalKind

@@ -37,7 +37,7 @@ const endOfString = (bytes: Buffer, from: number): number => {
  * What is too much in a text that should be JSON, or null. One pass over the bytes, strings in leaps, and no more of it than
  * is needed: to read 30 MB of `[[],[],...` would take seconds and gigabytes.
  */
-export const jsonExcess = (
+const jsonExcess = (
   bytes: Buffer,
   { values, parts = Number.POSITIVE_INFINITY, depth }: JsonLimits,
 ): string | null => {

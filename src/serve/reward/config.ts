@@ -140,7 +140,7 @@ const nemoGymRoute = z.strictObject({
 
 const routeSchema = z.discriminatedUnion('kind', [gradeRoute, openRlhfRoute, slimeRoute, nemoGymRoute])
 export type RouteConfig = z.output<typeof routeSchema>
-export type RouteKind = RouteConfig['kind']
+type RouteKind = RouteConfig['kind']
 export type RouteOf<K extends RouteKind> = Extract<RouteConfig, { kind: K }>
 
 const ALL_ROUTES: z.input<typeof routeSchema>[] = [

@@ -15,7 +15,7 @@ export interface RewardItem extends GradeItem {
 }
 
 /** Counts by the sign of a criterion's points. */
-export interface BySign {
+interface BySign {
   positive: number
   negative: number
 }

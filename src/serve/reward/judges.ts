@@ -21,7 +21,7 @@ import { ScriptedJudge } from './scripted-judge.ts'
 export type CallListener = (judge: string, outcome: Exclude<CallOutcome, 'cancelled'>, tookMs: number) => void
 
 /** One judge. */
-export interface ReadyJudge {
+interface ReadyJudge {
   grader: Grader
   probes: Probe[]
   /** Null for judges that use no tokens. */

@@ -25,7 +25,7 @@ const met = ({ id }: Criterion, { response }: GradeItem): boolean | null => {
 }
 
 /** Grades YES_NO; `beforeEach` can wait, or throw. What it saw is kept. */
-export class FakeGrader implements Grader {
+class FakeGrader implements Grader {
   readonly seen: { item: GradeItem; options?: GradeOptions }[] = []
   beforeEach: (item: GradeItem, options?: GradeOptions) => Promise<void> = async () => {}
 
@@ -49,7 +49,7 @@ export interface TestService extends AppParts {
   get(path: string, headers?: Record<string, string>): Promise<Answer>
 }
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape

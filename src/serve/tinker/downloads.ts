@@ -20,7 +20,7 @@ const BLOCK = 512
 const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, '0')}\0`
 
 /** Header of a file in a tar archive (POSIX.1-1988, ustar). @throws RequestError for a name or size that has no room there */
-export const tarHeader = (name: string, size: number, modifiedS: number): Buffer => {
+const tarHeader = (name: string, size: number, modifiedS: number): Buffer => {
   if (Buffer.byteLength(name) > 100 || size >= 8 ** 11)
     throw new RequestError(422, `${name}: too long or too large for an archive; fetch the files one by one`)
   const header = Buffer.alloc(BLOCK)
@@ -48,7 +48,7 @@ async function* tarOf(stored: StoredCheckpoint): AsyncGenerator<Uint8Array> {
 
 const streamOf = (readable: Readable): ReadableStream => Readable.toWeb(readable) as ReadableStream
 
-export class Downloads {
+class Downloads {
   readonly #checkpoints: Checkpoints
   readonly #secret = randomBytes(32)
   readonly #now: () => number

@@ -21,7 +21,7 @@ export class RequestError extends GradusError {
 }
 
 /** Of a request that was taken and failed: what the client sent, or something here. */
-export type FailureCategory = 'user' | 'server' | 'unknown'
+type FailureCategory = 'user' | 'server' | 'unknown'
 
 export interface Failure {
   error: string

@@ -47,7 +47,7 @@ export interface StyleShares {
   jumping: number
 }
 
-export const DEFAULT_STYLES: StyleShares = { careful: 0.3, merging: 0.4, jumping: 0.3 }
+const DEFAULT_STYLES: StyleShares = { careful: 0.3, merging: 0.4, jumping: 0.3 }
 
 export const drawHabits = (rng: Rng, shares: StyleShares = DEFAULT_STYLES): Habits => {
   const { careful, merging, jumping } = shares

@@ -2,7 +2,7 @@
 
 import { Rng } from '../../util/rng.ts'
 
-export const OPERATORS = ['+', '-', '*'] as const
+const OPERATORS = ['+', '-', '*'] as const
 export type Operator = (typeof OPERATORS)[number]
 
 /** One operation of a chain: what is done to the result so far. Those of a problem differ, so that each has its place. */

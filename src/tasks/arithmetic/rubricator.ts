@@ -39,10 +39,6 @@ export const propose = (
   among?: readonly Predicate[],
 ): Proposed => rubricator.propose(problem, habits, rng, among)
 
-/** Points of a response, and the bounds of what a rubric gives. */
-export const scoreOf = (rubric: readonly Proposed[], evidence: Evidence) =>
-  rubricator.scoreOf(rubric, evidence)
-
 /**
  * A rubric for a response that scores below the middle of what it gives, with different criteria, as JSON; null where none
  * was found.

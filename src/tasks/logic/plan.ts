@@ -5,7 +5,7 @@ import type { Rng } from '../../util/rng.ts'
 import { ADJECTIVE_FAMILIES, ALL_FAMILIES, ALL_NOUNS, NOUNS } from './vocabulary.ts'
 
 /** "Every `noun` is (not) `adjective`." */
-export interface Property {
+interface Property {
   noun: string
   adjective: string
   negated: boolean

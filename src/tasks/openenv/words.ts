@@ -12,7 +12,7 @@ const textOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Places of an observation that a template names: `{result.text}`; `{}` is all of it. */
-export const placesOf = (template: string): string[] => [...template.matchAll(PLACE)].map(([, path]) => path)
+const placesOf = (template: string): string[] => [...template.matchAll(PLACE)].map(([, path]) => path)
 
 /**
  * An observation in the words of a template. What the environment says is a stranger's: nothing in it can pass for a tag, a

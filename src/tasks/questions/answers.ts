@@ -7,7 +7,7 @@ import type { Verdict } from '../../rubric/criterion.ts'
 import { letterOf, type Question } from './question.ts'
 
 /** Id of the verdict on a question that has one right answer. */
-export const ANSWER_CRITERION = 'answer'
+const ANSWER_CRITERION = 'answer'
 
 /** What a response gave, and whether it is right; null where the two could not be compared. */
 interface Given {

@@ -1,7 +1,7 @@
 /** @file Hides the final answer of a response from whoever is to judge the way to it (spec 2.4, outcome leak). */
 
 /** What stands in place of an answer. */
-export const HIDDEN = '[hidden]'
+const HIDDEN = '[hidden]'
 
 const BOX = /\\f?box(?:ed)?(?![a-z])[ \t]*/g
 

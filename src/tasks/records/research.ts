@@ -99,7 +99,7 @@ export const outputText = (output: Output): string => {
   return `${TAGS.output}${said}${TAGS.outputEnd}`
 }
 
-export const callText = (person: string, field: Field): string =>
+const callText = (person: string, field: Field): string =>
   `${TAGS.call} ${person} ${fieldName(field)}${TAGS.callEnd}`
 
 /** What references say of a relation's field. */

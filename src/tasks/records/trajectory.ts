@@ -25,7 +25,7 @@ export interface Call {
   state: readonly string[] | null
 }
 
-export interface Plan {
+interface Plan {
   needs: readonly Relation[]
   /** One place a relation, with further fields that may be tried there. */
   fields: readonly { first: Field; others: readonly Field[] }[]
@@ -37,7 +37,7 @@ export interface Tick {
   record: number | null
 }
 
-export interface Answer {
+interface Answer {
   /** Null: said to be unknown, or nobody was named. */
   person: string | null
   unknown: boolean
@@ -130,7 +130,7 @@ const blockAt = (pieces: readonly Piece[], start: number, end: string): number =
 }
 
 /** What a call asks for: the first person in it, and the first field after that. */
-export const readCall = (pieces: readonly string[]): Pick<Call, 'person' | 'field'> => {
+const readCall = (pieces: readonly string[]): Pick<Call, 'person' | 'field'> => {
   const person = pieces.map(piece => piece.trim()).find(isPerson) ?? null
   return { person, field: fieldsIn(pieces)[0]?.field ?? null }
 }

@@ -40,7 +40,7 @@ export const TAGS = {
 } as const
 
 /** Words beside names. */
-export const WORDS = [
+const WORDS = [
   'got',
   'none',
   'old',
@@ -94,7 +94,7 @@ export const RECORDS_VOCABULARY: readonly string[] = [
   ...Object.values(ADVICE).map(advice => ` ${advice};`),
 ]
 
-export const RECORDS_PIECES = new PieceText(RECORDS_VOCABULARY, [PAD, BOS, EOS, UNK])
+const RECORDS_PIECES = new PieceText(RECORDS_VOCABULARY, [PAD, BOS, EOS, UNK])
 
 /** Id of a piece. @throws RangeError for what is none */
 export const pieceToken = (piece: string): number => RECORDS_PIECES.token(piece)

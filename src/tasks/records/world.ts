@@ -24,7 +24,7 @@ export const ENDINGS = ['_name', '_ref', '_id', '_link'] as const
 export type Ending = (typeof ENDINGS)[number]
 
 /** How usual each ending is over all archives. */
-export const ENDING_SHARES: readonly number[] = [0.4, 0.3, 0.2, 0.1]
+const ENDING_SHARES: readonly number[] = [0.4, 0.3, 0.2, 0.1]
 
 export const ARCHIVE_COLOURS = [
   'amber',

@@ -30,7 +30,7 @@ export interface Family {
 }
 
 /** Words of a text, as the rule `length` counts them. */
-export const wordsOf = (text: string): string[] =>
+const wordsOf = (text: string): string[] =>
   text
     .trim()
     .split(/\s+/)

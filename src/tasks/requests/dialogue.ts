@@ -45,7 +45,7 @@ export interface Dialogue {
 }
 
 /** Any kind, by its share. */
-export const drawKind = (rng: Rng): Kind => {
+const drawKind = (rng: Rng): Kind => {
   let at = rng.int(TOTAL)
   for (const [kind, share] of SHARES) {
     at -= share

@@ -45,7 +45,7 @@ const drawStatement = (rng: Rng, named?: Family): { judged: Judged; statement: S
 }
 
 /** The messages of a call about one criterion, as a judge of Gradus is asked. */
-export const judgeMessages = (
+const judgeMessages = (
   item: { prompt: readonly ChatMessage[]; response: string },
   criterion: Criterion,
 ): ChatMessage[] => {

@@ -37,7 +37,7 @@ export const OFFERS = [
   'I can help you with more',
   'Do you need anything else?',
 ] as const
-export const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
+const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
 const LAYOUTS: readonly Layout[] = [
   'line',
   'line',

@@ -33,7 +33,7 @@ export interface ChatAgentFormat extends AgentFormat {
 
 type ListedTool = Pick<Tool, 'name' | 'description' | 'parameters'>
 
-export const toolSignatures = (tools: readonly ListedTool[]) =>
+const toolSignatures = (tools: readonly ListedTool[]) =>
   tools.map(({ name, description, parameters }) => ({
     type: 'function',
     function: { name, description, parameters },

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface TeacherTurn {
+interface TeacherTurn {
   /** Turns before this one. */
   turn: number
   question: string

@@ -3,7 +3,7 @@
 import type { Category, Predicate } from './predicate.ts'
 
 /** What a rubricator calls the categories of its criteria (RLCER Fig. 9). */
-export const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
+const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
   planning: 'problem decomposition and planning',
   validation: 'backtracking, self-validation and error handling',
   clarity: 'reasoning clarity and flow',

@@ -8,7 +8,7 @@ import { z } from 'zod'
 const object = z.record(z.string(), z.unknown())
 
 /** What `reset` and `step` are answered with. A reward may be missing, or a yes or no. */
-export const stepResultSchema = z.object({
+const stepResultSchema = z.object({
   observation: object,
   reward: z
     .union([z.number(), z.boolean()])

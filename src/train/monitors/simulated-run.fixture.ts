@@ -4,7 +4,7 @@ import { evalRowOf } from '../../runs/eval-row.fixture.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { Rng } from '../../util/rng.ts'
 
-export const ROLLOUTS = 128
+const ROLLOUTS = 128
 const EVAL_EVERY = 20
 const PROBLEMS = 150
 

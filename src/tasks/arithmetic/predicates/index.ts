@@ -12,7 +12,7 @@ import type { Evidence, Predicate, Slot } from './predicate.ts'
 import { VALIDATION } from './validation.ts'
 
 export { isMet } from '../../thinking-grammar/grammar.ts'
-export { CATEGORIES, type Category } from '../../thinking-grammar/predicate.ts'
+export { CATEGORIES } from '../../thinking-grammar/predicate.ts'
 export type { Evidence, Predicate, Slot } from './predicate.ts'
 
 /** All predicates but those that stand in for the outcome. */

@@ -47,7 +47,7 @@ const known = new Map<string, Statement | null>()
 const MOST_KNOWN = 20_000
 
 /** What a sentence says; null outside the fragment. */
-export const statementOf = (text: string): Statement | null => {
+const statementOf = (text: string): Statement | null => {
   let statement = known.get(text)
   if (statement === undefined) {
     statement = text.length > LONGEST_SENTENCE ? null : parse(text)

@@ -16,7 +16,7 @@ import { BOS, EOS, LOGIC_VOCABULARY, PAD, UNK } from '../vocabulary.ts'
 import { LOGIC_GRAMMAR, MOST_COUNTED } from './predicates/index.ts'
 
 /** What a rubricator calls the questions. */
-export const LOGIC_DOMAIN = 'logic: deduction'
+const LOGIC_DOMAIN = 'logic: deduction'
 
 export const LOGIC_RUBRIC_PIECES = {
   do: '\ndo ',

@@ -10,7 +10,7 @@ import { ago, Empty, Scroll, Status, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, go, Link, type Place, setQuery } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
-export const matches = (run: RunSummary, filter: string): boolean => {
+const matches = (run: RunSummary, filter: string): boolean => {
   const settings = Object.entries(run.settings).map(([name, value]) => `${name}=${value}`)
   const text = [
     run.folder,
