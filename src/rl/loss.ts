@@ -29,10 +29,10 @@ const policySchema = z.strictObject({
 
 /** Shape of a loss in a file; see `LossSpec`. */
 export const lossSchema = z.strictObject({
-  policy: policySchema.describe('Where and how the model computes.'),
+  policy: policySchema.describe('The policy-gradient term.'),
   kl: z
     .strictObject({
-      kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']).describe('Which kind; each has keys of its own.'),
+      kind: z.enum(['none', 'k1', 'k2', 'k3', 'abs']).describe('Estimator of the divergence.'),
       coef: z.number().min(0).default(0).describe('Weight of the term.'),
     })
     .default({ kind: 'none', coef: 0 })

@@ -230,7 +230,7 @@ export const commonShape = {
     .int()
     .min(0)
     .default(100)
-    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+    .describe('Number of training steps.'),
   maxMinutes: z
     .number()
     .positive()

@@ -34,10 +34,7 @@ export const arithmeticColdStartSchema = z.strictObject({
     .default('arithmetic-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps
-    .unwrap()
-    .default(STEPS)
-    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: commonShape.steps.unwrap().default(STEPS).describe('Number of training steps.'),
   start: z
     .string()
     .nullable()
@@ -118,9 +115,7 @@ export type ArithmeticColdStartConfig = z.output<typeof arithmeticColdStartSchem
 export const arithmeticPhaseSchema = arithmeticColdStartSchema
   .omit({ recipe: true, out: true, monitors: true, trackers: true, start: true })
   .extend({
-    steps: supervisedSteps(STEPS).describe(
-      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-    ),
+    steps: supervisedSteps(STEPS).describe('Number of training steps.'),
   })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ArithmeticPhase = z.output<typeof arithmeticPhaseSchema> & {

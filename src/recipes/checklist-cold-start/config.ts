@@ -22,10 +22,7 @@ export const checklistColdStartSchema = z.strictObject({
     .default('checklist-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps
-    .unwrap()
-    .default(STEPS)
-    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: commonShape.steps.unwrap().default(STEPS).describe('Number of training steps.'),
   world: z
     .union([z.int(), z.string()])
     .default('packing')
@@ -76,9 +73,7 @@ export const checklistPhaseSchema = checklistColdStartSchema
     trackers: true,
   })
   .extend({
-    steps: supervisedSteps(STEPS).describe(
-      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-    ),
+    steps: supervisedSteps(STEPS).describe('Number of training steps.'),
   })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type ChecklistPhase = z.output<typeof checklistPhaseSchema> & { monitors?: MonitorSettings | null }

@@ -18,9 +18,7 @@ export const learnedVerifierSchema = z.strictObject({
     .default('learned-verifier')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: supervisedSteps(600).describe(
-    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-  ),
+  steps: supervisedSteps(600).describe('Number of training steps.'),
   data: z
     .strictObject({
       file: z

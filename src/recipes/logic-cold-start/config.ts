@@ -153,10 +153,7 @@ export const logicColdStartSchema = z.strictObject({
     .default('logic-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps
-    .unwrap()
-    .default(STEPS)
-    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
+  steps: commonShape.steps.unwrap().default(STEPS).describe('Number of training steps.'),
   start: z
     .string()
     .nullable()
@@ -227,9 +224,7 @@ export const coldStartPhaseSchema = logicColdStartSchema
     trackers: true,
   })
   .extend({
-    steps: supervisedSteps(STEPS).describe(
-      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-    ),
+    steps: supervisedSteps(STEPS).describe('Number of training steps.'),
   })
 /** What decides which demonstrations are drawn, for recipes that go on learning them. */
 export const demonstrationsSchema = logicColdStartSchema.pick({

@@ -100,9 +100,7 @@ export type LogicRubricStartConfig = z.output<typeof logicRubricStartSchema>
 export const logicRubricPhaseSchema = logicRubricStartSchema
   .omit({ recipe: true, out: true, monitors: true, trackers: true })
   .extend({
-    steps: supervisedSteps(STEPS).describe(
-      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-    ),
+    steps: supervisedSteps(STEPS).describe('Number of training steps.'),
   })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type LogicRubricPhase = z.output<typeof logicRubricPhaseSchema> & { monitors?: MonitorSettings | null }

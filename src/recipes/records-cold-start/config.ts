@@ -30,11 +30,8 @@ export const recordsColdStartSchema = z.strictObject({
     .default('records-cold-start')
     .describe('Name of the recipe; only files need it.'),
   ...commonShape,
-  steps: commonShape.steps
-    .unwrap()
-    .default(STEPS)
-    .describe('Steps of training; of each, rollouts are sampled, graded and learnt from.'),
-  hops: hopsSchema.prefault({}).describe('Length of a proof in steps.'),
+  steps: commonShape.steps.unwrap().default(STEPS).describe('Number of training steps.'),
+  hops: hopsSchema.prefault({}).describe('Look-ups that a question takes.'),
   model: z
     .strictObject({
       shape: modelShapeSchema
@@ -85,9 +82,7 @@ export const recordsPhaseSchema = recordsColdStartSchema
     trackers: true,
   })
   .extend({
-    steps: supervisedSteps(STEPS).describe(
-      'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-    ),
+    steps: supervisedSteps(STEPS).describe('Number of training steps.'),
   })
 /** The monitors of a phase are those of the recipe that it belongs to. */
 export type RecordsPhase = z.output<typeof recordsPhaseSchema> & { monitors?: MonitorSettings | null }

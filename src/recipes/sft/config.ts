@@ -12,9 +12,7 @@ export const sftRecipeSchema = z.strictObject({
   recipe: z.literal('sft').default('sft').describe('Name of the recipe; only files need it.'),
   ...commonShape,
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
-  steps: supervisedSteps(200).describe(
-    'Steps of training; of each, rollouts are sampled, graded and learnt from.',
-  ),
+  steps: supervisedSteps(200).describe('Number of training steps.'),
   model: modelSchema
     .omit({ shape: true })
     .prefault({})
