@@ -1,0 +1,246 @@
+/** @file Tiny runs of each method on its tasks. What a change of the code's shape must leave equal, bit by bit. */
+
+import { join } from 'node:path'
+import { HttpJudge } from '../src/grade/judge/http-judge.fixture.ts'
+import { writeTinyChat } from '../src/model/tiny-chat.fixture.ts'
+import { folioRows, proofWriterRows, writeRows } from '../src/recipes/rubric-as-reward/sources.fixture.ts'
+import { writeQuestions } from '../src/tasks/questions/rows.fixture.ts'
+import { type FakeOpenEnv, startFakeOpenEnv } from '../src/tools/openenv/fake-server.fixture.ts'
+
+/** What the runs need beside what ships: a random chat model, files of rows, a judge and an environment over HTTP. */
+export interface GoldenWorld {
+  chat: string
+  rows: string
+  labels: string
+  messages: string
+  questions: string
+  folio: string
+  proofwriter: string
+  judge: HttpJudge
+  environment: FakeOpenEnv
+}
+
+const criteria = [
+  {
+    id: 'e',
+    text: 'has an e',
+    points: 1,
+    verifier: { kind: 'rule', fn: 'contains', params: { any: ['e'] } },
+  },
+  { id: 'short', text: 'is short', points: 2, verifier: { kind: 'rule', fn: 'length', params: { max: 5 } } },
+  { id: 'clear', text: 'is clear', points: -1 },
+]
+const TOPICS = ['tent', 'rope', 'map', 'stove', 'lamp', 'knife']
+
+export const startGoldenWorld = async (dir: string): Promise<GoldenWorld> => ({
+  chat: writeTinyChat(join(dir, 'chat'), 8192),
+  rows: writeRows(
+    join(dir, 'rows.jsonl'),
+    TOPICS.map((topic, i) => ({
+      id: topic,
+      prompt: `What is a ${topic}?`,
+      criteria: criteria.slice(0, 2 + (i % 2)),
+    })),
+  ),
+  labels: writeRows(
+    join(dir, 'labels.jsonl'),
+    Array.from({ length: 40 }, (_, i) => ({
+      criterion: 'names a tool',
+      prompt: `Trip ${i}?`,
+      response: i % 3 === 0 ? `take the ${TOPICS[i % 6]} along` : `say ${i} words`,
+      met: i % 3 === 0,
+    })),
+  ),
+  messages: writeRows(
+    join(dir, 'messages.jsonl'),
+    TOPICS.map(topic => ({
+      messages: [
+        { role: 'user', content: `What is a ${topic}?` },
+        { role: 'assistant', content: `A ${topic} is useful.` },
+      ],
+    })),
+  ),
+  questions: writeQuestions(join(dir, 'questions'), 'dapo'),
+  folio: writeRows(join(dir, 'folio.jsonl'), folioRows(5, true)),
+  proofwriter: writeRows(join(dir, 'proofwriter.jsonl'), proofWriterRows(12)),
+  judge: await HttpJudge.start(response => response.length % 2 === 0),
+  environment: await startFakeOpenEnv(['tent', 'rope', 'map']),
+})
+
+const policy = { threads: 1, spinning: false }
+const optimizer = { learningRate: { kind: 'constant', peak: 1e-3 } }
+const common = {
+  policy,
+  optimizer,
+  steps: 2,
+  rollout: { prompts: 2, samples: 4 },
+  evaluation: { problems: 3, samples: 1 },
+}
+const cold = { policy, optimizer, steps: 2, batch: 4, evaluation: { problems: 2 } }
+const shape = { hiddenSize: 32, layers: 1, heads: 2 }
+/** Checkpoints that ship. */
+const starts = {
+  packing: { model: { folder: 'package:models/packing-start' } },
+  thinking: { model: { folder: 'package:models/packing-thinking-start' } },
+  arithmetic: { model: { folder: 'package:models/arithmetic-start' } },
+  records: { model: { folder: 'package:models/records-start' } },
+}
+const control = { control: 'shuffled' }
+
+export interface GoldenRun {
+  settings: object
+  /** It is trained so many steps further after its end. */
+  further?: number
+}
+
+/** By name. The first run of each method goes on after its end. */
+export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRun>> => {
+  const fleet = { endpoints: [{ url: world.judge.url, model: 'm' }] }
+  const model = { folder: world.chat }
+  const short = { prompts: 2, samples: 3, maxTokens: 12 }
+  const conversations = { kind: 'conversations', file: world.rows, holdOut: 2 }
+  const longer = {
+    recipe: 'rubric-as-reward',
+    ...common,
+    model: { folder: 'package:models/logic-short' },
+    task: { hops: 6, style: 'varied' },
+    rollout: { prompts: 2, samples: 4, maxTokens: 96 },
+    evaluation: { problems: 3, samples: 1, sets: ['varied'] },
+  }
+  return {
+    'rubric-as-reward, credit by step': {
+      settings: { ...longer, condition: 'rubric', credit: 'per-step' },
+      further: 3,
+    },
+    'rubric-as-reward, normalised': { settings: { ...longer, condition: 'rubric_norm' } },
+    'rubric-as-reward, rejection': { settings: { ...longer, condition: 'proof', method: 'rejection' } },
+    'rubric-as-reward, shuffled': { settings: { ...longer, condition: 'rubric', ...control } },
+    'rubric-as-reward, sources': {
+      settings: {
+        recipe: 'rubric-as-reward',
+        ...common,
+        condition: 'hybrid',
+        model,
+        task: {
+          ...{ prompt: 'chat', formulas: 'shown' },
+          sources: [
+            { kind: 'folio', path: world.folio, weight: 2 },
+            { kind: 'proofwriter', path: world.proofwriter, part: 'train' },
+          ],
+        },
+        rollout: short,
+        evaluation: {
+          ...{ sets: [], problems: 3, samples: 1, greedy: false },
+          sources: [{ kind: 'proofwriter', path: world.proofwriter, part: 'test' }],
+        },
+      },
+    },
+    'ruscarl, packing': { settings: { recipe: 'ruscarl', ...common, ...starts.packing }, further: 3 },
+    'ruscarl, packing with dropout and shuffled rubrics': {
+      settings: {
+        recipe: 'ruscarl',
+        ...common,
+        ...starts.packing,
+        rubricDropout: { rate: 0.3 },
+        noise: 'shuffled',
+      },
+    },
+    'ruscarl, conversations': {
+      settings: {
+        recipe: 'ruscarl',
+        ...common,
+        model,
+        task: conversations,
+        judge: { fleet },
+        rollout: short,
+      },
+    },
+    'grpo, conversations': {
+      settings: {
+        recipe: 'grpo',
+        ...common,
+        model,
+        task: { file: world.rows, holdOut: 2 },
+        judge: { fleet },
+        rollout: short,
+      },
+    },
+    'rlcer, arithmetic': { settings: { recipe: 'rlcer', ...common, ...starts.arithmetic }, further: 3 },
+    'rlcer, questions': {
+      settings: {
+        ...{ recipe: 'rlcer', ...common, model, critic: null, dropZero: false },
+        task: { kind: 'questions', format: 'dapo', file: world.questions, holdOut: 2 },
+        verifier: { kind: 'judge', judge: { fleet } },
+        rollout: { prompts: 1, samples: 2, maxTokens: 8 },
+        rubricator: { maxTokens: 8 },
+        evaluation: { problems: 2, rubrics: 0 },
+      },
+    },
+    'rit, packing': { settings: { recipe: 'rit', ...common, ...starts.thinking }, further: 3 },
+    'rit, arithmetic': {
+      settings: { recipe: 'rit', ...common, ...starts.arithmetic, task: { kind: 'arithmetic' } },
+    },
+    'rubricem, records': { settings: { recipe: 'rubricem', ...common, ...starts.records }, further: 3 },
+    'rubricem, by the answer alone': {
+      settings: {
+        ...{ recipe: 'rubricem', ...common, ...starts.records },
+        credit: { mode: 'terminal' },
+        reflection: { enabled: false },
+        memory: { kind: 'none' },
+      },
+    },
+    'environment, openenv': {
+      settings: {
+        ...{ recipe: 'environment', ...common, ...starts.packing },
+        task: {
+          kind: 'openenv',
+          url: world.environment.url,
+          train: 3,
+          test: 2,
+          prompt: '{clue}',
+          maxTurns: 2,
+          action: { kind: 'text', field: 'guess' },
+        },
+        rollout: { prompts: 2, samples: 2, maxTokens: 24 },
+        evaluation: { problems: 2 },
+      },
+      further: 3,
+    },
+    'sft, messages': {
+      settings: {
+        recipe: 'sft',
+        policy,
+        optimizer,
+        steps: 2,
+        batch: 2,
+        model,
+        data: world.messages,
+        holdOut: 2,
+      },
+      further: 3,
+    },
+    'learned-verifier': {
+      settings: { recipe: 'learned-verifier', policy, steps: 2, batch: 4, data: { file: world.labels } },
+    },
+    'logic-cold-start': {
+      settings: {
+        recipe: 'logic-cold-start',
+        ...cold,
+        model: { shape },
+        evaluation: { hops: [1], problems: 2 },
+      },
+    },
+    'logic-rubric-start': {
+      settings: {
+        recipe: 'logic-rubric-start',
+        ...cold,
+        problems: { hops: [2], nodes: [3, 4] },
+        reasoners: { problems: 4 },
+      },
+    },
+    'checklist-cold-start': { settings: { recipe: 'checklist-cold-start', ...cold, model: { shape } } },
+    'arithmetic-cold-start': { settings: { recipe: 'arithmetic-cold-start', ...cold, model: { shape } } },
+    'records-cold-start': { settings: { recipe: 'records-cold-start', ...cold, model: { shape } } },
+    'chat-cold-start': { settings: { recipe: 'chat-cold-start', ...cold, model: { shape } } },
+  }
+}
