@@ -10,13 +10,13 @@
  * request repeated, the beginning said again and again, the words in another order. A measure that cannot tell these apart is none.
  */
 
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { bringModel } from '../../dist/model/bring-model.js'
 import { chatFormatOf } from '../../dist/model/chat-format.js'
 import { LocalPolicy } from '../../dist/policy/local/local-policy.js'
 import { Rng } from '../../dist/util/rng.js'
 import { bootstrapInterval, mean } from '../../dist/util/statistics.js'
+import { readText } from './answers.js'
 
 const { values, positionals } = parseArgs({
   options: {
@@ -47,8 +47,7 @@ ${response.slice(0, MOST_CHARACTERS)}
 Is this a good answer: is it about what was asked, does it make sense, and is it written in readable language? Reply with Yes or No only.`
 
 const answersIn = path =>
-  readFileSync(path, 'utf8')
-    .trim()
+  readText(path)
     .split('\n')
     .map(line => JSON.parse(line))
     .filter(({ sample = 0 }) => sample === 0)

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { mean, twoWayBootstrapInterval } from '../../dist/util/statistics.js'
+import { readText } from './answers.js'
 
 const [out] = process.argv.slice(2)
 if (out === undefined) {
@@ -22,7 +23,7 @@ if (out === undefined) {
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { arms } = parse(readFileSync(join(root, 'experiments/real-model/registration.yaml'), 'utf8'))
 const at = name => join(out, 'answers', name)
-const text = name => readFileSync(at(name), 'utf8').trim()
+const text = name => readText(at(name))
 const seedsOf = arm => arms[arm].seeds.filter(seed => existsSync(at(`${arm}-${seed}-rows.json`)))
 
 /** A figure of each prompt: a score of a benchmark, or what the judge made of its answer. */

@@ -8,6 +8,8 @@
  *     [--arms a,b] [--seeds 1,2]
  *   node scripts/experiments/real-model.js ... --out ANOTHER --model SECOND --arms content --seeds 1     (the second model)
  *   node scripts/experiments/real-model-claims.js DIR
+ *
+ * With DIR results/real-model, which holds what was answered (*.jsonl.br), what is missing there is run.
  */
 
 import { spawnSync } from 'node:child_process'
