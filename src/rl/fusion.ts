@@ -3,7 +3,7 @@
 import { ConfigError } from '../util/errors.ts'
 
 /**
- * What the response may do to the fused reward (RiT Eq. 7-8 and Fig. 3a; spec 3.3):
+ * What the response may do to the fused reward (RiT Eq. 7-8 and Fig. 3a; spec 3.3). The paper has all but the last in words alone:
  * - `none`: nothing; the fused reward as it is
  * - `max`: the larger of the fused reward and the response's
  * - `conditional`: the fused reward where the response has all of its reward, else the response's alone

@@ -47,7 +47,7 @@ export const lossBesideCritic = lossSettingSchema.transform((loss, context): Los
     context.addIssue({
       code: 'custom',
       path: ['value'],
-      message: "expected nothing; the critic's term is said by critic.coef and critic.clip",
+      message: "nothing; the critic's term is said by critic.coef and critic.clip",
     })
   return { ...loss, value: null }
 })
