@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import { expectation, type MathOptions, mathEqual } from './compare/equal.ts'
+import { expectation, isSame, type MathOptions, mathEqual } from './compare/equal.ts'
 import { cleaned } from './read/clean.ts'
 import { extractAnswer, isResponse } from './read/extract.ts'
 
@@ -16,6 +16,7 @@ export interface MathGrade {
 
 /** Extracts the answer of a whole response, knowing what kind of answer the gold one is, and compares. Never throws. */
 export const gradeMath = (gold: string, response: string, options: MathOptions = {}): MathGrade => {
+  if (isSame(gold, response)) return { equal: true, answer: response.trim() }
   const goldAnswer = isResponse(gold) ? (extractAnswer(gold) ?? gold) : gold
   const expect = expectation(cleaned(goldAnswer))
   const isBare = !isResponse(response) && response.length <= 200 && expect !== 'choice'

@@ -93,7 +93,9 @@ const goldParameter = z.union([z.string().min(1), z.array(z.string().min(1)).min
 /** The gold answers of a rule or, where it gives none, of the item. */
 const goldAnswers = (given: string | string[] | undefined, item: GradeItem): string[] => {
   if (given !== undefined) return [given].flat()
-  return item.reference === undefined ? [] : (rightAnswers(item.reference) ?? [])
+  return item.reference === undefined
+    ? []
+    : (rightAnswers(item.reference) ?? []).filter(text => text.trim() !== '')
 }
 
 const NO_GOLD = {

@@ -306,6 +306,7 @@ describe('exact answers', () => {
 
   it('takes the gold answer of the item, and says null without one', () => {
     expect(met('exact_answer', {}, 'Answer: 7', { reference: '7.0' })).toBe(true)
+    expect(met('exact_answer', {}, '', { reference: '' })).toBeNull()
     expect(met('exact_answer', {}, 'Answer: 7')).toBeNull()
     expect(met('exact_answer', { gold: ['six', '6'] }, '6')).toBe(true)
   })

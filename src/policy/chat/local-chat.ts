@@ -4,35 +4,30 @@ import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { type BringOptions, bringModel } from '../../model/bring-model.ts'
 import { type ChatFormat, chatFormat } from '../../model/chat-format.ts'
-import { ChatTemplate, loadChatTemplate } from '../../model/chat-template.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { type GenerationConfig, loadGenerationConfig } from '../../model/generation-config.ts'
 import { ggufOf } from '../../model/gguf/folder.ts'
 import { tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
 import { modelNameOf } from '../../model/model-place.ts'
-import { assertTokenizerFits, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
+import { assertTokenizerFits } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
 import { sourceConfig } from '../local/model-source.ts'
 import type { Policy } from '../policy.ts'
+import { openWords, type Words, type WordsPlace } from './words.ts'
 
-export interface LocalChat {
+export interface LocalChat extends Words {
   /** Name that clients see. */
   name: string
   /** Which checkpoint it is, whatever it is called: for cache keys. */
   variant: string
   policy: Policy
   config: ModelConfig
-  tokenizer: Tokenizer
-  template: ChatTemplate
+  /** For other threads. */
+  wordsPlace: WordsPlace
   format: ChatFormat
-  /** Whether there is a template: the checkpoint's, or the one that was given. */
-  ownTemplate: boolean
   /** How its makers sample it. */
   generation: GenerationConfig
 }
-
-/** For checkpoints without a template: the messages' texts, a blank line between them. */
-const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{{ '\\n\\n' }}{% endfor %}"
 
 /** What decides an answer: weights, and how a conversation becomes tokens and ends. */
 const FILES = [
@@ -83,11 +78,10 @@ export const openLocalChat = async (
   const folder = await bringModel(place, { status })
   const source = { folder, adapter }
   const config = sourceConfig(source)
-  const words = tokenizerFolder(folder, adapter)
-  const tokenizer = loadTokenizer(words)
+  const wordsPlace = { folder: tokenizerFolder(folder, adapter), template: file }
+  const words = openWords(wordsPlace)
+  const { tokenizer, template, ownTemplate } = words
   assertTokenizerFits(tokenizer, config)
-  const own = loadChatTemplate(words, file)
-  const template = own ?? new ChatTemplate(PLAIN_TEMPLATE)
   return {
     name,
     variant: variantOf(
@@ -96,11 +90,10 @@ export const openLocalChat = async (
     ),
     policy: await LocalPolicy.start(source, { threads }),
     config,
-    tokenizer,
-    template,
+    ...words,
+    wordsPlace,
     // A model's own template writes its special tokens itself.
-    format: chatFormat(tokenizer, template, config, { addSpecialTokens: own === null }),
-    ownTemplate: own !== null,
+    format: chatFormat(tokenizer, template, config, { addSpecialTokens: !ownTemplate }),
     generation: loadGenerationConfig(wholeFolder(folder)),
   }
 }

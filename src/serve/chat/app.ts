@@ -11,6 +11,7 @@ import { Bodies } from '../http/bodies.ts'
 import type { FrontBindings } from '../http/exchange.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
 import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
+import { Prompts } from './prompts.ts'
 import { READERS, type Readers } from './readers.ts'
 import { type ChatRequestBody, type CompletionRequestBody, WireError } from './wire.ts'
 
@@ -40,6 +41,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
   const { token = null, maxBodyBytes = 4 * 2 ** 20 } = options
   const batcher = new Batcher(model.policy, options)
   const bodies = new Bodies(workerUrl(import.meta.url, './body-thread.js'), READERS)
+  const prompts = new Prompts(model)
   const app = new Hono<Env>()
   const pace = new Pace()
   const maxRows = options.maxRows ?? 64
@@ -75,13 +77,15 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
   app.post('/v1/chat/completions', async context => {
     const body = await parsedBody(context, 'chat')
     checkModel(model, body.model)
-    return answer(context, CHAT, chatGeneration(model, body), Boolean(body.logprobs), body)
+    const generation = await chatGeneration(model, prompts, body)
+    return answer(context, CHAT, generation, Boolean(body.logprobs), body)
   })
   app.post('/v1/completions', async context => {
     const body = await parsedBody(context, 'completion')
     checkModel(model, body.model)
     const withLogprobs = body.logprobs !== null && body.logprobs !== undefined
-    return answer(context, COMPLETION, completionGeneration(model, body), withLogprobs, body)
+    const generation = await completionGeneration(model, prompts, body)
+    return answer(context, COMPLETION, generation, withLogprobs, body)
   })
 
   const parsedBody = async <K extends keyof Readers>(context: Context<Env>, name: K) => {
@@ -123,7 +127,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
     },
     drain: async () => {
       await batcher.drain()
-      await bodies.close()
+      await Promise.all([bodies.close(), prompts.close()])
     },
   }
 }

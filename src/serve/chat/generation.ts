@@ -5,6 +5,7 @@ import type { Batcher } from '../../policy/chat/batcher.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { type ShownSample, showSample } from '../../policy/chat/text.ts'
 import type { Sample, SampledToken } from '../../policy/policy.ts'
+import type { Prompts } from './prompts.ts'
 import { type ChatRequestBody, type CompletionRequestBody, contentText, WireError } from './wire.ts'
 
 /** What both endpoints ask of the model. */
@@ -51,16 +52,15 @@ const common = ({ generation: { sampling } }: LocalChat, body: ChatRequestBody |
 })
 
 /** The conversation in the model's template as one prompt. @throws WireError for roles that the template refuses. */
-export const chatGeneration = (model: LocalChat, body: ChatRequestBody): Generation => {
+export const chatGeneration = async (
+  model: LocalChat,
+  prompts: Prompts,
+  body: ChatRequestBody,
+): Promise<Generation> => {
   const messages = body.messages.map(message => ({ ...message, content: contentText(message.content) }))
-  checkCharacters(
-    model,
-    messages.reduce((sum, { content }) => sum + content.length, 0),
-  )
-  const text = refusing(() => model.template.render(messages, { addGenerationPrompt: true }))
   return {
     ...common(model, body),
-    prompts: [encode(model, text, { addSpecialTokens: !model.ownTemplate })],
+    prompts: await prompts.of({ messages }),
     maxTokens: body.max_completion_tokens ?? body.max_tokens ?? null,
     topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : 0,
     endTokens: model.format.stopTokens,
@@ -69,7 +69,11 @@ export const chatGeneration = (model: LocalChat, body: ChatRequestBody): Generat
 }
 
 /** One prompt or several, as text or as token ids. */
-export const completionGeneration = (model: LocalChat, body: CompletionRequestBody): Generation => {
+export const completionGeneration = async (
+  model: LocalChat,
+  prompts: Prompts,
+  body: CompletionRequestBody,
+): Promise<Generation> => {
   const { prompt } = body
   const ids = {
     returned: body.return_token_ids ?? false,
@@ -81,45 +85,18 @@ export const completionGeneration = (model: LocalChat, body: CompletionRequestBo
       400,
       'token ids and log-probs of prompts come with whole answers; set stream to false',
     )
-  const several = Array.isArray(prompt) && typeof prompt[0] !== 'number'
-  const prompts = (several ? prompt : [prompt]) as (string | number[])[]
+  const given = (Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt : [prompt]) as
+    | string[]
+    | number[][]
+  const isText = (list: string[] | number[][]): list is string[] => typeof list[0] === 'string'
   return {
     ...common(model, body),
-    prompts: prompts.map(one =>
-      typeof one === 'string' ? encode(model, one, { addSpecialTokens: true }) : one,
-    ),
+    prompts: isText(given) ? await prompts.of({ texts: given }) : given,
     maxTokens: body.max_tokens ?? 16,
     topLogprobs: body.logprobs ?? 0,
     endTokens: [...(body.ignore_eos ? [] : model.format.stopTokens), ...(body.stop_token_ids ?? [])],
     ids,
   }
-}
-
-const refusing = <T>(work: () => T): T => {
-  try {
-    return work()
-  } catch (error) {
-    throw new WireError(400, (error as Error).message)
-  }
-}
-
-/** Characters of a prompt for each token that the context has, beyond which no tokenizer is asked: nothing so long fits. */
-const CHARACTERS_PER_POSITION = 64
-
-/** @throws WireError 400 for a prompt that cannot fit, before anything works through it */
-const checkCharacters = ({ config }: LocalChat, characters: number): void => {
-  const most = config.maxPositions * CHARACTERS_PER_POSITION
-  if (characters > most)
-    throw new WireError(
-      400,
-      `the prompt has ${characters} characters; the context has ${config.maxPositions} tokens, and more than ${most} characters are not read`,
-      'context_length_exceeded',
-    )
-}
-
-const encode = (model: LocalChat, text: string, options: { addSpecialTokens: boolean }) => {
-  checkCharacters(model, text.length)
-  return refusing(() => model.tokenizer.encode(text, options))
 }
 
 /** @throws WireError 400 for prompts that the model cannot take. */

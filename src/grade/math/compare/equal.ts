@@ -26,6 +26,7 @@ export interface MathOptions {
  * or truly open). Either may be LaTeX or plain, a bare answer or a whole response. Never throws.
  */
 export const mathEqual = (gold: string, prediction: string, options: MathOptions = {}): boolean | null => {
+  if (isSame(gold, prediction)) return true
   const goldText = answerText(gold, options)
   const text = goldText === null ? null : answerText(prediction, options, expectation(goldText))
   if (goldText === null || goldText === '') return null
@@ -35,6 +36,10 @@ export const mathEqual = (gold: string, prediction: string, options: MathOptions
   if (quick !== undefined) return quick
   return withinBudget(options, rules => readAndCompare(goldText, text, rules))
 }
+
+/** The same answer letter by letter, also where it is a sentence that gives no value: `all numbers except 2`. */
+export const isSame = (gold: string, prediction: string): boolean =>
+  gold.trim() === prediction.trim() && cleaned(gold) !== ''
 
 type Expect = NonNullable<ExtractOptions['expect']>
 

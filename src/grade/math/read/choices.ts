@@ -1,10 +1,11 @@
 /** @file The letter of the option that a text chooses, beside letters that it only mentions. */
 
-/** Marks around a letter that say nothing. */
+/** Without marks around a letter, which say nothing, and without ranges (`A to D`), which choose nothing. */
 const plain = (text: string): string =>
   text
     .replace(/\\(?:text\w*|mathrm|mathbf|f?box(?:ed)?)\s*\{([^{}]*)\}/g, '$1')
     .replace(/[*$`_"“”]|\\[()[\]]|<\/?answer>/g, '')
+    .replace(/\b[A-J]\s?(?:[-–]|through|thru|to)\s?[A-J]\b/g, '')
 
 const ANSWER =
   'answer|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap|ответ|答案|答え|정답|उत्तर'
@@ -20,21 +21,29 @@ const CHOSEN = [
   `(?:${ANSWER})(?:${IS})?${SURELY}${NAMED}${LETTER}`,
   `(?:correct|right|best)\\s+(?:option|choice|letter|one)${IS}${SURELY}${NAMED}${LETTER}`,
   `\\b(?:choose|chose|pick|select|go(?:ing)? with|opt for|it['’]s|it is|(?:it|this|that) (?:must|has to|should) be)${SURELY}${NAMED}${LETTER}`,
-  `${NAMED}${LETTER}[)\\]}]?\\s+(?:is|seems|must be|would be)\\s+(?:therefore |thus |clearly |the |definitely )*(?:correct|right|best|true|answer)`,
+  `${NAMED}${LETTER}[)\\]}]?\\s+(?:is|seems|must be|would be)\\s+(?:therefore |thus |clearly |the |definitely )*(?:correct|right|best|better|true|answer)`,
+  `\\b(?:so|hence|thus|therefore|leav(?:es?|ing)),?${LETTER}(?=[)\\]}.!\\s]*(?:$|\\n))`,
 ].map(pattern => new RegExp(pattern, 'giu'))
 
 /** The option that begins a text of its own: `B`, `(B)`, `B. 12`, `b)`, `Option B`. */
-const FIRST = /^\W*(?:(?:option|choice|letter)\s+)?[([{]?([A-Ja-j])(?:[)\]}]|[.:,。](?!\d)|(?=\s*(?:\n|$)))/iu
+const FIRST =
+  /^\W*(?:(?:option|choice|letter)\s+)?[([{]?([A-Ja-j])(?:[)\]}]|[.:,。](?!\d)|['’]?(?=\s*(?:\n|$)))/iu
 
-const MENTIONED = /(?<![\p{L}\d’'\\])[([{]?([A-J])(?![\p{L}\d’'])[)\]}]?/gu
+/** Not behind a number, where a letter is a unit. */
+const MENTIONED = /(?<![\p{L}\d’'\\°]|\d\s)[([{]?([A-J])(?![\p{L}\d’']|\s*[=<>+*/^])[)\]}]?/gu
 
 /** Behind an `A` or `I` that is a word: another word that goes on. */
 const GOES_ON =
   /^\s+(?!(?:because|since|as|and|or|nor|but|for|is|was|seems|must|would|with|due|by|not)\b)\p{Ll}/u
 const DENIED =
-  /(?:\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:(?!but\b)\p{L}+\s+){0,4}[([{]?$/iu
+  /(?:\bdoubt(?:s|ed)?(?:\s+that)?|\b(?:false|wrong|incorrect|untrue|unlikely)\s+that|\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:(?!but\b)\p{L}+\s+){0,4}[([{]?$/iu
 const REFUTED =
-  /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
+  /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|all (?:wrong|incorrect|false)|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
+/** `C would be right if ...` */
+const UNREAL = /^[)\]}]?\s*would\s[^.;\n]*\b(?:if|had|were)\b/iu
+const UNREAL_BEFORE = /\b(?:if|had)\s[^.;\n]*,\s(?:then\s)?(?:option\s|choice\s)?[([{]?$/iu
+/** `A: no. B: yes.` goes through the options. */
+const LISTS = /^\W*A[).:]\s[\s\S]{1,300}?\s\(?B[).:]\s/u
 const OTHERS =
   /^[)\]}]?\s*(?:,|and|or|&|\/)\s*(?:option\s+|choice\s+)?[([{]?(?:[A-HJ](?![\p{L}\d’'])|I(?!['’\p{L}\d]|\s+\p{Ll}))/u
 
@@ -64,8 +73,11 @@ const isLetter = ({ letter, isUpper, behind }: Mention): boolean =>
     ? !(/[AI]/.test(letter) && GOES_ON.test(behind))
     : !GOES_ON.test(behind) && !/^\s+\p{Lu}/u.test(behind)
 
+const isUnreal = ({ before, behind }: Mention): boolean =>
+  UNREAL.test(behind) || (UNREAL_BEFORE.test(before) && /^[)\]}]?\s*would\b/.test(behind))
+
 const stands = (mention: Mention): boolean =>
-  isLetter(mention) && !DENIED.test(mention.before) && !REFUTED.test(mention.behind)
+  isLetter(mention) && !DENIED.test(mention.before) && !REFUTED.test(mention.behind) && !isUnreal(mention)
 
 /**
  * The letter of the option that a text chooses, in upper case: the last that it calls the answer, else the one that it begins
@@ -77,6 +89,7 @@ export const choiceIn = (text: string): string | null => {
   const last = chosen.sort((a, b) => a.at - b.at).at(-1)
   if (last) return OTHERS.test(last.behind) ? null : last.letter
   const first = FIRST.exec(words)
+  if (first && LISTS.test(words)) return null
   if (first) return OTHERS.test(words.slice(first[0].length - 1)) ? null : first[1].toUpperCase()
   const letters = new Set(
     mentionsOf(words, MENTIONED)

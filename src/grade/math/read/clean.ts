@@ -37,6 +37,7 @@ const REPLACEMENTS: readonly [RegExp, string | ((...parts: string[]) => string)]
   [/(\d)\s?([€£¥₹])/g, (_, digit, sign) => `${digit} \\text{${CURRENCIES[sign]}} `],
   [/\\\$|\\textdollar|[€£¥₹₽₩₪฿￥]/g, ' '],
   [/\$/g, ' '],
+  [/(?<!\d\s?)\b(?:minus|negative)\s+(?=\d|\\[dt]?frac|\\sqrt|\\pi)/gi, '-'],
   [/\\[()]/g, ' '],
   [/\\\[(?!\d+(?:pt|em|ex)\])|\\\]/g, ' '],
   [/\\\\\[\d+(?:pt|em|ex)\]/g, '\\\\'],

@@ -2,7 +2,15 @@
 
 import { choiceIn } from './choices.ts'
 import { unescaped } from './clean.ts'
-import { afterThinking, behindHashes, lastBox, lastTagged, type Place } from './places.ts'
+import { isSupposed } from './denials.ts'
+import {
+  afterThinking,
+  behindHashes,
+  lastBox,
+  lastTagged,
+  type Place,
+  withoutRefutedBoxes,
+} from './places.ts'
 import {
   answerIn,
   isPlainMathematics,
@@ -29,15 +37,15 @@ const MAX_RESPONSE_CHARACTERS = 100_000
  * answer is ..." gives another; `#### x`; "the answer is x" (also in other languages); the last mathematics or number.
  */
 export const extractAnswer = (response: string, options: ExtractOptions = {}): string | null => {
-  const text = unescaped(afterThinking(response.slice(-MAX_RESPONSE_CHARACTERS))).replace(
-    /<\|[a-z_]{1,40}\|>.*$/s,
-    '',
+  const text = withoutRefutedBoxes(
+    unescaped(afterThinking(response.slice(-MAX_RESPONSE_CHARACTERS))).replace(/<\|[a-z_]{1,40}\|>.*$/s, ''),
   )
   const tagged = lastTagged(text)
   if (tagged) return held(tagged.text, options)
   const box = lastBox(text)
   const final = announced(text, FINAL, options)
-  if (box && !(final && final.at > box.end)) return held(box.text + unitBehind(text, box), options)
+  if (box && !(final && final.at > box.end && answersAs(final.text, options)))
+    return held(box.text + unitBehind(text, box), options)
   if (final) return final.text
   const hashed = behindHashes(text)
   if (hashed !== null) return held(hashed, options)
@@ -45,7 +53,22 @@ export const extractAnswer = (response: string, options: ExtractOptions = {}): s
   const said = announced(text, ANNOUNCED, options)?.text
   if (said === undefined && options.expect === 'text' && YES_OR_NO.test(text.trim()))
     return withoutReason(text.trim(), 'text')
-  return said ?? conclusion(text) ?? lastCandidate(text)
+  return said ?? turnedAround(text) ?? conclusion(text) ?? lastCandidate(text)
+}
+
+/** Whether a text can be an answer of the expected kind: "correct" is no number. */
+const answersAs = (text: string, { expect = 'math' }: ExtractOptions): boolean =>
+  expect !== 'math' || /\d/.test(text) || isPlainMathematics(text)
+
+const IS_ANSWER =
+  /\b(?:is|are)\s{1,9}(?:therefore\s+|thus\s+|then\s+|indeed\s+|clearly\s+)?(?:the|our|my)\s{1,9}(?:(?:final|correct|right|exact|required|desired)\s+){0,2}(?:answer|result|solution)\b/gi
+
+/** `12 is the answer`: the value before the last such words. */
+const turnedAround = (text: string): string | null => {
+  const at = [...text.matchAll(IS_ANSWER)].at(-1)?.index
+  if (at === undefined || isSupposed(text, at)) return null
+  const last = mainCandidates(text.slice(0, at)).at(-1)
+  return last && /^[$)"'”*\s]*$/.test(text.slice(last.end, at)) ? last.text.trim() : null
 }
 
 /** A percent sign or unit behind a box, also where its formula ends in between. */
@@ -68,8 +91,13 @@ const held = (text: string, options: ExtractOptions): string | null => {
 
 /** Whether the text is a response to search rather than the bare answer itself. */
 export const isResponse = (text: string): boolean => {
-  if (/\\f?box(?:ed)?\s*\{|####|<answer>|<\/?think>|\banswers?\b|\bfinal\b|<\|/i.test(text)) return true
-  if (CONCLUDES.test(text)) return true
+  if (
+    /\\f?box(?:ed)?\s*\{|####|<answer>|<\/?(?:think(?:ing)?|thought|reasoning)>|\[\/?THINK\]|\banswers?\b|\bfinal\b|<\|/i.test(
+      text,
+    )
+  )
+    return true
+  if (CONCLUDES.test(text) || text.search(ANNOUNCED) >= 0) return true
   const outside = outsideDelimiters(text)
   const bare = outside
     .replace(/(?<![\w.])[a-zA-Z][\w.]{0,40}\(/g, ' ')
@@ -78,14 +106,15 @@ export const isResponse = (text: string): boolean => {
   if (/\p{Script=Han}/u.test(outside) && /[\d\\]/.test(text)) return true
   if (/^\s*\p{L}{3,}\s*:\s*[\d-]/u.test(text)) return true
   if (hasDelimiters(text)) return words.length > 0
-  return words.length >= 3 && /\d/.test(text) && !/\\text/.test(text)
+  const isSentence = /^\s*\p{Lu}/u.test(text) && /[.!]\s*$/.test(text)
+  return words.length >= (isSentence ? 2 : 3) && /\d/.test(text) && !/\\text/.test(text)
 }
 
 const FINAL = /final answer\W{0,4}(?:(?:is|are)\b)?\W{0,1}/gi
 
 /** Source of the words: how the evaluation prompts of the languages in lighteval's extraction tests say "answer". */
 const ANNOUNCED =
-  /(?:\b(?:answer|result|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap)\b|ответ|答案|答え|정답|उत्तर|الجواب|الإجابة)\s*(?:\*\*\s*)?(?:(?:(?:is|are|est|es|ist|è|é)\b(?:\s+(?:therefore|thus|just|simply|then|about))?)|[:：=是为為]|は)/giu
+  /(?:\b(?:answer|result|solution|réponse|respuesta|resposta|risposta|antwort|wynik|odpowied[źz]|cevap)\b|ответ|答案|答え|정답|उत्तर|الجواب|الإجابة)\s*(?:\*\*\s*)?(?:(?:(?:is|are|est|es|ist|è|é)(?!\p{L})(?:\s+(?:therefore|thus|just|simply|then|about))?)|[:：=是为為]|は)/giu
 
 /** What the last announcement says, if it can be read. */
 const announced = (
@@ -95,6 +124,7 @@ const announced = (
 ): { at: number; text: string } | null => {
   const matches = [...text.matchAll(words)]
   for (const match of matches.reverse().slice(0, 5)) {
+    if (isSupposed(text, match.index)) continue
     const start = match.index + match[0].length
     const said = sentence(text.slice(start, start + 600))
     const found = expect === 'choice' ? choiceIn(`answer: ${said}`) : answerIn(said, expect)
@@ -125,9 +155,13 @@ const conclusion = (text: string): string | null => {
   return rest === line ? null : ([rest, withoutReason(rest)].find(isPlainMathematics) ?? null)
 }
 
-/** The last mathematics or number; names alone (`$ABC$`) only where nothing else is there. */
+/** The last mathematics or number, or both of two that `and` or `or` joins; names alone (`$ABC$`) only where nothing else is there. */
 const lastCandidate = (text: string): string | null => {
   const found = mainCandidates(text)
   const isName = ({ text: inside }: Span) => /^\s*(?:\\?[a-zA-Z]+'*|\\[a-z]+\s*\{?[A-Z]+\}?)\s*$/.test(inside)
-  return (found.findLast(span => !isName(span)) ?? found.at(-1))?.text.trim() ?? null
+  const last = found.findLast(span => !isName(span)) ?? found.at(-1)
+  if (!last) return null
+  const previous = found[found.indexOf(last) - 1]
+  const joint = previous && /^\s{0,9}(and|or)\s{0,9}$/.exec(text.slice(previous.end, last.start))
+  return joint ? `${previous.text.trim()} \\text{ ${joint[1]} } ${last.text.trim()}` : last.text.trim()
 }

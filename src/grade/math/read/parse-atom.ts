@@ -2,6 +2,7 @@
 
 import { CALLS } from './calls.ts'
 import { Cursor } from './cursor.ts'
+import { changesWhatFollows } from './denials.ts'
 import { MINUS_ONE, type Node, numberNode } from './expression.ts'
 import { isBased, readBased, readNumber } from './numerals.ts'
 import type { Token } from './tokens.ts'
@@ -114,12 +115,13 @@ export abstract class AtomParser extends Cursor {
     }
   }
 
-  /** Words before a formula only introduce it; alone they are the answer. */
+  /** Words before a formula only introduce it, unless they deny it or say that it is a bound; alone they are the answer. */
   private words(): Node {
     let text = this.next().value
     while (this.peek().type === 'text') text += ` ${this.next().value}`
     this.takeOperator(':')
-    return this.startsAtom() || this.peekOperator('-') ? this.sum() : { kind: 'text', text }
+    if (!this.startsAtom() && !this.peekOperator('-')) return { kind: 'text', text }
+    return changesWhatFollows(text) ? this.fail() : this.sum()
   }
 
   private bracket(token: Token): Node {

@@ -9,6 +9,9 @@ import { type Reading, Tokenizer } from './tokens.ts'
 export { ParseError } from './parse-sum.ts'
 
 const RELATIONS = new Set<string>(['=', '!=', '<', '<=', '>', '>=', '~', 'in', '≡', 'to'])
+/** Of a relation without a left side these still say something: `> 3` is no 3. */
+const BOUNDS = new Set<string>(['!=', '<', '<=', '>', '>='])
+const UNNAMED: Node = { kind: 'symbol', name: 'x' }
 const SET_OPERATIONS = new Set<string>(['union', 'intersection', 'difference'])
 const SEPARATORS = new Set<string>([',', ';', 'and', 'or', '\\\\'])
 
@@ -61,7 +64,8 @@ class AnswerParser extends SumParser {
   private clause(): Node {
     const operands: Node[] = []
     const operators: RelationOperator[] = []
-    if (!this.isOperator(RELATIONS)) operands.push(this.ratio())
+    if (this.isOperator(BOUNDS)) operands.push(UNNAMED)
+    else if (!this.isOperator(RELATIONS)) operands.push(this.ratio())
     while (this.isOperator(RELATIONS)) {
       const operator = this.next().value as RelationOperator
       if (operands.length > 0) operators.push(operator)

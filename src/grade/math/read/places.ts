@@ -1,12 +1,17 @@
 /** @file Where responses put their answer: behind the thinking, in a box, between tags, behind `####`. */
 
+import { isRefuted } from './denials.ts'
 import { braceGroup } from './tokens.ts'
+
+/** The tags of DeepSeek-R1 and Qwen3 (`think`), of Magistral (`[THINK]`), and of prompts that ask for reasoning in tags. */
+const THINKING_END = /<\/(?:think(?:ing)?|thought|reasoning)>|\[\/THINK\]/gi
+const THINKING = /<(?:think(?:ing)?|thought|reasoning)>|\[THINK\]/i
 
 /** What follows the thinking; nothing where the thinking never ends. */
 export const afterThinking = (text: string): string => {
-  const end = text.lastIndexOf('</think>')
-  const rest = end < 0 ? text : text.slice(end + '</think>'.length)
-  const open = rest.indexOf('<think>')
+  const end = [...text.matchAll(THINKING_END)].at(-1)
+  const rest = end ? text.slice(end.index + end[0].length) : text
+  const open = rest.search(THINKING)
   return open < 0 ? rest : rest.slice(0, open)
 }
 
@@ -43,9 +48,15 @@ const belongTogether = (between: string): boolean =>
   between.replace(JOINT, '').trim() === '' &&
   (!/\n/.test(between) || /and|or|,/.test(between))
 
-/** The last `\boxed` or `\fbox` that holds something, with those that belong to it; null without one. */
+/** The text without the boxes that it refutes: `not \boxed{4}`. */
+export const withoutRefutedBoxes = (text: string): string => {
+  const refuted = boxes(text).filter(box => isRefuted(text, box))
+  return refuted.reduceRight((rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`, text)
+}
+
+/** The last `\boxed` or `\fbox` that holds something and is not refuted, with those that belong to it; null without one. */
 export const lastBox = (text: string): Place | null => {
-  const all = boxes(text)
+  const all = boxes(text).filter(box => !isRefuted(text, box))
   const last = all.at(-1)
   if (!last) return null
   const parts = [last]

@@ -93,7 +93,9 @@ const bareEqual = (bare: Node, value: Node, unit: string, equal: Equal): boolean
 }
 
 const withUnitsEqual = (x: Node, unitX: string, y: Node, unitY: string, equal: Equal): boolean | null => {
-  const [from, to] = [readUnit(unitX), readUnit(unitY)]
+  const [[nameX, ofX], [nameY, ofY]] = [unitX.split(' of '), unitY.split(' of ')]
+  const sameThing = !ofX || !ofY || sameWords(ofX, ofY)
+  const [from, to] = sameThing ? [readUnit(nameX), readUnit(nameY)] : [null, null]
   if (from && to && sameDimension(from, to)) {
     const there = equal(converted(x, from, to), y)
     return there === true ? there : equal(x, converted(y, to, from))

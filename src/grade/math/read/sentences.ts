@@ -2,6 +2,7 @@
 
 import { Budget, BudgetSpent } from '../budget.ts'
 import { cleaned } from './clean.ts'
+import { isDenied } from './denials.ts'
 import { some } from './expression.ts'
 import { readings } from './read.ts'
 import { candidates, masked, type Span } from './spans.ts'
@@ -40,7 +41,7 @@ const hasProse = (text: string): boolean =>
 
 /** Behind these words a sentence explains, restricts or denies: what it asserts stands before them. */
 const ASIDE =
-  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|in (?:all|total|sum|general|this|that|the)|i\.?e\b|e\.?g\b|namely|that is|obtained|(?:as|at) (?=\$?[a-z]\s?=)|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
+  /(?:\\text\w{0,9}\s?\{[\s,;]{0,9})?(?:\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|with|for|after|although|though|so that|such that|rather than|instead of|as opposed to|due to|in (?:all|total|sum|general|this|that|the)|i\.?e\b|e\.?g\b|namely|that is|obtained|(?:as|at) (?=\$?[a-z]\s?=)|as (?:required|desired|needed|claimed|expected)|or (?:about|approximately|roughly|equivalently|simply|in other words)|(?:and |but )?not)\b|(?<=[,;]\s{0,9})(?:as|but)\b|[,，;；]\s{0,9}(?:因为|由于|不是|而不是|而非|其中|如果)|;\s{1,9}(?=\p{L}{3})|(?<=\s)\((?=[^()]{0,99}\p{L}{2}[^()]{0,99}\s))/iu
 
 /** Of an answer in words: only what cannot be part of a name. */
 const ASIDE_OF_WORDS =
@@ -48,8 +49,7 @@ const ASIDE_OF_WORDS =
 
 /** Directly behind these stands what is asserted. */
 const STATES =
-  /(?:^|(?<![\p{L}\\])(?:is|are|was|were|be|equals?|gets?|gives?|giving|yields?|yielding|obtains?|have|has|totals?|makes?|making|becomes?|so|hence|thus|therefore|but|answer|est|es|ist|approximately|about|exactly|simply|just|only|find|(?:total|average|maximum|minimum|probability|value|answer|result|distance|area|volume|count) of)|[:=≈是为為])[\s*"'“(]*$/iu
-const DENIES = /(?:\bnot|n['’]t|\bcannot|\bnever|\bneither|\bnor)\s+(?:\p{L}+\s+){0,2}[$("'“*]*$/iu
+  /(?:^|(?<![\p{L}\\])(?:is|are|was|were|be|equals?|gets?|gives?|giving|yields?|yielding|obtains?|have|has|totals?|makes?|making|becomes?|\p{L}{2,}ed|had|made|sold|bought|paid|spent|got|ate|keeps?|kept|shows?|(?:takes?|needs?|costs?)(?:\s+(?:her|him|them|us|me|you|it))?|(?:comes?|came|amounts?|adds? up) to|so|hence|thus|therefore|but|answer|est|es|ist|approximately|about|exactly|simply|just|only|find|(?:total|average|maximum|minimum|probability|value|answer|result|distance|area|volume|count) of)|[:=≈是为為])[\s*"'“(]*$/iu
 const EQUATES = /[=≈][\s*"'“(]*$/u
 
 /** Directly behind these stands what only says where a value before it is taken. */
@@ -59,9 +59,6 @@ const SENTENCE_END = /[.!?]\s|\n/
 const MAX_LOOKED_AT = 20
 
 const beforeOf = (text: string, { start }: Span): string => text.slice(Math.max(0, start - 40), start)
-
-/** Whether a text says of a stretch of it that it is not so. */
-const isDenied = (text: string, span: Span): boolean => DENIES.test(beforeOf(text, span))
 
 /**
  * The value that a sentence asserts, among its candidates: the last that stands behind a verb or a colon, or at the beginning,
@@ -83,6 +80,21 @@ const asserted = (text: string): Span | undefined => {
 /** Longer texts are no answer with a reason. */
 const MAX_CHARACTERS = 1000
 
+/** Between a value that is asserted and one of a clause that only gives reasons or circumstances. */
+const EXPLAINS =
+  /\b(?:because|since|where|when(?:ever)?|while|which|whose|if|unless|given|assuming|provided|before|after|although|though|due to|by \p{L}+ing|to \p{Ll}{2,})\b/iu
+/** Here a sentence comes back to what it asserts. */
+const RESUMES =
+  /\b(?:so|hence|thus|therefore|then|which (?:is|are|gives?|makes?|means|equals?|leaves?|totals?)|giving|gives?|leaving|leaves?|makes?|making|totals?|we (?:get|have|find|obtain)|but)\b|=/iu
+
+/** In brackets with words. */
+const isInBracket = (text: string, { start, end }: Span): boolean => {
+  const from = text[start] === '(' ? start + 1 : start
+  const before = /\(([^()]{0,60})$/.exec(text.slice(Math.max(0, from - 61), from))
+  const behind = text.slice(end, end + 60).split(')', 1)[0]
+  return before !== null && /\p{L}{3}/u.test(before[1] + behind)
+}
+
 /** Candidates that are neither denied nor in a clause that only adds to something asserted: `The maximum is 8 at x = 3.` */
 export const mainCandidates = (text: string): Span[] => {
   const found = candidates(text).filter(span => !isDenied(text, span))
@@ -90,8 +102,13 @@ export const mainCandidates = (text: string): Span[] => {
   const isAdded = (span: Span): boolean =>
     last.some(main => {
       const between = main.end <= span.start ? text.slice(main.end, span.start) : '\n'
-      return !SENTENCE_END.test(between) && STATES.test(beforeOf(text, main))
-    }) && ADDS.test(beforeOf(text, span))
+      if (SENTENCE_END.test(between) || !STATES.test(beforeOf(text, main))) return false
+      return (
+        ADDS.test(beforeOf(text, span)) ||
+        isInBracket(text, span) ||
+        (EXPLAINS.test(between) && !RESUMES.test(between))
+      )
+    })
   return [...found.slice(0, -MAX_LOOKED_AT), ...last.filter(span => !isAdded(span))]
 }
 

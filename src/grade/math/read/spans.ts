@@ -75,7 +75,7 @@ const delimited = (text: string): Delimited[] => {
 const NUMBER = String.raw`(?:\d{1,3}(?:[, ]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)?|\.\d+)`
 const SIGNED = String.raw`(?:(?<![\p{L}\d.)])[-−+])?${NUMBER}`
 const PLAIN = new RegExp(
-  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:\s?(?:[-−+/×÷^=·]|\*\*?)\s?\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
+  String.raw`(?<![a-zA-Z\d.,\\]|\d[-−])\(?${SIGNED}\)?(?:(?:\s?(?:[-−+/×÷^=·]|\*\*?)\s?|:)\(?[-−]?${NUMBER}\)?){0,40}(?:\s?(?:\\?%|percent(?:age)?\b|pct\b))?`,
   'gu',
 )
 
@@ -120,6 +120,14 @@ const withQuantity = (text: string, span: Span): Span => {
   return end === span.end ? span : { ...span, end, text: `${span.text}${text.slice(span.end, end)}` }
 }
 
+/** The same with `minus` or `negative` before it, unless that stands between two values. */
+const withSign = (text: string, span: Span): Span => {
+  const sign = /(?<![\d)$]\s?)\b(?:minus|negative)\s{1,3}$/i.exec(
+    text.slice(Math.max(0, span.start - 14), span.start),
+  )
+  return sign ? { ...span, start: span.start - sign[0].length, text: `-${span.text}` } : span
+}
+
 /** Candidates for an answer, sorted by where they end. */
 export const candidates = (text: string): Span[] => {
   const areas = delimited(text)
@@ -134,7 +142,7 @@ export const candidates = (text: string): Span[] => {
   return [...areas.filter(area => area.usable), ...latex, ...numbers]
     .sort((a, b) => a.end - b.end)
     .reduce<Span[]>((found, span) => {
-      if (span.start >= (found.at(-1)?.end ?? 0)) found.push(withQuantity(text, span))
+      if (span.start >= (found.at(-1)?.end ?? 0)) found.push(withSign(text, withQuantity(text, span)))
       return found
     }, [])
 }

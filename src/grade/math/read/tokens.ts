@@ -302,6 +302,7 @@ export class Tokenizer {
   private readsAsWord(word: string, glued: boolean): boolean {
     if (/[^\x20-\x7eα-ωΑ-Ω]/u.test(word)) return true
     if (word.length > 2 && isUnitWord(word)) return true
+    if (word === 'of' && this.tokens.at(-1)?.type === 'text') return true
     if (word.length < 3 || glued || /[α-ωΑ-Ω]/.test(word) || this.source[this.at + word.length] === '{')
       return false
     const before = this.source.slice(0, this.at).trimEnd().at(-1) ?? ''

@@ -13,6 +13,7 @@ const KEPT = table<string>({
   '∛': '\\sqrt[3]',
   '∜': '\\sqrt[4]',
   '√': '\\sqrt',
+  ℓ: '\\ell ',
 }) // prettier-ignore
 
 const SUPERSCRIPTS = /[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷˣʸᶻ]+/g
@@ -26,6 +27,14 @@ const NOTHING = /\u00ad|[\u200b-\u200d]|[\u2060-\u2064]|\ufeff|\ufe0e|\ufe0f/g
 const ROOT =
   /(√|∛|∜)\s*(?=\S)(?:([-−]?(?:\d+(?:[.,]\d+)?|\\frac\{\d+\}\{\d+\}|\p{L})(?:\^\{[^{}]*\})?)|(?=[({\\|]))/gu
 
+/** The ASCII form of a decimal digit of any script: Unicode assigns them in runs of ten, from zero to nine. */
+const asciiDigit = (digit: string): string => {
+  const code = digit.codePointAt(0)!
+  let first = code
+  while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first--
+  return String((code - first) % 10)
+}
+
 const ascii = (text: string): string => text.normalize('NFKC').replace(/[−‐‑–]/g, '-')
 
 /** Runs of superscripts are one exponent, of subscripts one index, ½ a fraction, √15 the root of 15, １２ is 12. */
@@ -34,6 +43,9 @@ export const withoutUnicode = (text: string): string => {
   return text
     .replace(NOTHING, '')
     .replace(/º/g, '°')
+    .replace(/(?!\d)\p{Nd}/gu, asciiDigit)
+    .replace(/(?<=\d)٫(?=\d)/g, '.')
+    .replace(/(?<=\d)٬(?=\d{3})/g, ',')
     .replace(SUPERSCRIPTS, run => `^{${ascii(run)}}`)
     .replace(SUBSCRIPTS, run => `_{${ascii(run)}}`)
     .replace(VULGAR, sign => sign.normalize('NFKC').replace(/^(\d+)⁄(\d+)$/, '\\frac{$1}{$2}'))

@@ -15,6 +15,7 @@ export interface Unit {
 /**
  * A unit a line: symbols, written just so, `|` names, in any case and number, `=` what it is, `@` its offset; a base unit
  * without `=`. Behind a `*` it takes the prefixes of SI. A year is one of 365.2425 days (Gregorian mean), a month its twelfth;
+ * a millimetre of mercury is a torr (they differ by 1.4e-7);
  * a ton, of which there are three, is a base unit, and so are units that compare with no other.
  * Source: BIPM, SI Brochure, 9th edition (2019), tables 2 to 8; NIST Special Publication 811 (2008), appendix B.8, exact factors.
  */
@@ -93,8 +94,7 @@ t | tonne = 1000 kg
 ha | hectare = 10000 m^2
 * bar = 100000 Pa
 atm | atmosphere = 101325 Pa
-torr Torr = atm/760
-mmHg = 133.322387415 Pa
+torr Torr mmHg = atm/760
 psi = lbf/inch^2
 Å | angstrom ångström = 1e-10 m
 micron = um

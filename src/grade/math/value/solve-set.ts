@@ -23,7 +23,7 @@ import {
   type Segment,
   union,
 } from './real-set.ts'
-import type { ScalarRules } from './scalars.ts'
+import { orderOf, type ScalarRules } from './scalars.ts'
 
 /**
  * The set, or null where the node is no set of real numbers in closed form.
@@ -63,7 +63,11 @@ const group = ({ open, close, items, joined }: NodeOf<'group'>, rules: ScalarRul
   if (open === '') return conditions(items, joined, rules)
   if (open === '{') return items.every(isPlain) ? items.map(point) : null
   if (items.length !== 2 || !items.every(isPlain)) return null
-  return [{ low: items[0], high: items[1], lowOpen: open === '(', highOpen: close === ')' }]
+  const [low, high] = items
+  const rising = orderOf(high, low, rules) ?? 1
+  // `(8, -2)` and `(1, 1)` are points of the plane, and no interval.
+  if (rising < 0 || (rising === 0 && open + close !== '[]')) return null
+  return [{ low, high, lowOpen: open === '(', highOpen: close === ')' }]
 }
 
 const isPlain = (node: Node): boolean =>
