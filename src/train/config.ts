@@ -226,11 +226,7 @@ export const commonShape = {
     .nullable()
     .default(null)
     .describe('Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
-  steps: z
-    .int()
-    .min(0)
-    .default(100)
-    .describe('Number of training steps.'),
+  steps: z.int().min(0).default(100).describe('Number of training steps.'),
   maxMinutes: z
     .number()
     .positive()
