@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { hashFile, manifestProblems, readManifest, writeManifest } from '../util/manifest.ts'
 import { guardWrite } from './errors.ts'
+import { hasFile } from './plain-file.ts'
 import { type RowExtent, rowDamage, rowExtentSchema } from './row-extent.ts'
 import { loadRunState, type RunState, stepOfName } from './run-state.ts'
 
@@ -104,7 +105,7 @@ export const checkpointsToTry = (runDir: string): string[] => {
 export const pointedTo = (runDir: string): string => {
   const pointer = join(runDir, 'checkpoints', 'latest')
   try {
-    return basename(readFileSync(pointer, 'utf8').trim())
+    return hasFile(pointer) ? basename(readFileSync(pointer, 'utf8').trim()) : ''
   } catch {
     return ''
   }

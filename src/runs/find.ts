@@ -3,16 +3,16 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { RunError } from './errors.ts'
-import { isRun } from './readers.ts'
+import { hasFile } from './plain-file.ts'
 
 /** How deep runs may lie below a folder: a sweep, and an experiment's arms with their runs. */
 const DEPTH = 5
 
 /** A model's folder has a config.json too; a run's says what it was made with. */
 export const isRunFolder = (dir: string): boolean => {
-  if (!isRun(dir)) return false
+  const path = join(dir, 'config.json')
   try {
-    return /"config":/.test(readFileSync(join(dir, 'config.json'), 'utf8'))
+    return hasFile(path) && /"config":/.test(readFileSync(path, 'utf8'))
   } catch {
     return false
   }

@@ -1,8 +1,9 @@
 /** @file What a list of runs says of each: how far it is, and how it did. Reads the ends of its files, however long they are. */
 
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { upgradeEval } from './former-rows.ts'
+import { hasFile } from './plain-file.ts'
 import { readRunInfo } from './readers.ts'
 import { runStatus } from './report/data.ts'
 import { assertLineFits } from './row-files.ts'
@@ -34,7 +35,7 @@ const PIECE = 64 * 1024
 
 /** The last row of a file that is wanted; lines that are no rows, such as a torn last one, are passed over. */
 const fromTheEnd = <Row>(path: string, wanted: (row: Row) => boolean): Row | null => {
-  if (!existsSync(path)) return null
+  if (!hasFile(path)) return null
   const fd = openSync(path, 'r')
   try {
     let end = fstatSync(fd).size

@@ -7,6 +7,7 @@ import { withFile } from '../util/file-failure.ts'
 import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
+import { hasFile } from './plain-file.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
 import {
   checkedEval,
@@ -25,7 +26,7 @@ import { checkpointName, checkpointSteps } from './run-state.ts'
  */
 export const readRunInfo = (dir: string): RunInfo => {
   const path = join(dir, 'config.json')
-  if (!existsSync(path)) {
+  if (!hasFile(path)) {
     throw new RunError(
       `${dir}: there is no run here (no config.json), so there is nothing to read or resume`,
       { hint: 'check the path; runs lie in the folder runs/ unless --out said otherwise' },

@@ -20,6 +20,7 @@ import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
 import type { JsonlLine } from '../util/jsonl.ts'
 import { guardWrite } from './errors.ts'
+import { hasFile } from './plain-file.ts'
 
 const isJson = (text: string): boolean => {
   try {
@@ -44,7 +45,7 @@ const assertReadable = (path: string): void => {
 
 /** The lines of a file that are whole: a torn last line (a kill, or a write still under way) is left out, and so are blank ones. */
 const wholeLines = (path: string): JsonlLine[] => {
-  if (!existsSync(path)) return []
+  if (!hasFile(path)) return []
   assertReadable(path)
   const lines = withFile(path, () => readFileSync(path, 'utf8')).split('\n')
   const tail = lines.pop() ?? ''
@@ -181,8 +182,7 @@ export const readLinesFrom = (
   position: RowPosition = FILE_START,
   mostBytes = Number.POSITIVE_INFINITY,
 ): NewLines => {
-  if (!existsSync(path))
-    return { lines: [], position: FILE_START, restarted: position.offset > 0, more: false }
+  if (!hasFile(path)) return { lines: [], position: FILE_START, restarted: position.offset > 0, more: false }
   const fd = openSync(path, 'r')
   try {
     const { size } = fstatSync(fd)

@@ -7,6 +7,7 @@ import { shortHash } from '../util/canonical.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
 import type { RngState } from '../util/rng.ts'
 import { guardWrite } from './errors.ts'
+import { hasFile } from './plain-file.ts'
 
 /** `recipe` is free-form JSON that belongs to the training: how far it is, banks, schedules, cursors into data. */
 export interface RunState {
@@ -75,6 +76,7 @@ export const loadRunState = (checkpointDir: string, expectedConfigHash?: string)
   const path = join(checkpointDir, STATE_FILE)
   let value: unknown
   try {
+    hasFile(path)
     value = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     throw new CheckpointError(`${path}: missing or not JSON (${(error as Error).message})`, {

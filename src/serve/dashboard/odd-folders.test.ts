@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,12 +61,23 @@ const writeLongLine = (name: string, file: string, bytes: number) => {
   appendFileSync(path, '\n')
 }
 
+/** Files that are pipes: whoever opens one waits for somebody who writes. */
+const PIPES = process.platform === 'win32' ? [] : ['metrics', 'evals', 'rollouts', 'events', 'rubrics']
+const nameOfPipe = (file: string) => `a pipe for ${file}`
+
+const writePipe = (file: string) => {
+  const path = join(writeRun(nameOfPipe(file), {}), `${file}.jsonl`)
+  rmSync(path, { force: true })
+  spawnSync('mkfifo', [path])
+}
+
 let dashboard: Dashboard
 beforeAll(async () => {
   writeRun('good', {})
   for (const [name, odd] of Object.entries(ODD)) writeRun(name, odd)
   writeLongLine('long metrics', 'metrics', 200e6)
   writeLongLine('long evals', 'evals', 200e6)
+  PIPES.forEach(writePipe)
   dashboard = await startDashboard([runs])
 })
 afterAll(async () => {
@@ -81,7 +93,7 @@ describe('folders of which one is odd', () => {
     const answer = await get('/api/runs')
     expect(answer.status).toBe(200)
     const rows = (await answer.json()) as { name: string; status: string; problem: string | null }[]
-    expect(rows).toHaveLength(Object.keys(ODD).length + 3)
+    expect(rows).toHaveLength(Object.keys(ODD).length + 3 + PIPES.length)
     const byName = new Map(rows.map(row => [row.name, row]))
     expect(byName.get('good')).toMatchObject({ status: 'stopped', problem: null })
     expect(byName.get('created by a number')).toMatchObject({
@@ -92,7 +104,7 @@ describe('folders of which one is odd', () => {
   })
 
   it('answer or refuse each question, and never fail', async () => {
-    const names = [...Object.keys(ODD), 'long metrics', 'long evals']
+    const names = [...Object.keys(ODD), 'long metrics', 'long evals', ...PIPES.map(nameOfPipe)]
     const failed: string[] = []
     for (const name of names)
       for (const path of PATHS) {
