@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
 import { z } from 'zod'
+import { largestOf } from '../util/descriptive.ts'
 import { CheckpointError, DataError } from '../util/errors.ts'
 import { type LibraryTokenizer, mend } from './mended-tokenizer.ts'
 import { hasModelFile, readModelJson } from './model-files.ts'
@@ -96,7 +97,7 @@ class JsonTokenizer implements Tokenizer {
         throw misfit(place, token, `tokenizer_config.json names it as its ${name}, but it has no id`)
     }
     this.#specialIds = new Set(addedTokens.filter(token => token.special).map(token => token.id))
-    this.vocabSize = 1 + maxOf(this.#fast.get_vocab().values())
+    this.vocabSize = 1 + largestOf(this.#fast.get_vocab().values(), -1)
     const idOfNamed = (token: z.output<typeof namedToken>) => this.idOf(spelling(token) ?? '') ?? null
     this.eosId = idOfNamed(config.eos_token)
     this.bosId = idOfNamed(config.bos_token)
@@ -228,12 +229,6 @@ const build = (
       cause: error,
     })
   }
-}
-
-const maxOf = (values: Iterable<number>): number => {
-  let max = -1
-  for (const value of values) if (value > max) max = value
-  return max
 }
 
 /** Whether a model has a tokenizer. */

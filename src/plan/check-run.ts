@@ -2,6 +2,7 @@
 
 import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import type { MetricsRow, RolloutRow } from '../runs/rows.ts'
+import { largestOf } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { mean, median } from '../util/statistics.ts'
 import { assumed } from './assumptions.ts'
@@ -69,7 +70,7 @@ export const knownLengths = (
   return new Map(
     kept.map(({ role, lengths }) => {
       const newTokens = scale * (lengths.length > 0 ? mean(lengths) : role.newTokens)
-      const longestTokens = Math.max(newTokens, ...lengths)
+      const longestTokens = largestOf(lengths, newTokens)
       return [role.name, { newTokens, longestTokens }]
     }),
   )

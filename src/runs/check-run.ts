@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { largestOf } from '../util/descriptive.ts'
 import { failureWords } from '../util/file-failure.ts'
 import { hashFile, readManifest, unlistedFiles } from '../util/manifest.ts'
 import {
@@ -133,7 +134,7 @@ const rowFile = (dir: string, file: string, moment: RunMoment | null, living: bo
     ...(file === 'metrics.jsonl' ? stepProblems(steps).map(problem => `${file}: ${problem}`) : []),
     ...(damage ? [damage] : []),
   ]
-  const last = steps.length > 0 ? `, up to step ${Math.max(...steps)}` : ''
+  const last = steps.length > 0 ? `, up to step ${largestOf(steps)}` : ''
   const tail = living ? 'its last row is being written' : 'its last row is torn; the next start drops it'
   return {
     name: file,

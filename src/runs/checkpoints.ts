@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { hashFile, manifestProblems, readManifest, writeManifest } from '../util/manifest.ts'
+import { hasFile } from '../util/plain-file.ts'
 import { guardWrite } from './errors.ts'
-import { hasFile } from './plain-file.ts'
 import { type RowExtent, rowDamage, rowExtentSchema } from './row-extent.ts'
 import { loadRunState, type RunState, stepOfName } from './run-state.ts'
 

@@ -153,6 +153,34 @@ describe('a damaged checkpoint gives way to the one before it', () => {
   })
 })
 
+describe('rows of any number and of any step', () => {
+  it.each([1e12, 1e300, 2.5, -3])('a step %d is told, not counted up to', step => {
+    appendFileSync(path('metrics.jsonl'), `${JSON.stringify({ step, reward: 0 })}\n`)
+    expect(examineRun(dir).whole).toBe(false)
+  })
+
+  it('as many rollouts as a long run has', () => {
+    appendFileSync(path('rollouts.jsonl'), '{"step":12}\n'.repeat(200_000))
+    const rollouts = examineRun(dir).examined.find(({ name }) => name === 'rollouts.jsonl')
+    expect(rollouts).toMatchObject({ problems: [], notes: ['200012 rows, up to step 12'] })
+  })
+
+  it.skipIf(process.platform === 'win32')('a pipe in place of a file is told, not waited at', () => {
+    for (const file of [
+      'rollouts.jsonl',
+      'lock',
+      'checkpoints/latest',
+      'checkpoints/step-000008/manifest.json',
+    ]) {
+      rmSync(path(file), { force: true })
+      spawnSync('mkfifo', [path(file)])
+    }
+    const { whole, examined } = examineRun(dir)
+    expect(whole).toBe(false)
+    expect(JSON.stringify(examined)).toMatch(/rollouts\.jsonl: expected a file, got a pipe or a device/)
+  })
+})
+
 describe('rows from before a checkpoint that are not as they were', () => {
   it.each<[string, string, (text: string) => string, RegExp]>([
     ['missing', 'metrics.jsonl', without(6), /step 7 missing/],

@@ -2,8 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasFile } from '../util/plain-file.ts'
 import { RunError } from './errors.ts'
-import { hasFile } from './plain-file.ts'
 
 /** How deep runs may lie below a folder: a sweep, and an experiment's arms with their runs. */
 const DEPTH = 5

@@ -2,8 +2,8 @@
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { hasFile } from '../util/plain-file.ts'
 import { upgradeEval } from './former-rows.ts'
-import { hasFile } from './plain-file.ts'
 import { readRunInfo } from './readers.ts'
 import { runStatus } from './report/data.ts'
 import { assertLineFits } from './row-files.ts'

@@ -17,6 +17,7 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { isRunning, temporaryPath } from '../util/atomic.ts'
+import { hasFile } from '../util/plain-file.ts'
 import { guardWrite, RunError } from './errors.ts'
 
 interface Owner {
@@ -68,7 +69,7 @@ const isElsewhere = ({ host, boot }: Owner): boolean =>
 
 const readOwner = (path: string): Owner | null => {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Owner
+    return hasFile(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Owner) : null
   } catch {
     return null
   }
@@ -217,7 +218,7 @@ export const takeLock = (dir: string, of: Locked = RUN): RunLock => {
 /** What a lock says; null where there is none, `unknown` where that cannot be told now. */
 const contentOf = (path: string): string | null => {
   try {
-    return readFileSync(path, 'utf8')
+    return hasFile(path) ? readFileSync(path, 'utf8') : null
   } catch (error) {
     return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '') ? null : 'unknown'
   }

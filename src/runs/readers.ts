@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
+import { hasFile } from '../util/plain-file.ts'
 import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { upgradeEval, upgradeRollout } from './former-rows.ts'
-import { hasFile } from './plain-file.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
 import {
   checkedEval,

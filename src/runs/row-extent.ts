@@ -5,8 +5,10 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
+import { largestOf } from '../util/descriptive.ts'
 import { failureWords } from '../util/file-failure.ts'
 import { hashBytes } from '../util/manifest.ts'
+import { hasFile } from '../util/plain-file.ts'
 import { guardWrite } from './errors.ts'
 import { cutTo } from './row-files.ts'
 
@@ -38,7 +40,7 @@ export class RowTally {
   /** Counts a file as it is; a missing one holds nothing. */
   static of(path: string): RowTally {
     const tally = new RowTally(path)
-    const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
+    const bytes = hasFile(path) ? readFileSync(path) : Buffer.alloc(0)
     const steps = linesOf(bytes).map(line => stepOf(parseOrNull(line)))
     tally.#add(bytes, steps)
     return tally
@@ -124,29 +126,42 @@ export const cutBackTo = (path: string, { bytes }: RowExtent): void => {
 
 const NAMED_STEPS = 5
 
-const stepList = (steps: readonly number[]): string => {
-  const named = steps.slice(0, NAMED_STEPS).join(', ')
-  const more = steps.length - NAMED_STEPS
-  return `${steps.length === 1 ? 'step' : 'steps'} ${named}${more > 0 ? ` and ${more} more` : ''}`
+const stepList = (named: readonly number[], count = named.length): string => {
+  const more = count - Math.min(count, NAMED_STEPS)
+  return `${count === 1 ? 'step' : 'steps'} ${named.slice(0, NAMED_STEPS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+const isStep = (step: number): boolean => Number.isSafeInteger(step) && step > 0
+
+/** The first of the steps from 1 that are not there, and how many there are up to the last; a step may be any number. */
+const missingSteps = (seen: ReadonlySet<number>): { named: number[]; count: number } => {
+  const whole = [...seen].filter(isStep)
+  const count = largestOf(whole, 0) - whole.length
+  const named: number[] = []
+  for (let step = 1; named.length < Math.min(count, NAMED_STEPS); step++)
+    if (!seen.has(step)) named.push(step)
+  return { named, count }
 }
 
 /** What is the matter with the steps of metrics, which go up one by one from 1: missing, doubled, out of order. */
 export const stepProblems = (steps: readonly number[]): string[] => {
-  const seen = new Set(steps)
-  const last = Math.max(0, ...seen)
-  const missing = Array.from({ length: last }, (_, i) => i + 1).filter(step => !seen.has(step))
-  const doubled = [...new Set(steps.filter((step, i) => steps.indexOf(step) !== i))]
+  const seen = new Set<number>()
+  const doubled = new Set<number>()
+  for (const step of steps) (seen.has(step) ? doubled : seen).add(step)
+  const missing = missingSteps(seen)
+  const odd = [...seen].filter(step => !isStep(step))
   const inOrder = steps.every((step, i) => i === 0 || step >= steps[i - 1])
   return [
-    ...(missing.length > 0 ? [`${stepList(missing)} missing`] : []),
-    ...(doubled.length > 0 ? [`${stepList(doubled)} more than once`] : []),
+    ...(missing.count > 0 ? [`${stepList(missing.named, missing.count)} missing`] : []),
+    ...(doubled.size > 0 ? [`${stepList([...doubled])} more than once`] : []),
+    ...(odd.length > 0 ? [`${stepList(odd)} ${odd.length === 1 ? 'is' : 'are'} no whole number from 1`] : []),
     ...(inOrder ? [] : ['steps out of order']),
   ]
 }
 
-/** The rows of a file as they stand, with the number of each line; null for a line that is not JSON. */
+/** The rows of a file as they stand, with the number of each line; null for a line that is not JSON. @throws DataError for no plain file */
 export const numberedRows = (path: string): { line: number; row: unknown }[] =>
-  readFileSync(path, 'utf8')
+  (hasFile(path) ? readFileSync(path, 'utf8') : '')
     .split('\n')
     .flatMap((text, i) => (text.trim() === '' ? [] : [{ line: i + 1, row: parseOrNull(text) }]))
 

@@ -19,8 +19,8 @@ import { writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
 import type { JsonlLine } from '../util/jsonl.ts'
+import { hasFile } from '../util/plain-file.ts'
 import { guardWrite } from './errors.ts'
-import { hasFile } from './plain-file.ts'
 
 const isJson = (text: string): boolean => {
   try {

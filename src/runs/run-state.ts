@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { temporaryPath, writeFileAtomic } from '../util/atomic.ts'
 import { shortHash } from '../util/canonical.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
+import { hasFile } from '../util/plain-file.ts'
 import type { RngState } from '../util/rng.ts'
 import { guardWrite } from './errors.ts'
-import { hasFile } from './plain-file.ts'
 
 /** `recipe` is free-form JSON that belongs to the training: how far it is, banks, schedules, cursors into data. */
 export interface RunState {

@@ -9,6 +9,13 @@ export const mean = (xs: ArrayLike<number>): number => {
   return sum / xs.length
 }
 
+/** The largest value, and no less than `least`. As many as a data set has are too many to be arguments of `Math.max`. */
+export const largestOf = (values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number => {
+  let largest = least
+  for (const value of values) if (value > largest) largest = value
+  return largest
+}
+
 /** Variance with `ddof` 0 (population) or 1 (sample); NaN where there are not more than `ddof` values. */
 export const variance = (xs: ArrayLike<number>, ddof: 0 | 1 = 0): number => {
   if (xs.length <= ddof) return Number.NaN

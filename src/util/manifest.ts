@@ -4,7 +4,7 @@
  */
 
 import { createHash, type Hash } from 'node:crypto'
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { z } from 'zod'
@@ -12,6 +12,7 @@ import { writeFileAtomic } from './atomic.ts'
 import { canonicalJson } from './canonical.ts'
 import { CheckpointError } from './errors.ts'
 import { withFile } from './file-failure.ts'
+import { hasFile } from './plain-file.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
 
@@ -39,6 +40,7 @@ const digestOf = ({ sha256: _, ...rest }: Omit<Manifest, 'sha256'> & { sha256?: 
 
 /** Reads part of a file into a hash, a chunk at a time. Returns the bytes that there were. */
 export const hashBytes = (hash: Hash, path: string, end = Number.POSITIVE_INFINITY): number => {
+  hasFile(path)
   const fd = openSync(path, 'r')
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   let done = 0
@@ -105,7 +107,7 @@ export const writeManifest = async (folder: string, about: Record<string, unknow
  */
 export const readManifest = (folder: string): Manifest | null => {
   const path = join(folder, MANIFEST_FILE)
-  if (!existsSync(path)) return null
+  if (!hasFile(path)) return null
   const text = withFile(path, () => readFileSync(path, 'utf8'), { ErrorKind: CheckpointError })
   let value: unknown
   try {

@@ -2,6 +2,7 @@
 
 import { type FigureName, figureTable, type Measured, type PairedFigure } from '../../measure/index.ts'
 import { table } from '../../runs/report/compare.ts'
+import { largestOf } from '../../util/descriptive.ts'
 import { percent, plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { type Io, printJson } from '../io.ts'
@@ -22,7 +23,7 @@ interface Result extends Evaluation {
 const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): string => {
   if (settings === undefined) return 'saved answers'
   const { temperature, maxTokens } = settings
-  const most = Math.max(...measured.items.map(({ graded }) => graded.length))
+  const most = largestOf(measured.items.map(({ graded }) => graded.length))
   const sampled = `${plural(most, 'sample')} at temperature ${temperature}`
   return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens`
 }

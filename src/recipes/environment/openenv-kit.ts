@@ -5,6 +5,7 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { type OpenEnvProblem, openOpenEnv, turnFormatOf } from '../../tasks/openenv/index.ts'
 import { spokenTurns } from '../../train/lesson-rows.ts'
+import { largestOf } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { EnvironmentConfig, OpenEnvConfig } from './config.ts'
 import type { Kit } from './kit.ts'
@@ -22,7 +23,7 @@ export const openEnvKit = async (
   const format = turnFormatOf(folder, task.format, task.maxObservationTokens)
   const rubric: Rubric | null = task.rubric === null ? null : sharedRubric({ rubric: task.rubric })
   const { train, test, world, close } = await openOpenEnv(task, format, togetherOf(config, task.test))
-  const longest = Math.max(...[...train, ...test].map(({ prompt }) => prompt.length))
+  const longest = largestOf([...train, ...test].map(({ prompt }) => prompt.length))
   const room = format.maxPositions - longest
   if (room <= 0) {
     await close()

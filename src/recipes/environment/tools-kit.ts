@@ -11,6 +11,7 @@ import {
   ToolBox,
 } from '../../tasks/research/index.ts'
 import { openTools, type Tool } from '../../tools/index.ts'
+import { largestOf } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ToolsConfig } from './config.ts'
 import type { Kit } from './kit.ts'
@@ -32,7 +33,7 @@ export const toolsKit = async (
     const box = new ToolBox(opened.tools, { timeoutMs: task.toolTimeoutMs })
     // By the row itself: rows without ids are called by their places in a file, and there are two files.
     const prompts = new Map([...train, ...test].map(row => [row, agent.prompt(questionOf(row))]))
-    const longest = Math.max(...[...prompts.values()].map(({ length }) => length))
+    const longest = largestOf([...prompts.values()].map(({ length }) => length))
     if (longest >= format.maxPositions)
       throw new ConfigError(
         `task.file: expected prompts that leave room in a context of ${format.maxPositions}, got one of ${longest} tokens`,

@@ -6,6 +6,7 @@ import { needsStart } from '../../grade/rules/likelihood.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hasRows } from '../../util/brought-rows.ts'
+import { largestOf } from '../../util/descriptive.ts'
 import { mean } from '../../util/statistics.ts'
 import { type ConversationFiles, splitConversations } from './rows.ts'
 import type { ConversationOptions } from './task.ts'
@@ -95,7 +96,7 @@ export const conversationFigures = ({ task, folder, scaffold }: FigureSettings):
     judged: mean(rows.map(({ rubric }) => judgedCount(rubric))),
     promptTokens: mean(plain),
     scaffoldedTokens: mean(full),
-    longestPrompt: Math.max(...plain),
+    longestPrompt: largestOf(plain),
     conversationCharacters: mean(
       rows.map(({ messages }) => messages.reduce((sum, { content }) => sum + content.length, 0)),
     ),
