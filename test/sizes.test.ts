@@ -32,7 +32,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tinker: 2070,
   tools: 2130,
   train: 3420,
-  util: 5550,
+  util: 5580,
 }
 const LONGEST_CLASS = 421
 /** So many lines below its limit, and a folder's limit is to be lowered. */
