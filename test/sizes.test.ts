@@ -27,7 +27,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   runs: 10600,
   search: 1200,
   serve: 14440,
-  tasks: 16220,
+  tasks: 16230,
   tensor: 3180,
   tinker: 2070,
   tools: 2130,

@@ -171,7 +171,7 @@ describe('two processes', () => {
 
 describe('what is no run', () => {
   it.each<[string, (path: string) => void, RegExp]>([
-    ['a folder', path => mkdirSync(path), /config\.json: cannot be read: it is a folder \(EISDIR\)/],
+    ['a folder', path => mkdirSync(path), /config\.json: expected a file, got a folder/],
     ['null', path => writeFileSync(path, 'null'), /config\.json: expected the description of a run/],
     ['a list', path => writeFileSync(path, '[]'), /config\.json: expected the description of a run/],
     ['cut', path => writeFileSync(path, '{"id"'), /config\.json: not JSON.*put it back/],
@@ -184,7 +184,7 @@ describe('what is no run', () => {
   })
 
   it.each<[string, (path: string) => void, RegExp]>([
-    ['a folder', path => mkdirSync(path), /metrics\.jsonl: cannot be read: it is a folder/],
+    ['a folder', path => mkdirSync(path), /metrics\.jsonl: expected a file, got a folder/],
     ['null in a line', path => writeFileSync(path, 'null\n'), /metrics\.jsonl:1: expected a row/],
   ])('is told in words: rows as %s', (_what, damage, words) => {
     create().close()

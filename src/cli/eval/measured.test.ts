@@ -160,6 +160,8 @@ describe('gradus eval on rows', { timeout: SLOW_MS }, () => {
     const kept = readFileSync(`${out}.partial`, 'utf8').trim().split('\n').length
     // As a kill leaves it.
     sandbox.write('stopped.jsonl.partial', `${readFileSync(`${out}.partial`, 'utf8')}{"id":"cut`)
+    // The call that was given up may reach the server a little later.
+    await new Promise(resolve => setTimeout(resolve, 200))
     const before = slow.seen.length
     expect((await cli(args)).code).toBe(0)
     const again = slow.seen.slice(before).filter(({ path }) => path === '/v1/chat/completions').length
