@@ -159,7 +159,7 @@ const REPORTED: Readonly<Record<string, readonly Case[]>> = {
     ['7', tex`<think>so \boxed{7}</think>`, false],
     ['5', tex`maybe \boxed{7}</think> The answer is 5.`, true],
   ],
-  // Found with 880 pairs of our own
+  // Found with 974 pairs of our own
   'what a text takes back': [
     ['14', 'The answer is less than 14.', false],
     ['14', 'Answer: either 11 or 14', false],
