@@ -177,6 +177,11 @@ describe('bad tokenizers', () => {
     expect(() => createTokenizer({ model: 3 }, {}, 'm/tokenizer.json')).toThrow(/m\/tokenizer\.json: model/)
     expect(() => createTokenizer({ model: { type: 'Mystery' } })).toThrow(/Mystery/)
     expect(() => createTokenizer(wordLevel('<unk>'), { eos_token: 3 })).toThrow(/eos_token/)
+    // The library warned on the console, and lost every text.
+    const split = { type: 'Split', pattern: null, behavior: 'Isolated', invert: false }
+    expect(() => createTokenizer({ ...wordLevel('<unk>'), pre_tokenizer: split })).toThrow(
+      /pattern: expected/,
+    )
   })
 
   it('are refused when a file is missing or not JSON', () => {

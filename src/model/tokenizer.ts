@@ -202,6 +202,16 @@ const checkVocabulary = (json: z.output<typeof tokenizerSchema>, place: string):
     throw misfit(place, unknown, 'model.unk_token names it, but it has no id')
 }
 
+/** A pattern of another form matches nothing in the library, and its text is lost. @throws Error */
+const checkPatterns = (part: unknown): void => {
+  if (part === null || typeof part !== 'object') return
+  for (const [key, value] of Object.entries(part)) {
+    if (key !== 'pattern') checkPatterns(value)
+    else if (typeof (value?.Regex ?? value?.String) !== 'string')
+      throw new Error('pattern: expected {"Regex": ...} or {"String": ...} with a text')
+  }
+}
+
 const build = (
   json: z.output<typeof tokenizerSchema>,
   config: z.output<typeof configSchema>,
@@ -209,6 +219,7 @@ const build = (
 ): FastTokenizer => {
   const absent = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null }
   try {
+    for (const part of [json.normalizer, json.pre_tokenizer, json.decoder]) checkPatterns(part)
     const tokenizer = new HuggingFaceTokenizer(
       { ...absent, ...json, added_tokens: json.added_tokens ?? [] },
       {

@@ -6,6 +6,7 @@ import {
   bootstrapInterval,
   holm,
   itemsForTwoProportions,
+  largestOf,
   logChoose,
   logGamma,
   mcNemarExact,
@@ -24,6 +25,14 @@ import {
   variance,
   wilsonInterval,
 } from './statistics.ts'
+
+describe('largestOf', () => {
+  it('takes as many as a data set has', () => {
+    expect(largestOf(Array.from({ length: 300_000 }, (_, i) => 5 - i))).toBe(5)
+    expect(largestOf([1, Number.NaN], 7)).toBe(7)
+    expect(largestOf([])).toBe(Number.NEGATIVE_INFINITY)
+  })
+})
 
 describe('roundHalfToEven', () => {
   it('sends halves to the even neighbour (spec 11, case 13)', () => {

@@ -159,7 +159,7 @@ const REPORTED: Readonly<Record<string, readonly Case[]>> = {
     ['7', tex`<think>so \boxed{7}</think>`, false],
     ['5', tex`maybe \boxed{7}</think> The answer is 5.`, true],
   ],
-  // Found with 880 pairs of our own
+  // Found with 974 pairs of our own
   'what a text takes back': [
     ['14', 'The answer is less than 14.', false],
     ['14', 'Answer: either 11 or 14', false],
@@ -169,6 +169,7 @@ const REPORTED: Readonly<Record<string, readonly Case[]>> = {
     ['14', 'The answer is n > 14.', false],
     ['11', 'If the answer is 14, nothing fits. It is 11.', true],
     ['14', 'If the answer is 14, then I was wrong.', false],
+    ['14', 'Assume the answer is 14. Contradiction.', false],
     ['14', 'I cannot tell whether it is 14.', false],
     ['14', 'Some say the answer is 14. They are mistaken: it is 11.', false],
     ['11', 'The right answer is 11. A common wrong answer is 14.', true],
@@ -195,6 +196,7 @@ const REPORTED: Readonly<Record<string, readonly Case[]>> = {
     ['-14', 'It dropped to minus 14 degrees.', true],
     [tex`-\frac72`, tex`The slope is negative $\frac{7}{2}$.`, true],
     ['11', 'We see that 14 minus 3 is 11.', true],
+    ['11', '14 minus 3 gives 11.', true],
   ],
   'circumstances of a value': [
     ['14', 'Ann has 14 marbles left after 5 games.', true],
@@ -235,6 +237,8 @@ const REPORTED: Readonly<Record<string, readonly Case[]>> = {
     ['B', 'Eliminating A, C and D leaves B.', true],
     ['B', 'Between B and C, B is better.', true],
     ['E', 'E = mc^2', false],
+    ['C', 'C? No.', false],
+    ['C', 'After ruling out A and B, C remains.', true],
   ],
   'thinking in other tags': [
     ['7', '<thinking>the answer is 7', false],

@@ -85,6 +85,10 @@ describe('samples', () => {
     await expect(sampler.sample([1, 2], 1, { ...PARAMS, maxTokens: 63 })).rejects.toThrow(
       /exceed the context/,
     )
+    await expect(sampler.sample([1, 2], 1, { ...PARAMS, temperature: 1e-9 })).rejects.toThrow(
+      /takes the likeliest token/,
+    )
+    await expect(sampler.sample([1, 2], 1, { ...PARAMS, stop: [''] })).rejects.toThrow(/stop/)
     await expect(sampler.sample([1, 99], 1, PARAMS)).rejects.toThrow(/token 99 is outside the vocabulary/)
   })
 })

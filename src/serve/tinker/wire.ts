@@ -126,11 +126,23 @@ export type CreateSamplerRequest = z.output<typeof createSamplerSchema>
 
 const stops = <S extends z.ZodType>(one: S) => shortList(one, MOST_TEXTS, 'stops')
 
+/** An empty one would end every sample at once. */
+const text = z.string().min(1)
+/** Of the sampler; below it log-probs leave the range of 32-bit numbers. */
+const LEAST_TEMPERATURE = 0.000_001
+
 const samplingParamsSchema = z.looseObject({
   max_tokens: z.int().positive().nullish(),
   seed: z.int().nullish(),
-  stop: z.union([z.string(), stops(z.string()), stops(z.int())]).nullish(),
-  temperature: z.number().min(0).nullish(),
+  stop: z.union([text, stops(text), stops(z.int())]).nullish(),
+  temperature: z
+    .number()
+    .min(0)
+    .refine(
+      value => value === 0 || value >= LEAST_TEMPERATURE,
+      `0, or at least ${LEAST_TEMPERATURE}; 0 takes the likeliest token`,
+    )
+    .nullish(),
   top_k: z.int().min(-1).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
 })

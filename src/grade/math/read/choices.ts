@@ -22,6 +22,7 @@ const CHOSEN = [
   `(?:correct|right|best)\\s+(?:option|choice|letter|one)${IS}${SURELY}${NAMED}${LETTER}`,
   `\\b(?:choose|chose|pick|select|go(?:ing)? with|opt for|it['’]s|it is|(?:it|this|that) (?:must|has to|should) be)${SURELY}${NAMED}${LETTER}`,
   `${NAMED}${LETTER}[)\\]}]?\\s+(?:is|seems|must be|would be)\\s+(?:therefore |thus |clearly |the |definitely )*(?:correct|right|best|better|true|answer)`,
+  `${LETTER}[)\\]}]?\\s+(?:remains|is left)\\b`,
   `\\b(?:so|hence|thus|therefore|leav(?:es?|ing)),?${LETTER}(?=[)\\]}.!\\s]*(?:$|\\n))`,
 ].map(pattern => new RegExp(pattern, 'giu'))
 
@@ -38,7 +39,7 @@ const GOES_ON =
 const DENIED =
   /(?:\bdoubt(?:s|ed)?(?:\s+that)?|\b(?:false|wrong|incorrect|untrue|unlikely)\s+that|\bnot|n['’]t|\bnever|\bneither|\bnor|rather than|instead of|\bexcept|eliminate[sd]?|rule[sd]? out)\s+(?:(?!but\b)\p{L}+\s+){0,4}[([{]?$/iu
 const REFUTED =
-  /^[)\]}]?\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|not|n['’]t|tempting|a distractor|all (?:wrong|incorrect|false)|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
+  /^[)\]}]?\??\s*(?:(?:is|was|are|looks?|seems?|can(?:not)?|must|be)\s+|,?\s*(?:but|which|and)\s+(?:it\s+)?(?:is|was)\s+)*(?:wrong|incorrect|false|no[,.!]|not|n['’]t|tempting|a distractor|all (?:wrong|incorrect|false)|too (?:small|large|big)|eliminated|ruled out|fails?)/iu
 /** `C would be right if ...` */
 const UNREAL = /^[)\]}]?\s*would\s[^.;\n]*\b(?:if|had|were)\b/iu
 const UNREAL_BEFORE = /\b(?:if|had)\s[^.;\n]*,\s(?:then\s)?(?:option\s|choice\s)?[([{]?$/iu

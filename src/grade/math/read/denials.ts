@@ -15,7 +15,7 @@ const endingIn = (pattern: string): RegExp => new RegExp(`(?:${pattern})[$("'“
 const REFUTES = [
   String.raw`(?:${NOT})\s+(?:\p{L}+\s+){0,2}|(?<!\p{L})no\s+(?:es|son)\s+|不是|并非|不等于`,
   // A supposition: `if the answer is 4`, `whether it is 4`.
-  String.raw`\b(?:if|whether|assuming|suppos(?:e|ing))\s+(?:(?:the|that|it|this|my|his|her|our|your|answer|result|value|number)\s+){1,3}(?:is|was|were|be|equals)\s+`,
+  String.raw`\b(?:if|whether|assum(?:e|ing)|suppos(?:e|ing))\s+(?:(?:the|that|it|this|my|his|her|our|your|answer|result|value|number)\s+){1,3}(?:is|was|were|be|equals)\s+`,
   String.raw`\b${WRONG}\s+(?:answer|result|solution|value)\s+(?:(?:is|was|of|would be)\s+)?`,
 ].map(endingIn)
 
@@ -44,7 +44,7 @@ export const isDenied = (text: string, place: Place): boolean =>
 
 /** A clause that supposes what follows, or has others say it. */
 const SUPPOSES = new RegExp(
-  String.raw`(?:\b(?:if|whether|assuming|suppos(?:e|ing)|(?:some|others|people|many|one might|you might)\s+(?:might\s+|may\s+|would\s+)?(?:say|think|claim|believe)s?)\b(?:(?!\bthen\b)[^.,;:!?\n]){0,60}|\b${WRONG}\s+)$`,
+  String.raw`(?:\b(?:if|whether|assum(?:e|ing)|suppos(?:e|ing)|(?:some|others|people|many|one might|you might)\s+(?:might\s+|may\s+|would\s+)?(?:say|think|claim|believe)s?)\b(?:(?!\bthen\b)[^.,;:!?\n]){0,60}|\b${WRONG}\s+)$`,
   'iu',
 )
 

@@ -98,6 +98,7 @@ export const isResponse = (text: string): boolean => {
   )
     return true
   if (CONCLUDES.test(text) || text.search(ANNOUNCED) >= 0) return true
+  if (STATES_VALUE.test(text)) return true
   const outside = outsideDelimiters(text)
   const bare = outside
     .replace(/(?<![\w.])[a-zA-Z][\w.]{0,40}\(/g, ' ')
@@ -109,6 +110,9 @@ export const isResponse = (text: string): boolean => {
   const isSentence = /^\s*\p{Lu}/u.test(text) && /[.!]\s*$/.test(text)
   return words.length >= (isSentence ? 2 : 3) && /\d/.test(text) && !/\\text/.test(text)
 }
+
+/** `20 minus 3 is 17` */
+const STATES_VALUE = /\d\s[^=\n]{0,80}\b(?:is|are|equals?|gives?|makes?|leaves?)\s{1,3}[$-]{0,2}\d/
 
 const FINAL = /final answer\W{0,4}(?:(?:is|are)\b)?\W{0,1}/gi
 
