@@ -90,7 +90,11 @@ const summary = name => {
   }
 }
 
-const names = ['start', ...Object.keys(arms).flatMap(arm => seedsOf(arm).map(seed => `${arm}-${seed}`))]
+/** What a run's answers to the benchmarks are above the start's. */
+const toStart = (arm, seed) =>
+  Object.fromEntries(['ifeval', 'ifbench'].map(figure => [figure, against(arm, 'start', figure, [seed])]))
+
+const trained = Object.keys(arms).flatMap(arm => seedsOf(arm).map(seed => ({ arm, seed })))
 const leftOut = Object.keys(arms).filter(arm => arm.startsWith('without-') && seedsOf(arm).length > 0)
 process.stdout.write(
   `${JSON.stringify(
@@ -104,7 +108,15 @@ process.stdout.write(
       leftOut: Object.fromEntries(
         leftOut.map(arm => [arm, against(arm, 'half', 'rowsQuality', seedsOf(arm))]),
       ),
-      runs: Object.fromEntries(names.map(name => [name, summary(name)])),
+      runs: {
+        start: summary('start'),
+        ...Object.fromEntries(
+          trained.map(({ arm, seed }) => [
+            `${arm}-${seed}`,
+            { ...summary(`${arm}-${seed}`), toStart: arms[arm].tasks ? undefined : toStart(arm, seed) },
+          ]),
+        ),
+      },
     },
     null,
     1,

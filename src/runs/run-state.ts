@@ -76,6 +76,7 @@ export const loadRunState = (checkpointDir: string, expectedConfigHash?: string)
   const path = join(checkpointDir, STATE_FILE)
   let value: unknown
   try {
+    // Refuses a pipe, at which reading would wait.
     hasFile(path)
     value = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {

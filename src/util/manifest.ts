@@ -40,6 +40,7 @@ const digestOf = ({ sha256: _, ...rest }: Omit<Manifest, 'sha256'> & { sha256?: 
 
 /** Reads part of a file into a hash, a chunk at a time. Returns the bytes that there were. */
 export const hashBytes = (hash: Hash, path: string, end = Number.POSITIVE_INFINITY): number => {
+  // Refuses a pipe, at which opening would wait.
   hasFile(path)
   const fd = openSync(path, 'r')
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
