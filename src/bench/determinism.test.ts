@@ -12,8 +12,8 @@ const cases = () => Object.values(determinismCases(DETERMINISM_SIZES.small))
 describe('cases', () => {
   const emitted = new Map<string, string>()
   const models: Uint8Array[] = []
-  beforeAll(() => {
-    for (const [name, graph] of productGraphs()) {
+  beforeAll(async () => {
+    for (const [name, graph] of await productGraphs()) {
       const { signatures, bytes } = toOnnx(graph)
       const isNew = signatures.some(signature => !emitted.has(signature))
       for (const signature of signatures) if (!emitted.has(signature)) emitted.set(signature, name)

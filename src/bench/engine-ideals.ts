@@ -21,16 +21,15 @@ export const trainProducts = ({ parameters }: Engine, datums: readonly Datum[]):
   })
 
 /** The products of one token of that many rows, with so many tokens of prompts and of their own in the cache. */
-export const tokenProducts = (
+export const tokenProducts = async (
   { parameters }: Engine,
   rows: number,
   promptTokens: number,
   ownTokens: number,
-): Product[] =>
-  productsOf(Object.values(stepGraph(parameters.config, parameters.asConstants(), { sharedPrompt: false })), {
-    P: rows,
-    C: promptTokens + ownTokens,
-  })
+): Promise<Product[]> => {
+  const graph = stepGraph(parameters.config, await parameters.asConstants(), { sharedPrompt: false })
+  return productsOf(Object.values(graph), { P: rows, C: promptTokens + ownTokens })
+}
 
 /** Seconds of the products of one training step alone. */
 const idealTrainRunner = async (engine: Engine, running: ExecutableOptions) => {
@@ -61,7 +60,7 @@ export const idealsOf = async (
   const ideals = new Map([['train', await idealTrainRunner(engine, running)]])
   for (const rows of DECODE_ROWS) {
     // Half of the new tokens are in the cache.
-    const products = tokenProducts(engine, rows, promptTokens, Math.ceil(newTokens / 2))
+    const products = await tokenProducts(engine, rows, promptTokens, Math.ceil(newTokens / 2))
     const token = await productRunner(products, running)
     ideals.set(`${rows}`, async () => newTokens * median(await several(IDEAL_TOKENS, token)))
   }

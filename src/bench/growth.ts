@@ -104,10 +104,10 @@ const datumsOf = ({ batch, context }: GrowthCase, { parameters }: Engine) =>
   randomDatums('growth', batch, context, parameters.config)
 
 /** Operations of the products of a training step, or of the decoded tokens with the context's middle in the cache. */
-const flopOfCase = (engine: Engine, one: GrowthCase): number => {
+const flopOfCase = async (engine: Engine, one: GrowthCase): Promise<number> => {
   const [times, products] =
     one.work === 'decode'
-      ? [NEW_TOKENS, tokenProducts(engine, one.batch, one.context - NEW_TOKENS, NEW_TOKENS / 2)]
+      ? [NEW_TOKENS, await tokenProducts(engine, one.batch, one.context - NEW_TOKENS, NEW_TOKENS / 2)]
       : [1, trainProducts(engine, datumsOf(one, engine)).flat()]
   return times * products.map(flopOf).reduce((a, b) => a + b, 0)
 }
@@ -163,7 +163,7 @@ export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBe
   }
   const prepare = async (one: GrowthCase): Promise<Measured> => {
     const engine = engineOf(one.model)
-    const measured = { one, engine, flop: flopOfCase(engine, one), run: runnerOf(engine, one) }
+    const measured = { one, engine, flop: await flopOfCase(engine, one), run: runnerOf(engine, one) }
     await measured.run() // compiles
     return measured
   }

@@ -47,15 +47,19 @@ const models: Readonly<Record<string, { config: ModelConfig; source?: Omit<Model
 const LAYOUTS = [true, false].flatMap(withPrefix => [true, false].map(unpadded => ({ withPrefix, unpadded })))
 
 /** Graphs of one model: prompt, one token, scores, and the gradient of every loss; with and without a shared prompt and padding. */
-const graphsOf = (config: ModelConfig, source: Omit<ModelSource, 'init'>): [string, Graph][] => {
+const graphsOf = async (
+  config: ModelConfig,
+  source: Omit<ModelSource, 'init'>,
+): Promise<[string, Graph][]> => {
   const parameters = new Parameters({ ...source, init: { config, seed: 1 } })
+  const fixed = await parameters.asConstants()
   return [
     ['prompt', prefillGraph(config, parameters.asInputs())],
     ...[true, false].flatMap((sharedPrompt): [string, Graph][] => {
       const name = sharedPrompt ? 'token' : 'token after a prompt of its own'
       return [
         [name, stepGraph(config, parameters.asInputs(), { sharedPrompt })],
-        [`${name}, weights fixed`, stepGraph(config, parameters.asConstants(), { sharedPrompt })],
+        [`${name}, weights fixed`, stepGraph(config, fixed, { sharedPrompt })],
       ]
     }),
     ...LAYOUTS.flatMap((layout): [string, Graph][] => [
@@ -69,10 +73,13 @@ const graphsOf = (config: ModelConfig, source: Omit<ModelSource, 'init'>): [stri
 }
 
 /** By what they are for. */
-export const productGraphs = (): [string, Graph][] =>
-  Object.entries(models).flatMap(([name, { config, source = {} }]) =>
-    graphsOf(config, source).map(([purpose, graph]): [string, Graph] => [`${name}: ${purpose}`, graph]),
-  )
+export const productGraphs = async (): Promise<[string, Graph][]> => {
+  const all = Object.entries(models).map(async ([name, { config, source = {} }]) => {
+    const graphs = await graphsOf(config, source)
+    return graphs.map(([purpose, graph]): [string, Graph] => [`${name}: ${purpose}`, graph])
+  })
+  return (await Promise.all(all)).flat()
+}
 
 /** Fields of a protobuf message that hold bytes, by number. */
 function* byteFields(bytes: Uint8Array): Generator<[field: number, content: Uint8Array]> {

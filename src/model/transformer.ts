@@ -107,6 +107,20 @@ const mayJoin = (weights: Weights, prefixes: readonly string[]): boolean =>
       !weights.has(`${adapterOf(prefix)}.lora_A.weight`),
   )
 
+/** Constants one below the other. */
+const constantRows = (tensors: readonly Tensor[]): Tensor => {
+  const [first, ...others] = tensors
+  const rows = tensors.map(({ source }) => (source as { data: Float32Array }).data)
+  const data = new Float32Array(rows.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const row of rows) {
+    data.set(row, at)
+    at += row.length
+  }
+  const height = others.reduce((sum, { shape }) => sum + (shape[0] as number), first.shape[0] as number)
+  return constant(data, [height, ...(first.shape.slice(1) as number[])])
+}
+
 /** Several projections of the same x side by side, [N, sum of their widths]; all of them have a bias, or none. */
 const linears = (weights: Weights, prefixes: readonly string[], x: Tensor): Tensor => {
   if (!mayJoin(weights, prefixes))
@@ -114,11 +128,7 @@ const linears = (weights: Weights, prefixes: readonly string[], x: Tensor): Tens
       prefixes.map(prefix => linear(weights, prefix, x)),
       -1,
     )
-  const joined = (of: string) =>
-    concat(
-      prefixes.map(prefix => weights.get(`${prefix}.${of}`)),
-      0,
-    )
+  const joined = (of: string) => constantRows(prefixes.map(prefix => weights.get(`${prefix}.${of}`)))
   const product = matmul(x, joined('weight'), { transposeB: true })
   return weights.has(`${prefixes[0]}.bias`) ? add(product, joined('bias')) : product
 }

@@ -125,6 +125,7 @@ export class Executable {
           // Measured on a training step: 'all' is slower than 'basic', and memory patterns cost more than they save.
           graphOptimizationLevel: 'basic',
           enableMemPattern: false,
+          externalData: model.external,
           enableCpuMemArena: options.arena ?? true,
           logSeverityLevel: 3,
           ...(options.keep && {

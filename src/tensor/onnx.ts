@@ -25,6 +25,8 @@ export interface ModelInput {
 
 export interface OnnxModel {
   bytes: Uint8Array
+  /** Values of large constants, which the runtime reads where they are: a copy in `bytes` would be one more, of 2 GB at most. */
+  external: readonly { path: string; data: Uint8Array }[]
   inputs: readonly ModelInput[]
   outputs: readonly { name: string; dtype: DType; shape: Shape }[]
   /** Nodes by operator type, for messages and tests. */
@@ -44,13 +46,21 @@ const attributeMessage = (name: string, value: Attribute): MessageWriter => {
   return message.float(2, (value as { float: number }).float).integer(20, 1)
 }
 
+/** Constants from this many bytes on are not written into the model. */
+const EXTERNAL_BYTES = 2 ** 16
+
+const bytesOf = (data: TensorData): Uint8Array =>
+  new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+
+const isExternal = (data: TensorData): boolean => data.byteLength >= EXTERNAL_BYTES
+
 const tensorMessage = (name: string, data: TensorData, shape: Shape, dtype: DType): MessageWriter => {
   const message = new MessageWriter()
   for (const size of shape) message.integer(1, size as number)
-  return message
-    .integer(2, ONNX_TYPE[dtype])
-    .text(8, name)
-    .bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+  message.integer(2, ONNX_TYPE[dtype]).text(8, name)
+  if (!isExternal(data)) return message.bytes(9, bytesOf(data))
+  const entry = (key: string, value: string) => new MessageWriter().text(1, key).text(2, value)
+  return message.message(13, entry('location', name)).integer(14, 1)
 }
 
 const valueInfo = (name: string, dtype: DType, shape: Shape): MessageWriter => {
@@ -100,6 +110,7 @@ class GraphWriter {
   readonly inputs: ModelInput[] = []
   readonly nodeCounts: Record<string, number> = {}
   readonly signatures = new Set<string>()
+  readonly external: { path: string; data: Uint8Array }[] = []
   readonly #names = new Map<Tensor, string>()
   readonly #interned = new Map<string, string>()
   readonly #inputOf = new Map<string, Tensor>()
@@ -145,6 +156,7 @@ class GraphWriter {
     const name = `const.${tensor.id}`
     this.#interned.set(key, name)
     this.graph.message(5, tensorMessage(name, data, tensor.shape, tensor.dtype))
+    if (isExternal(data)) this.external.push({ path: name, data: bytesOf(data) })
     return name
   }
 
@@ -236,6 +248,7 @@ export const toOnnx = (outputs: Readonly<Record<string, Tensor>>, composed = fal
     .message(8, opset('com.microsoft', 1))
   return {
     bytes: model.finish(),
+    external: writer.external,
     inputs: writer.inputs,
     outputs: Object.entries(outputs).map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
     nodeCounts: writer.nodeCounts,

@@ -24,6 +24,7 @@ import {
   constant,
   type Device,
   type DeviceValue,
+  type ExecutableOptions,
   type Feeds,
   type Value,
   type Values,
@@ -33,6 +34,7 @@ import { CheckpointError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings, ScoreOptions, StepOptions, StepStats } from '../policy.ts'
 import { DeviceWeights } from './device-weights.ts'
 import type { AdamWSpans, FlatSpan } from './flat.ts'
+import { mergedWeights } from './merged-weights.ts'
 import { loadSource, type ModelSource } from './model-source.ts'
 import { dataOf, OPTIMIZER_FILE, readOptimizer, writeOptimizer } from './optimizer-file.ts'
 import {
@@ -137,16 +139,18 @@ export class Parameters {
     return weightInputs(specs, this.lora ? loraScale(this.lora) : 0)
   }
 
-  /** Current weights fixed into a graph: the runtime packs them once instead of on every run. */
-  asConstants(): Weights {
+  /**
+   * Current weights fixed into a graph, an adapter added to them: the runtime packs them once instead of on every run.
+   * @param running of the products that add an adapter
+   */
+  async asConstants(running: ExecutableOptions = {}): Promise<Weights> {
+    const tensors = this.lora
+      ? await mergedWeights(this.config, this.lora, this.#tensors, running)
+      : this.#tensors
     const fixed = new Map(
-      [...this.#tensors].map(([name, { data, shape }]) => [name, constant(data, shape)] as const),
+      [...tensors].map(([name, { data, shape }]) => [name, constant(data, shape)] as const),
     )
-    return {
-      loraScale: this.lora ? loraScale(this.lora) : 0,
-      has: name => fixed.has(name),
-      get: name => fixed.get(name)!,
-    }
+    return { loraScale: 0, has: name => fixed.has(name), get: name => fixed.get(name)! }
   }
 
   /** Values for the inputs that a graph made from `asInputs` has. */

@@ -9,6 +9,7 @@ import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Executable, type ExecutableOptions, type Tensor } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
+import { memoryHere } from '../../util/memory-here.ts'
 import { Rng } from '../../util/rng.ts'
 import type {
   ConverseRequest,
@@ -43,8 +44,18 @@ export interface SamplerOptions {
   mostScores?: number
 }
 
-/** Below this many bytes of weights they are fixed into the decoding graph after every update, which decodes faster. */
-export const CONSTANT_WEIGHT_BYTES = 128 * 2 ** 20
+/** Weights of so many bytes are fixed into the decoding graph whatever memory there is; of more, where they are a small part of it. */
+const SMALL_WEIGHT_BYTES = 128 * 2 ** 20
+const SMALL_SHARE = 0.1
+
+/**
+ * Whether weights are fixed into the decoding graph after every update, which decodes faster and holds them once more for each
+ * layout of a step. Depends on the machine alone, so that a run's numbers do.
+ * @param count of float32 weights
+ */
+export const fixesWeights = (count: number): boolean =>
+  4 * count <= Math.max(SMALL_WEIGHT_BYTES, SMALL_SHARE * memoryHere())
+
 /** What sampling has computed so far; counts, which no clock has a say in. */
 export interface SamplerWork {
   /** Tokens of prompts, without padding. */
@@ -202,13 +213,15 @@ export class Sampler {
   }
 
   async #stepExecutable(layout: StepLayout): Promise<Executable> {
-    const fixed = !this.#isOnDevice && this.#parameters.count * 4 <= CONSTANT_WEIGHT_BYTES
+    const fixed = !this.#isOnDevice && fixesWeights(this.#parameters.count)
     const { version } = this.#parameters
     const known = this.#steps.get(layout.sharedPrompt)
     if (known && (!fixed || known.version === version)) return known.executable
     // Those of other layouts hold weights that are gone as well.
     if (fixed) await this.#releaseSteps(step => step.version !== version)
-    const weights = fixed ? this.#parameters.asConstants() : this.#parameters.asInputs()
+    const weights = fixed
+      ? await this.#parameters.asConstants(this.#options.running)
+      : this.#parameters.asInputs()
     const executable = await this.#compile(stepGraph(this.#parameters.config, weights, layout))
     this.#steps.set(layout.sharedPrompt, { executable, version })
     return executable

@@ -3,13 +3,13 @@
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { CONSTANT_WEIGHT_BYTES } from '../../policy/local/sampler.ts'
+import { fixesWeights } from '../../policy/local/sampler.ts'
 import { enginesOf } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 
 /** Bytes by what they hold. */
 export interface MemoryEstimate {
-  /** Weights as float32; for a small model also the copy that the sampler's graph holds; those of further engines. */
+  /** Weights as float32, and the copy that the sampler's graph holds where it does; those of further engines. */
   weights: number
   /** Gradient and two moments of what is trained, and the frozen copy for the KL term. */
   optimizer: number
@@ -75,7 +75,7 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   const second = options.secondEngine ? total + trained : 0
   const { engines = 1 } = options
   const others = engines - 1
-  const own = total * (total * FLOAT <= CONSTANT_WEIGHT_BYTES ? 2 : 1)
+  const own = total * (fixesWeights(total) ? 2 : 1)
   const passedOn = others > 0 ? trained : 0
   const weights = FLOAT * (engines * own + second + passedOn)
   const reference = Number(options.reference && options.lora === null)

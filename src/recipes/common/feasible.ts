@@ -1,19 +1,14 @@
 /** @file Whether this machine can do what a plan needs: memory it has, and a time that somebody would wait for. */
 
-import { availableParallelism, loadavg, totalmem } from 'node:os'
+import { availableParallelism, loadavg } from 'node:os'
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
+import { memoryHere } from '../../util/memory-here.ts'
 import type { MemoryEstimate } from './estimate.ts'
 import { type PlannedTime, timeLine } from './plan-time.ts'
 
 /** Hours after which an end is no longer waited for. */
 const MOST_HOURS = 72
-
-/** Bytes that this process may have: those of the machine, or of the container that it is in. */
-export const memoryHere = (): number => {
-  const constrained = process.constrainedMemory?.() ?? 0
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
-}
 
 export interface Needs {
   /** Null where the model is not known yet. */

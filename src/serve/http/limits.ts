@@ -1,19 +1,14 @@
 /** @file Limits of an HTTP front: one schema shape for configurations, all defaults in it. */
 
-import { totalmem } from 'node:os'
 import { z } from 'zod'
+import { memoryHere } from '../../util/memory-here.ts'
 import { parseWith } from '../../util/schema.ts'
 
 const MiB = 1024 ** 2
 const milliseconds = z.number().positive()
 
 /** Three quarters of what this process may have at most. */
-const ownMemoryBytes = (): number => {
-  // 0 or beyond the machine: no limit is set.
-  const allowed = process.constrainedMemory?.() ?? 0
-  const most = totalmem()
-  return Math.floor(0.75 * (allowed > 0 && allowed < most ? allowed : most))
-}
+const ownMemoryBytes = (): number => Math.floor(0.75 * memoryHere())
 
 /** To be spread into the `limits` of a server's configuration. */
 export const frontLimitsShape = {
