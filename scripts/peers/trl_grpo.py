@@ -2,13 +2,18 @@
 
 Setup (once, in any folder):
 
-    python3 -m venv venv && venv/bin/pip install trl==1.16.0 torch numpy
+    python3 -m venv venv && venv/bin/pip install trl==1.16.0 peft torch numpy
     venv/bin/pip install --no-deps ./integrations/python        # for --reward-url
 
 The same step, side by side (leave the machine alone meanwhile):
 
     gradus bench grpo --write-prompts prompts.jsonl --json
     venv/bin/python scripts/peers/trl_grpo.py --prompts prompts.jsonl --model models/logic-start
+
+A chat model with an adapter, in float32 or bfloat16; the reward is 1 for an answer without a comma, as good as any to time a step:
+
+    gradus bench grpo --model FOLDER --write-prompts prompts.jsonl --json
+    venv/bin/python scripts/peers/trl_grpo.py --prompts prompts.jsonl --model FOLDER --groups 8 --lora 32 --micro-batch 16 --steps 2
 
 Rewards of a service, two steps; `rewardSeconds` is the time that a step waits for it:
 
@@ -25,6 +30,7 @@ Prints one JSON line on stdout.
 import argparse
 import json
 import re
+import resource
 import statistics
 import sys
 import tempfile
@@ -32,6 +38,7 @@ import time
 
 import torch
 from datasets import Dataset
+from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
@@ -48,6 +55,8 @@ def arguments():
     parser.add_argument("--steps", type=int, default=5, help="measured steps, after one that is not")
     parser.add_argument("--micro-batch", type=int, default=0, help="sequences of a forward pass; 0: all")
     parser.add_argument("--threads", type=int, default=0, help="0: all cores")
+    parser.add_argument("--lora", type=int, default=0, help="rank of an adapter; 0: all weights are trained")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--reward-url", default="", help="of a Gradus reward service")
     return parser.parse_args()
 
@@ -95,18 +104,33 @@ def right_answer(prompts, completions, answer, **_columns):
     return [float(bool(match) and match.group(1).lower() == right.lower()) for match, right in zip(found, answer)]
 
 
-def reward_function(url):
+def no_comma(prompts, completions, **_columns):
+    return [float("," not in completion[0]["content"]) for completion in completions]
+
+
+def reward_function(url, is_chat):
     if not url:
-        return right_answer
+        return no_comma if is_chat else right_answer
     from gradus_reward.trl import gradus_reward
 
     return gradus_reward(url)
 
 
-def check_tokens(tokenizer, rows):
+def messages_of(row):
+    return [{"role": "user", "content": row["prompt"]}]
+
+
+def tokens_of(tokenizer, row, is_chat):
+    if not is_chat:
+        return tokenizer(row["prompt"])["input_ids"]
+    text = tokenizer.apply_chat_template(messages_of(row), add_generation_prompt=True, tokenize=False)
+    return tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+def check_tokens(tokenizer, rows, is_chat):
     """The text of a prompt must be the tokens that Gradus trains on, or the comparison is of different work."""
     for row in rows[:20]:
-        tokens = tokenizer(row["prompt"])["input_ids"]
+        tokens = tokens_of(tokenizer, row, is_chat)
         if tokens != row["promptTokens"]:
             sys.exit(f"other tokens than Gradus has: {tokens} instead of {row['promptTokens']}")
 
@@ -118,10 +142,12 @@ def main():
     tokenizer = AutoTokenizer.from_pretrained(options.model)
     with open(options.prompts, encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    for row in rows:
-        row["prompt"] = row["prompt"].removeprefix(tokenizer.bos_token)
-    check_tokens(tokenizer, rows)
-    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32)
+    is_chat = "answer" not in rows[0]
+    if not is_chat:
+        for row in rows:
+            row["prompt"] = row["prompt"].removeprefix(tokenizer.bos_token)
+    check_tokens(tokenizer, rows, is_chat)
+    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=getattr(torch, options.dtype))
     watch = Stopwatch()
     batch = options.groups * options.samples
     micro = options.micro_batch or batch
@@ -129,7 +155,7 @@ def main():
         config = GRPOConfig(
             output_dir=folder,
             use_cpu=True,
-            bf16=False,
+            bf16=options.dtype == "bfloat16",
             gradient_checkpointing=False,
             per_device_train_batch_size=micro,
             gradient_accumulation_steps=batch // micro,
@@ -146,9 +172,16 @@ def main():
         )
         trainer = GRPOTrainer(
             model=model,
-            reward_funcs=[watch.around("reward", reward_function(options.reward_url))],
+            reward_funcs=[watch.around("reward", reward_function(options.reward_url, is_chat))],
             args=config,
-            train_dataset=Dataset.from_list([{"prompt": row["prompt"], "answer": row["answer"]} for row in rows]),
+            train_dataset=Dataset.from_list(
+                [{"prompt": messages_of(row)} if is_chat else {"prompt": row["prompt"], "answer": row["answer"]} for row in rows]
+            ),
+            peft_config=LoraConfig(
+                r=options.lora, lora_alpha=2 * options.lora, target_modules="all-linear", task_type="CAUSAL_LM"
+            )
+            if options.lora
+            else None,
             processing_class=tokenizer,
             callbacks=[StepTimes(watch)],
         )
@@ -171,6 +204,8 @@ def main():
         "rewardSeconds": watch.median("reward"),
         "updateSeconds": statistics.median(step["step"] - step["prepare"] for step in watch.steps[1:]),
         "sampledTokensPerSecond": tokens / generate,
+        "dtype": options.dtype,
+        "peakRssMb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "lastLog": logged,
     }
     print(json.dumps(result))

@@ -1,7 +1,6 @@
-/** @file `gradus bench grpo`: a whole step of GRPO on a shipped model, its parts named; the same workload for peers as a file. */
+/** @file `gradus bench grpo`: a whole step of GRPO, its parts named. */
 
 import { availableParallelism } from 'node:os'
-import { extractLabel } from '../grade/logic/answer.ts'
 import { loadConfig } from '../model/checkpoint.ts'
 import { type DataParallelPolicy, startEngines } from '../policy/local/data-parallel-policy.ts'
 import type { LocalPolicy } from '../policy/local/local-policy.ts'
@@ -9,23 +8,17 @@ import { enginesOf } from '../policy/open.ts'
 import { grpoAdvantages } from '../rl/advantages.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
-import {
-  decodeTokens,
-  encodePrompt,
-  LOGIC_TOKENS,
-  type LogicTaskExample,
-  logicGenerator,
-} from '../tasks/logic/index.ts'
 import type { Recipe } from '../train/recipe.ts'
-import { resolveShipped } from '../util/package.ts'
 import { mean, median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
+import { type GrpoWork, grpoWork } from './grpo-work.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
 
-const MODEL = 'package:models/logic-start'
-const HOPS = 5
-
 export interface GrpoBenchOptions {
+  /** In place of the shipped one: a folder, a name on the hub, a GGUF file; it answers generated instructions. */
+  model?: string
+  /** Of the adapter that a model of one's own trains; 0: all its weights. Default 32. */
+  loraRank?: number
   prompts?: number
   /** Of a group. */
   samples?: number
@@ -39,6 +32,10 @@ export interface GrpoBenchOptions {
   engines?: number
   /** Samples with advantage 0 leave the update, as in every recipe by default (`dropZero`); peers compute them. Default false. */
   dropZero?: boolean
+  /** Layers are computed a second time for their gradient (`policy.recompute`). */
+  recompute?: boolean
+  /** As `policy.microBatchTokens`; 2,048 by default. */
+  microBatchTokens?: number
   onProgress?: OnProgress
 }
 
@@ -65,28 +62,12 @@ export interface GrpoBenchmark {
   /** Advantages, datums, and the rows of the run folder. */
   restSeconds: number
   sampledTokensPerSecond: number
+  peakRssMb: number
 }
 
-type Settings = Required<Omit<GrpoBenchOptions, 'onProgress'>>
-
-const DEFAULTS = { prompts: 32, samples: 8, maxTokens: 96, steps: 5, rounds: 3, dropZero: false }
-
-/** A prompt of the workload, for peers that train the same model. */
-export interface GrpoPrompt {
-  prompt: string
-  promptTokens: number[]
-  answer: string
-}
-
-const problemAt = logicGenerator({ hops: HOPS, style: 'real', labels: 'two-way' }, 'bench grpo')
-
-/** The first prompts of the workload, in the order in which steps take them. */
-export const grpoPrompts = (count: number): GrpoPrompt[] =>
-  Array.from({ length: count }, (_, i) => {
-    const problem = problemAt(i)
-    const promptTokens = encodePrompt(problem)
-    return { prompt: decodeTokens(promptTokens), promptTokens, answer: problem.label }
-  })
+type Size = GrpoWork['size'] & { dropZero: boolean }
+type Settings = Size & { threads: number; engines: number }
+type Problem = ReturnType<GrpoWork['problemAt']>
 
 interface Counted {
   promptTokens: number
@@ -96,19 +77,17 @@ interface Counted {
 
 /** GRPO as TRL has it by default: token-mean over the batch, no KL term, one pass; without `dropZero` also over groups all alike. */
 const recipeOf = (
-  { prompts, samples, maxTokens, dropZero }: Settings,
+  work: GrpoWork,
+  { prompts, samples, maxTokens, dropZero }: Size,
   counted: Counted[],
-): Recipe<Graded<LogicTaskExample, boolean>[][]> => ({
+): Recipe<Graded<Problem, boolean>[][]> => ({
   rollOut: (step, io) =>
     io.rollOut({
-      problems: Array.from({ length: prompts }, (_, i) => problemAt((step - 1) * prompts + i)),
-      prompt: problem => encodePrompt(problem),
+      problems: Array.from({ length: prompts }, (_, i) => work.problemAt((step - 1) * prompts + i)),
+      prompt: ({ promptTokens }) => promptTokens,
       samples,
-      sampling: { maxTokens, temperature: 1, stopTokens: [LOGIC_TOKENS.eos] },
-      grade: async items =>
-        items.map(
-          ({ problem, rollout }) => extractLabel(decodeTokens(rollout.tokens)).label === problem.label,
-        ),
+      sampling: { maxTokens, temperature: 1, stopTokens: work.stopTokens },
+      grade: async items => items.map(({ problem, rollout }) => problem.isRight(rollout.tokens)),
       reward: right => ({ reward: Number(right), parts: {} }),
       last: true,
     }),
@@ -116,7 +95,7 @@ const recipeOf = (
     const { advantages_P_G } = grpoAdvantages(groups.map(group => group.map(({ grade }) => Number(grade))))
     const datums = datumsOf(creditRollouts(groups, advantages_P_G), { dropZero })
     counted.push({
-      promptTokens: groups.reduce((sum, [{ problem }]) => sum + encodePrompt(problem).length, 0),
+      promptTokens: groups.reduce((sum, [{ problem }]) => sum + problem.promptTokens.length, 0),
       responseTokens: groups.flat().reduce((sum, { rollout }) => sum + rollout.tokens.length, 0),
       learntTokens: datums.reduce((sum, { datum }) => sum + datum.tokens.length, 0),
     })
@@ -127,6 +106,7 @@ const recipeOf = (
 })
 
 const summary = (
+  model: string,
   { steps: _steps, rounds: _rounds, ...settings }: Settings,
   policy: LocalPolicy | DataParallelPolicy,
   rounds: readonly MeasuredSteps[],
@@ -138,7 +118,7 @@ const summary = (
   )
   const responseTokens = mean(counted.map(each => each.responseTokens))
   return {
-    model: MODEL.replace('package:', ''),
+    model,
     parameters: policy.parameterCount,
     ...settings,
     promptTokens: mean(counted.map(each => each.promptTokens)),
@@ -150,27 +130,28 @@ const summary = (
     updateSeconds,
     restSeconds: middle(({ stepS, timeS }) => stepS - timeS('sample') - timeS('grade') - timeS('update')),
     sampledTokensPerSecond: responseTokens / sampleSeconds,
+    peakRssMb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
 }
 
 /** Trains a few steps in each round, on embedded engines. */
 export const benchGrpo = async (options: GrpoBenchOptions = {}): Promise<GrpoBenchmark> => {
-  const { onProgress = () => {}, ...given } = options
-  const folder = resolveShipped(MODEL)
+  const { onProgress = () => {}, model, loraRank, recompute, microBatchTokens, ...given } = options
   const { threads = availableParallelism() } = given
-  const engines = given.engines ?? enginesOf({ threads }, () => loadConfig(folder))
-  const settings: Settings = { ...DEFAULTS, ...given, threads, engines }
-  const policy = await startEngines({ folder }, { threads, engines })
+  const work = await grpoWork(model, loraRank)
+  const engines = given.engines ?? enginesOf({ threads }, () => loadConfig(work.source.folder))
+  const settings: Settings = { ...work.size, dropZero: false, ...given, threads, engines }
+  const policy = await startEngines(work.source, { threads, engines, recompute, microBatchTokens })
   try {
     const counted: Counted[] = []
     const rounds: MeasuredSteps[] = []
     for (let round = 1; round <= settings.rounds; round++) {
       onProgress(`round ${round} of ${settings.rounds}`)
       rounds.push(
-        await measureSteps(policy, recipeOf(settings, counted), measuredLoop(settings.steps, false)),
+        await measureSteps(policy, recipeOf(work, settings, counted), measuredLoop(settings.steps, false)),
       )
     }
-    return summary(settings, policy, rounds, counted)
+    return summary(work.model, settings, policy, rounds, counted)
   } finally {
     await policy.close()
   }
@@ -200,6 +181,7 @@ export const formatGrpoBenchmark = (result: GrpoBenchmark): string => {
       `forward, backward, AdamW; ${count(result.learntTokens)} tokens`,
     ],
     ['the rest', seconds(result.restSeconds), 'advantages, datums, rows of the run'],
+    ['peak memory', `${result.peakRssMb} MB`, ''],
   ]
   return figureTable(lines)
 }

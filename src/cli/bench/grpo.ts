@@ -3,10 +3,12 @@
 import type { Command } from 'commander'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io } from '../io.ts'
-import { count } from '../option-values.ts'
+import { count, countOr0 } from '../option-values.ts'
 import { jsonOption, runBenchmark } from './run.ts'
 
 interface BenchGrpoOptions {
+  model?: string
+  lora?: number
   prompts?: number
   samples?: number
   maxTokens?: number
@@ -15,13 +17,16 @@ interface BenchGrpoOptions {
   threads?: number
   engines?: number
   dropZero?: boolean
+  recompute?: boolean
+  microBatchTokens?: number
   writePrompts?: string
   json?: boolean
 }
 
 const HELP = `
-The model is models/logic-start, the prompts are generated problems of five hops, the reward is 1 for the right answer. The loss is
-TRL's default: clipped, mean over tokens, no KL term, one pass over the batch.
+The model is models/logic-start, the prompts are generated problems of five hops, the reward is 1 for the right answer. A chat model of
+your own answers generated instructions, the reward is 1 where the first is followed, and an adapter is trained. The loss is TRL's
+default: clipped, mean over tokens, no KL term, one pass over the batch.
 
 Side by side with TRL, on an idle machine; the header of the script says how to set it up:
   gradus bench grpo --write-prompts prompts.jsonl --json
@@ -29,18 +34,25 @@ Side by side with TRL, on an idle machine; the header of the script says how to 
 
 Examples:
   $ gradus bench grpo
-  $ gradus bench grpo --prompts 8 --samples 4 --json`
+  $ gradus bench grpo --prompts 8 --samples 4 --json
+  $ gradus bench grpo --model HuggingFaceTB/SmolLM2-135M-Instruct`
 
 /** Adds `grpo` to `gradus bench`. `done` receives the exit code. */
 export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => void): void => {
   bench
     .command('grpo')
-    .description('A whole step of GRPO on a shipped model, by its parts.')
-    .option('--prompts <n>', 'groups of a step (default: 32)', count)
+    .description('A whole step of GRPO, by its parts.')
+    .option('--model <name>', 'a chat model in place of the shipped one: a folder, a name, a GGUF file')
+    .option(
+      '--lora <rank>',
+      'rank of the adapter that is trained with --model; 0: all weights (default: 32)',
+      countOr0,
+    )
+    .option('--prompts <n>', 'groups of a step (default: 32; with --model 8)', count)
     .option('--samples <n>', 'samples of a group (default: 8)', count)
     .option('--max-tokens <n>', 'tokens of a sample (default: 96)', count)
-    .option('--steps <n>', 'steps that are measured in a round (default: 5)', count)
-    .option('--rounds <n>', 'rounds; medians are reported (default: 3)', count)
+    .option('--steps <n>', 'steps that are measured in a round (default: 5; with --model 2)', count)
+    .option('--rounds <n>', 'rounds; medians are reported (default: 3; with --model 2)', count)
     .option('--threads <n>', 'all cores by default', count)
     .option(
       '--engines <n>',
@@ -51,19 +63,30 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
       '--drop-zero',
       'leave samples with advantage 0 out of the update, as recipes do by default and TRL does not',
     )
+    .option('--recompute', 'train as `policy.recompute` does: less memory, more time')
+    .option(
+      '--micro-batch-tokens <n>',
+      'as `policy.microBatchTokens` (default: 2048): fewer take less memory',
+      count,
+    )
     .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
     .addOption(jsonOption())
     .addHelpText('after', HELP)
-    .action(async ({ json, writePrompts, ...options }: BenchGrpoOptions) => {
-      const { benchGrpo, formatGrpoBenchmark, grpoPrompts } = await import('../../bench/index.ts')
+    .action(async ({ json, writePrompts, lora: loraRank, ...options }: BenchGrpoOptions) => {
+      const { benchGrpo, formatGrpoBenchmark, grpoPrompts, grpoWork } = await import('../../bench/index.ts')
       if (writePrompts !== undefined)
         writeOutput(
           writePrompts,
-          grpoPrompts(320)
+          grpoPrompts(await grpoWork(options.model), 320)
             .map(prompt => `${JSON.stringify(prompt)}\n`)
             .join(''),
         )
-      await runBenchmark(io, json, onProgress => benchGrpo({ ...options, onProgress }), formatGrpoBenchmark)
+      await runBenchmark(
+        io,
+        json,
+        onProgress => benchGrpo({ ...options, loraRank, onProgress }),
+        formatGrpoBenchmark,
+      )
       done(EXIT.ok)
     })
 }
