@@ -346,8 +346,8 @@ const readFinite = (file: TensorFile, name: string, target?: Float32Array): Floa
   return data
 }
 
-/** One such number makes every output of the model one. */
-const refuseNonFinite = (data: Float32Array, place: string): void => {
+/** One such number makes every output of the model one. @throws CheckpointError with the place and the element */
+export const refuseNonFinite = (data: Float32Array, place: string): void => {
   for (let i = 0; i < data.length; i++)
     if (data[i] - data[i] !== 0)
       throw new CheckpointError(`${place}: expected finite numbers, got ${data[i]} at element ${i}`, {

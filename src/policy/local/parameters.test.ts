@@ -142,6 +142,20 @@ describe('checkpoints of a policy', () => {
     })
   })
 
+  it('weights that a step has spoilt are not saved', async () => {
+    const engine = tinyEngine()
+    await engine.accumulate(
+      ITEMS.map(({ promptTokens, tokens }) => ({
+        ...{ promptTokens, tokens, mask: new Float32Array(tokens.length).fill(1) },
+        ...{ oldLogprobs: new Float32Array(tokens.length), advantages: new Float32Array(tokens.length) },
+      })),
+      { loss: LOSS_PRESETS['gradus:supervised'] },
+    )
+    await engine.step({ learningRate: 1e308 })
+    await expect(engine.save(at('spoilt'))).rejects.toThrow(/expected finite numbers/)
+    expect(existsSync(at('spoilt'))).toBe(false)
+  })
+
   it('broken folders are refused before anything changes', async () => {
     const engine = tinyEngine()
     await train(engine, 0, 1)

@@ -16,6 +16,7 @@ import {
   elementCount,
   loadValueHead,
   loadWeights,
+  refuseNonFinite,
   tensorSpecs,
   valueHeadFile,
   valueHeadSpecs,
@@ -422,7 +423,7 @@ export class Parameters {
 
   /**
    * Writes a checkpoint folder as a whole; see `saveCheckpoint` and `saveAdapter`.
-   * @throws UsageError while a gradient waits for its step
+   * @throws UsageError while a gradient waits for its step; CheckpointError for weights that are not finite
    */
   async save(folder: string, withOptimizer: boolean): Promise<void> {
     if (this.#pending > 0)
@@ -430,6 +431,8 @@ export class Parameters {
         hint: 'take the step first',
       })
     await this.pull({ optimizer: withOptimizer })
+    // A step of too large a learning rate shows in the next batch, which may never come.
+    for (const { name, param } of this.trained) refuseNonFinite(param.view, name)
     const writeMore = (target: string) => {
       if (withOptimizer) writeOptimizer(target, this.trained, this.steps)
     }
