@@ -10,17 +10,17 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
  * makes smaller is taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  bench: 5260,
+  bench: 5330,
   chat: 2820,
-  cli: 11130,
+  cli: 11150,
   eval: 1530,
   experiments: 7620,
   grade: 22150,
   measure: 1310,
   memory: 1780,
-  model: 7810,
+  model: 7820,
   plan: 1330,
-  policy: 8530,
+  policy: 8580,
   recipes: 24190,
   rl: 2350,
   rubric: 4500,
@@ -28,13 +28,13 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   search: 1200,
   serve: 14450,
   tasks: 16230,
-  tensor: 3180,
+  tensor: 3190,
   tinker: 2070,
   tools: 2130,
   train: 3420,
-  util: 5580,
+  util: 5590,
 }
-const LONGEST_CLASS = 421
+const LONGEST_CLASS = 416
 /** So many lines below its limit, and a folder's limit is to be lowered. */
 const SLACK = 100
 

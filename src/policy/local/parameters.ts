@@ -21,21 +21,13 @@ import {
   valueHeadFile,
   valueHeadSpecs,
 } from '../../model/weights.ts'
-import {
-  constant,
-  type Device,
-  type DeviceValue,
-  type ExecutableOptions,
-  type Feeds,
-  type Value,
-  type Values,
-} from '../../tensor/index.ts'
+import type { Device, DeviceValue, ExecutableOptions, Feeds, Value, Values } from '../../tensor/index.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings, ScoreOptions, StepOptions, StepStats } from '../policy.ts'
+import { constantWeights } from './constant-weights.ts'
 import { DeviceWeights } from './device-weights.ts'
 import type { AdamWSpans, FlatSpan } from './flat.ts'
-import { mergedWeights } from './merged-weights.ts'
 import { loadSource, type ModelSource } from './model-source.ts'
 import { dataOf, OPTIMIZER_FILE, readOptimizer, writeOptimizer } from './optimizer-file.ts'
 import {
@@ -140,18 +132,9 @@ export class Parameters {
     return weightInputs(specs, this.lora ? loraScale(this.lora) : 0)
   }
 
-  /**
-   * Current weights fixed into a graph, an adapter added to them: the runtime packs them once instead of on every run.
-   * @param running of the products that add an adapter
-   */
-  async asConstants(running: ExecutableOptions = {}): Promise<Weights> {
-    const tensors = this.lora
-      ? await mergedWeights(this.config, this.lora, this.#tensors, running)
-      : this.#tensors
-    const fixed = new Map(
-      [...tensors].map(([name, { data, shape }]) => [name, constant(data, shape)] as const),
-    )
-    return { loraScale: 0, has: name => fixed.has(name), get: name => fixed.get(name)! }
+  /** Current weights fixed into a graph, an adapter added to them. @param running of the products that add it */
+  asConstants(running: ExecutableOptions = {}): Promise<Weights> {
+    return constantWeights(this.config, this.lora, this.#tensors, running)
   }
 
   /** Values for the inputs that a graph made from `asInputs` has. */
