@@ -3,7 +3,7 @@ import { FlatBuffer } from '../policy/local/flat.ts'
 import { DETERMINISM_SIZES, determinismCases } from '../tensor/determinism-cases.ts'
 
 import { graphOf, signaturesOf } from '../tensor/determinism-check.ts'
-import { toOnnx } from '../tensor/onnx.ts'
+import { type OnnxModel, toOnnx } from '../tensor/onnx.ts'
 import { benchDeterminism, determinismNames, formatDeterminismBenchmark } from './determinism.ts'
 import { productGraphs, rewrittenOperators } from './product-graphs.fixture.ts'
 
@@ -11,13 +11,14 @@ const cases = () => Object.values(determinismCases(DETERMINISM_SIZES.small))
 
 describe('cases', () => {
   const emitted = new Map<string, string>()
-  const models: Uint8Array[] = []
+  const models: OnnxModel[] = []
   beforeAll(async () => {
     for (const [name, graph] of await productGraphs()) {
-      const { signatures, bytes } = toOnnx(graph)
+      const model = toOnnx(graph)
+      const { signatures } = model
       const isNew = signatures.some(signature => !emitted.has(signature))
       for (const signature of signatures) if (!emitted.has(signature)) emitted.set(signature, name)
-      if (isNew) models.push(bytes)
+      if (isNew) models.push(model)
     }
   }, 300_000)
 
@@ -33,8 +34,8 @@ describe('cases', () => {
   it('hold every operator that the runtime makes of them', async () => {
     const covered = new Set<string>()
     for (const { build, inputs, withGradient } of cases()) {
-      const { bytes } = toOnnx(graphOf(build, inputs, withGradient ?? true).outputs)
-      for (const operator of await rewrittenOperators(bytes)) covered.add(operator)
+      const model = toOnnx(graphOf(build, inputs, withGradient ?? true).outputs)
+      for (const operator of await rewrittenOperators(model)) covered.add(operator)
     }
     const missing = new Set<string>()
     for (const model of models)

@@ -13,6 +13,7 @@ import { scoringOutputs, trainingOutputs } from '../policy/local/trainer.ts'
 import type { LossSpec } from '../rl/loss.ts'
 import { LOSS_PRESETS, lossOf } from '../rl/loss-presets.ts'
 import type { Tensor } from '../tensor/index.ts'
+import type { OnnxModel } from '../tensor/onnx.ts'
 
 export type Graph = Record<string, Tensor>
 
@@ -110,11 +111,15 @@ function* byteFields(bytes: Uint8Array): Generator<[field: number, content: Uint
 const textOf = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
 
 /** Operators that are left when the runtime has rewritten a model, as the engine has it do. */
-export const rewrittenOperators = async (model: Uint8Array): Promise<string[]> => {
+export const rewrittenOperators = async ({
+  bytes,
+  external,
+}: Pick<OnnxModel, 'bytes' | 'external'>): Promise<string[]> => {
   const folder = mkdtempSync(join(tmpdir(), 'gradus-graph-'))
   try {
     const path = join(folder, 'rewritten.onnx')
-    const session = await ort.InferenceSession.create(model, {
+    const session = await ort.InferenceSession.create(bytes, {
+      externalData: external,
       graphOptimizationLevel: 'basic',
       optimizedModelFilePath: path,
       logSeverityLevel: 3,

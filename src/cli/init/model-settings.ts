@@ -33,12 +33,13 @@ const memoryOf = (
   microBatchTokens: number,
   recompute: boolean,
   maxTokens: number,
+  machineBytes: number,
 ): number =>
   estimateMemory(config, {
     lora: { ...LORA, targetModules: [...loraModules] },
     ...{ reference: false, microBatchTokens, recompute, sequence: PROMPT_TOKENS + maxTokens },
     ...{ rows: ROLLOUTS.prompts * ROLLOUTS.samples, prompts: ROLLOUTS.prompts },
-    ...{ promptTokens: PROMPT_TOKENS, newTokens: maxTokens },
+    ...{ promptTokens: PROMPT_TOKENS, newTokens: maxTokens, machineBytes },
   }).total
 
 /** Large micro-batches first, then layers that are computed a second time. */
@@ -56,7 +57,7 @@ export const fittedSettings = (config: ModelConfig, memoryBytes: number): Fitted
   const tried = CHOICES.map(([microBatchTokens, recompute]) => ({
     microBatchTokens,
     recompute,
-    memoryBytes: memoryOf(config, microBatchTokens, recompute, maxTokens),
+    memoryBytes: memoryOf(config, microBatchTokens, recompute, maxTokens, memoryBytes),
   }))
   const fitting = tried.find(({ memoryBytes: need }) => need <= SHARE * memoryBytes) ?? tried.at(-1)!
   return {

@@ -46,15 +46,15 @@ export interface SamplerOptions {
 
 /** Weights of so many bytes are fixed into the decoding graph whatever memory there is; of more, where they are a small part of it. */
 const SMALL_WEIGHT_BYTES = 128 * 2 ** 20
-const SMALL_SHARE = 0.1
+const SMALL_SHARE = 0.05
 
 /**
  * Whether weights are fixed into the decoding graph after every update, which decodes faster and holds them once more for each
  * layout of a step. Depends on the machine alone, so that a run's numbers do.
  * @param count of float32 weights
  */
-export const fixesWeights = (count: number): boolean =>
-  4 * count <= Math.max(SMALL_WEIGHT_BYTES, SMALL_SHARE * memoryHere())
+export const fixesWeights = (count: number, machineBytes = memoryHere()): boolean =>
+  4 * count <= Math.max(SMALL_WEIGHT_BYTES, SMALL_SHARE * machineBytes)
 
 /** What sampling has computed so far; counts, which no clock has a say in. */
 export interface SamplerWork {

@@ -40,6 +40,8 @@ export interface EstimateOptions {
   prompts: number
   promptTokens: number
   newTokens: number
+  /** Memory of the machine that it is for; this one's by default. */
+  machineBytes?: number
 }
 
 const FLOAT = 4
@@ -75,7 +77,7 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   const second = options.secondEngine ? total + trained : 0
   const { engines = 1 } = options
   const others = engines - 1
-  const own = total * (fixesWeights(total) ? 2 : 1)
+  const own = total * (fixesWeights(total, options.machineBytes) ? 2 : 1)
   const passedOn = others > 0 ? trained : 0
   const weights = FLOAT * (engines * own + second + passedOn)
   const reference = Number(options.reference && options.lora === null)
