@@ -1,4 +1,4 @@
-/** @file Weights fixed into a graph, with what an adapter adds to them: of a hundred million a third of a second. */
+/** @file Weights fixed into a graph, with what an adapter adds to them: of a hundred million that takes .6 to .8 s of two cores. */
 
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraScale, loraSpecs } from '../../model/lora-files.ts'
