@@ -2,7 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Fence, markProblem, missingTools, PageRunner, readFences } from './howto.fixture.ts'
+import {
+  CommandHost,
+  type Fence,
+  markProblem,
+  missingTools,
+  PageRunner,
+  readFences,
+} from './howto.fixture.ts'
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url))
 const pages = ['howto', 'integrations'].flatMap(folder =>
@@ -50,10 +57,13 @@ const subset = (value: unknown): unknown => {
   )
 }
 
+const host = await CommandHost.start()
+afterAll(() => host.close())
+
 for (const page of pages) {
   describe(`docs/${page}`, { timeout: TIMEOUT_MS }, () => {
     const fences = readFences(readFileSync(join(docs, page), 'utf8'))
-    const runner = new PageRunner()
+    const runner = new PageRunner(host)
     let skipped = ''
     afterAll(() => runner.close(), TIMEOUT_MS)
 
@@ -104,7 +114,7 @@ describe('examples of how-to pages', () => {
   })
 
   it('are run in a folder of their own, and a wrong exit code or output is found', async () => {
-    const runner = new PageRunner()
+    const runner = new PageRunner(host)
     try {
       const [run, shows] = readFences(page)
       await runner.step({ ...run, marks: { file: 'sub/a.txt' } })

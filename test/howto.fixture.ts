@@ -1,6 +1,7 @@
 /** @file Runs the fenced examples of a how-to page, in order, in a folder of their own (convention: CONTRIBUTING.md, Docs). */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -88,6 +89,45 @@ const compileTypes = (name: string): [string, string[]] => {
   return ['sh', ['-ec', `node ${tsc} ${options} ${name}.ts && node ${name}.js`]]
 }
 
+/**
+ * A process that carries out command lines (command-host.js), and the `gradus` that asks it. A process of its own is the first of each
+ * command, what serves, and what reads standard input.
+ */
+export class CommandHost {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'gradus-host-'))
+  private readonly child = fork(join(root, 'test/command-host.js'), [this.socket])
+
+  private get socket(): string {
+    return join(this.folder, 'socket')
+  }
+
+  static async start(): Promise<CommandHost> {
+    const host = new CommandHost()
+    const [ready] = await Promise.race([once(host.child, 'message'), once(host.child, 'exit')])
+    if (ready !== 'ready') throw new Error('the process for command lines ended before it was ready')
+    return host
+  }
+
+  /** A shell script. */
+  get command(): string {
+    const node = `exec "${process.execPath}"`
+    const apart = `${node} "${join(root, 'dist/cli/main.js')}" "$@"`
+    return [
+      '#!/bin/sh',
+      `case " $* " in " serve "* | *" - "*) ${apart} ;; esac`,
+      `if mkdir "${this.folder}/$1" 2>/dev/null; then ${apart}; fi`,
+      `${node} "${join(root, 'test/command-client.js')}" "${this.socket}" "$@"\n`,
+    ].join('\n')
+  }
+
+  async close(): Promise<void> {
+    const ended = once(this.child, 'exit')
+    this.child.disconnect()
+    await ended
+    rmSync(this.folder, { recursive: true })
+  }
+}
+
 /** Runs a page's blocks one after the other; `close` ends what runs in the background and removes the folder. */
 export class PageRunner {
   readonly folder = mkdtempSync(join(tmpdir(), 'gradus-howto-'))
@@ -96,14 +136,14 @@ export class PageRunner {
   private stdout = ''
   private scripts = 0
 
-  constructor() {
+  constructor(host: CommandHost) {
     mkdirSync(join(this.folder, 'node_modules/.bin'), { recursive: true })
     mkdirSync(join(this.folder, 'node_modules/@types'))
     symlinkSync(root, join(this.folder, 'node_modules/gradus'))
     symlinkSync(join(root, 'node_modules/@types/node'), join(this.folder, 'node_modules/@types/node'))
     writeFileSync(join(this.folder, 'package.json'), '{"type": "module", "private": true}\n')
     const command = join(this.folder, 'node_modules/.bin/gradus')
-    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'dist/cli/main.js')}" "$@"\n`)
+    writeFileSync(command, host.command)
     chmodSync(command, 0o755)
   }
 
