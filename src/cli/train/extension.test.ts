@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,8 +10,10 @@ import { cli, Sandbox, SLOW_MS, tinyModel, tinyReinforcement } from '../cli.fixt
 
 const sandbox = new Sandbox()
 let model: string
+/** Runs of 2 and of 4 steps, which several tests go on from, each with a copy of its own. */
 beforeAll(async () => {
   model = await tinyModel(sandbox)
+  for (const steps of [2, 4]) await train(settings(steps), '--out', sandbox.path(`of ${steps}`))
 }, SLOW_MS)
 afterAll(() => sandbox.remove())
 
@@ -35,12 +37,15 @@ const train = async (...args: string[]) => {
   expect(result.code).toBe(0)
 }
 
+const copied = (steps: 2 | 4, run: string) =>
+  cpSync(sandbox.path(`of ${steps}`), sandbox.path(run), { recursive: true, verbatimSymlinks: true })
+
 const gone = (child: ChildProcess) => new Promise<void>(resolve => child.once('exit', () => resolve()))
 
 describe('a run that is taken further', { timeout: SLOW_MS }, () => {
   it('takes the steps that a longer one takes', async () => {
     await train(settings(6), '--out', sandbox.path('long'))
-    await train(settings(4), '--out', sandbox.path('short'))
+    copied(4, 'short')
     expect(statusOf('short')).toBe('finished')
     await train('--out', sandbox.path('short'), '--resume', '--set', 'steps=6')
     expect(metricsOf('short')).toEqual(metricsOf('long'))
@@ -61,7 +66,7 @@ describe('a run that is taken further', { timeout: SLOW_MS }, () => {
   })
 
   it('goes on also when it was killed before it had saved anything under the new settings', async () => {
-    await train(settings(2), '--out', sandbox.path('killed'))
+    copied(2, 'killed')
     const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
     const args = ['train', '--out', sandbox.path('killed'), '--resume', '--quiet']
     const further = [...args, '--set', 'steps=60', '--set', 'checkpoint.every=0']
@@ -77,7 +82,7 @@ describe('a run that is taken further', { timeout: SLOW_MS }, () => {
   })
 
   it('is refused an end that lies behind it, and every other change, without a mark in the run', async () => {
-    await train(settings(4), '--out', sandbox.path('healthy'))
+    copied(4, 'healthy')
     const refused = async (...set: string[]) => {
       const { code, err } = await cli([
         ...['train', '--out', sandbox.path('healthy'), '--resume', '--quiet'],
@@ -101,7 +106,7 @@ describe('a run that is taken further', { timeout: SLOW_MS }, () => {
 
 describe('a fork', { timeout: SLOW_MS }, () => {
   it('begins with weights and optimiser of another run, under settings of its own', async () => {
-    await train(settings(4), '--out', sandbox.path('parent'))
+    copied(4, 'parent')
     await train('--from', sandbox.path('parent', '2'), '--out', sandbox.path('fork'), '--set', 'steps=0')
     const { forkedFrom, config } = readRunInfo(sandbox.path('fork'))
     expect(forkedFrom).toEqual({ run: sandbox.path('parent'), step: 2 })
@@ -123,7 +128,7 @@ describe('a fork', { timeout: SLOW_MS }, () => {
   })
 
   it('goes on by itself when its parent is gone', async () => {
-    await train(settings(2), '--out', sandbox.path('mother'))
+    copied(2, 'mother')
     const args = ['train', '--from', sandbox.path('mother'), '--out', sandbox.path('child')]
     let isAsked = false
     const stopped = await cli(args, {
