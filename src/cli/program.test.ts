@@ -69,7 +69,7 @@ describe('gradus sample', { timeout: SLOW_MS }, () => {
 
 describe('gradus eval', { timeout: SLOW_MS }, () => {
   it('prints the agreed fields and answers thresholds by exit code 100', async () => {
-    const args = ['eval', '--task', 'logic', '--model', model, '--data', data, '--json']
+    const args = ['eval', '--task', 'logic', '--model', model, '--data', data, '--max-tokens', '32', '--json']
     const { code, out } = await cli(args)
     expect(code).toBe(0)
     const result = JSON.parse(out)
