@@ -3,12 +3,12 @@
  * test has and is held against its schema. Run here they are shortened.
  */
 
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
+import { cli } from '../src/cli/cli.fixture.ts'
 import { resolveSettings } from '../src/cli/train/settings.ts'
 import { type Fence, readFences } from './howto.fixture.ts'
 
@@ -89,7 +89,7 @@ const rowsOf = (run: string, file: string): Row[] =>
     .split('\n')
     .map(line => JSON.parse(line))
 
-const train = (name: string, text: string) => {
+const train = async (name: string, text: string) => {
   const run = mkdtempSync(join(folder, 'run-'))
   const config = `${run}.yaml`
   writeFileSync(config, text)
@@ -98,7 +98,7 @@ const train = (name: string, text: string) => {
     each,
   ])
   const options = ['--out', run, '--quiet', '--no-dashboard', ...settings]
-  execFileSync('node', [join(root, 'bin', 'gradus.js'), 'train', config, ...options], { stdio: 'pipe' })
+  expect(await cli(['train', config, ...options])).toMatchObject({ code: 0 })
   expect(existsSync(join(run, 'report.html'))).toBe(true)
   return { metrics: rowsOf(run, 'metrics.jsonl'), evals: rowsOf(run, 'evals.jsonl') }
 }
@@ -123,8 +123,8 @@ describe('configurations that README and docs show', () => {
     const supervised = shortened.filter(({ text }) => /^recipe: .*-cold-start/m.test(text))
     const reinforced = shortened.filter(each => !supervised.includes(each))
 
-    it.each(reinforced)('$name trains', ({ name, text }) => {
-      const { metrics, evals } = train(name, text)
+    it.each(reinforced)('$name trains', async ({ name, text }) => {
+      const { metrics, evals } = await train(name, text)
       expect(metrics.map(({ step }) => step)).toEqual([1, 2, 3])
       for (const { reward, gradNorm } of metrics) {
         expect(reward).toEqual(expect.any(Number))
@@ -134,8 +134,8 @@ describe('configurations that README and docs show', () => {
       expect(new Set(evals.map(({ step }) => step))).toEqual(new Set([0, 3]))
     })
 
-    it.each(supervised)('$name learns what it is shown', ({ name, text }) => {
-      const losses = train(name, text).metrics.map(({ loss }) => loss as number)
+    it.each(supervised)('$name learns what it is shown', async ({ name, text }) => {
+      const losses = (await train(name, text)).metrics.map(({ loss }) => loss as number)
       expect(losses).toHaveLength(16)
       expect(mean(losses.slice(-4))).toBeLessThan(0.9 * mean(losses.slice(0, 4)))
     })
