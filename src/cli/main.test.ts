@@ -2,9 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { packageVersion } from '../util/package.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const CLONED = fileURLToPath(new URL('../../bin/gradus.js', import.meta.url))
 const FULL = '/dev/full'
+
+it('is started by the command of a clone, which first looks whether dist/ is older than its source', () => {
+  const { status, stdout } = spawnSync(process.execPath, [CLONED, '--version'], { encoding: 'utf8' })
+  expect([status, stdout]).toEqual([0, `${packageVersion()}\n`])
+}, 120_000)
 
 describe('standard output', () => {
   it.skipIf(!existsSync(FULL))('that cannot be written is an error in words', () => {
