@@ -35,7 +35,7 @@ export const addBenchDeterminism = (bench: Command, io: Io, done: (code: number)
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchDeterminismOptions) => {
-      const { benchDeterminism, formatDeterminismBenchmark } = await import('../../bench/index.ts')
+      const { benchDeterminism, formatDeterminismBenchmark } = await import('../../bench/determinism.ts')
       const result = await runBenchmark(
         io,
         json,

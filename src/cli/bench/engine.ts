@@ -50,7 +50,7 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
     )
     .addOption(jsonOption())
     .action(async ({ json, ...options }: BenchEngineOptions) => {
-      const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')
+      const { benchEngine, formatEngineBenchmark } = await import('../../bench/engine.ts')
       await runBenchmark(
         io,
         json,

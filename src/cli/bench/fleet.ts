@@ -41,7 +41,7 @@ export const addBenchFleet = (bench: Command, io: Io, done: (code: number) => vo
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, rate, ...options }: BenchFleetOptions) => {
-      const { benchFleet, formatFleetBenchmark } = await import('../../bench/index.ts')
+      const { benchFleet, formatFleetBenchmark } = await import('../../bench/fleet/fleet.ts')
       const scenario = { ...options, callsPerSecond: rate }
       const result = await runBenchmark(
         io,

@@ -32,7 +32,7 @@ export const addBenchGrowth = (bench: Command, io: Io, done: (code: number) => v
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchGrowthOptions) => {
-      const { benchGrowth, formatGrowthBenchmark } = await import('../../bench/index.ts')
+      const { benchGrowth, formatGrowthBenchmark } = await import('../../bench/growth.ts')
       await runBenchmark(
         io,
         json,

@@ -73,7 +73,8 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, writePrompts, lora: loraRank, ...options }: BenchGrpoOptions) => {
-      const { benchGrpo, formatGrpoBenchmark, grpoPrompts, grpoWork } = await import('../../bench/index.ts')
+      const { grpoPrompts, grpoWork } = await import('../../bench/grpo-work.ts')
+      const { benchGrpo, formatGrpoBenchmark } = await import('../../bench/grpo.ts')
       if (writePrompts !== undefined)
         writeOutput(
           writePrompts,

@@ -33,7 +33,7 @@ export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => vo
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, quick, serverRequests }: BenchJudgeOptions) => {
-      const { benchJudge, formatJudgeBenchmark } = await import('../../bench/index.ts')
+      const { benchJudge, formatJudgeBenchmark } = await import('../../bench/judge.ts')
       const limits = { durationMs: quick ? QUICK_MS : undefined, serverRequests }
       await runBenchmark(io, json, onProgress => benchJudge({ ...limits, onProgress }), formatJudgeBenchmark)
       done(EXIT.ok)

@@ -63,7 +63,7 @@ export const addBenchOverlap = (bench: Command, io: Io, done: (code: number) => 
 type Measured = Omit<BenchOverlapOptions, 'recipe'>
 
 const measureJudged = async (io: Io, { json, latency, ...options }: Measured): Promise<void> => {
-  const { benchOverlap, formatOverlapBenchmark } = await import('../../bench/index.ts')
+  const { benchOverlap, formatOverlapBenchmark } = await import('../../bench/overlap.ts')
   const settings = { ...options, latencyMs: latency }
   await runBenchmark(
     io,
@@ -77,7 +77,7 @@ const measureJudged = async (io: Io, { json, latency, ...options }: Measured): P
 const ROUNDS = 4
 
 const measureRlcer = async (io: Io, { json, latency, rows: _rows, ...options }: Measured): Promise<void> => {
-  const { benchRlcer, formatRlcerBenchmark } = await import('../../bench/index.ts')
+  const { benchRlcer, formatRlcerBenchmark } = await import('../../bench/rlcer.ts')
   // Four steps: the first is not counted.
   const steps = Math.max(2, 2 * (options.steps ?? 2))
   const settings = { rounds: ROUNDS, ...options, latencyMs: latency, steps }
@@ -85,7 +85,7 @@ const measureRlcer = async (io: Io, { json, latency, rows: _rows, ...options }: 
 }
 
 const measureRubricem = async (io: Io, { json, latency, ...options }: Measured): Promise<void> => {
-  const { benchRubricem, formatRubricemBenchmark } = await import('../../bench/index.ts')
+  const { benchRubricem, formatRubricemBenchmark } = await import('../../bench/rubricem.ts')
   const settings = { rounds: ROUNDS, ...options, latencyMs: latency }
   await runBenchmark(
     io,

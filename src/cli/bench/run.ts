@@ -1,7 +1,7 @@
 /** @file How every `gradus bench` runs: progress on stderr, then the result. */
 
 import { Option } from 'commander'
-import type { OnProgress } from '../../bench/index.ts'
+import type { OnProgress } from '../../bench/figure-table.ts'
 import { formatDuration } from '../../util/format.ts'
 import { type Io, printJson } from '../io.ts'
 

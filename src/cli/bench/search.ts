@@ -29,7 +29,7 @@ export const addBenchSearch = (bench: Command, io: Io, done: (code: number) => v
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, passages, queries }: BenchSearchOptions) => {
-      const { benchSearch, formatSearchBenchmark } = await import('../../bench/index.ts')
+      const { benchSearch, formatSearchBenchmark } = await import('../../bench/search.ts')
       const limits = { ...(passages && { passages }), ...(queries && { queries }) }
       await runBenchmark(
         io,

@@ -32,7 +32,7 @@ export const addBenchSoak = (bench: Command, io: Io, done: (code: number) => voi
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchSoakOptions) => {
-      const { benchSoak, formatSoak } = await import('../../bench/index.ts')
+      const { benchSoak, formatSoak } = await import('../../bench/soak/soak.ts')
       let failed = false
       const measure = async (onProgress?: (line: string) => void) => {
         const result = await benchSoak({ ...options, onProgress })

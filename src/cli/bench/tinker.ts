@@ -35,7 +35,7 @@ export const addBenchTinker = (bench: Command, io: Io, done: (code: number) => v
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, ...options }: BenchTinkerOptions) => {
-      const { benchTinker, formatTinkerBenchmark } = await import('../../bench/index.ts')
+      const { benchTinker, formatTinkerBenchmark } = await import('../../bench/tinker.ts')
       await runBenchmark(
         io,
         json,

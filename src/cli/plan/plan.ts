@@ -1,7 +1,6 @@
 /** @file `gradus plan`: the settings, the machine, and what the one takes on the other. */
 
 import { availableParallelism } from 'node:os'
-import { benchEngine } from '../../bench/index.ts'
 import { bringModel } from '../../model/bring-model.ts'
 import {
   checkLines,
@@ -187,6 +186,7 @@ const figuresOf = async (
   io.err.write(
     'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
   )
+  const { benchEngine } = await import('../../bench/engine.ts')
   const folder = model?.folder ?? undefined
   return parseEngineFigures(
     await benchEngine({

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { decisive, type Job, readRecord, runDir, type Training } from '../../experiments/index.ts'
-import { readRunInfo } from '../../runs/index.ts'
+import { readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDone, type Job, provenanceNow, readRecord, runDir, runJobs } from '../../experiments/index.ts'
-import { compareMany } from '../../runs/index.ts'
+import { compareMany } from '../../runs/compare/compare.ts'
 import { takeLock } from '../../runs/lock.ts'
 import { isRun } from '../../runs/readers.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
