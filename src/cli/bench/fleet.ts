@@ -45,7 +45,7 @@ export const addBenchFleet = (bench: Command, io: Io, done: (code: number) => vo
       const scenario = { ...options, callsPerSecond: rate }
       const result = await runBenchmark(
         io,
-        json,
+        { json, takes: 'less than a minute' },
         onProgress => benchFleet({ ...scenario, onProgress }),
         formatFleetBenchmark,
       )

@@ -27,7 +27,7 @@ export const addBenchMemory = (bench: Command, io: Io, done: (code: number) => v
       const { benchMemory, formatMemoryBenchmark } = await import('../../bench/memory.ts')
       await runBenchmark(
         io,
-        json,
+        { json, takes: 'a few seconds' },
         onProgress => benchMemory({ ...options, onProgress }),
         formatMemoryBenchmark,
       )
