@@ -3,8 +3,8 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraSpecs } from '../../model/lora-files.ts'
 import { elementCount, tensorSpecs, valueHeadSpecs } from '../../model/weights.ts'
+import type { Provider } from '../../tensor/providers.ts'
 import { memoryHere } from '../../util/memory-here.ts'
-import type { EngineOptions } from './engine.ts'
 
 /** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
 export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, valueHead: boolean) => {
@@ -42,6 +42,6 @@ const MOST_SHARED_WEIGHTS = 2 ** 24
  * @param weights of the model, without those of an adapter; asked for where it depends on them
  */
 export const defaultEngines = (
-  { provider = 'cpu', threads = 2 }: Pick<EngineOptions, 'provider' | 'threads'>,
+  { provider = 'cpu', threads = 2 }: { provider?: Provider; threads?: number },
   weights: () => number,
 ): number => (provider === 'cpu' && threads >= 2 && weights() <= MOST_SHARED_WEIGHTS ? 2 : 1)
