@@ -1,38 +1,17 @@
 /** @file Cold start of the packing task: habit and following hints by supervised learning, evaluated without and with a scaffold. */
 
-import type { ModelSource } from '../../policy/local/model-source.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import {
-  demonstration,
-  PackingThinkingTask,
-  PackingWorld,
-  splitTrips,
-  type Trip,
-  thoughtDemonstration,
-} from '../../tasks/checklist/index.ts'
+import { PackingThinkingTask, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
-import {
-  assertTripsFit,
-  freshPackingModel,
-  PackingTask,
-  packingCriterionNames,
-} from '../checklist/packing.ts'
+import { PackingTask, packingCriterionNames } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
+import { checkChecklistColdStart } from './check.ts'
 import type { ChecklistPhase } from './config.ts'
-
-/** The demonstrations of a step; they depend on seed and step alone. */
-export const demonstrations =
-  ({ batch, seed, hinted, thinking = false }: ChecklistPhase, world: PackingWorld) =>
-  (step: number) =>
-    Array.from({ length: batch }, (_, i) => {
-      const index = (step - 1) * batch + i
-      const demonstrate = thinking ? thoughtDemonstration : demonstration
-      return demonstrate(world, index, seed, hinted)
-    })
+import { demonstrations } from './demonstrations.ts'
 
 type ColdStartTask = Pick<PackingTask, 'name' | 'prompt' | 'rubric' | 'scaffolded' | 'grade'>
 
@@ -63,22 +42,6 @@ const evaluatePacking = async (
     await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings),
     await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
   ]
-}
-
-/**
- * The model to start from. What a run refuses before it trains is refused here, for its plan as well.
- * @throws ConfigError, DataError for a shape that cannot be, or without room for prompts and lists
- */
-export const checkChecklistColdStart = ({
-  model,
-  seed,
-  world,
-  thinking,
-  evaluation,
-}: ChecklistPhase): ModelSource => {
-  const source = freshPackingModel(model.shape, seed, thinking)
-  assertTripsFit(new PackingWorld(world), splitTrips().test, evaluation.maxTokens, model.shape)
-  return source
 }
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */

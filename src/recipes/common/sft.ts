@@ -2,12 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
-import { optimizerSchema } from '../../train/config.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
@@ -20,45 +18,10 @@ import { shuffledPasses } from './problem-order.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import type { RubricTask } from './rubric-task.ts'
 import { withRun } from './session.ts'
+import type { SftConfig } from './sft-config.ts'
 import { existingModel } from './starting-model.ts'
 import { runSupervised } from './supervised.ts'
 import type { TrainingConfig } from './training.ts'
-
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
-/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
-export const sftSchema = z.strictObject({
-  teacher: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
-    ),
-  problems: size.default(512).describe('Training problems that it writes about, and how often.'),
-  samples: size.default(4).describe('Samples of each problem.'),
-  temperature: z
-    .number()
-    .positive()
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share
-    .default(1)
-    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
-  best: size
-    .default(1)
-    .describe(
-      'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
-    ),
-  minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
-  steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
-  batch: size.default(32).describe('At most so many together.'),
-  optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
-})
-
-export type SftConfig = z.output<typeof sftSchema>
 
 /** The phase in a recipe's run. */
 export interface SftPhase<Problem> {

@@ -8,10 +8,11 @@ import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import type { Tool } from '../../tools/index.ts'
 import { type FakeOpenEnv, startFakeOpenEnv } from '../../tools/openenv/fake-server.fixture.ts'
+import type { EnvironmentRunParts } from './check.ts'
 import { environmentSchema } from './config.ts'
 import { environmentEntry } from './entry.ts'
 import { episodeReward, ownReward } from './rewards.ts'
-import { type EnvironmentRunParts, runEnvironment } from './run.ts'
+import { runEnvironment } from './run.ts'
 import { toolsKit } from './tools-kit.ts'
 
 const SLOW_MS = 120_000

@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
+import { checkArithmeticColdStart } from '../arithmetic-cold-start/check.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
