@@ -105,7 +105,7 @@ export const evaluateRoles = async (
   for (const { set, prompt, grade } of setsOf(config)) {
     const drawn = await drawResponses(policy, problems, settings, prompt)
     const graded = {
-      name: (problem: ArithmeticProblem) => task.name(problem),
+      id: (problem: ArithmeticProblem) => task.name(problem),
       grade: (items: readonly { problem: ArithmeticProblem; tokens: Int32Array }[]) =>
         Promise.all(items.map(({ problem, tokens }) => grade(problem, tokens))),
     }

@@ -8,17 +8,14 @@ import {
   demonstration,
   PackingThinkingTask,
   PackingWorld,
+  packingTask,
   splitTrips,
   type Trip,
   thoughtDemonstration,
 } from '../../tasks/checklist/index.ts'
+import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
-import {
-  assertTripsFit,
-  freshPackingModel,
-  PackingTask,
-  packingCriterionNames,
-} from '../checklist/packing.ts'
+import { assertTripsFit, freshPackingModel, packingCriterionNames } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
@@ -34,14 +31,13 @@ export const demonstrations =
       return demonstrate(world, index, seed, hinted)
     })
 
-type ColdStartTask = Pick<PackingTask, 'name' | 'prompt' | 'rubric' | 'scaffolded' | 'grade'>
+type ColdStartTask = Pick<ScoredTask<Trip>, 'id' | 'prompt' | 'rubric' | 'grade'>
 
 /** Lists with thinking as a task of lists: what is scored is what stands after it. */
 const thoughtful = (task: PackingThinkingTask): ColdStartTask => ({
-  name: trip => task.name(trip),
-  prompt: trip => task.prompt(trip),
+  id: trip => task.name(trip),
+  prompt: (trip, hints) => task.prompt(trip, hints),
   rubric: trip => task.rubric(trip),
-  scaffolded: (trip, shown) => task.prompt(trip, shown),
   grade: items =>
     task.gradeAnswers(items.map(({ problem, tokens }) => ({ problem, response: task.read(tokens) }))),
 })
@@ -58,7 +54,7 @@ const evaluatePacking = async (
     samples: evaluation.samples,
     sampling: { maxTokens: evaluation.maxTokens, temperature: 1, seed: 'evaluation' },
   }
-  const full = (trip: Trip) => task.scaffolded(trip, task.rubric(trip).criteria)
+  const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
   return [
     await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings),
     await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
@@ -101,7 +97,7 @@ export const runChecklistColdStart = async (
   }
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, fork, use }) => {
     const world = new PackingWorld(config.world)
-    const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : new PackingTask(world)
+    const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : scored(packingTask(world))
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',

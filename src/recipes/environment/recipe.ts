@@ -12,11 +12,10 @@ import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages } from '../../rl/advantages.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { advantagesOf, creditRollouts, datumsOf, type Graded, type Rollout } from '../../rl/rollout.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, EvalSample, MetricsRow } from '../../runs/rows.ts'
-import { type ScoringRule, scoreByRubric } from '../../tasks/scored-response.ts'
+import { lacksVerdicts, type ScoringRule } from '../../tasks/scored-response.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { rewardFigures, rolloutRow, spokenTurns } from '../../train/lesson-rows.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
@@ -60,8 +59,13 @@ export const environmentRecipe = <Problem>(
       response: kit.response(acted),
       ...(kit.reference?.(own) !== undefined && { reference: kit.reference(own) }),
     }
-    const grade = (criteria: readonly Criterion[]) => grader.grade(item, criteria)
-    return scoreByRubric({ rubric, score, grade })
+    const verdicts = await grader.grade(item, rubric.criteria)
+    const worth = score(rubric, verdicts)
+    return {
+      verdicts,
+      score: worth,
+      ...(worth === null && { unjudged: lacksVerdicts(score, rubric, verdicts) }),
+    }
   }
 
   const grade = (items: readonly GradeItem<Problem>[]): Promise<EpisodeGrade[]> =>

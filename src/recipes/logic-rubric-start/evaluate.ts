@@ -126,7 +126,7 @@ export const evaluateLogicRoles = async (
       prompt(problem, order.get(problem)!),
     )
     const graded = {
-      name: (problem: LogicTaskExample) => task.name(problem),
+      id: (problem: LogicTaskExample) => task.name(problem),
       grade: (items: readonly { problem: LogicTaskExample; tokens: Int32Array }[]) =>
         Promise.all(items.map(({ problem, tokens }) => grade(problem, tokens))),
     }

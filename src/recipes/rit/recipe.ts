@@ -91,8 +91,7 @@ export const rit = <Problem>(
     const { scaffold } = config
     const whole = {
       criteria: (own: Problem) => kit.answerRubric(own).criteria,
-      plain: (own: Problem) => kit.task.prompt(own),
-      scaffolded: (own: Problem, hints: readonly Criterion[]) => kit.task.prompt(own, hints),
+      prompt: (own: Problem, hints?: readonly Criterion[]) => kit.task.prompt(own, hints),
     }
     const shown = memory && recalled ? memory.scaffold(whole, problems, recalled, room) : whole
     return scaffold && scaffoldedPrompts({ ...config, scaffold }, shown, problems, { label: 'rit', step })

@@ -1,0 +1,54 @@
+/** @file A task: what is asked, and how answers are graded. It is all that a method knows of what it trains on. */
+
+import type { TokenIds } from '../rl/datum.ts'
+import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
+
+/** An answer to be graded by some criteria; `key` names the rollout of a training run. */
+export interface Item<Problem> {
+  problem: Problem
+  tokens: Int32Array
+  key?: string
+  criteria: readonly Criterion[]
+}
+
+/** What graders say of one answer. */
+export interface Verdicts {
+  /** One a criterion, in their order; null verdicts where graders failed. */
+  verdicts: readonly Verdict[]
+  wellFormed: boolean
+}
+
+/** Problems with their prompts, rubrics and graders. What only some tasks have is optional. */
+export interface Task<Problem> {
+  train: readonly Problem[]
+  /** Sets that are never trained on, by name; the first is what a run is judged by. */
+  tests: Readonly<Record<string, readonly Problem[]>>
+  /** Begins the names of the random streams that order its problems. */
+  label: string
+  /** Names a problem in rollout rows and evaluations. */
+  id(problem: Problem): string
+  /** What is asked as a person reads it; judges are told it, and a memory finds the problem again by it. */
+  question(problem: Problem): string
+  /** @param hints criteria that are shown: those with positive points to be met, the others to be avoided */
+  prompt(problem: Problem, hints?: readonly Criterion[]): TokenIds
+  show(tokens: ArrayLike<number>): string
+  rubric(problem: Problem): Rubric
+  /** Verdicts on every criterion of every item; what they are worth is the rubric's rule (`scored`). */
+  grade(items: readonly Item<Problem>[]): Promise<Verdicts[]>
+  /** What a criterion counts as in statistics over problems; absent: itself. */
+  kind?(criterion: Criterion): string
+  /** Whether a prompt can show a criterion that is not of the problem's own rubric; absent: any. */
+  shows?(criterion: Criterion): boolean
+  /** Whether a response speaks of its hints instead of following them; absent where it cannot. */
+  leaks?(tokens: Int32Array): boolean
+  /** A sample ends with one of these; the model's own where absent. */
+  stopTokens?: readonly number[]
+  /** Finished samples that go to the graders together. */
+  gradeBatch?: number
+  /** What a person should know before the training: what was left out, for example. */
+  notes: readonly string[]
+}
+
+/** The first of a task's test sets, and its name. */
+export const mainTest = <Problem>({ tests }: Pick<Task<Problem>, 'tests'>): [string, readonly Problem[]] =>
+  Object.entries(tests)[0]
