@@ -74,6 +74,12 @@ export interface ScoredTask<Problem> extends Omit<Task<Problem>, 'grade'>, Pick<
   grade(items: readonly ResponseItem<Problem>[]): Promise<ScoredResponse[]>
 }
 
+/** A task of thinking, scored. */
+export type ThinkingTask<Problem> = ScoredTask<Problem> & Required<Pick<Task<Problem>, 'thinking'>>
+
+/** A task whose policy also writes rubrics, scored. */
+export type RubricatorTask<Problem> = ThinkingTask<Problem> & Required<Pick<Task<Problem>, 'rubricator'>>
+
 const signed: ScoringRule = (rubric, verdicts) => signedScore(rubric, verdicts).score
 
 /** A task with scores: by its rubrics or others, or by the part of them that is not left out. */
@@ -91,15 +97,15 @@ export const scored = <Problem>(
     )
     return items.map(({ key = '' }, i) => {
       const { rubric, counted, isCounted } = parts[i]
-      const { verdicts: given } = graded[i]
+      const { verdicts: given, score: own } = graded[i]
       const verdicts = noise ? noised(noise, rubric, given, key) : given
       const counting = verdicts.filter(isCounted)
-      const worth = score(counted, counting)
+      const worth = own === undefined ? score(counted, counting) : own
       const paid = noise ? noise.score(worth, key) : worth
       return {
         ...graded[i],
         score: paid,
-        ...(paid === null && { unjudged: lacksVerdicts(score, counted, counting) }),
+        ...(paid === null && { unjudged: own === null || lacksVerdicts(score, counted, counting) }),
         ...(counted !== rubric && parts[i].asked === rubric && { whole: score(rubric, verdicts) }),
         verdicts,
         ...(task.kind && { kinds: kindsOf(rubric, task.kind) }),
@@ -111,7 +117,8 @@ export const scored = <Problem>(
 /** Of a rubric what is asked about, and what counts. */
 const partsOf = (rubric: Rubric, leftOut?: LeftOut) => {
   const counted = leftOut?.ids.size ? withoutCriteria(rubric, leftOut.ids) : rubric
-  const isCounted = ({ criterionId }: Verdict) => !leftOut?.ids.has(criterionId)
+  const ids = new Set(counted.criteria.map(({ id }) => id))
+  const isCounted = ({ criterionId }: Verdict) => ids.has(criterionId)
   return { rubric, counted, asked: leftOut?.asked ? rubric : counted, isCounted }
 }
 

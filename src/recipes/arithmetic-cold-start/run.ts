@@ -6,14 +6,19 @@ import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'
+import {
+  type ArithmeticProblem,
+  arithmeticProblem,
+  arithmeticTask,
+  propose,
+} from '../../tasks/arithmetic/index.ts'
 import type { Rng } from '../../util/rng.ts'
 import { modelComesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { assertArithmeticVocabulary, wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
-import { ArithmeticTask, ArithmeticVerifier, freshArithmeticModel } from '../reasoning/arithmetic.ts'
+import { freshArithmeticModel } from '../reasoning/arithmetic.ts'
 import { writeLabels } from '../reasoning/labels.ts'
 import type { ArithmeticPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
@@ -89,8 +94,7 @@ export const runArithmeticColdStart = async (
 const leaveLabels = (file: string, policy: Policy, config: ArithmeticPhase): Promise<void> => {
   const { labels: count, evaluation, seed, operations, rubric } = config
   const source = {
-    task: new ArithmeticTask(),
-    exact: new ArithmeticVerifier(),
+    task: arithmeticTask(),
     problem: (i: number) => arithmeticProblem(`labels/${seed}`, i, { operations }),
     draw: (problem: ArithmeticProblem, rng: Rng) => propose(problem, rubric, rng).text,
   }

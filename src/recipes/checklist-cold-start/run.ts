@@ -6,11 +6,11 @@ import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import {
   demonstration,
-  PackingThinkingTask,
   PackingWorld,
   packingTask,
   splitTrips,
   type Trip,
+  thinkingPackingTask,
   thoughtDemonstration,
 } from '../../tasks/checklist/index.ts'
 import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
@@ -31,21 +31,10 @@ export const demonstrations =
       return demonstrate(world, index, seed, hinted)
     })
 
-type ColdStartTask = Pick<ScoredTask<Trip>, 'id' | 'prompt' | 'rubric' | 'grade'>
-
-/** Lists with thinking as a task of lists: what is scored is what stands after it. */
-const thoughtful = (task: PackingThinkingTask): ColdStartTask => ({
-  id: trip => task.name(trip),
-  prompt: (trip, hints) => task.prompt(trip, hints),
-  rubric: trip => task.rubric(trip),
-  grade: items =>
-    task.gradeAnswers(items.map(({ problem, tokens }) => ({ problem, response: task.read(tokens) }))),
-})
-
 /** Scores on the plain prompt, and on the prompt that says the whole rubric. */
 const evaluatePacking = async (
   policy: Policy,
-  task: ColdStartTask,
+  task: ScoredTask<Trip>,
   { evaluation }: Pick<ChecklistPhase, 'evaluation'>,
   step: number,
 ): Promise<EvalRow[]> => {
@@ -97,7 +86,7 @@ export const runChecklistColdStart = async (
   }
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, fork, use }) => {
     const world = new PackingWorld(config.world)
-    const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : scored(packingTask(world))
+    const task = scored(config.thinking ? thinkingPackingTask(world) : packingTask(world))
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Policy } from '../../policy/policy.ts'
 import { rewardOf, type ScoredTask } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
@@ -33,6 +34,12 @@ export const shuffledPasses = <Problem>(
   }
   return index => passOf(Math.floor(index / problems.length))[index % problems.length]
 }
+
+/** Training problems of a task in their order. */
+export const problemsOf = <Problem>(
+  { stream, train, label }: Pick<Task<Problem>, 'stream' | 'train' | 'label'>,
+  seed: number | string,
+): ProblemStream<Problem> => stream ?? shuffledPasses(train, `${label}/${seed}`)
 
 /** The same order in every pass. */
 export const fixedPasses =
@@ -104,7 +111,7 @@ export const problemStream = async <Problem>(
   dir: string,
 ): Promise<ProblemStream<Problem>> => {
   const { curriculum } = config
-  if (curriculum === null) return shuffledPasses(task.train, `${task.label}/${config.seed}`)
+  if (curriculum === null) return problemsOf(task, config.seed)
   const path = join(dir, FILE)
   const known = existsSync(path)
   const scores = known ? readScores(path) : await scorePass(config, curriculum.samples, policy, task)

@@ -7,10 +7,12 @@ import { growCheckpoint } from '../../model/grow.ts'
 import { isModel } from '../../model/model-files.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import {
   LOGIC_RUBRIC_VOCABULARY,
   logicRubricator,
   logicRubricTokenizer,
+  logicThinkingTask,
 } from '../../tasks/logic/thinking/index.ts'
 import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { CheckpointError, ConfigError } from '../../util/errors.ts'
@@ -20,14 +22,13 @@ import { decidingHash, withRun } from '../common/session.ts'
 import { assertLogicVocabulary, logicTokensOf, wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { type LabelSource, writeLabels } from '../reasoning/labels.ts'
-import { LogicThinkingTask, LogicVerifier } from '../reasoning/logic.ts'
 import type { LogicRubricPhase } from './config.ts'
 import { logicDemonstrations } from './demonstrations.ts'
 import { evaluateLogicRoles, testProblems, toldPrompt } from './evaluate.ts'
 import { logicProblems } from './problems.ts'
 import { startResponses } from './responses.ts'
 
-const task = new LogicThinkingTask()
+const task = logicThinkingTask()
 
 /**
  * The folder of the model to start from; null in a plan whose model comes later. What a run refuses before it trains is refused here.
@@ -124,13 +125,8 @@ const vocabulary = ({ maxPositions }: LogicRubricPhase) => ({
   maxPositions,
 })
 
-const labelSource = ({
-  problems,
-  rubric,
-  seed,
-}: LogicRubricPhase): LabelSource<Parameters<typeof task.name>[0]> => ({
+const labelSource = ({ problems, rubric, seed }: LogicRubricPhase): LabelSource<LogicTaskExample> => ({
   task,
-  exact: new LogicVerifier(),
   problem: logicProblems(problems, `labels/${seed}`),
   draw: (problem, rng) => logicRubricator.propose(problem, rubric, rng).text,
 })

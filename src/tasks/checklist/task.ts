@@ -12,6 +12,7 @@ export interface PackingOptions {
   heldOutTopics?: number
 }
 
+/** Trips, each with a list of things to pack. */
 export const packingTask = (
   world: PackingWorld,
   { rules, heldOutTopics = 0 }: PackingOptions = {},
