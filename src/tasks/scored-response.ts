@@ -25,7 +25,7 @@ export interface ScoredResponse extends Verdicts {
 }
 
 /** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
-export const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
+const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
   const given = verdicts.map(
     (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
   )

@@ -1,14 +1,18 @@
 /** @file A task: what is asked, and how answers are graded. It is all that a method knows of what it trains on. */
 
 import type { TokenIds } from '../rl/datum.ts'
+import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
 import type { Rubricator, Thinking } from './thinking.ts'
+import type { World } from './world.ts'
 
 /** An answer to be graded by some criteria; `key` names the rollout of a training run. */
 export interface Item<Problem> {
   problem: Problem
   tokens: Int32Array
   key?: string
+  /** All of it, where there were several turns. */
+  rollout?: Rollout
   criteria: readonly Criterion[]
 }
 
@@ -53,12 +57,16 @@ export interface Task<Problem> {
   thinking?: Thinking<Problem>
   /** Rubrics for thinking that the policy writes itself. */
   rubricator?: Rubricator<Problem>
+  /** What is acted in, in turns; absent: an answer is one turn. */
+  world?: World<Problem>
   /** A sample ends with one of these; the model's own where absent. */
   stopTokens?: readonly number[]
   /** Finished samples that go to the graders together. */
   gradeBatch?: number
   /** What a person should know before the training: what was left out, for example. */
   notes: readonly string[]
+  /** Lets go what it holds. */
+  close?(): Promise<void>
 }
 
 /** The problems that a task is made of. */

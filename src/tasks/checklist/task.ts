@@ -5,7 +5,7 @@ import type { Task } from '../task.ts'
 import { checklistText, hintsOf, isHint, isList, tripPrompt } from './format.ts'
 import { type PackingWorld, splitTrips, type Trip, tripName } from './world.ts'
 
-export interface PackingOptions {
+interface PackingOptions {
   /** What checking a response may take; the schema's defaults where absent. */
   rules?: Partial<RuleSettings>
   /** Topics whose trips are a test set of their own. Default 0. */

@@ -23,7 +23,7 @@ const ANSWERS: Rubric = {
 }
 
 /** Executes the sentences of the grammar. @param outcomes also those that read the answer */
-export const logicVerifier = (outcomes = true): ThinkingVerifier<LogicTaskExample> =>
+const logicVerifier = (outcomes = true): ThinkingVerifier<LogicTaskExample> =>
   grammarVerifier(
     LOGIC_GRAMMAR,
     (problem, response) => logicEvidenceOf(problem, response.thinking, labelOf(response)),
