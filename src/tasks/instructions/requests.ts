@@ -6,6 +6,8 @@ import { COLOURS, DAYS, EVENTS, NAMES, PLACES, THINGS, TOPICS } from './topics.t
 
 export interface Request {
   ask: string
+  /** What it is about, in a few words. */
+  about: string
   /** Fewest words that such an answer has, where no instruction limits it. */
   words: number
   /** Words that an answer will want to use; instructions draw from them. */
@@ -39,6 +41,7 @@ const aboutTopic = (rng: Rng): Request => {
   const [form, words] = rng.pick(FORMS)
   return {
     ask: form.replace('{}', name),
+    about: name,
     words,
     subject,
     content: without => ({
@@ -107,10 +110,12 @@ const FACTS: readonly ((rng: Rng) => Facts)[] = [
 
 const messageWithFacts = (rng: Rng): Request => {
   const { ask, words, facts } = rng.pick(FACTS)(rng)
+  const subject = facts.flatMap(fact => (typeof fact === 'string' && /^[a-z]+$/.test(fact) ? [fact] : []))
   return {
     ask,
+    about: subject[0] ?? 'message',
     words,
-    subject: facts.flatMap(fact => (typeof fact === 'string' && /^[a-z]+$/.test(fact) ? [fact] : [])),
+    subject,
     content: without => ({
       id: 'facts',
       text: `Says all that was to be said: ${facts.map(fact => [fact].flat()[0]).join(', ')}.`,
