@@ -4,14 +4,19 @@
  */
 
 import { join } from 'node:path'
-import { AnswerFile, askAll } from '../../measure/index.ts'
-import { Progress } from '../../runs/progress.ts'
-import { demonstrationsOf, plainRequests } from '../../tasks/instructions/index.ts'
+import { type Answer, AnswerFile, askAll } from '../../measure/index.ts'
+import {
+  demonstrationsOf,
+  type InstructionDemonstration,
+  plainRequests,
+  type Request,
+} from '../../tasks/instructions/index.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { AnswerProgress } from '../eval/answer-progress.ts'
 import { openTalking } from '../eval/answering.ts'
-import { Interrupted, type Io } from '../io.ts'
+import { EXIT, Interrupted, type Io } from '../io.ts'
 import type { FittedSettings } from './model-settings.ts'
 import type { Files } from './model-training.ts'
 
@@ -19,9 +24,10 @@ const REQUESTS = 300
 /** An instruction may want two answers. */
 const ANSWERS = 2
 /** Cooler than rollouts: what is shown should make sense. */
-const ASKED = { temperature: 0.6, maxTokens: 128, seed: '1' } as const
-/** Rows a step. */
-const BATCH = 32
+const ASKED = { temperature: 0.6, maxTokens: 320, seed: '1' } as const
+/** Rows a step: small, since many steps teach more than many rows in each. */
+const BATCH = 8
+const HELD_OUT = 32
 
 const settingsText = (
   model: string,
@@ -33,23 +39,64 @@ model:
   folder: ${JSON.stringify(model)}
   lora: { rank: ${lora.rank}, alpha: ${lora.alpha} }
 data: demonstrations.jsonl
-holdOut: ${BATCH}
+holdOut: ${HELD_OUT}
 batch: ${BATCH}
-steps: ${Math.max(1, Math.floor((rows - BATCH) / BATCH))} # each row once
+steps: ${Math.max(1, Math.floor((rows - HELD_OUT) / BATCH))} # each row once
 maxTokens: 512
 optimizer:
   learningRate: { kind: cosine, peak: ${FACTOR * learningRate}, warmup: 3 }
 policy: { microBatchTokens: ${microBatchTokens}${recompute ? ', recompute: true' : ''} }
-checkpoint: { every: 20 }
+checkpoint: { every: 50 }
 `
 
 /** What is shown does not depend on what the model draws: steps may be larger than on rewards. */
-const FACTOR = 4
+const FACTOR = 2.5
+
+/** What the model answers to each request; kept in `folder`, and asked for once. */
+const answersTo = async (
+  requests: readonly Request[],
+  folder: string,
+  model: string,
+  io: Io,
+): Promise<Answer[][]> => {
+  const problems = requests.map(({ ask }, i) => ({
+    ...{ id: `request-${i + 1}`, messages: [{ role: 'user' as const, content: ask }] },
+    ...{ rubric: { criteria: [] }, rates: new Map() },
+  }))
+  const stop = new AbortController()
+  const { signal } = stop
+  const release = io.onInterrupt(() => {
+    if (signal.aborted) process.exit(EXIT.interrupted)
+    stop.abort(new Interrupted())
+  })
+  const talking = await openTalking({ model, threads: 2, maxTokens: ASKED.maxTokens, signal }, '--model', io)
+  const progress = new AnswerProgress(requests.length * ANSWERS, io)
+  try {
+    const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
+    const asked = { ...talking, model, by, settings: ASKED, samples: ANSWERS }
+    const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
+    const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
+    file.finish(answers_P.flat())
+    return answers_P
+  } finally {
+    progress.close()
+    release()
+    await talking.close()
+  }
+}
+
+const lineOf = ({ prompt, response }: InstructionDemonstration): string => {
+  const messages = [
+    { role: 'user', content: prompt },
+    { role: 'assistant', content: response },
+  ]
+  return `${JSON.stringify({ messages })}\n`
+}
 
 /**
- * Asks the model, which takes minutes; answers are kept in `folder`, and asked for once.
+ * Asks the model, which takes minutes, and edits what it says.
  * @param model as settings name it
- * @throws what opening a model throws; Interrupted
+ * @throws DataError where next to no answer can be edited; what opening a model throws; Interrupted
  */
 export const coldStartFiles = async (
   folder: string,
@@ -59,60 +106,20 @@ export const coldStartFiles = async (
   count = REQUESTS,
 ): Promise<Files> => {
   const requests = plainRequests(count, 'cold start')
-  const problems = requests.map(({ ask }, i) => ({
-    ...{ id: `request-${i + 1}`, messages: [{ role: 'user' as const, content: ask }] },
-    ...{ rubric: { criteria: [] }, rates: new Map() },
-  }))
-  const stop = new AbortController()
-  const release = io.onInterrupt(() => stop.abort(new Interrupted()))
-  const talking = await openTalking(
-    { model, threads: 2, maxTokens: ASKED.maxTokens, signal: stop.signal },
-    '--model',
-    io,
-  )
-  const progress = new Progress({
-    total: count * ANSWERS,
-    label: 'answers',
-    unit: 'answer',
-    stream: io.err,
+  const answers_P = await answersTo(requests, folder, model, io)
+  const rng = new Rng('demonstrations')
+  const rows = requests.flatMap((request, p) => {
+    const texts = answers_P[p].map(({ response }) => response)
+    return texts.length < ANSWERS ? [] : demonstrationsOf(request, texts, rng)
   })
-  try {
-    const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
-    const asked = { ...talking, model, by, settings: ASKED, samples: ANSWERS }
-    const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
-    const events = { onAnswer: (count: number) => progress.update(count, {}), signal: stop.signal }
-    const { answers_P } = await askAll(asked, problems, events, file)
-    file.finish(answers_P.flat())
-    const rng = new Rng('demonstrations')
-    const rows = requests.flatMap((request, p) =>
-      answers_P[p].length < ANSWERS
-        ? []
-        : demonstrationsOf(
-            request,
-            answers_P[p].map(({ response }) => response),
-            rng,
-          ),
+  const least = BATCH + HELD_OUT
+  if (rows.length < least)
+    throw new DataError(
+      `--cold-start: expected at least ${least} rows out of answers of ${model}, got ${rows.length}`,
+      { hint: 'take a model that answers in sentences, or leave --cold-start out' },
     )
-    if (rows.length <= BATCH)
-      throw new DataError(
-        `--cold-start: expected more than ${BATCH} answers of ${model} that can be edited, got ${rows.length}`,
-      )
-    const lines = rng.shuffle(rows).map(
-      ({ prompt, response }) =>
-        `${JSON.stringify({
-          messages: [
-            { role: 'user', content: prompt },
-            { role: 'assistant', content: response },
-          ],
-        })}\n`,
-    )
-    return new Map([
-      ['demonstrations.jsonl', lines.join('')],
-      ['cold-start.yaml', settingsText(model, fit, rows.length)],
-    ])
-  } finally {
-    progress.close()
-    release()
-    await talking.close()
-  }
+  return new Map([
+    ['demonstrations.jsonl', rng.shuffle(rows).map(lineOf).join('')],
+    ['cold-start.yaml', settingsText(model, fit, rows.length)],
+  ])
 }

@@ -10,7 +10,7 @@ import { fileFailure } from '../../util/file-failure.ts'
 import { commandLineIn, commandLineOf } from '../../util/invocation.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { jsonSchemaOf } from '../../util/schema-json.ts'
-import { EXIT, type Io } from '../io.ts'
+import { EXIT, Interrupted, type Io } from '../io.ts'
 import { type Files, type ModelTraining, modelTraining } from './model-training.ts'
 
 /** All files of a folder that ships with the package, also those of its folders. */
@@ -90,9 +90,20 @@ export const initReward = (folder: string, { force = false }: InitOptions, io: I
   return EXIT.ok
 }
 
-const demonstrations = async (folder: string, { model, fit }: ModelTraining, io: Io): Promise<Files> => {
+/** Null where it was interrupted. */
+const demonstrations = async (
+  folder: string,
+  { model, fit }: ModelTraining,
+  io: Io,
+): Promise<Files | null> => {
   const { coldStartFiles } = await import('./cold-start.ts')
-  return coldStartFiles(folder, model, fit, io)
+  try {
+    return await coldStartFiles(folder, model, fit, io)
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    io.err.write(`interrupted; answers are kept in ${folder}: the same command goes on from there\n`)
+    return null
+  }
 }
 
 /**
@@ -122,6 +133,7 @@ export const initTrain = async (
   // Before minutes of answers.
   refuseTaken(folder, files.keys(), force)
   const more = training && coldStart ? await demonstrations(folder, training, io) : []
+  if (more === null) return EXIT.interrupted
   const paths = writeExample(folder, withSchema(new Map([...files, ...more]), 'train.yaml', settings), force)
   io.out.write(`${paths.join('\n')}\n`)
   const next = commandLineIn(folder, ['train', coldStart ? 'cold-start.yaml' : 'train.yaml'])

@@ -121,4 +121,30 @@ describe('gradus init train --model', () => {
     expect(refused.err).toContain('there already')
     expect(existsSync(join(folder, 'answers.jsonl.partial'))).toBe(false)
   })
+
+  it('keeps what was answered where it is interrupted', async () => {
+    const folder = sandbox.path('interrupted')
+    const command = [
+      'init',
+      'train',
+      folder,
+      '--model',
+      'package:models/chat-start',
+      '--instructions',
+      '--cold-start',
+    ]
+    let asked = false
+    const { code, err } = await cli(command, {
+      onProgress: (told, interrupt) => {
+        if (!asked && /answers +[1-9]/.test(told)) {
+          asked = true
+          interrupt()
+        }
+      },
+    })
+    expect(code, err).toBe(130)
+    expect(err).toContain('the same command goes on')
+    expect(readFileSync(join(folder, 'answers.jsonl.partial'), 'utf8')).toContain('request-1')
+    expect(existsSync(join(folder, 'train.yaml'))).toBe(false)
+  })
 })

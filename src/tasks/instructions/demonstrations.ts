@@ -39,7 +39,7 @@ const partsOf = (answer: string, count: number): string[] => {
 const withinWords = (answer: string, most: number): string => {
   let text = ''
   for (const part of answer.split(/(?<=[.!?]["')]?\s+)/)) {
-    if (`${text}${part}`.trim().split(/\s+/).length > most) break
+    if (wordCount(`${text}${part}`) > most) break
     text += part
   }
   return text.trim()
@@ -158,6 +158,11 @@ const TRIES = 40
 /** Most words beyond the fewest that the form wants; short ones show an instruction as well as long ones do, and cost less. */
 const MORE_WORDS = 50
 
+/** Words of an answer from which on it may show what many words are. */
+const LONG = 110
+
+const wordCount = (text: string): number => text.trim().split(/\s+/).length
+
 /** @param answers that a model gave to the request alone; two at least */
 export const demonstrationsOf = (
   request: Request,
@@ -165,8 +170,13 @@ export const demonstrationsOf = (
   rng: Rng,
 ): InstructionDemonstration[] =>
   answers.flatMap((answer, i) => {
-    // Words to use are then often some that stand there.
-    const about = { ...request, subject: [...new Set(answer.toLowerCase().match(/\b[a-z]{4,}\b/g) ?? [])] }
+    const words = wordCount(answer)
+    const about = {
+      ...request,
+      // Words to use are then often some that stand there.
+      subject: [...new Set(answer.toLowerCase().match(/\b[a-z]{4,}\b/g) ?? [])],
+      ...(words >= LONG && { longest: words }),
+    }
     const tried = Array.from({ length: TRIES }, () => {
       const row = drawRow(rng, about)
       const { min, max } = row.criteria.find(({ id }) => id === 'length_fits')!.verifier!.params as Band

@@ -334,9 +334,11 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       ...(few ? { most: 12 * (n - 1) } : { fewest: 6 * n }),
     }
   }),
-  kind('length_constraints:number_words', ['length'], rng => {
-    const few = rng.next() < 0.5
-    const n = few ? 10 * between(rng, 2, 8) : 10 * between(rng, 3, 6)
+  kind('length_constraints:number_words', ['length'], (rng, { longest }) => {
+    const few = rng.next() < (longest === undefined ? 0.5 : 0)
+    const most = longest === undefined ? 5 : Math.floor(longest / 10)
+    const n =
+      10 * (few ? between(rng, 2, 8) : between(rng, longest === undefined ? 3 : Math.ceil(most / 2), most))
     return {
       say: said(
         rng,

@@ -42,8 +42,8 @@ const instructionCriterion = ({ id }: InstructionKind, { say, kwargs = {} }: Ask
   verifier: rule('instruction', { id, kwargs }),
 })
 
-/** So few words that an answer which runs into the limit of 160 tokens has more: to be cut off is never paid. */
-const MOST_WORDS = 90
+/** So few words that an answer which runs into the limit of 128 tokens has more: to be cut off is never paid. */
+const MOST_WORDS = 75
 
 /**
  * Words of an answer: at least those of its form, unless instructions allow fewer, or want more; and not much more than twice as
@@ -54,7 +54,7 @@ const lengthOf = ({ words }: Request, asked: readonly Asked[]): { min: number; m
   const least = Math.max(words, ...asked.map(({ fewest = 0 }) => fewest))
   return {
     min: Math.min(least, Math.floor(most / 2)),
-    max: Math.min(MOST_WORDS, Math.max(45, 2 * least + 15)),
+    max: Math.max(least + 25, Math.min(MOST_WORDS, Math.max(45, 2 * least + 15))),
   }
 }
 
