@@ -3,12 +3,16 @@
 import { join } from 'node:path'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'
+import {
+  type ArithmeticProblem,
+  arithmeticProblem,
+  arithmeticTask,
+  propose,
+} from '../../tasks/arithmetic/index.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
-import { ArithmeticTask, ArithmeticVerifier } from '../reasoning/arithmetic.ts'
 import { writeLabels } from '../reasoning/labels.ts'
 import { checkArithmeticColdStart } from './check.ts'
 import type { ArithmeticPhase } from './config.ts'
@@ -55,8 +59,7 @@ export const runArithmeticColdStart = async (
 const leaveLabels = (file: string, policy: Policy, config: ArithmeticPhase): Promise<void> => {
   const { labels: count, evaluation, seed, operations, rubric } = config
   const source = {
-    task: new ArithmeticTask(),
-    exact: new ArithmeticVerifier(),
+    task: arithmeticTask(),
     problem: (i: number) => arithmeticProblem(`labels/${seed}`, i, { operations }),
     draw: (problem: ArithmeticProblem, rng: Rng) => propose(problem, rubric, rng).text,
   }

@@ -3,9 +3,16 @@
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { PackingThinkingTask, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import {
+  PackingWorld,
+  packingTask,
+  splitTrips,
+  type Trip,
+  thinkingPackingTask,
+} from '../../tasks/checklist/index.ts'
+import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
-import { PackingTask, packingCriterionNames } from '../checklist/packing.ts'
+import { packingCriterionNames } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
@@ -13,22 +20,10 @@ import { checkChecklistColdStart } from './check.ts'
 import type { ChecklistPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
 
-type ColdStartTask = Pick<PackingTask, 'name' | 'prompt' | 'rubric' | 'scaffolded' | 'grade'>
-
-/** Lists with thinking as a task of lists: what is scored is what stands after it. */
-const thoughtful = (task: PackingThinkingTask): ColdStartTask => ({
-  name: trip => task.name(trip),
-  prompt: trip => task.prompt(trip),
-  rubric: trip => task.rubric(trip),
-  scaffolded: (trip, shown) => task.prompt(trip, shown),
-  grade: items =>
-    task.gradeAnswers(items.map(({ problem, tokens }) => ({ problem, response: task.read(tokens) }))),
-})
-
 /** Scores on the plain prompt, and on the prompt that says the whole rubric. */
 const evaluatePacking = async (
   policy: Policy,
-  task: ColdStartTask,
+  task: ScoredTask<Trip>,
   { evaluation }: Pick<ChecklistPhase, 'evaluation'>,
   step: number,
 ): Promise<EvalRow[]> => {
@@ -37,7 +32,7 @@ const evaluatePacking = async (
     samples: evaluation.samples,
     sampling: { maxTokens: evaluation.maxTokens, temperature: 1, seed: 'evaluation' },
   }
-  const full = (trip: Trip) => task.scaffolded(trip, task.rubric(trip).criteria)
+  const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
   return [
     await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings),
     await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
@@ -64,7 +59,7 @@ export const runChecklistColdStart = async (
   }
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, fork, use }) => {
     const world = new PackingWorld(config.world)
-    const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : new PackingTask(world)
+    const task = scored(config.thinking ? thinkingPackingTask(world) : packingTask(world))
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',

@@ -10,7 +10,7 @@ import {
 import type { Graded, Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
-import type { LeftOut, ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
+import type { LeftOut, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import type { ScriptedGroupJudge } from './group-reward-config.ts'
@@ -43,7 +43,7 @@ export interface GroupScorer<Problem> {
  */
 export const scriptedGroups = <Problem>(
   { noise, placeBias }: ScriptedGroupJudge,
-  grades: Pick<ScoreTask<Problem>, 'grade'>,
+  grades: Pick<ScoredTask<Problem>, 'grade'>,
 ): GroupScorer<Problem> => ({
   alone: false,
   async score(problem, responses, { leftOut, key }) {

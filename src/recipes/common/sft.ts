@@ -6,6 +6,7 @@ import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
+import { mainTest } from '../../tasks/task.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
@@ -52,9 +53,9 @@ const write = <Problem>(
 ): Promise<Answer<Problem>[]> => {
   const { problems: count, samples, temperature, topK, topP } = sft
   const { maxTokens } = rollout
-  const { train, reward } = task
-  return answersTo(new Rng(`sft problems/${seed}`).sample(train, count), teacher, task, {
-    promptOf: problem => reward.scaffolded(problem, reward.rubric(problem).criteria),
+  const { reward } = task
+  return answersTo(new Rng(`sft problems/${seed}`).sample(reward.train, count), teacher, reward, {
+    promptOf: problem => reward.prompt(problem, reward.rubric(problem).criteria),
     samples,
     sampling: { maxTokens, temperature, topK, topP },
     label: `${seed}/sft`,
@@ -122,7 +123,7 @@ const demonstrations = async <Problem>(
       )
     const rows = kept.map(
       ({ problem, sample, grade }): Demonstration => ({
-        problemId: task.reward.name(problem),
+        problemId: task.reward.id(problem),
         score: grade.score ?? 0,
         tokens: [...sample.tokens],
       }),
@@ -145,9 +146,9 @@ const besideAnother = (policy: TrainingConfig['policy']): TrainingConfig['policy
 /** What the student learns: the response after the plain prompt. */
 const drawFrom = <Problem>(
   rows: readonly Demonstration[],
-  { config: { seed }, sft: { batch }, task: { train, reward } }: SftPhase<Problem>,
+  { config: { seed }, sft: { batch }, task: { reward } }: SftPhase<Problem>,
 ): ((step: number) => SupervisedDatum[]) => {
-  const byName = new Map(train.map(problem => [reward.name(problem), problem]))
+  const byName = new Map(reward.train.map(problem => [reward.id(problem), problem]))
   const data = rows.map(({ problemId, tokens }) => ({
     promptTokens: reward.prompt(byName.get(problemId)!),
     responseTokens: tokens,
@@ -165,7 +166,7 @@ export const runSft = <Problem>(
   const { config, sft, recipe, configHash, task, folder } = phase
   const { events = {} } = options
   const { seed } = config
-  const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: task.testName }
+  const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: mainTest(task.truth)[0] }
   const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, isOwn)
   return withRun({ ...options, info, configHash, mayLackCheckpoint }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined

@@ -1,11 +1,12 @@
 /** @file Runs the environment recipe: model, world, graders and run folder put together, from the start or from a checkpoint. */
 
 import { openPolicy } from '../../policy/open.ts'
-import type { RewardedRubric } from '../../runs/rows.ts'
+import type { MetricGroup, RewardedRubric } from '../../runs/rows.ts'
 import { sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
+import { scored } from '../../tasks/scored-response.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { openJudging } from '../common/judging.ts'
-import { shuffledPasses } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
 import { rewardedRubric } from '../common/rewarded-rubric.ts'
@@ -13,10 +14,9 @@ import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { checkEnvironment, type EnvironmentRunParts } from './check.ts'
 import type { EnvironmentConfig } from './config.ts'
-import type { Kit } from './kit.ts'
-import { openEnvKit } from './openenv-kit.ts'
+import { openEnvTask } from './openenv-task.ts'
 import { environmentRecipe } from './recipe.ts'
-import { toolsKit } from './tools-kit.ts'
+import { toolsTask } from './tools-task.ts'
 
 /** What must stay the same between stop and resume: of server and judge who they are, not where they run. */
 const runHash = ({ judge, task, ...config }: EnvironmentConfig): string => {
@@ -46,11 +46,20 @@ export const runEnvironment = async (
     configHash: runHash(config),
     hashOf: (other: object) => runHash(other as EnvironmentConfig),
   }
-  return withRun(session, async open =>
-    task.kind === 'openenv'
-      ? learn(config, open, folder, await open.use(openEnvKit(config, task, folder)), options)
-      : learn(config, open, folder, await open.use(toolsKit(task, folder, parts.tools)), options),
-  )
+  return withRun(session, async open => {
+    const { grader, figures } = await open.use(Promise.resolve(openJudging(config.judge)))
+    const asked = config.judge ? figures : undefined
+    return task.kind === 'openenv'
+      ? learn(config, open, folder, await open.use(openEnvTask(config, task, folder, grader)), options, asked)
+      : learn(
+          config,
+          open,
+          folder,
+          await open.use(toolsTask(task, folder, grader, parts.tools)),
+          options,
+          asked,
+        )
+  })
 }
 
 /** The rubric that episodes are scored by, where there is one. */
@@ -74,18 +83,17 @@ const learn = async <Problem>(
   config: EnvironmentConfig,
   { run, from, fork, use }: Session,
   folder: string,
-  kit: Kit<Problem>,
+  task: TaskWith<Problem, 'world'>,
   { events = {} }: RunOptions,
+  figures?: () => MetricGroup,
 ) => {
   const { model, seed, loss } = config
-  for (const message of kit.notes) {
+  for (const message of task.notes) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
-  const { grader, figures } = await use(Promise.resolve(openJudging(config.judge)))
   const policy = await use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
-  const problem = shuffledPasses(kit.train, `environment/${seed}`)
-  const recipe = () =>
-    environmentRecipe(config, { policy, problem, kit, grader, ...(config.judge && { figures }) })
+  const acted = { ...scored(task), world: task.world }
+  const recipe = () => environmentRecipe(config, { policy, task: acted, figures })
   return reinforce({ run, from, fork }, policy, loss, recipe, loopSettings(config, runHash(config)), events)
 }

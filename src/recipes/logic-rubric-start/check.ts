@@ -3,15 +3,15 @@
 import { loadConfig } from '../../model/checkpoint.ts'
 import { isModel } from '../../model/model-files.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
+import { logicThinkingTask } from '../../tasks/logic/thinking/index.ts'
 import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { CheckpointError, ConfigError } from '../../util/errors.ts'
 import { modelComesLater, type Purpose } from '../common/purpose.ts'
 import { assertLogicVocabulary, logicTokensOf, wholeModel } from '../common/starting-model.ts'
-import { LogicThinkingTask } from '../reasoning/logic.ts'
 import type { LogicRubricPhase } from './config.ts'
 import { testProblems, toldPrompt } from './evaluate.ts'
 
-const task = new LogicThinkingTask()
+const task = logicThinkingTask()
 
 /**
  * The folder of the model to start from; null in a plan whose model comes later. What a run refuses before it trains is refused here.

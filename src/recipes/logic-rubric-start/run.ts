@@ -4,16 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { growCheckpoint } from '../../model/grow.ts'
 import { openPolicy } from '../../policy/open.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import {
   LOGIC_RUBRIC_VOCABULARY,
   logicRubricator,
   logicRubricTokenizer,
+  logicThinkingTask,
 } from '../../tasks/logic/thinking/index.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { type LabelSource, writeLabels } from '../reasoning/labels.ts'
-import { LogicThinkingTask, LogicVerifier } from '../reasoning/logic.ts'
 import { checkLogicRubricStart } from './check.ts'
 import type { LogicRubricPhase } from './config.ts'
 import { logicDemonstrations } from './demonstrations.ts'
@@ -21,7 +22,7 @@ import { evaluateLogicRoles } from './evaluate.ts'
 import { logicProblems } from './problems.ts'
 import { startResponses } from './responses.ts'
 
-const task = new LogicThinkingTask()
+const task = logicThinkingTask()
 
 const GROWN = 'grown'
 const RESPONSES = 'responses.jsonl'
@@ -75,13 +76,8 @@ const vocabulary = ({ maxPositions }: LogicRubricPhase) => ({
   maxPositions,
 })
 
-const labelSource = ({
-  problems,
-  rubric,
-  seed,
-}: LogicRubricPhase): LabelSource<Parameters<typeof task.name>[0]> => ({
+const labelSource = ({ problems, rubric, seed }: LogicRubricPhase): LabelSource<LogicTaskExample> => ({
   task,
-  exact: new LogicVerifier(),
   problem: logicProblems(problems, `labels/${seed}`),
   draw: (problem, rng) => logicRubricator.propose(problem, rubric, rng).text,
 })
