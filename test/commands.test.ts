@@ -54,7 +54,7 @@ for (const page of pages) {
       .flatMap(({ text, line }) => commandsOf(text).map(command => ({ line, command })))
     it.each(
       shown.map(({ line, command }) => [`line ${line}: gradus ${command.join(' ')}`, command] as const),
-    )('%s', (_, command) => {
+    )('%s', async (_, command) => {
       const [own, rest] = found(commandTree(), command)
       expect(own.parent, 'a command that there is').not.toBeNull()
       const { operands, unknown } = own.parseOptions([...rest])
@@ -62,7 +62,8 @@ for (const page of pages) {
       const { set, preset } = own.opts<{ set?: string[]; preset?: string }>()
       const [target] = operands
       const trains = own.name() === 'train' && own.parent?.parent === null
-      if (trains && target !== undefined && !/\.ya?ml$/.test(target)) resolveSettings({ target, preset, set })
+      if (trains && target !== undefined && !/\.ya?ml$/.test(target))
+        await resolveSettings({ target, preset, set })
     })
   })
 }

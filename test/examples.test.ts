@@ -106,10 +106,12 @@ const train = async (name: string, text: string) => {
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 describe('configurations that README and docs show', () => {
-  it.each(configs)('$name has settings that there are', ({ text, preset }) => {
+  it.each(configs)('$name has settings that there are', async ({ text, preset }) => {
     const path = join(folder, 'shown.yaml')
     writeFileSync(path, text)
-    expect(resolveSettings({ target: path, preset }).entry.name).toBe(/^recipe: ([\w-]+)/m.exec(text)![1])
+    expect((await resolveSettings({ target: path, preset })).entry.name).toBe(
+      /^recipe: ([\w-]+)/m.exec(text)![1],
+    )
   })
 
   it('are each run by their page, run here, or known to need what is not here', () => {

@@ -10,11 +10,11 @@ import { evaluateChat } from '../src/recipes/chat-cold-start/evaluate.ts'
 import { logicTokensOf } from '../src/recipes/common/starting-model.ts'
 import { evaluateSet } from '../src/recipes/logic/evaluate.ts'
 import { miniatureFormat } from '../src/recipes/logic/format.ts'
-import { ArithmeticTask } from '../src/recipes/reasoning/arithmetic.ts'
-import { ARITHMETIC_TEST_SEED, arithmeticProblem } from '../src/tasks/arithmetic/index.ts'
+import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../src/tasks/arithmetic/index.ts'
 import type { GeneratedTestSet } from '../src/tasks/logic/testset-names.ts'
 import { logicTestSet } from '../src/tasks/logic/testsets.ts'
 import { JUDGE_TEXTS } from '../src/tasks/requests/index.ts'
+import { scored } from '../src/tasks/scored-response.ts'
 import { resolveShipped } from '../src/util/package.ts'
 
 /** Shares of 60 unseen problems of five hops that are correct and proved, greedily. */
@@ -48,7 +48,7 @@ it('models/logic-short, which saw proofs of three hops, leaves room on five', as
 })
 
 it('models/arithmetic-start is right about a third of the time, and writes rubrics in the format', async () => {
-  const task = new ArithmeticTask()
+  const task = arithmeticTask()
   const problems = Array.from({ length: 120 }, (_, i) => arithmeticProblem(ARITHMETIC_TEST_SEED, i))
   const policy = await LocalPolicy.start(
     { folder: resolveShipped('package:models/arithmetic-start') },
@@ -62,21 +62,22 @@ it('models/arithmetic-start is right about a third of the time, and writes rubri
   })
   const items = thought.map(({ prompt, tokens }) => ({
     problem: problems[prompt],
-    response: task.read(tokens),
+    tokens,
+    response: task.thinking.read(tokens),
   }))
-  const right = (await task.gradeAnswers(items)).filter(({ score }) => score === 1).length
+  const right = (await scored(task).grade(items)).filter(({ score }) => score === 1).length
   expect(right / problems.length).toBeGreaterThan(0.2)
   expect(right / problems.length).toBeLessThan(0.55)
   const written = await policy.sample({
     ...sampling,
     prompts: items.map(({ problem, response }) =>
-      task.rubricatorPrompt(problem, task.masked(problem, response)),
+      task.rubricator.prompt(problem, task.rubricator.masked(problem, response)),
     ),
     maxTokens: 112,
   })
   const settings = proposalSettingsSchema.parse({})
   const formed = written.filter(
-    ({ tokens }) => readProposal(task.rubricatorText(tokens), settings).wellFormed,
+    ({ tokens }) => readProposal(task.rubricator.text(tokens), settings).wellFormed,
   )
   expect(formed.length / written.length).toBeGreaterThan(0.8)
   await policy.close()

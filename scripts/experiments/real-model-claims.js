@@ -4,6 +4,7 @@
  * differences to the start, and each claim with the interval that decides it.
  *
  *   node scripts/experiments/real-model-claims.js DIR > results/real-model/claims.json
+ *   node scripts/experiments/real-model-claims.js results/real-model-first first      (of first.yaml)
  *
  * Differences are paired by prompt; 95% intervals resample seeds and prompts.
  */
@@ -15,13 +16,13 @@ import { parse } from 'yaml'
 import { mean, twoWayBootstrapInterval } from '../../dist/util/statistics.js'
 import { readText } from './answers.js'
 
-const [out] = process.argv.slice(2)
+const [out, name = 'registration'] = process.argv.slice(2)
 if (out === undefined) {
   process.stderr.write('expected the folder of real-model.js\n')
   process.exit(2)
 }
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const { arms } = parse(readFileSync(join(root, 'experiments/real-model/registration.yaml'), 'utf8'))
+const { arms } = parse(readFileSync(join(root, `experiments/real-model/${name}.yaml`), 'utf8'))
 const at = name => join(out, 'answers', name)
 const text = name => readText(at(name))
 const seedsOf = arm => arms[arm].seeds.filter(seed => existsSync(at(`${arm}-${seed}-rows.json`)))
@@ -104,6 +105,9 @@ process.stdout.write(
         'RM-2-quality': claim(['content'], above('content', 'start', 'quality', -0.05)),
         'RM-3-unseen': claim(['content'], above('content', 'start', 'ifbench', -0.05)),
         'RM-4-content-matters': claim(['content', 'bare'], below('bare', 'content', 'quality')),
+        ...(arms.cold && {
+          'RM-5-rewards-matter': claim(['content', 'cold'], above('content', 'cold', 'ifeval', 0)),
+        }),
       },
       leftOut: Object.fromEntries(
         leftOut.map(arm => [arm, against(arm, 'half', 'rowsQuality', seedsOf(arm))]),

@@ -13,7 +13,7 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -58,11 +58,17 @@ if (out === undefined) {
   process.exit(2)
 }
 
-/** The rows of `init train --instructions`, without the criteria that an arm leaves out. */
+/** The rows and demonstrations of `init train --instructions --cold-start`, without the criteria that an arm leaves out. */
 const prepare = (arm, drop, model) => {
   const folder = join(out, 'data', arm)
   if (existsSync(join(folder, 'train.yaml'))) return folder
-  gradus('init', 'train', folder, '--model', model, '--instructions', '--force')
+  // The model is asked once: arms differ by criteria alone.
+  const answers = join(out, 'data/content/answers.jsonl')
+  if (existsSync(answers)) {
+    mkdirSync(folder, { recursive: true })
+    copyFileSync(answers, join(folder, 'answers.jsonl'))
+  }
+  gradus('init', 'train', folder, '--model', model, '--instructions', '--cold-start', '--force')
   const rest = criteria => criteria.filter(({ id }) => !drop.includes(id))
   for (const name of ['rows.jsonl', 'test.jsonl']) {
     const rows = jsonl(join(folder, name)).map(row => ({ ...row, criteria: rest(row.criteria) }))
@@ -119,23 +125,35 @@ const judge = (name, task) => {
   writeFileSync(result, node(script, '--judge', values.judge, ...args))
 }
 
-/** Where the weights of a run end; of an arm that is another's beginning, that one's checkpoint. */
-const train = (arm, seed, model) => {
-  const { drop = [], of, steps = registration.settings.steps } = registration.arms[arm]
-  if (of !== undefined) train(of, seed, model)
-  const dir = join(out, 'runs', `${of ?? arm}-${seed}`)
+/** The last checkpoint of a run; null where it has not come to its end. */
+const endOf = dir => {
+  const config = join(dir, 'config.json')
+  if (!existsSync(config)) return null
+  const { steps } = JSON.parse(readFileSync(config, 'utf8'))
   const last = join(dir, 'checkpoints', `step-${String(steps).padStart(6, '0')}`)
-  if (existsSync(join(last, 'adapter_config.json'))) return last
-  const settings = [`seed=${seed}`, `steps=${steps}`].flatMap(each => ['--set', each])
-  gradus(
-    'train',
-    join(prepare(arm, drop, model), 'train.yaml'),
-    '--out',
-    dir,
-    ...settings,
-    '--resume-or-start',
-  )
-  return last
+  return existsSync(join(last, 'adapter_config.json')) ? last : null
+}
+
+/** Trains by a file of `folder` unless the run is there; goes on with one that was stopped. */
+const trained = (folder, file, dir, seed, ...more) => {
+  if (endOf(dir) === null)
+    gradus('train', join(folder, file), '--out', dir, '--set', `seed=${seed}`, ...more, '--resume-or-start')
+  return endOf(dir)
+}
+
+const demonstrated = (seed, model) => {
+  const folder = prepare('content', [], model)
+  const data = `data=${join(folder, 'demonstrations.jsonl')}`
+  return trained(folder, 'cold-start.yaml', join(out, 'runs', `cold-${seed}`), seed, '--set', data)
+}
+
+/** Where the weights of a run end; every arm's rewards begin with what the demonstrations of the same seed have taught. */
+const train = (arm, seed, model) => {
+  const { drop = [], steps = registration.settings.steps } = registration.arms[arm]
+  const start = demonstrated(seed, model)
+  if (arm === 'cold') return start
+  const begin = ['--set', `steps=${steps}`, '--from', join(out, 'runs', `cold-${seed}`)]
+  return trained(prepare(arm, drop, model), 'train.yaml', join(out, 'runs', `${arm}-${seed}`), seed, ...begin)
 }
 
 const run = () => {

@@ -9,12 +9,13 @@
 // a critic meets them, and within a question that has right and wrong ones, as a group's mean does: questions without a valid criterion
 // pay EMPTY_COT (0), and at the start they are mostly those that all answers get wrong. Errors are those of the differences over steps.
 import { openPolicy } from '../../dist/policy/open.js'
-import { arithmeticQuestions } from '../../dist/recipes/rlcer/arithmetic-questions.js'
 import { rlcerSchema } from '../../dist/recipes/rlcer/config.js'
 import { explore } from '../../dist/recipes/rlcer/exploration.js'
 import { judgeQuestions } from '../../dist/recipes/rlcer/judging.js'
 import { presets } from '../../dist/recipes/rlcer/presets.js'
 import { controlled, cotReward } from '../../dist/recipes/rlcer/rewards.js'
+import { withMiniature } from '../../dist/recipes/rlcer/tasks.js'
+import { scored } from '../../dist/tasks/scored-response.js'
 import { StepRollouts } from '../../dist/train/rollout.js'
 import { resolveShipped } from '../../dist/util/package.js'
 import { mean, std } from '../../dist/util/statistics.js'
@@ -30,7 +31,8 @@ const config = rlcerSchema.parse({
   evaluation: { ...presets.quick.config.evaluation, problems: QUESTIONS * Number(steps) },
   questionsTogether: QUESTIONS,
 })
-const { task, test, exact } = arithmeticQuestions(config.task, config)
+const task = withMiniature(config, own => ({ ...own, ...scored(own) }))
+const [test] = Object.values(task.tests)
 const policy = await openPolicy(config.policy, { folder: resolveShipped(folder), seed: 1, valueHead: false })
 
 /** Rewards of right and of wrong answers, and differences within questions, by control and step. */
@@ -41,7 +43,7 @@ for (let step = 1; step <= Number(steps); step++) {
   const problems = test.slice((step - 1) * QUESTIONS, step * QUESTIONS)
   const io = new StepRollouts(policy, { seed: 'controls', step })
   const judged = judgeQuestions(
-    await explore(io, config, { task, verifier: exact }, problems, null),
+    await explore(io, config, { task, verifier: task.thinking.exact }, problems, null),
     config,
     step,
   )

@@ -1,10 +1,10 @@
 /** @file What rlcer costs beside plain training: verification of a step's rubrics, a whole step, and a language model as verifier. */
 
 import { proposalSettingsSchema, readProposal } from '../grade/proposal/index.ts'
-import { ArithmeticVerifier } from '../recipes/reasoning/arithmetic.ts'
 import { presets } from '../recipes/rlcer/presets.ts'
 import {
   arithmeticProblem,
+  arithmeticVerifier,
   DEFAULT_ERRORS,
   DEFAULT_RUBRICATOR,
   demonstrate,
@@ -84,7 +84,7 @@ const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['ve
   const own: number[] = []
   for (let repeat = 0; repeat < REPEATS; repeat++) {
     const responses = step.map(({ texts }) => texts.map((tokens): ThoughtResponse => readResponse(tokens)))
-    const verifier = new ArithmeticVerifier()
+    const verifier = arithmeticVerifier()
     verdicts = 0
     const before = process.cpuUsage()
     const startMs = performance.now()

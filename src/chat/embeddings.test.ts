@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError, JudgeError } from '../util/errors.ts'
-import { EmbeddingModel, type EmbeddingOptions, type EmbeddingRuntime } from './embeddings.ts'
+import type { EmbeddingOptions } from './embedding-config.ts'
+import { EmbeddingModel, type EmbeddingRuntime } from './embeddings.ts'
 
 interface Seen {
   path: string

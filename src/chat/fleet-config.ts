@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { BREAKER_DEFAULTS } from './breaker.ts'
 import { priceSchema } from './ledger.ts'
-import { openAiSchema } from './openai.ts'
+import { openAiSchema } from './openai-config.ts'
 import { REFUSALS_IN_A_ROW } from './refusals.ts'
 
 const positive = z.number().positive()

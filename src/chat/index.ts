@@ -2,12 +2,11 @@
 
 export type * from './chat-model.ts'
 export { type Clock, systemClock } from './clock.ts'
+export { type EmbeddingOptions, embeddingSchema } from './embedding-config.ts'
 export {
   EmbeddingModel,
-  type EmbeddingOptions,
   type EmbeddingRuntime,
   embeddingModel,
-  embeddingSchema,
 } from './embeddings.ts'
 export { estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
 export { type FleetRuntime, type FleetStats, JudgeFleet, judgeFleet } from './fleet.ts'
@@ -21,7 +20,8 @@ export {
 export type { DurationSummary } from './histogram.ts'
 export type { LaneStats } from './lane.ts'
 export { type LedgerEntry, type Price, priceSchema } from './ledger.ts'
-export { OpenAiModel, type OpenAiOptions, type OpenAiRuntime, openAiModel, openAiSchema } from './openai.ts'
+export { OpenAiModel, type OpenAiRuntime, openAiModel } from './openai.ts'
+export { type OpenAiOptions, openAiSchema } from './openai-config.ts'
 export type { MaxTokensField, StructuredOutput } from './request.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { type Script, scriptedModel } from './scripted-model.ts'

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError, JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import type { ChatRequest } from './chat-model.ts'
-import { OpenAiModel, type OpenAiOptions, type OpenAiRuntime, openAiSchema } from './openai.ts'
+import { OpenAiModel, type OpenAiRuntime } from './openai.ts'
+import { type OpenAiOptions, openAiSchema } from './openai-config.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 interface Seen {

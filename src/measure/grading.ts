@@ -78,10 +78,9 @@ export const gradeAll = async (
       const text = task.read(answer.response)
       const likely = startLogprob?.(answer) ?? null
       const read = { response: text, ...(likely !== null && { startLogprob: likely }) }
-      const verdictsBy = async (own: Grader | undefined): Promise<readonly Verdict[]> => {
+      const verdictsBy = (own: Grader | undefined): Promise<readonly Verdict[]> => {
         const grader = rubricGrader({ rules, formal, ...(own && { judge: own }) })
-        return (await gradeAnswer(problem, read, { grader, rubric: problem.rubric, score: () => null }))
-          .verdicts
+        return gradeAnswer(problem, read, problem.rubric.criteria, grader)
       }
       const verdicts = await verdictsBy(remembered(answer.verdicts, answer.judge, judge))
       const second = heldOut && (await verdictsBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))

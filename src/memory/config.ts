@@ -1,14 +1,9 @@
 /** @file The section `memory` of a configuration: whether a bank is there, what it starts from, and how it is asked. */
 
 import { z } from 'zod'
-import { embeddingSchema } from '../chat/embeddings.ts'
-import { RubricBank, TOP } from './bank.ts'
-import { startFromFile, WRITE_EVERY_STEPS } from './bank-file.ts'
-import type { Embedder } from './embedder.ts'
-import { EndpointEmbedder } from './endpoint-embedder.ts'
-import { HashedNgrams } from './hashed.ts'
-import type { TakeawaysSchema } from './item.ts'
-import type { Json } from './json.ts'
+import { embeddingSchema } from '../chat/embedding-config.ts'
+import { TOP } from './bank.ts'
+import { WRITE_EVERY_STEPS } from './bank-file.ts'
 
 const size = z.int().positive()
 
@@ -75,38 +70,3 @@ export const memorySchema = z
   .default({ kind: 'none' })
 export type MemorySettings = z.output<typeof memorySchema>
 export type BankSettings = z.output<typeof bankSchema>
-
-/**
- * The embedder that settings name; the caller closes it.
- * @param openCheckpoint opens a local checkpoint, for which this floor has no engine
- * @throws ConfigError for a key that is not in the environment, and what `openCheckpoint` throws
- */
-export const openEmbedderWith = async (
-  settings: EmbedderSettings,
-  openCheckpoint: (settings: CheckpointEmbedderSettings) => Promise<Embedder>,
-): Promise<Embedder> => {
-  switch (settings.kind) {
-    case 'hashed':
-      return new HashedNgrams(settings)
-    case 'endpoint': {
-      const { kind: _kind, ...options } = settings
-      return new EndpointEmbedder(options)
-    }
-    case 'checkpoint':
-      return openCheckpoint(settings)
-  }
-}
-
-/**
- * A bank as settings say, with what its file holds; the caller closes the embedder.
- * @throws DataError naming file and line for a file that is no whole bank
- */
-export const openBank = async <Takeaways extends Json = Json>(
-  { file, maxItems, otherEmbedder }: Pick<BankSettings, 'file' | 'maxItems' | 'otherEmbedder'>,
-  embedder: Embedder,
-  takeaways?: TakeawaysSchema<Takeaways>,
-): Promise<RubricBank<Takeaways>> => {
-  const bank = new RubricBank<Takeaways>({ embedder, maxItems, takeaways })
-  if (file !== undefined) await startFromFile(bank, file, { takeaways, otherEmbedder })
-  return bank
-}

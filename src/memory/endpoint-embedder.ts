@@ -1,11 +1,7 @@
 /** @file Embeddings of a model behind an endpoint. */
 
-import {
-  type EmbeddingModel,
-  type EmbeddingOptions,
-  type EmbeddingRuntime,
-  embeddingModel,
-} from '../chat/embeddings.ts'
+import type { EmbeddingOptions } from '../chat/embedding-config.ts'
+import { type EmbeddingModel, type EmbeddingRuntime, embeddingModel } from '../chat/embeddings.ts'
 import { canonicalJson } from '../util/canonical.ts'
 import type { Embedder } from './embedder.ts'
 

@@ -1,6 +1,6 @@
 /** @file A step in this process: seconds of sampling and of learning by the measured engine, for lengths assumed or known. */
 
-import { modelTensors } from '../policy/local/parameters.ts'
+import { modelTensors } from '../policy/local/weight-sizes.ts'
 import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
 import {

@@ -1,7 +1,7 @@
 /** @file What of a model decides what it costs: parameters, operations a token, bytes of its cache. Pure functions. */
 
 import type { ModelConfig } from '../model/config.ts'
-import { modelTensors } from '../policy/local/parameters.ts'
+import { modelTensors } from '../policy/local/weight-sizes.ts'
 import { knownShape } from '../recipes/common/known-models.ts'
 import { UsageError } from '../util/errors.ts'
 

@@ -1,7 +1,8 @@
 /** @file An embedder from a configuration's section, whatever kind it is. */
 
-import { type EmbedderSettings, openEmbedderWith } from '../memory/config.ts'
+import type { EmbedderSettings } from '../memory/config.ts'
 import type { Embedder } from '../memory/embedder.ts'
+import { openEmbedderWith } from '../memory/open.ts'
 import { openCheckpointEmbedder } from './local/checkpoint-embedder.ts'
 
 /**

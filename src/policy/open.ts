@@ -1,13 +1,11 @@
-/** @file A policy from a configuration's `policy` section: what kind it is, how it computes, and opening it. */
+/** @file A policy from a configuration's `policy` section: what kind it is, how it computes, and opening it, which loads what computes. */
 
 import { z } from 'zod'
 import type { ModelConfig } from '../model/config.ts'
 import type { LossSpec } from '../rl/loss.ts'
-import { assertWebGpu, PROVIDERS } from '../tensor/index.ts'
-import { defaultEngines, MOST_ENGINES, startEngines } from './local/data-parallel-policy.ts'
-import { type ModelSource, sourceConfig } from './local/model-source.ts'
-import { PairedPolicy } from './local/paired-policy.ts'
-import { modelTensors } from './local/parameters.ts'
+import { PROVIDERS } from '../tensor/providers.ts'
+import type { ModelSource } from './local/model-source.ts'
+import { defaultEngines, MOST_ENGINES, modelTensors } from './local/weight-sizes.ts'
 import type { Policy } from './policy.ts'
 import { tinkerRefusal } from './tinker/losses.ts'
 import { openTinker, type TinkerSettings, tinkerSchema } from './tinker/settings.ts'
@@ -113,7 +111,9 @@ export const isRemote = (settings: AnyPolicySettings): settings is TinkerSetting
 
 /** @throws GradusError where a device that the settings name does not start on this machine */
 export const assertStarts = async (settings: Partial<AnyPolicySettings> = {}): Promise<void> => {
-  if ('provider' in settings && settings.provider === 'webgpu') await assertWebGpu()
+  if (!('provider' in settings) || settings.provider !== 'webgpu') return
+  const { assertWebGpu } = await import('../tensor/device.ts')
+  await assertWebGpu()
 }
 
 /** What settles how many engines there are. */
@@ -149,7 +149,11 @@ export const refusedLoss = (
 export const openPolicy = async (settings: AnyPolicySettings, source: ModelSource): Promise<Policy> => {
   if (isRemote(settings)) return openTinker(settings, source)
   const { kind: _kind, sampler, engines: _engines, ...trainer } = { sampler: null, ...settings }
-  return sampler === null
-    ? startEngines(source, { ...trainer, engines: enginesOf(settings, () => sourceConfig(source)) })
-    : PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
+  if (sampler !== null) {
+    const { PairedPolicy } = await import('./local/paired-policy.ts')
+    return PairedPolicy.start(source, { trainer, sampler: { ...trainer, ...sampler, provider: 'cpu' } })
+  }
+  const { startEngines } = await import('./local/data-parallel-policy.ts')
+  const { sourceConfig } = await import('./local/model-source.ts')
+  return startEngines(source, { ...trainer, engines: enginesOf(settings, () => sourceConfig(source)) })
 }

@@ -2,7 +2,8 @@
 
 import type { GradeItem, Grader } from '../grade/grader.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
-import type { ThinkingTask, ThinkingVerifier, ThoughtResponse, VerifierItem } from './thinking.ts'
+import type { Task } from './task.ts'
+import type { ThinkingVerifier, ThoughtResponse, VerifierItem } from './thinking.ts'
 
 /** What the judge is shown of a response. */
 export type JudgedPart = 'text' | 'thinking' | 'answer'
@@ -26,15 +27,11 @@ const emptyVerdict = ({ id, points }: Criterion): Verdict => ({
 /** Asks a judge of one form about responses; nulls where it gave no usable answer, for all criteria of the call. */
 export class JudgeVerifier<Problem> implements ThinkingVerifier<Problem> {
   readonly #grader: Grader
-  readonly #task: Pick<ThinkingTask<Problem>, 'question'>
+  readonly #task: Pick<Task<Problem>, 'question'>
   readonly #options: JudgeVerifierOptions
 
   /** @param grader a judge whose form is that of the part: `RUBRIC_VERIFIER`, `THINKING_JUDGE`, `RESPONSE_JUDGE` */
-  constructor(
-    grader: Grader,
-    task: Pick<ThinkingTask<Problem>, 'question'>,
-    options: JudgeVerifierOptions = {},
-  ) {
+  constructor(grader: Grader, task: Pick<Task<Problem>, 'question'>, options: JudgeVerifierOptions = {}) {
     this.#grader = grader
     this.#task = task
     this.#options = options

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
-import { signedScore } from '../rubric/linear.ts'
+import type { Rubric, Verdict } from '../rubric/criterion.ts'
 import { Rng } from '../util/rng.ts'
-import { type Noise, rewardOf, scoreByRubric } from './scored-response.ts'
+import { type Noise, rewardOf, scored } from './scored-response.ts'
+import type { Task } from './task.ts'
 
 const RUBRIC: Rubric = {
   criteria: [
@@ -13,40 +13,44 @@ const RUBRIC: Rubric = {
   ],
 }
 const MET: Record<string, boolean | null> = { a: true, b: true, c: false, flaw: true }
-const score = (rubric: Rubric, verdicts: readonly Verdict[]) => signedScore(rubric, verdicts).score
 
-const scored = async (
+const scoredWithout = async (
   left: string[] | null,
   asked: boolean,
   { met = MET, noise }: { met?: typeof MET; noise?: Noise } = {},
 ) => {
   const questions: string[] = []
-  const grade = async (criteria: readonly Criterion[]): Promise<Verdict[]> => {
-    questions.push(...criteria.map(({ id }) => id))
-    return criteria.map(({ id }) => ({ criterionId: id, met: met[id], source: 'rule' }))
-  }
+  const task = {
+    rubric: () => RUBRIC,
+    grade: async ([{ criteria }]) => {
+      questions.push(...criteria.map(({ id }) => id))
+      const verdicts = criteria.map(({ id }): Verdict => ({ criterionId: id, met: met[id], source: 'rule' }))
+      return [{ verdicts, wellFormed: true }]
+    },
+  } as Pick<Task<null>, 'rubric' | 'grade'> as Task<null>
   const leftOut = left === null ? undefined : { ids: new Set(left), asked }
-  return { ...(await scoreByRubric({ rubric: RUBRIC, score, noise, key: 'k', leftOut, grade })), questions }
+  const item = { problem: null, tokens: new Int32Array(), key: 'k', leftOut }
+  return { ...(await scored(task, { noise }).grade([item]))[0], questions }
 }
 
 describe('a score by a part of the rubric', () => {
   it('is that of the whole where nothing is left out, and says nothing besides', async () => {
-    const whole = await scored(null, true)
+    const whole = await scoredWithout(null, true)
     expect(whole.score).toBeCloseTo(0.4, 12)
     expect(whole).not.toHaveProperty('whole')
-    expect(await scored([], true)).toEqual(whole)
-    expect(await scored([], false)).toEqual(whole)
+    expect(await scoredWithout([], true)).toEqual(whole)
+    expect(await scoredWithout([], false)).toEqual(whole)
   })
 
   it('counts what is left, keeps every verdict, and says what the whole would be worth', async () => {
-    const part = await scored(['a'], true)
+    const part = await scoredWithout(['a'], true)
     expect(part.score).toBeCloseTo(-0.5, 12)
     expect(part.whole).toBeCloseTo(0.4, 12)
     expect(part.verdicts.map(({ criterionId }) => criterionId)).toEqual(['a', 'b', 'c', 'flaw'])
   })
 
   it('asks about what is left alone where it is told to: other verdicts are absent, not false', async () => {
-    const part = await scored(['a'], false)
+    const part = await scoredWithout(['a'], false)
     expect(part.questions).toEqual(['b', 'c', 'flaw'])
     expect(part.verdicts.map(({ criterionId }) => criterionId)).toEqual(['b', 'c', 'flaw'])
     expect(part.score).toBeCloseTo(-0.5, 12)
@@ -55,11 +59,11 @@ describe('a score by a part of the rubric', () => {
 
   it('is not known where verdicts on what is left are missing, whatever was said of the rest', async () => {
     const met = { a: true, b: null, c: null, flaw: null }
-    const part = await scored(['a'], true, { met })
+    const part = await scoredWithout(['a'], true, { met })
     expect(part).toMatchObject({ score: null, unjudged: true, whole: 1 })
     expect(rewardOf({ ...part, wellFormed: true })).toBeNull()
     // A verdict that is missing on what does not count takes nothing away.
-    const known = await scored(['a'], true, { met: { ...MET, a: null } })
+    const known = await scoredWithout(['a'], true, { met: { ...MET, a: null } })
     expect(known.score).toBeCloseTo(-0.5, 12)
     expect(known.unjudged).toBeUndefined()
   })
@@ -76,7 +80,10 @@ describe('a score by a part of the rubric', () => {
       score: value => value,
     }
     for (const left of [['a'], ['b'], ['a', 'c']]) {
-      const [all, kept] = [await scored(left, true, { noise }), await scored(left, false, { noise })]
+      const [all, kept] = [
+        await scoredWithout(left, true, { noise }),
+        await scoredWithout(left, false, { noise }),
+      ]
       expect(kept.score).toBe(all.score)
       expect(kept.verdicts).toEqual(all.verdicts.filter(({ criterionId }) => !left.includes(criterionId)))
     }

@@ -1,32 +1,31 @@
-/** @file Responses scored by a rubric: what graders say of one, and what a task with such graders is. */
+/** @file Responses scored by a rubric: what graders say of one, and what it is worth. */
 
-import type { TokenIds } from '../rl/datum.ts'
 import type { Reward } from '../rl/rollout.ts'
 import type { Criterion, JudgeCall, Rubric, Verdict } from '../rubric/criterion.ts'
 import { withoutCriteria } from '../rubric/dropout.ts'
+import { signedScore } from '../rubric/index.ts'
 import { creditOf } from '../rubric/score.ts'
+import type { Item, Task, Verdicts } from './task.ts'
 
 /** What verdicts are worth; null where there is nothing to score. */
 export type ScoringRule = (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
 
 /** What a task's graders say of one response. */
-export interface ScoredResponse {
+export interface ScoredResponse extends Verdicts {
   /** By the task's scoring rule; null where the rubric has nothing to score, or graders failed. */
   score: number | null
   /** The score is null because graders failed: nothing is known of the response. */
   unjudged?: boolean
-  verdicts: readonly Verdict[]
   /** Where the score leaves criteria out that graders were asked about: the score by all of them. */
   whole?: number | null
   /** What a judge said that saw all responses to the problem at once; it is what is paid then. */
   relative?: { score: number | null; explanation: string | null; call?: JudgeCall }
-  wellFormed: boolean
   /** What a criterion counts as in statistics over prompts, by its id; itself where not given. */
   kinds?: Readonly<Record<string, string>>
 }
 
 /** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
-export const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
+const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
   const given = verdicts.map(
     (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
   )
@@ -47,11 +46,8 @@ export interface LeftOut {
   asked: boolean
 }
 
-/** A response to be graded; `key` names the rollout of a training run. */
-export interface ResponseItem<Problem> {
-  problem: Problem
-  tokens: Int32Array
-  key?: string
+/** A response to be scored. */
+export interface ResponseItem<Problem> extends Omit<Item<Problem>, 'criteria'> {
   /** Absent: the score counts the whole rubric. */
   leftOut?: LeftOut
 }
@@ -62,39 +58,72 @@ export interface Noise {
   score(score: number | null, key: string): number | null
 }
 
-export interface RubricScoring {
-  rubric: Rubric
-  score: ScoringRule
+/** How verdicts are made into scores. */
+export interface Scoring<Problem> {
+  /** What verdicts are worth; the signed score where absent. */
+  score?: ScoringRule
+  /** Another rubric than the true one. */
+  rubricOf?: (problem: Problem) => Rubric
   noise?: Noise
-  key?: string
-  leftOut?: LeftOut
-  grade(criteria: readonly Criterion[]): Promise<readonly Verdict[]>
+  /** Ids of criteria that the run's own rubric tells in words; a kept rollout has the words of all others. */
+  told?: ReadonlySet<string>
 }
 
-/** A response's verdicts and score by a rubric, or by the part of it that is not left out. */
-export const scoreByRubric = async ({
-  rubric,
-  score,
-  noise,
-  key = '',
-  leftOut,
-  grade,
-}: RubricScoring): Promise<Pick<ScoredResponse, 'score' | 'unjudged' | 'verdicts' | 'whole'>> => {
-  const isPart = leftOut !== undefined && leftOut.ids.size > 0
-  const counted = isPart ? withoutCriteria(rubric, leftOut.ids) : rubric
-  const asked = isPart && !leftOut.asked ? counted : rubric
-  const given = await grade(asked.criteria)
-  const verdicts = noise ? noised(noise, rubric, given, key) : given
-  const counting = isPart ? verdicts.filter(({ criterionId }) => !leftOut.ids.has(criterionId)) : verdicts
-  const scored = score(counted, counting)
-  const paid = noise ? noise.score(scored, key) : scored
-  return {
-    score: paid,
-    ...(paid === null && { unjudged: lacksVerdicts(score, counted, counting) }),
-    ...(isPart && leftOut.asked && { whole: score(rubric, verdicts) }),
-    verdicts,
-  }
+/** A task whose answers are scored as they are graded. */
+export interface ScoredTask<Problem> extends Omit<Task<Problem>, 'grade'>, Pick<Scoring<Problem>, 'told'> {
+  grade(items: readonly ResponseItem<Problem>[]): Promise<ScoredResponse[]>
 }
+
+/** A task of thinking, scored. */
+export type ThinkingTask<Problem> = ScoredTask<Problem> & Required<Pick<Task<Problem>, 'thinking'>>
+
+/** A task whose policy also writes rubrics, scored. */
+export type RubricatorTask<Problem> = ThinkingTask<Problem> & Required<Pick<Task<Problem>, 'rubricator'>>
+
+const signed: ScoringRule = (rubric, verdicts) => signedScore(rubric, verdicts).score
+
+/** A task with scores: by its rubrics or others, or by the part of them that is not left out. */
+export const scored = <Problem>(
+  task: Task<Problem>,
+  { score = signed, rubricOf = problem => task.rubric(problem), noise, told }: Scoring<Problem> = {},
+): ScoredTask<Problem> => ({
+  ...task,
+  told,
+  rubric: rubricOf,
+  async grade(items) {
+    const parts = items.map(({ problem, leftOut }) => partsOf(rubricOf(problem), leftOut))
+    const graded = await task.grade(
+      items.map(({ leftOut: _, ...item }, i) => ({ ...item, criteria: parts[i].asked.criteria })),
+    )
+    return items.map(({ key = '' }, i) => {
+      const { rubric, counted, isCounted } = parts[i]
+      const { verdicts: given, score: own } = graded[i]
+      const verdicts = noise ? noised(noise, rubric, given, key) : given
+      const counting = verdicts.filter(isCounted)
+      const worth = own === undefined ? score(counted, counting) : own
+      const paid = noise ? noise.score(worth, key) : worth
+      return {
+        ...graded[i],
+        score: paid,
+        ...(paid === null && { unjudged: own === null || lacksVerdicts(score, counted, counting) }),
+        ...(counted !== rubric && parts[i].asked === rubric && { whole: score(rubric, verdicts) }),
+        verdicts,
+        ...(task.kind && { kinds: kindsOf(rubric, task.kind) }),
+      }
+    })
+  },
+})
+
+/** Of a rubric what is asked about, and what counts. */
+const partsOf = (rubric: Rubric, leftOut?: LeftOut) => {
+  const counted = leftOut?.ids.size ? withoutCriteria(rubric, leftOut.ids) : rubric
+  const ids = new Set(counted.criteria.map(({ id }) => id))
+  const isCounted = ({ criterionId }: Verdict) => ids.has(criterionId)
+  return { rubric, counted, asked: leftOut?.asked ? rubric : counted, isCounted }
+}
+
+const kindsOf = ({ criteria }: Rubric, kind: (criterion: Criterion) => string) =>
+  Object.fromEntries(criteria.map(criterion => [criterion.id, kind(criterion)]))
 
 /** Noise is drawn for every criterion of the rubric, so that a verdict gets the same whoever else was asked about. */
 const noised = (noise: Noise, { criteria }: Rubric, given: readonly Verdict[], key: string): Verdict[] => {
@@ -104,12 +133,6 @@ const noised = (noise: Noise, { criteria }: Rubric, given: readonly Verdict[], k
     ({ id }): Verdict => known.get(id) ?? { criterionId: id, met: null, source: 'rule' },
   )
   return noise.verdicts(all, key).filter(({ criterionId }) => known.has(criterionId))
-}
-
-export interface ScoreTask<Problem> {
-  name(problem: Problem): string
-  prompt(problem: Problem): TokenIds
-  grade(items: readonly ResponseItem<Problem>[]): Promise<ScoredResponse[]>
 }
 
 /** The reward of a graded response, with the credit of every criterion. */

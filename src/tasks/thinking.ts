@@ -1,8 +1,8 @@
-/** @file Tasks whose thinking is judged beside the answer: how a response parts in two, and what judges are told of it. */
+/** @file Thinking that is judged beside the answer: how a response parts in two, who decides criteria about it, who writes them. */
 
+import type { TokenAutomaton } from '../model/automaton.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
-import type { ScoredResponse } from './scored-response.ts'
 
 /** A response, parted at the end of its thinking. */
 export interface ThoughtResponse {
@@ -30,39 +30,11 @@ export const partThinking = (text: string): ThoughtResponse => {
   return { text, thinking, answer: end < 0 ? '' : text.slice(end + CLOSE.length).trim(), closed: end >= 0 }
 }
 
-/** A response to be graded or judged; `key` names the rollout of a training run. */
+/** A response to be judged; `key` names the rollout of a training run. */
 export interface ThoughtItem<Problem> {
   problem: Problem
   response: ThoughtResponse
   key?: string
-}
-
-/** What a policy that thinks is given, and what its answers are worth. */
-export interface ThinkingTask<Problem> {
-  /** Names a problem in rollout rows and evaluations. */
-  name(problem: Problem): string
-  /** The question as a person reads it, and as judges are told it. */
-  question(problem: Problem): string
-  /** @param hints criteria that are told to the policy: those with positive points to be met, the others to be avoided */
-  prompt(problem: Problem, hints?: readonly Criterion[]): TokenIds
-  read(tokens: ArrayLike<number>): ThoughtResponse
-  /** A sample ends with one of these; the model's own where absent. */
-  stopTokens?: readonly number[]
-  /**
-   * Scores of the answers, in [0, 1]: 0 or 1 where an answer is right or wrong, a rubric's score where it is not. A response
-   * whose thinking never ended has no answer, and scores 0.
-   */
-  gradeAnswers(items: readonly ThoughtItem<Problem>[]): Promise<ScoredResponse[]>
-}
-
-/** A task whose policy also writes rubrics for its own thinking. */
-export interface RubricatorTask<Problem> extends ThinkingTask<Problem> {
-  /** The response without its final answer, as rubricator and verifier see it where that is masked. */
-  masked(problem: Problem, response: ThoughtResponse): ThoughtResponse
-  /** Asks for a rubric, given one response to the question. */
-  rubricatorPrompt(problem: Problem, response: ThoughtResponse): TokenIds
-  /** What a rubricator wrote, as text. */
-  rubricatorText(tokens: ArrayLike<number>): string
 }
 
 /** One rubric on one response. */
@@ -74,4 +46,41 @@ export interface VerifierItem<Problem> extends ThoughtItem<Problem> {
 export interface ThinkingVerifier<Problem> {
   /** Verdicts of each item, in the order of its criteria; null verdicts where nothing usable was said. */
   verify(items: readonly VerifierItem<Problem>[]): Promise<Verdict[][]>
+}
+
+/** What a task's thinking is, and what is known of good thinking. */
+export interface Thinking<Problem> {
+  /** A response whose thinking never ended has no answer, and is worth nothing. */
+  read(tokens: ArrayLike<number>): ThoughtResponse
+  /** Decides criteria by executing them; absent where only a model can. */
+  exact?: ThinkingVerifier<Problem>
+  /** Refuses criteria that `exact` cannot execute. @throws DataError */
+  assertExecutes?(criterion: Criterion): void
+  /** Whether each step is right, null where nobody knows; absent where thinking has no steps. */
+  stepVerdicts?(items: readonly ThoughtItem<Problem>[]): Promise<(boolean | null)[][]>
+  /** What good thinking is, by whoever made the task. */
+  oracle?: Rubric
+  /** Criteria that a rubric for thinking may be made of. */
+  bank?: readonly Criterion[]
+  /** What judges of answers look at that training never hears, where that is more than the task's rubric. */
+  heldOutRubric?: Rubric
+  /** Which criteria prompts can show as hints: lessons are made of these. Default `answers`. */
+  hinted?: 'answers' | 'thinking' | 'both'
+}
+
+/** What a policy is given that writes rubrics for its own thinking. */
+export interface Rubricator<Problem> {
+  /** The response without its final answer, as rubricator and verifier see it where that is masked. */
+  masked(problem: Problem, response: ThoughtResponse): ThoughtResponse
+  /** Asks for a rubric, given one response to the question. */
+  prompt(problem: Problem, response: ThoughtResponse): TokenIds
+  /** What was written, as text. */
+  text(tokens: ArrayLike<number>): string
+  /** Rubrics of so many criteria that can be executed; absent where any text may be one. */
+  automaton?(criteria: { min: number; max: number }): TokenAutomaton
+  /**
+   * How far meeting a criterion goes with being right in a population that training does not change, turned round for a
+   * penalty; null for what nobody can tell, absent where nobody can tell of any.
+   */
+  worth?(criterion: Criterion): number | null
 }

@@ -5,6 +5,7 @@ import { GradusError, ShapeError } from '../util/errors.ts'
 import { DeviceValue } from './device-value.ts'
 import { bindShape, checkShape, evaluate, showShape } from './dim.ts'
 import { type ModelInput, type OnnxModel, toOnnx } from './onnx.ts'
+import type { Provider } from './providers.ts'
 import type { DType, Tensor, TensorData } from './tensor.ts'
 
 /** A value with its shape. Arrays may be views into a larger buffer; they are read in place, without a copy. */
@@ -17,10 +18,6 @@ export type Values = Record<string, Value>
 
 /** What a graph may be fed with: arrays, and what runs before it left on the device. */
 export type Feeds = Record<string, Value | DeviceValue>
-
-/** What computes a graph: the processor, or a GPU by WebGPU (on Linux by Vulkan, which a driver has to offer). */
-export const PROVIDERS = ['cpu', 'webgpu'] as const
-export type Provider = (typeof PROVIDERS)[number]
 
 /** What native work goes through, so that its thread can be ended at a moment when there is none. */
 export interface Gate {

@@ -8,8 +8,6 @@ export {
   type ExecutableOptions,
   type Feeds,
   type Gate,
-  PROVIDERS,
-  type Provider,
   type Traffic,
   type Value,
   type Values,
@@ -22,5 +20,6 @@ export * from './ops/matmul.ts'
 export * from './ops/nn.ts'
 export * from './ops/reduce.ts'
 export * from './ops/shape.ts'
+export type { Provider } from './providers.ts'
 export { recomputed } from './recompute.ts'
 export * from './tensor.ts'

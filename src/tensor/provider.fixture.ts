@@ -1,6 +1,6 @@
 /** @file Which provider the checks of operations and of the engine compute with. */
 
-import type { Provider } from './executable.ts'
+import type { Provider } from './providers.ts'
 
 const named = process.env.GRADUS_TEST_PROVIDER ?? 'cpu'
 if (named !== 'cpu' && named !== 'webgpu')

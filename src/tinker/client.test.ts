@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { chunksOf } from './chunks.ts'
 import { Connection } from './connection.ts'
 import { TinkerError } from './errors.ts'
 import { type FakeModel, type FakeOptions, FakeServer, type FakeService } from './fake-server.fixture.ts'
 import { floatTensor, tokenTensor, type WireDatum } from './messages.ts'
 import { SamplingClient } from './sampling-client.ts'
 import { Session } from './session.ts'
-import { chunksOf, type Dialect, TrainingClient } from './training-client.ts'
+import { type Dialect, TrainingClient } from './training-client.ts'
 
 /** Counts what it is told: a step adds the sum of all targets since the one before. */
 const countingService = () => {

@@ -1,5 +1,6 @@
 /** @file The Tinker training protocol: messages, and their two dialects. For the floors above. */
 
+export { chunksOf } from './chunks.ts'
 export { Connection, type ConnectionOptions } from './connection.ts'
 export { TinkerError, type TinkerErrorKind } from './errors.ts'
 export * from './json.ts'

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { chunksOf } from './chunks.ts'
 import { TinkerError } from './errors.ts'
 import { type Reading, type RequestType, resultOf } from './futures.ts'
 import { forwardBackwardJson, forwardBackwardOutputOf } from './json.ts'
@@ -53,30 +54,6 @@ const read = <S extends z.ZodType>(schema: S, name: string): Reading<z.output<S>
 const OUTPUT: Reading<ForwardBackwardOutput> = {
   json: forwardBackwardOutputOf,
   protobuf: decodeForwardBackwardOutput,
-}
-
-/** Most datums, and bytes as JSON, of one request. */
-export const MAX_CHUNK_DATUMS = 1024
-const MAX_CHUNK_BYTES = 5_000_000
-/** Of one token with its target and two numbers, as JSON. */
-const BYTES_PER_TOKEN = 60
-
-/** Pieces of a batch that each fit into a request. */
-export const chunksOf = (data: readonly WireDatum[]): WireDatum[][] => {
-  const chunks: WireDatum[][] = []
-  let bytes = 0
-  for (const datum of data) {
-    const size = datum.tokens.length * BYTES_PER_TOKEN
-    const last = chunks.at(-1)
-    if (last && last.length < MAX_CHUNK_DATUMS && bytes + size <= MAX_CHUNK_BYTES) {
-      last.push(datum)
-      bytes += size
-    } else {
-      chunks.push([datum])
-      bytes = size
-    }
-  }
-  return chunks
 }
 
 export class TrainingClient {

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { LocalPolicy } from '../policy/local/local-policy.ts'
 import { TINY } from '../policy/local/tiny-model.fixture.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { Environment } from '../rl/environment.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import {
   type Credited,
@@ -17,7 +18,6 @@ import {
 import { readMetrics, readRollouts, withoutTimings } from '../runs/readers.ts'
 import { RunFolder } from '../runs/run-folder.ts'
 import { mean, std } from '../util/statistics.ts'
-import type { Environment } from './environment.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { rolloutFields } from './lesson-rows.ts'
 import { type LoopSettings, train } from './loop.ts'

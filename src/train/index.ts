@@ -1,6 +1,6 @@
 /** @file Training: the loop from problems to updates, and the frame around any training's steps. */
 
-export type { Environment, Episode, TurnLimits } from './environment.ts'
+export type { Environment, Episode, TurnLimits } from '../rl/environment.ts'
 export type { GradeItem, Grader } from './grading.ts'
 export { partMeans, rewardFigures, rolloutRow } from './lesson-rows.ts'
 export { type LoopSettings, train } from './loop.ts'

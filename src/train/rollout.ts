@@ -2,10 +2,10 @@
 
 import type { Policy, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds } from '../rl/datum.ts'
+import type { Environment, TurnLimits } from '../rl/environment.ts'
 import type { Graded, RatioMode, Reward, Rollout } from '../rl/rollout.ts'
 import { shortHash } from '../util/canonical.ts'
 import { DataError, GradusError } from '../util/errors.ts'
-import type { Environment, TurnLimits } from './environment.ts'
 import { type Grader, GradingQueue } from './grading.ts'
 import type { Journal, SampledRequest, SampledResponse } from './journal.ts'
 import { drawResponses, type Place } from './sampling.ts'

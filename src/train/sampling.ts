@@ -2,9 +2,9 @@
 
 import type { NextTurn, Policy, Sample, SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds, TokenSpan } from '../rl/datum.ts'
+import type { Environment, Episode, TurnLimits } from '../rl/environment.ts'
 import type { Rollout, RolloutEnd } from '../rl/rollout.ts'
 import { DataError } from '../util/errors.ts'
-import type { Environment, Episode, TurnLimits } from './environment.ts'
 
 /** A rollout that is to be drawn: all that is known of it before. */
 export type Place<Problem> = Pick<Rollout, 'key' | 'role' | 'group' | 'sample' | 'prompt' | 'sampledFrom'> & {

@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { AS_THEY_ARE, type Columns, columnsKey } from './columns.ts'
+import { AS_THEY_ARE, type Columns, columnsKey } from './column-names.ts'
 import { DataError } from './errors.ts'
 import type { JsonlLine } from './jsonl-line.ts'
 import { needsBringing, type RowOptions, streamRows } from './row-stream.ts'

@@ -1,7 +1,7 @@
 /** @file JSON Lines: one value a line; errors name the file and the line. */
 
 import { broughtRows } from './brought-rows.ts'
-import { AS_THEY_ARE, type Columns, renameInText } from './columns.ts'
+import { AS_THEY_ARE, type Columns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { JsonlLine } from './jsonl-line.ts'

@@ -2,7 +2,7 @@
 
 import type { FileMetaData, RowGroup, SchemaTree } from 'hyparquet'
 import type { ByteSource } from './byte-source.ts'
-import { AS_THEY_ARE, type Columns, renameColumns } from './columns.ts'
+import { AS_THEY_ARE, type Columns, renameColumns } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
 import { closest } from './schema.ts'
 

@@ -2,7 +2,7 @@
 
 import { createGunzip } from 'node:zlib'
 import { type ByteSource, openFile, partsOf } from './byte-source.ts'
-import { AS_THEY_ARE, type Columns, checkColumns, renameInText } from './columns.ts'
+import { AS_THEY_ARE, type Columns, checkColumns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
 import { type HubOptions, isHubAddress, openHubFile } from './hub.ts'
 import type { JsonlLine } from './jsonl-line.ts'

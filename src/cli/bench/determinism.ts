@@ -3,12 +3,13 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { firstLook, jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchDeterminismOptions {
   runs: number
   threads: number
   only?: string
+  quick?: boolean
   json?: boolean
 }
 
@@ -24,6 +25,9 @@ Examples:
   $ gradus bench determinism --only matmul --runs 200
   $ gradus bench determinism --threads 4 --json > ops.json`
 
+/** For a first look. */
+const QUICK = { runs: 3 }
+
 /** Adds `determinism` to `gradus bench`. `done` receives the exit code. */
 export const addBenchDeterminism = (bench: Command, io: Io, done: (code: number) => void): void => {
   bench
@@ -32,13 +36,15 @@ export const addBenchDeterminism = (bench: Command, io: Io, done: (code: number)
     .option('--runs <n>', 'runs of every operation at every size', count, 50)
     .option('--threads <n>', 'threads inside one operation', count, 2)
     .option('--only <name>', 'one operation: matmul, or one of its cases: "matmul/one column"')
+    .addOption(quickOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
-    .action(async ({ json, ...options }: BenchDeterminismOptions) => {
-      const { benchDeterminism, formatDeterminismBenchmark } = await import('../../bench/index.ts')
+    .action(async ({ json, ...given }: BenchDeterminismOptions, command: Command) => {
+      const options = firstLook(command, given, QUICK)
+      const { benchDeterminism, formatDeterminismBenchmark } = await import('../../bench/determinism.ts')
       const result = await runBenchmark(
         io,
-        json,
+        { json, quick: given.quick, takes: 'a quarter of an hour' },
         onProgress => benchDeterminism({ ...options, onProgress }),
         formatDeterminismBenchmark,
       )

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { firstLook, jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchEngineOptions {
   provider?: 'cpu' | 'webgpu'
@@ -15,8 +15,12 @@ interface BenchEngineOptions {
   recompute?: boolean
   arena?: boolean
   microBatchTokens?: number
+  quick?: boolean
   json?: boolean
 }
+
+/** For a first look. */
+const QUICK = { rounds: 1 }
 
 /** Adds `engine` to `gradus bench`. `done` receives the exit code. */
 export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => void): void => {
@@ -48,12 +52,14 @@ export const addBenchEngine = (bench: Command, io: Io, done: (code: number) => v
       'as `policy.microBatchTokens` (default: 2048): fewer take less memory',
       count,
     )
+    .addOption(quickOption())
     .addOption(jsonOption())
-    .action(async ({ json, ...options }: BenchEngineOptions) => {
-      const { benchEngine, formatEngineBenchmark } = await import('../../bench/index.ts')
+    .action(async ({ json, ...given }: BenchEngineOptions, command: Command) => {
+      const options = firstLook(command, given, QUICK)
+      const { benchEngine, formatEngineBenchmark } = await import('../../bench/engine.ts')
       await runBenchmark(
         io,
-        json,
+        { json, quick: given.quick, takes: 'about two minutes, longer with a larger model' },
         onProgress => benchEngine({ ...options, onProgress }),
         formatEngineBenchmark,
       )

@@ -41,11 +41,11 @@ export const addBenchFleet = (bench: Command, io: Io, done: (code: number) => vo
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, rate, ...options }: BenchFleetOptions) => {
-      const { benchFleet, formatFleetBenchmark } = await import('../../bench/index.ts')
+      const { benchFleet, formatFleetBenchmark } = await import('../../bench/fleet/fleet.ts')
       const scenario = { ...options, callsPerSecond: rate }
       const result = await runBenchmark(
         io,
-        json,
+        { json, takes: 'less than a minute' },
         onProgress => benchFleet({ ...scenario, onProgress }),
         formatFleetBenchmark,
       )

@@ -3,12 +3,13 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { firstLook, jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchGrowthOptions {
   threads?: number
   rounds?: number
   largest?: number
+  quick?: boolean
   json?: boolean
 }
 
@@ -21,6 +22,9 @@ Examples:
   $ gradus bench growth
   $ gradus bench growth --largest 10 --json`
 
+/** For a first look. */
+const QUICK = { rounds: 1, largest: 1 }
+
 /** Adds `growth` to \`gradus bench\`. `done` receives the exit code. */
 export const addBenchGrowth = (bench: Command, io: Io, done: (code: number) => void): void => {
   bench
@@ -29,13 +33,15 @@ export const addBenchGrowth = (bench: Command, io: Io, done: (code: number) => v
     .option('--threads <n>', 'all cores by default', count)
     .option('--rounds <n>', 'times everything is measured; medians are reported (default: 2)', count)
     .option('--largest <m>', 'largest model, in millions of weights (default: 100)', count)
+    .addOption(quickOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
-    .action(async ({ json, ...options }: BenchGrowthOptions) => {
-      const { benchGrowth, formatGrowthBenchmark } = await import('../../bench/index.ts')
+    .action(async ({ json, ...given }: BenchGrowthOptions, command: Command) => {
+      const options = firstLook(command, given, QUICK)
+      const { benchGrowth, formatGrowthBenchmark } = await import('../../bench/growth.ts')
       await runBenchmark(
         io,
-        json,
+        { json, quick: given.quick, takes: 'a quarter of an hour' },
         onProgress => benchGrowth({ ...options, onProgress }),
         formatGrowthBenchmark,
       )

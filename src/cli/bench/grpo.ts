@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io } from '../io.ts'
 import { count, countOr0 } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { firstLook, jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchGrpoOptions {
   model?: string
@@ -20,6 +20,7 @@ interface BenchGrpoOptions {
   recompute?: boolean
   microBatchTokens?: number
   writePrompts?: string
+  quick?: boolean
   json?: boolean
 }
 
@@ -36,6 +37,9 @@ Examples:
   $ gradus bench grpo
   $ gradus bench grpo --prompts 8 --samples 4 --json
   $ gradus bench grpo --model HuggingFaceTB/SmolLM2-135M-Instruct`
+
+/** For a first look. */
+const QUICK = { prompts: 8, steps: 1, rounds: 1 }
 
 /** Adds `grpo` to `gradus bench`. `done` receives the exit code. */
 export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => void): void => {
@@ -70,10 +74,13 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
       count,
     )
     .option('--write-prompts <file>', 'also write 320 prompts of the workload as JSON Lines, for peers')
+    .addOption(quickOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
-    .action(async ({ json, writePrompts, lora: loraRank, ...options }: BenchGrpoOptions) => {
-      const { benchGrpo, formatGrpoBenchmark, grpoPrompts, grpoWork } = await import('../../bench/index.ts')
+    .action(async ({ json, writePrompts, lora: loraRank, ...given }: BenchGrpoOptions, command: Command) => {
+      const options = firstLook(command, given, QUICK)
+      const { grpoPrompts, grpoWork } = await import('../../bench/grpo-work.ts')
+      const { benchGrpo, formatGrpoBenchmark } = await import('../../bench/grpo.ts')
       if (writePrompts !== undefined)
         writeOutput(
           writePrompts,
@@ -83,7 +90,7 @@ export const addBenchGrpo = (bench: Command, io: Io, done: (code: number) => voi
         )
       await runBenchmark(
         io,
-        json,
+        { json, quick: given.quick, takes: 'about two minutes, longer with --model' },
         onProgress => benchGrpo({ ...options, loraRank, onProgress }),
         formatGrpoBenchmark,
       )

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchJudgeOptions {
   quick?: boolean
@@ -28,14 +28,19 @@ export const addBenchJudge = (bench: Command, io: Io, done: (code: number) => vo
   bench
     .command('judge')
     .description('What Gradus adds to a judge: verdicts a second, latency, cache, reward server.')
-    .option('--quick', 'a few seconds a figure less')
+    .addOption(quickOption())
     .option('--server-requests <n>', 'so many requests to the reward server', count)
     .addOption(jsonOption())
     .addHelpText('after', HELP)
     .action(async ({ json, quick, serverRequests }: BenchJudgeOptions) => {
-      const { benchJudge, formatJudgeBenchmark } = await import('../../bench/index.ts')
+      const { benchJudge, formatJudgeBenchmark } = await import('../../bench/judge.ts')
       const limits = { durationMs: quick ? QUICK_MS : undefined, serverRequests }
-      await runBenchmark(io, json, onProgress => benchJudge({ ...limits, onProgress }), formatJudgeBenchmark)
+      await runBenchmark(
+        io,
+        { json, quick, takes: 'about a minute' },
+        onProgress => benchJudge({ ...limits, onProgress }),
+        formatJudgeBenchmark,
+      )
       done(EXIT.ok)
     })
 }

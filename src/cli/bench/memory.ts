@@ -24,10 +24,10 @@ export const addBenchMemory = (bench: Command, io: Io, done: (code: number) => v
     .option('--queries <n>', 'queries, one after the other', count, 200)
     .addOption(jsonOption())
     .action(async ({ json, ...options }: BenchMemoryOptions) => {
-      const { benchMemory, formatMemoryBenchmark } = await import('../../bench/index.ts')
+      const { benchMemory, formatMemoryBenchmark } = await import('../../bench/memory.ts')
       await runBenchmark(
         io,
-        json,
+        { json, takes: 'a few seconds' },
         onProgress => benchMemory({ ...options, onProgress }),
         formatMemoryBenchmark,
       )

@@ -1,7 +1,7 @@
-/** @file How every `gradus bench` runs: progress on stderr, then the result. */
+/** @file How every `gradus bench` runs: how long it takes and progress on stderr, then the result. */
 
-import { Option } from 'commander'
-import type { OnProgress } from '../../bench/index.ts'
+import { type Command, Option } from 'commander'
+import type { OnProgress } from '../../bench/figure-table.ts'
 import { formatDuration } from '../../util/format.ts'
 import { type Io, printJson } from '../io.ts'
 
@@ -9,16 +9,44 @@ import { type Io, printJson } from '../io.ts'
 export const jsonOption = (): Option =>
   new Option('--json', 'print the result as JSON; progress goes to stderr')
 
-/** Measures, and prints what came of it: as JSON, or as `format` puts it. */
+/** Of every benchmark that takes longer than a minute. */
+export const quickOption = (): Option =>
+  new Option(
+    '--quick',
+    'a first look in less than a minute: fewer and smaller pieces; other options go before',
+  )
+
+/** With `--quick` the settings of a first look, but for those that the command line names. */
+export const firstLook = <Options extends { quick?: boolean }>(
+  command: Command,
+  { quick, ...options }: Options,
+  looks: Partial<Omit<Options, 'quick'>>,
+): Omit<Options, 'quick'> => {
+  if (!quick) return options
+  const unsaid = Object.entries(looks).filter(([name]) => command.getOptionValueSource(name) !== 'cli')
+  return { ...options, ...Object.fromEntries(unsaid) }
+}
+
+interface BenchRun {
+  json?: boolean
+  /** A first look is taken; absent where there is none. */
+  quick?: boolean
+  /** How long it takes on two idle cores otherwise: `about ten minutes`. */
+  takes: string
+}
+
+/** Says how long it takes, measures, and prints what came of it: as JSON, or as `format` puts it. */
 export const runBenchmark = async <Result>(
   io: Io,
-  json: boolean | undefined,
+  { json, quick, takes }: BenchRun,
   measure: (onProgress: OnProgress) => Promise<Result>,
   format: (result: Result) => string,
 ): Promise<Result> => {
   const startMs = performance.now()
   const clock = () => formatDuration(Math.round((performance.now() - startMs) / 1000))
-  const result = await measure(line => io.err.write(`[${clock()}] ${line}\n`))
+  const tell = (line: string) => io.err.write(`[${clock()}] ${line}\n`)
+  tell(quick ? 'a first look, in less than a minute' : `takes ${takes} on two idle cores`)
+  const result = await measure(tell)
   if (json) printJson(io, result)
   else io.out.write(`${format(result)}\n`)
   return result

@@ -3,12 +3,13 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { firstLook, jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchSoakOptions {
   requests: number
   inWork: number
   seed: string
+  quick?: boolean
   json?: boolean
 }
 
@@ -21,6 +22,9 @@ Examples:
   $ gradus bench soak --requests 5000
   $ gradus bench soak --json > soak.json`
 
+/** For a first look. */
+const QUICK = { requests: 5_000 }
+
 /** Adds `soak` to `gradus bench`. `done` receives the exit code. */
 export const addBenchSoak = (bench: Command, io: Io, done: (code: number) => void): void => {
   bench
@@ -29,17 +33,19 @@ export const addBenchSoak = (bench: Command, io: Io, done: (code: number) => voi
     .option('--requests <n>', 'requests at least', count, 200_000)
     .option('--in-work <n>', 'requests under way at once', count, 32)
     .option('--seed <text>', 'decides which requests come in which order', 'soak')
+    .addOption(quickOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
-    .action(async ({ json, ...options }: BenchSoakOptions) => {
-      const { benchSoak, formatSoak } = await import('../../bench/index.ts')
+    .action(async ({ json, ...given }: BenchSoakOptions, command: Command) => {
+      const options = firstLook(command, given, QUICK)
+      const { benchSoak, formatSoak } = await import('../../bench/soak/soak.ts')
       let failed = false
       const measure = async (onProgress?: (line: string) => void) => {
         const result = await benchSoak({ ...options, onProgress })
         failed = result.failures.length > 0
         return result
       }
-      await runBenchmark(io, json, measure, formatSoak)
+      await runBenchmark(io, { json, quick: given.quick, takes: 'about six minutes' }, measure, formatSoak)
       done(failed ? EXIT.failed : EXIT.ok)
     })
 }

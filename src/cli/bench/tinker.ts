@@ -3,13 +3,14 @@
 import type { Command } from 'commander'
 import { EXIT, type Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { jsonOption, runBenchmark } from './run.ts'
+import { firstLook, jsonOption, quickOption, runBenchmark } from './run.ts'
 
 interface BenchTinkerOptions {
   steps?: number
   prompts?: number
   samples?: number
   maxTokens?: number
+  quick?: boolean
   json?: boolean
 }
 
@@ -23,6 +24,9 @@ Examples:
   $ gradus bench tinker
   $ gradus bench tinker --prompts 64 --max-tokens 128 --json`
 
+/** For a first look. */
+const QUICK = { steps: 2, prompts: 8 }
+
 /** Adds `tinker` to `gradus bench`. `done` receives the exit code. */
 export const addBenchTinker = (bench: Command, io: Io, done: (code: number) => void): void => {
   bench
@@ -32,13 +36,15 @@ export const addBenchTinker = (bench: Command, io: Io, done: (code: number) => v
     .option('--prompts <n>', 'groups of a step (default: 16)', count)
     .option('--samples <n>', 'samples of a group (default: 8)', count)
     .option('--max-tokens <n>', 'tokens of a sample (default: 64)', count)
+    .addOption(quickOption())
     .addOption(jsonOption())
     .addHelpText('after', HELP)
-    .action(async ({ json, ...options }: BenchTinkerOptions) => {
-      const { benchTinker, formatTinkerBenchmark } = await import('../../bench/index.ts')
+    .action(async ({ json, ...given }: BenchTinkerOptions, command: Command) => {
+      const options = firstLook(command, given, QUICK)
+      const { benchTinker, formatTinkerBenchmark } = await import('../../bench/tinker.ts')
       await runBenchmark(
         io,
-        json,
+        { json, quick: given.quick, takes: 'about a minute' },
         onProgress => benchTinker({ ...options, onProgress }),
         formatTinkerBenchmark,
       )

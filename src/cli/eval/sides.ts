@@ -9,13 +9,13 @@ import {
   askAll,
   SavedAnswers,
 } from '../../measure/index.ts'
-import { Progress } from '../../runs/progress.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { Interrupted, type Io } from '../io.ts'
 import type { ServedIdentity } from '../train/served.ts'
+import { AnswerProgress } from './answer-progress.ts'
 import { openTalking, type TalkingOptions } from './answering.ts'
 import { type Evaluation, isSaved } from './prepare.ts'
 
@@ -126,29 +126,17 @@ const askedSide = async (
     setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place
   const by = shortHash([chat.name, chat.variant, served?.server, settings])
   const total = problems.length * options.samples
-  const startMs = performance.now()
-  let progress: Progress | undefined
-  let done = 0
-  let kept = 0
-  const onAnswer = (count: number) => {
-    if (progress === undefined) kept = count
-    progress ??= new Progress({
-      total,
-      done: kept,
-      label: 'answers',
-      unit: 'answer',
-      quiet: options.json,
-      stream: io.err,
-    })
-    done = count
-    // Answers that are decoded together end in bursts: the mean over all of them tells more than the last ones.
-    progress.update(count, {}, (performance.now() - startMs) / 1000 / Math.max(1, count - kept))
-  }
+  const progress = new AnswerProgress(total, io, options.json)
   try {
     const file = out === undefined ? undefined : new AnswerFile(out, by)
     const asked = { chat, model, by, settings, samples: options.samples, concurrency }
-    const { answers_P, refused } = await askAll(asked, problems, { onAnswer, signal }, file)
-    progress?.close()
+    const { answers_P, refused } = await askAll(
+      asked,
+      problems,
+      { onAnswer: progress.onAnswer, signal },
+      file,
+    )
+    progress.close()
     await talking.close()
     return {
       model,
@@ -159,10 +147,12 @@ const askedSide = async (
       ...(file && { keep: answers => file.finish(answers) }),
     }
   } catch (error) {
-    progress?.close()
+    progress.close()
     // What is being sampled in this process ends for nobody.
     if (error instanceof Interrupted)
-      io.err.write(`interrupted after ${done} of ${plural(total, 'answer')}${afterwards(setting, out)}\n`)
+      io.err.write(
+        `interrupted after ${progress.done} of ${plural(total, 'answer')}${afterwards(setting, out)}\n`,
+      )
     else await talking.close()
     throw error
   }

@@ -22,7 +22,7 @@ import { commandLineOf } from '../../util/invocation.ts'
 import { shippedFile } from '../../util/package.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { resolveSettings } from '../train/settings.ts'
+import { type LoadedRecipes, loadRecipes, resolveAmong } from '../train/settings.ts'
 import { probeInProcess, settingsOf, trainInProcess } from './process.ts'
 import { ExperimentProgress } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
@@ -55,16 +55,24 @@ const placed = <Result>(file: string, place: string, act: () => Result): Result 
   }
 }
 
-const resolvedOf = (training: Training) => {
+/** The recipes of all its trainings. */
+const recipesOf = ({ recipe, starts, arms }: Registration): Promise<LoadedRecipes> =>
+  loadRecipes([
+    recipe,
+    ...starts.flatMap(start => ('recipe' in start ? [start.recipe] : [])),
+    ...Object.values(arms).flatMap(arm => arm.recipe ?? []),
+  ])
+
+const resolvedOf = (training: Training, recipes: LoadedRecipes) => {
   const { recipe, preset } = training
-  return resolveSettings({ target: recipe, preset, set: settingsOf(training) })
+  return resolveAmong(recipes, { target: recipe, preset, set: settingsOf(training) })
 }
 
 /** Checks a job's settings by its recipe. @throws ConfigError naming the place in the registration. */
 const resolver =
-  (file: string): ResolveTraining =>
+  (file: string, recipes: LoadedRecipes): ResolveTraining =>
   (training, place) =>
-    placed(file, place, () => resolvedOf(training).config)
+    placed(file, place, () => resolvedOf(training, recipes).config)
 
 /** What arms start from, but for models that are missing: models that are there, and a word for the checkpoints of cold starts, which are not when a plan is made. */
 const startFolders = ({ registration: { starts }, jobs }: Experiment): string[] => {
@@ -78,11 +86,14 @@ const startFolders = ({ registration: { starts }, jobs }: Experiment): string[] 
 /** Has every arm planned by its recipe, which refuses settings that do not go together. @throws ConfigError naming the arm */
 const checkArms = async (experiment: Experiment, file: string): Promise<void> => {
   const { registration } = experiment
+  const recipes = await recipesOf(registration)
   for (const name of Object.keys(registration.arms)) {
     const training = armTraining(registration, name, registration.seeds[0])
     for (const folder of startFolders(experiment)) {
       const settings = [...training.settings, { model: { folder } }]
-      const { entry, config } = placed(file, `arms.${name}`, () => resolvedOf({ ...training, settings }))
+      const { entry, config } = placed(file, `arms.${name}`, () =>
+        resolvedOf({ ...training, settings }, recipes),
+      )
       await entry.bring?.(config, 'plan')
       placed(file, `arms.${name}`, () => entry.plan(config))
     }
@@ -121,7 +132,7 @@ export const experimentCommand = async (
     width: options.jobs ?? availableParallelism(),
     budgetMinutes: options.budget,
     adopt: options.adopt,
-    resolve: resolver(file),
+    resolve: resolver(file, await recipesOf(registration)),
     execute: trainInProcess,
     command: ['gradus', ...wordsOf(named, options)].join(' '),
     probe: async (job, stop) => {

@@ -2,7 +2,7 @@
 
 import type { Experiment, Job, RunnerEvents } from '../../experiments/index.ts'
 import { runDir } from '../../experiments/index.ts'
-import { readMetrics } from '../../runs/index.ts'
+import { readMetrics } from '../../runs/readers.ts'
 import { formatDuration } from '../../util/format.ts'
 
 /** The parts of an experiment that its progress is read from. */

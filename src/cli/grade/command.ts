@@ -1,7 +1,7 @@
 /** @file `gradus grade`: options and help; the work is in the modules that it loads when it runs. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { parseColumns } from '../../util/columns.ts'
+import { parseColumns } from '../../util/column-names.ts'
 import type { Io } from '../io.ts'
 import {
   above0,

@@ -4,7 +4,7 @@ import { estimateJudging, type JudgingEstimate, type Price } from '../../chat/in
 import { type LlmJudge, llmJudge } from '../../grade/judge/index.ts'
 import { type Route, routeOf } from '../../grade/rubric-grader.ts'
 import type { RubricFile } from '../../rubric/formats/index.ts'
-import type { Columns } from '../../util/columns.ts'
+import type { Columns } from '../../util/column-names.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { formatDuration, formatInteger } from '../../util/format.ts'
 import { noRows } from '../../util/jsonl.ts'

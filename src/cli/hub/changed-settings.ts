@@ -1,7 +1,8 @@
 /** @file Which settings of a run a card tells: those that differ from the preset, or from the defaults. */
 
 import { modelNameOf } from '../../model/model-place.ts'
-import { RECIPES } from '../../recipes/index.ts'
+import { loadRecipe, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
+import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { isTold, withoutFolders } from '../../runs/hub/index.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
@@ -16,9 +17,14 @@ const ELSEWHERE = ['out', 'trackers', 'checkpoint.', 'policy.threads']
  * What differs from the preset, or from the defaults; of a section that these do not have, what differs from its own defaults.
  * Settings of an earlier version are compared as they are.
  */
-export const changedSettings = ({ recipe, preset, config }: RunInfo): { name: string; value: unknown }[] => {
-  const base = baseOf(recipe, preset)
-  return differentSettings(base, withoutOwnDefaults(recipe, base, config))
+export const changedSettings = async ({
+  recipe = '',
+  preset,
+  config,
+}: RunInfo): Promise<{ name: string; value: unknown }[]> => {
+  const entry = Object.hasOwn(RECIPES_BY_NAME, recipe) ? await loadRecipe(recipe) : null
+  const base = entry === null ? {} : await baseOf(entry, preset)
+  return differentSettings(base, withoutOwnDefaults(entry, base, config))
     .filter(
       ({ name, b }) => b !== undefined && isTold(name) && !ELSEWHERE.some(other => name.startsWith(other)),
     )
@@ -35,10 +41,9 @@ const isTree = (value: unknown): value is Tree =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The settings without what a section that `base` lacks would have by itself: what is left reads as the same settings. */
-const withoutOwnDefaults = (recipe: string | undefined, base: object, config: unknown): unknown => {
-  const schema = RECIPES[recipe ?? '']?.schema
+const withoutOwnDefaults = (entry: RecipeEntry | null, base: object, config: unknown): unknown => {
   const read = (value: unknown): string | null => {
-    const result = schema?.safeParse(value)
+    const result = entry?.schema.safeParse(value)
     return result?.success ? canonicalJson(result.data) : null
   }
   const whole = read(config)
@@ -64,13 +69,11 @@ const takeOut = (node: unknown, other: unknown, isSame: () => boolean): void => 
   }
 }
 
-const baseOf = (recipe: string | undefined, preset: string | undefined): object => {
-  const entry = RECIPES[recipe ?? '']
-  if (entry === undefined) return {}
+const baseOf = async (entry: RecipeEntry, preset: string | undefined): Promise<object> => {
   try {
     return preset === undefined
       ? (entry.schema.parse({}) as object)
-      : resolveSettings({ target: entry.name, preset }).config
+      : (await resolveSettings({ target: entry.name, preset })).config
   } catch (error) {
     // A preset that is no more, or defaults that are not whole by themselves.
     if (error instanceof GradusError || (error as Error).name === 'ZodError') return {}

@@ -4,7 +4,7 @@ import { adapterBaseName } from '../../model/lora-files.ts'
 import { modelNameOf } from '../../model/model-place.ts'
 import { findFork } from '../../runs/forks.ts'
 import { isAdapter, type ModelFile, modelCard, modelFiles, pushModel } from '../../runs/hub/index.ts'
-import { readEvals, readRunInfo } from '../../runs/index.ts'
+import { readEvals, readRunInfo } from '../../runs/readers.ts'
 import type { RunInfo } from '../../runs/rows.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
@@ -40,7 +40,7 @@ export const pushCommand = async (
   const { run, step, checkpoint } = findFork(target, target)
   const files = modelFiles(checkpoint)
   const baseModel = options.baseModel ?? baseOf(checkpoint, run, files)
-  const card = cardOf(run, step, repository, files, { ...options, baseModel })
+  const card = await cardOf(run, step, repository, files, { ...options, baseModel })
   if (options.dryRun) {
     const listed = files.map(({ name, bytes }) => ({ name, bytes }))
     if (options.json) printJson(io, { repository, step, card, files: listed })
@@ -89,15 +89,15 @@ const tokenOf = ({ HF_TOKEN: token }: Readonly<Record<string, string | undefined
 const listText = (files: readonly ModelFile[]): string =>
   files.map(({ name, bytes }) => `${formatInteger(bytes).padStart(15)} bytes  ${name}\n`).join('')
 
-const cardOf = (
+const cardOf = async (
   run: string,
   step: number,
   name: string,
   files: readonly ModelFile[],
   { license = null, baseModel = null }: { license?: string | null; baseModel?: string | null },
-): string => {
+): Promise<string> => {
   const info = readRunInfo(run)
-  const settings = changedSettings(info)
+  const settings = await changedSettings(info)
   return modelCard({
     name,
     info,

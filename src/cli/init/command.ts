@@ -15,7 +15,14 @@ chat model that ships with the package at once, without a network, in less than 
 machine's memory. --instructions writes rows that a model of 100 million weights can learn from, each checked by rules:
   $ gradus init train smol --model HuggingFaceTB/SmolLM2-135M-Instruct --instructions
   $ cd smol
-  $ gradus train train.yaml`
+  $ gradus train train.yaml
+
+--cold-start, with --instructions: the model answers a few hundred requests first, which takes minutes; the answers are edited until
+they follow instructions, and are what a training begins with. Ctrl+C keeps them; the same command goes on:
+  $ gradus init train smol --model HuggingFaceTB/SmolLM2-135M-Instruct --instructions --cold-start
+  $ cd smol
+  $ gradus train cold-start.yaml
+  $ gradus train train.yaml --from runs/cold-start-seed1`
 
 const REWARD_HELP = `
 Writes reward.yaml, short-answer.yaml (a rubric) and request.json. It runs at once, without a key:
@@ -47,6 +54,7 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     .argument('[dir]', 'folder to write to', '.')
     .option('--model <name>', 'the chat model to train: OWNER/NAME, a folder, or a GGUF file')
     .option('--instructions', 'rows of instructions that rules check; with --model')
+    .option('--cold-start', "demonstrations out of the model's own answers; with --instructions")
     .option('--force', 'overwrite files that are there')
     .addHelpText('after', TRAIN_HELP)
     .action(async (folder: string, options: TrainOptions) => {

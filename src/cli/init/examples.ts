@@ -10,8 +10,8 @@ import { fileFailure } from '../../util/file-failure.ts'
 import { commandLineIn, commandLineOf } from '../../util/invocation.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { jsonSchemaOf } from '../../util/schema-json.ts'
-import { EXIT, type Io } from '../io.ts'
-import { type Files, modelTraining } from './model-training.ts'
+import { EXIT, Interrupted, type Io } from '../io.ts'
+import { type Files, type ModelTraining, modelTraining } from './model-training.ts'
 
 /** All files of a folder that ships with the package, also those of its folders. */
 const shipped = (place: string): Files => {
@@ -41,14 +41,19 @@ const write = (path: string, content: string | Uint8Array): void => {
   }
 }
 
-/** Writes all of it or nothing. @throws DataError when a file is there already and `force` is not set */
-const writeExample = (folder: string, files: Files, force: boolean): string[] => {
-  const paths = [...files.keys()].map(name => join(folder, name))
-  const taken = paths.filter(path => existsSync(path))
+/** @throws DataError when a file is there already and `force` is not set */
+const refuseTaken = (folder: string, names: Iterable<string>, force: boolean): void => {
+  const taken = [...names].map(name => join(folder, name)).filter(path => existsSync(path))
   if (taken.length > 0 && !force)
     throw new DataError(`${taken.join(', ')}: there already`, {
       hint: 'give another folder, or --force to overwrite',
     })
+}
+
+/** Writes all of it or nothing. @throws DataError as `refuseTaken` does */
+const writeExample = (folder: string, files: Files, force: boolean): string[] => {
+  const paths = [...files.keys()].map(name => join(folder, name))
+  refuseTaken(folder, files.keys(), force)
   const written: string[] = []
   try {
     for (const [name, content] of files) {
@@ -72,6 +77,8 @@ export interface TrainOptions extends InitOptions {
   model?: string
   /** Rows of instructions that a rule checks, in place of the example's. */
   instructions?: boolean
+  /** Demonstrations of the model's own to begin with. */
+  coldStart?: boolean
 }
 
 /** `gradus init reward`. Returns the exit code. @throws DataError as writing does */
@@ -83,13 +90,29 @@ export const initReward = (folder: string, { force = false }: InitOptions, io: I
   return EXIT.ok
 }
 
+/** Null where it was interrupted. */
+const demonstrations = async (
+  folder: string,
+  { model, fit }: ModelTraining,
+  io: Io,
+): Promise<Files | null> => {
+  const { coldStartFiles } = await import('./cold-start.ts')
+  try {
+    return await coldStartFiles(folder, model, fit, io)
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    io.err.write(`interrupted; answers are kept in ${folder}: the same command goes on from there\n`)
+    return null
+  }
+}
+
 /**
  * `gradus init train`: its settings name the small chat model that ships, or another one and what fits it. Returns the exit code.
  * @throws DataError as writing does; CheckpointError for a model that cannot be used; UsageError
  */
 export const initTrain = async (
   folder: string,
-  { force = false, model, instructions = false }: TrainOptions,
+  { force = false, model, instructions = false, coldStart = false }: TrainOptions,
   io: Io,
 ): Promise<number> => {
   const { name, schema } = RECIPES.grpo
@@ -102,9 +125,18 @@ export const initTrain = async (
         hint: '--model HuggingFaceTB/SmolLM2-135M-Instruct',
       },
     )
-  const files = model === undefined ? example : await modelTraining(model, instructions, example)
-  const paths = writeExample(folder, withSchema(files, 'train.yaml', settings), force)
+  if (coldStart && !instructions)
+    throw new UsageError('--cold-start: expected --instructions with it, got none')
+  const kind = { instructions, coldStart }
+  const training = model === undefined ? null : await modelTraining(model, kind, example)
+  const files = training?.files ?? example
+  // Before minutes of answers.
+  refuseTaken(folder, files.keys(), force)
+  const more = training && coldStart ? await demonstrations(folder, training, io) : []
+  if (more === null) return EXIT.interrupted
+  const paths = writeExample(folder, withSchema(new Map([...files, ...more]), 'train.yaml', settings), force)
   io.out.write(`${paths.join('\n')}\n`)
-  io.err.write(`next: ${commandLineIn(folder, ['train', 'train.yaml'])}\n`)
+  const next = commandLineIn(folder, ['train', coldStart ? 'cold-start.yaml' : 'train.yaml'])
+  io.err.write(`next: ${next}\n`)
   return EXIT.ok
 }

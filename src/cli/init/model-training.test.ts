@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { ModelConfig } from '../../model/config.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { TINY } from '../../policy/local/tiny-model.fixture.ts'
+import { sftRecipeSchema } from '../../recipes/sft/config.ts'
 import { shellWord } from '../../util/invocation.ts'
+import { jsonlLines } from '../../util/jsonl.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
+import { coldStartFiles } from './cold-start.ts'
 import { fittedSettings } from './model-settings.ts'
 
 const sandbox = new Sandbox()
@@ -91,5 +94,57 @@ describe('gradus init train --model', () => {
     const refused = await cli(['init', 'train', sandbox.path('none'), '--instructions'])
     expect(refused.code).toBe(2)
     expect(refused.err).toContain('--model HuggingFaceTB/SmolLM2-135M-Instruct')
+  })
+
+  it('edits answers of the model into demonstrations to begin with, and asks for each answer once', async () => {
+    const folder = sandbox.path('cold')
+    const fit = fittedSettings(SMALL, 16 * GB)
+    const io = { out: process.stdout, err: { write: () => true }, onInterrupt: () => () => {} }
+    const files = await coldStartFiles(folder, 'package:models/chat-start', fit, io, 60)
+    const rows = String(files.get('demonstrations.jsonl')).trim().split('\n')
+    const settings = sftRecipeSchema.parse(parse(String(files.get('cold-start.yaml'))))
+    expect(settings).toMatchObject({ model: { lora: { rank: 16 } }, data: 'demonstrations.jsonl' })
+    expect(settings.steps * settings.batch + settings.holdOut).toBeLessThanOrEqual(rows.length)
+    const kept = () => jsonlLines(join(folder, 'answers.jsonl')).map(({ text }) => JSON.parse(text))
+    const answers = kept()
+    expect(answers).toHaveLength(120)
+    expect(await coldStartFiles(folder, 'package:models/chat-start', fit, io, 60)).toEqual(files)
+    expect(kept()).toEqual(answers)
+  })
+
+  it('refuses demonstrations of no instructions, and asks for nothing where files are there', async () => {
+    const folder = sandbox.path('taken')
+    const named = ['--model', relative('.', writeTinyChat(sandbox.path('model'), 4096))]
+    expect((await cli(['init', 'train', folder, ...named, '--cold-start'])).err).toContain('--instructions')
+    await cli(['init', 'train', folder, ...named])
+    const refused = await cli(['init', 'train', folder, ...named, '--instructions', '--cold-start'])
+    expect(refused.err).toContain('there already')
+    expect(existsSync(join(folder, 'answers.jsonl.partial'))).toBe(false)
+  })
+
+  it('keeps what was answered where it is interrupted', async () => {
+    const folder = sandbox.path('interrupted')
+    const command = [
+      'init',
+      'train',
+      folder,
+      '--model',
+      'package:models/chat-start',
+      '--instructions',
+      '--cold-start',
+    ]
+    let asked = false
+    const { code, err } = await cli(command, {
+      onProgress: (told, interrupt) => {
+        if (!asked && /answers +[1-9]/.test(told)) {
+          asked = true
+          interrupt()
+        }
+      },
+    })
+    expect(code, err).toBe(130)
+    expect(err).toContain('the same command goes on')
+    expect(readFileSync(join(folder, 'answers.jsonl.partial'), 'utf8')).toContain('request-1')
+    expect(existsSync(join(folder, 'train.yaml'))).toBe(false)
   })
 })

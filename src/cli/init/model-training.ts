@@ -74,13 +74,16 @@ const costOf = (config: ModelConfig, fit: FittedSettings, tested: number, scorin
 
 const INSTRUCTIONS = `The model is asked for short texts with one to three instructions each (no commas, two paragraphs, a title, at most 30 words, ...), and learns to follow them. The instructions are of the kinds of IFEval; none of its prompts is among the rows. Each row also pays for what makes an answer one: that what was asked for is there, that the request is not copied, that its length fits; and \`rubric.yaml\`, for all rows, that nothing is said again and again and that it is language. Without these the cheapest way to follow an instruction is to say nothing with it.`
 
+const COLD_START = `gradus train cold-start.yaml         # learns demonstrations.jsonl: answers of its own, edited until they follow instructions
+`
+
 const EXAMPLE = `The rows and the rubric are a small example: short answers and lists, with an offer of more help at the end. Put your own in their place.`
 
 const pageText = (
   model: string,
   config: ModelConfig,
   fit: FittedSettings,
-  instructions: boolean,
+  { instructions, coldStart }: TrainingKind,
   tested: number,
 ): string => {
   const weights = formatCount(modelTensors(config, null, false).total)
@@ -89,7 +92,7 @@ const pageText = (
 
 \`\`\`sh
 gradus train train.yaml --dry-run    # what it would do, how long, and whether this machine can
-gradus train train.yaml              # ${STEPS} steps; Ctrl+C finishes the step, saves, and prints the command that goes on
+${coldStart ? COLD_START : ''}gradus train train.yaml${coldStart ? ' --from runs/cold-start-seed1' : '             '} # ${STEPS} steps; Ctrl+C finishes the step, saves, and prints the command that goes on
 \`\`\`
 
 ${instructions ? INSTRUCTIONS : EXAMPLE}
@@ -127,12 +130,29 @@ const isPath = (model: string): boolean => modelNameOf(model) === null && !model
 const rubricText = (): string =>
   `# What every answer should be; rows have criteria of their own. gradus grade --rules lists the rules.\n${stringify({ criteria: SHARED_CRITERIA })}`
 
+/** Whether rows are of instructions, in place of the example's, and whether demonstrations come first. */
+export interface TrainingKind {
+  instructions: boolean
+  coldStart: boolean
+}
+
+export interface ModelTraining {
+  files: Files
+  /** As settings name it. */
+  model: string
+  fit: FittedSettings
+}
+
 /**
  * Files of a training of a model: settings for its size and this machine's memory, rows of instructions or the example's.
  * @param example files of the example that ships
  * @throws CheckpointError for a model that cannot be used
  */
-export const modelTraining = async (named: string, instructions: boolean, example: Files): Promise<Files> => {
+export const modelTraining = async (
+  named: string,
+  { instructions, coldStart }: TrainingKind,
+  example: Files,
+): Promise<ModelTraining> => {
   const place = await bringModel(named, { only: 'config' })
   // Trained from within the new folder: a path has to hold there too.
   const model = isPath(named) ? resolve(named) : named
@@ -143,11 +163,12 @@ export const modelTraining = async (named: string, instructions: boolean, exampl
   const rows = instructions
     ? instructionRows(ROWS.instructions + ROWS.test, 1).map(row => JSON.stringify(row))
     : linesOf(example.get('rows.jsonl')!)
-  return new Map([
+  const files: Files = new Map([
     ['rows.jsonl', textOf(rows.slice(0, -tested))],
     ['test.jsonl', textOf(rows.slice(-tested))],
     ['rubric.yaml', instructions ? rubricText() : example.get('rubric.yaml')!],
     ['train.yaml', settingsText(model, fit, tested)],
-    ['README.md', pageText(model, config, fit, instructions, tested)],
+    ['README.md', pageText(model, config, fit, { instructions, coldStart }, tested)],
   ])
+  return { files, model, fit }
 }

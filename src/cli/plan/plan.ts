@@ -1,7 +1,6 @@
 /** @file `gradus plan`: the settings, the machine, and what the one takes on the other. */
 
 import { availableParallelism } from 'node:os'
-import { benchEngine } from '../../bench/index.ts'
 import { bringModel } from '../../model/bring-model.ts'
 import {
   checkLines,
@@ -63,7 +62,7 @@ export const planCommand = async (
     throw new UsageError('--gpus: expected NAME:COUNT or here, got nothing', {
       hint: 'for example --gpus H100:8',
     })
-  const settings = resolveSettings({ target, preset: options.preset, set: options.set })
+  const settings = await resolveSettings({ target, preset: options.preset, set: options.set })
   await settings.entry.bring?.(settings.config, 'plan')
   if (options.model !== undefined && knownShape(options.model) === null)
     await bringModel(options.model, { only: 'config', status: new StatusLine(io.err) })
@@ -187,6 +186,7 @@ const figuresOf = async (
   io.err.write(
     'measuring the engine; --engine FILE takes figures of `gradus bench engine --json` in place of that\n',
   )
+  const { benchEngine } = await import('../../bench/engine.ts')
   const folder = model?.folder ?? undefined
   return parseEngineFigures(
     await benchEngine({
@@ -225,7 +225,7 @@ const checkCommand = async (
     throw new UsageError('--check: expected a run alone, got a recipe or --gpus beside it', {
       hint: 'the run knows its settings, and ran on this machine',
     })
-  const settings = resolveSettings({ target: settingsOfRun(dir) })
+  const settings = await resolveSettings({ target: settingsOfRun(dir) })
   const work = workOf(settings, options)
   const check = checkRun({
     work,

@@ -16,7 +16,7 @@ export const addReportCommand = (program: Command, io: Io, done: (code: number) 
     .argument('<run>', 'run folder')
     .option('--json', 'print {report} as JSON')
     .action(async (run: string, { json }: { json?: boolean }) => {
-      const { writeReport } = await import('../../runs/index.ts')
+      const { writeReport } = await import('../../runs/report/report.ts')
       const report = writeReport(run)
       if (json) printJson(io, { report })
       else io.out.write(`${report}\n`)
@@ -139,7 +139,7 @@ export const addRunsCommand = (program: Command, io: Io, done: (code: number) =>
     .argument('<run>', 'run folder')
     .option('--json', 'print what was found as JSON')
     .action(async (run: string, options: { json?: boolean }) => {
-      const { examineRun } = await import('../../runs/index.ts')
+      const { examineRun } = await import('../../runs/check-run.ts')
       const { formatExamination } = await import('./examination.ts')
       const found = examineRun(run)
       if (options.json) printJson(io, found)

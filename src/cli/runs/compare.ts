@@ -1,6 +1,8 @@
 /** @file `gradus compare`: two runs pair by pair, or any number of them in groups over seeds. */
 
-import { compareMany, compareRuns, findRuns } from '../../runs/index.ts'
+import { compareMany } from '../../runs/compare/compare.ts'
+import { findRuns } from '../../runs/find.ts'
+import { compareRuns } from '../../runs/report/compare.ts'
 import { UsageError } from '../../util/errors.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'

@@ -1,6 +1,6 @@
 /** @file What `gradus runs check` prints. */
 
-import type { Examined, RunExamination } from '../../runs/index.ts'
+import type { Examined, RunExamination } from '../../runs/check-run.ts'
 
 const line = ({ name, problems, notes }: Examined): string[] => {
   const remarks = notes.length > 0 ? ` (${notes.join('; ')})` : ''

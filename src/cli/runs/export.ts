@@ -1,6 +1,7 @@
 /** @file `gradus export`: rows of runs as comma-separated values. */
 
-import { csvOf, type ExportedRows, findRuns, flatRows } from '../../runs/index.ts'
+import { csvOf, type ExportedRows, flatRows } from '../../runs/export.ts'
+import { findRuns } from '../../runs/find.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'

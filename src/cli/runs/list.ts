@@ -1,6 +1,7 @@
 /** @file `gradus runs`: a line for each run, the newest first. */
 
-import { findRuns, listRun, type RunListing, unreadableRun } from '../../runs/index.ts'
+import { findRuns } from '../../runs/find.ts'
+import { listRun, type RunListing, unreadableRun } from '../../runs/listing.ts'
 import { table } from '../../runs/report/compare.ts'
 import { number, percent, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'

@@ -1,7 +1,9 @@
 /** @file `gradus export` to trackers: runs delivered to TensorBoard's files, MLflow or trackio. */
 
 import { runNames } from '../../runs/compare/groups.ts'
-import { exportRun, findRuns, type TrackerSettings, trackerSchema } from '../../runs/index.ts'
+import { findRuns } from '../../runs/find.ts'
+import { type TrackerSettings, trackerSchema } from '../../runs/trackers/config.ts'
+import { exportRun } from '../../runs/trackers/export.ts'
 import { GradusError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'

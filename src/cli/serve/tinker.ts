@@ -73,7 +73,7 @@ const untilInterrupted = (io: Io): Promise<void> =>
 
 /** @throws UsageError for names that are given twice; ConfigError, CheckpointError for what is no model */
 const modelsOf = async (texts: readonly string[], io: Io) => {
-  const { baseModel } = await import('../../serve/index.ts')
+  const { baseModel } = await import('../../serve/tinker/server.ts')
   const { bringModel } = await import('../../model/bring-model.ts')
   const { modelNameOf } = await import('../../model/model-place.ts')
   const { StatusLine } = await import('../../util/status-line.ts')
@@ -94,7 +94,8 @@ const modelsOf = async (texts: readonly string[], io: Io) => {
 const serveTinker = async (options: ServeTinkerOptions, io: Io): Promise<number> => {
   const key = keyOf('--key-env', options.keyEnv)
   assertNotOpen(options.host, key, '--key-env')
-  const { keepGoing, startTinkerServer } = await import('../../serve/index.ts')
+  const { keepGoing } = await import('../../serve/http/guards.ts')
+  const { startTinkerServer } = await import('../../serve/tinker/server.ts')
   const { host, port, state, threads, maxRows, limit: limits } = options
   const say = (fields: Record<string, unknown>) =>
     io.err.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`)

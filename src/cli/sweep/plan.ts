@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { decisive, type Job, readRecord, runDir, type Training } from '../../experiments/index.ts'
-import { readRunInfo } from '../../runs/index.ts'
+import { readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
@@ -98,7 +98,11 @@ const threadsOf = (
 const resolved = async (training: Training, name: string): Promise<{ config: Tree; name: string }> => {
   try {
     const { recipe: target, preset } = training
-    const { entry, config, name: called } = resolveSettings({ target, preset, set: settingsOf(training) })
+    const {
+      entry,
+      config,
+      name: called,
+    } = await resolveSettings({ target, preset, set: settingsOf(training) })
     await entry.bring?.(config, 'plan')
     entry.plan(config)
     return { config, name: called }
@@ -182,22 +186,22 @@ const jobOf = (dir: string, id: string, training: Training, config: Tree): Job =
  * @returns the record with the runs that are there already
  * @throws ConfigError
  */
-export const mergedRecord = ({ dir, record, jobs }: SweepPlan): SweepRecord => {
+export const mergedRecord = async ({ dir, record, jobs }: SweepPlan): Promise<SweepRecord> => {
   const before = isSweep(dir) ? readSweep(dir) : null
   if (before && canonicalJson(before.varied) !== canonicalJson(record.varied))
     throw new ConfigError(
       `${dir}: there is a sweep over ${before.varied.join(', ')} here, and this one is over ${record.varied.join(', ')}`,
       { hint: 'choose another folder with --out' },
     )
-  for (const job of jobs) refuseOther(job)
+  for (const job of jobs) await refuseOther(job)
   return { ...record, runs: { ...before?.runs, ...record.runs } }
 }
 
-const refuseOther = (job: Job): void => {
+const refuseOther = async (job: Job): Promise<void> => {
   const { configHash } = readRecord(job)
   if (configHash === undefined || configHash === job.configHash) return
   const { recipe: target, preset } = job.training
-  const now = resolveSettings({ target, preset, set: settingsOf(job.training) }).config as Tree
+  const { config: now } = await resolveSettings({ target, preset, set: settingsOf(job.training) })
   const there = existsSync(join(runDir(job), 'config.json'))
   const then = there ? (readRunInfo(runDir(job)).config as Tree) : now
   const changes = differentSettings(decisive(then), decisive(now)).map(

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isDone, type Job, provenanceNow, readRecord, runDir, runJobs } from '../../experiments/index.ts'
-import { compareMany } from '../../runs/index.ts'
+import { compareMany } from '../../runs/compare/compare.ts'
 import { takeLock } from '../../runs/lock.ts'
 import { isRun } from '../../runs/readers.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
@@ -34,7 +34,7 @@ export const sweepCommand = async (target: string, options: SweepOptions, io: Io
   const { preset, set = [], out } = options
   const jobs = options.jobs ?? cores
   const plan = await planSweep({ target, preset, set, out, jobs, cores })
-  const record = mergedRecord(plan)
+  const record = await mergedRecord(plan)
   if (options.dryRun) {
     if (options.json) printJson(io, planJson(plan))
     else io.out.write(`${planLines(plan, jobs).join('\n')}\nnothing was run\n`)

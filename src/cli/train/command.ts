@@ -27,17 +27,20 @@ recipe or file, --from RUN and --out RUN --resume take the settings of that run.
 
 Ctrl+C or SIGTERM finishes the step, saves and prints the command that goes on (exit 130); twice quits at once.`
 
-/** Recipes and presets as they are; loaded only where the help of `train` is asked for. */
+/** Recipes and their presets by name; loaded only where the help of `train` is asked for. */
 export const recipeHelp = async (args: readonly string[]): Promise<string> => {
   const asked = args.includes('train') && args.some(arg => ['-h', '--help', 'help'].includes(arg))
   if (!asked) return ''
-  const { RECIPES } = await import('../../recipes/index.ts')
-  const width = Math.max(...Object.keys(RECIPES).map(name => name.length))
-  const describe = (name: string, presets: object) => {
-    const [first, ...others] = Object.keys(presets)
-    return `  ${name.padEnd(width)}  ${[`${first} (default)`, ...others].join(', ')}`
-  }
-  const lines = Object.values(RECIPES).map(({ name, presets }) => describe(name, presets))
+  const { RECIPES_BY_NAME } = await import('../../recipes/by-name.ts')
+  const width = Math.max(...Object.keys(RECIPES_BY_NAME).map(name => name.length))
+  const lines = Object.entries(RECIPES_BY_NAME).map(
+    ([
+      name,
+      {
+        presets: [first, ...others],
+      },
+    ]) => `  ${name.padEnd(width)}  ${[`${first} (default)`, ...others].join(', ')}`,
+  )
   return `\nRecipes and their presets:\n${lines.join('\n')}\n`
 }
 
@@ -86,7 +89,9 @@ export const addTrainCommand = (program: Command, io: Io, done: (code: number) =
           )
         const request = { target, preset, set }
         done(
-          jsonSchema ? printJsonSchema(request, io) : listSettings(request, { section: settings!, json }, io),
+          jsonSchema
+            ? await printJsonSchema(request, io)
+            : await listSettings(request, { section: settings!, json }, io),
         )
         return
       }

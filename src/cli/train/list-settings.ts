@@ -72,8 +72,12 @@ export interface ListOptions {
 }
 
 /** Prints the settings of a recipe, or of a file with what it changes. Returns the exit code. */
-export const listSettings = (request: SettingsRequest, { section, json }: ListOptions, io: Io): number => {
-  const { entry, config, preset } = resolveSettings(request)
+export const listSettings = async (
+  request: SettingsRequest,
+  { section, json }: ListOptions,
+  io: Io,
+): Promise<number> => {
+  const { entry, config, preset } = await resolveSettings(request)
   const keys = within(withChanges(schemaKeys(entry.schema), config), section)
   if (json) printJson(io, { recipe: entry.name, preset: preset ?? null, keys })
   else io.out.write(`${keys.map(lineOf).join('')}`)
@@ -81,8 +85,8 @@ export const listSettings = (request: SettingsRequest, { section, json }: ListOp
 }
 
 /** Prints the JSON Schema of a recipe's YAML files. Returns the exit code. */
-export const printJsonSchema = (request: SettingsRequest, io: Io): number => {
-  const { entry } = resolveSettings(request)
+export const printJsonSchema = async (request: SettingsRequest, io: Io): Promise<number> => {
+  const { entry } = await resolveSettings(request)
   printJson(io, jsonSchemaOf(entry.schema, `Settings of gradus train, recipe ${entry.name}`))
   return EXIT.ok
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { RECIPES } from '../../recipes/index.ts'
 import { checkSettings } from '../../recipes/ruscarl/check-settings.ts'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
-import { resolveSettings } from './settings.ts'
+import { resolveAmong } from './settings.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../docs/recipes/ruscarl.md', import.meta.url)), 'utf8')
 const arms = page.slice(page.indexOf('## Arms'), page.indexOf('Nested values'))
@@ -14,7 +15,7 @@ const rows = [...arms.matchAll(/^\| (.+?) \| (.*) \|$/gm)].flatMap(([, arm, cell
   return set.length > 0 ? [[arm, set]] : []
 })
 
-const resolve = (set: string[]) => resolveSettings({ target: 'ruscarl', set }).config as RuscarlConfig
+const resolve = (set: string[]) => resolveAmong(RECIPES, { target: 'ruscarl', set }).config as RuscarlConfig
 
 describe('the arms of docs/recipes/ruscarl.md', () => {
   it('are all there', () => expect(rows.length).toBeGreaterThanOrEqual(15))

@@ -1,6 +1,6 @@
 /** @file The page of a recipe's settings in the documentation, from its schema; `npm run settings-docs` writes them all. */
 
-import type { RecipeEntry } from '../../recipes/index.ts'
+import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
 import { defaultText } from './list-settings.ts'
 

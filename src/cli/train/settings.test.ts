@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { RECIPES } from '../../recipes/index.ts'
-import { parseSetting, resolveSettings } from './settings.ts'
+import { parseSetting, resolveAmong, type SettingsRequest } from './settings.ts'
+
+const resolveSettings = (request: SettingsRequest) => resolveAmong(RECIPES, request)
 
 const dir = mkdtempSync(join(tmpdir(), 'gradus-settings-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))

@@ -3,9 +3,10 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import type { z } from 'zod'
-import { RECIPES, type RecipeEntry } from '../../recipes/index.ts'
+import { loadRecipe, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
+import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { engineAsPolicy } from '../../train/config.ts'
-import { ConfigError, UsageError } from '../../util/errors.ts'
+import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { closest, describeValue, knownKeys, knownKeysOfAny, parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
@@ -81,9 +82,9 @@ const mergeSettings = (
   return merged
 }
 
-const recipeNamed = (name: unknown, source: string, ErrorKind: typeof ConfigError): RecipeEntry => {
-  if (typeof name === 'string' && Object.hasOwn(RECIPES, name)) return RECIPES[name]
-  const names = Object.keys(RECIPES)
+const recipeNamed = (name: unknown, source: string, ErrorKind: typeof ConfigError): string => {
+  if (typeof name === 'string' && Object.hasOwn(RECIPES_BY_NAME, name)) return name
+  const names = Object.keys(RECIPES_BY_NAME)
   const near = typeof name === 'string' ? closest(name, names) : null
   throw new ErrorKind(`${source}: expected one of ${names.join(', ')}, got ${describeValue(name)}`, {
     hint: near ? `did you mean ${near}?` : 'choose a recipe, or the path of a YAML file',
@@ -172,7 +173,8 @@ export const parseSetting = (text: string): Tree => {
 
 /** What settings begin with. */
 interface Origin {
-  entry: RecipeEntry
+  /** Its name. */
+  recipe: string
   chosen?: string
   /** Settings over the defaults and the preset. */
   file: Tree | null
@@ -182,27 +184,44 @@ interface Origin {
 
 const originOf = (target: string | BaseSettings, preset: string | undefined): Origin => {
   if (typeof target !== 'string') {
-    const entry = recipeNamed(target.recipe, `${target.source}: recipe`, ConfigError)
+    const recipe = recipeNamed(target.recipe, `${target.source}: recipe`, ConfigError)
     if (preset !== undefined)
       throw new UsageError(
         `--preset ${preset}: expected none beside the settings of a run (${target.source})`,
-        { hint: `name the recipe as well: gradus train ${entry.name} --preset ${preset}` },
+        { hint: `name the recipe as well: gradus train ${recipe} --preset ${preset}` },
       )
     const { config: file, source } = target
-    return { entry, chosen: target.preset, file, source, name: nameOf(entry, target.preset) }
+    return { recipe, chosen: target.preset, file, source, name: nameOf(recipe, target.preset) }
   }
   if (isFile(target)) {
     const file = readSettingsFile(target)
-    const entry = recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
-    return { entry, chosen: preset, file, source: target, name: basename(target, extname(target)) }
+    const recipe = recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
+    return { recipe, chosen: preset, file, source: target, name: basename(target, extname(target)) }
   }
-  const entry = recipeNamed(target, 'recipe', UsageError)
-  const chosen = preset ?? Object.keys(entry.presets)[0]
-  return { entry, chosen, file: null, source: target, name: nameOf(entry, chosen) }
+  const recipe = recipeNamed(target, 'recipe', UsageError)
+  const chosen = preset ?? RECIPES_BY_NAME[recipe].presets[0]
+  return { recipe, chosen, file: null, source: target, name: nameOf(recipe, chosen) }
 }
 
-const nameOf = ({ name }: RecipeEntry, preset: string | undefined): string =>
-  preset === undefined ? name : `${name}-${preset}`
+const nameOf = (recipe: string, preset: string | undefined): string =>
+  preset === undefined ? recipe : `${recipe}-${preset}`
+
+/** Recipes that are loaded, by name. */
+export type LoadedRecipes = Readonly<Record<string, RecipeEntry>>
+
+/** The recipes that some targets name; a target that names none is told where it is resolved. */
+export const loadRecipes = async (targets: readonly string[]): Promise<LoadedRecipes> => {
+  const names = targets.flatMap(target => {
+    try {
+      return [originOf(target, undefined).recipe]
+    } catch (error) {
+      if (error instanceof GradusError) return []
+      throw error
+    }
+  })
+  const entries = await Promise.all([...new Set(names)].map(loadRecipe))
+  return Object.fromEntries(entries.map(entry => [entry.name, entry]))
+}
 
 /**
  * Resolves what `gradus train` was asked to run: defaults < preset < file < `--set`. A recipe's name alone takes its first
@@ -210,8 +229,22 @@ const nameOf = ({ name }: RecipeEntry, preset: string | undefined): string =>
  * @throws UsageError for the command line (unknown recipe, preset or `--set` key); ConfigError for the file, also for rows that are
  * looked for in the wrong folder.
  */
-export const resolveSettings = ({ target, preset, set = [] }: SettingsRequest): Settings => {
-  const { entry, chosen, file, source, name } = originOf(target, preset)
+export const resolveSettings = async (request: SettingsRequest): Promise<Settings> => {
+  const origin = originOf(request.target, request.preset)
+  return settingsFrom(await loadRecipe(origin.recipe), origin, request)
+}
+
+/** As `resolveSettings`, of recipes that are loaded. */
+export const resolveAmong = (recipes: LoadedRecipes, request: SettingsRequest): Settings => {
+  const origin = originOf(request.target, request.preset)
+  return settingsFrom(recipes[origin.recipe], origin, request)
+}
+
+const settingsFrom = (
+  entry: RecipeEntry,
+  { chosen, file, source, name }: Origin,
+  { target, set = [] }: SettingsRequest,
+): Settings => {
   const { schema } = entry
   const layer = (base: Tree, changes: Tree, source: string, ErrorKind?: typeof ConfigError) =>
     parseWith(schema, mergeSettings(schema, base, changes), source, ErrorKind) as Tree

@@ -1,6 +1,6 @@
 /** @file What a finished run says in the terminal: before and after on each test set, and where the time went. */
 
-import { readEvals, readMetrics, readRunInfo } from '../../runs/index.ts'
+import { readEvals, readMetrics, readRunInfo } from '../../runs/readers.ts'
 import { beforeAfter, isTax, setNames, stageNames, stageWord } from '../../runs/report/data.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'

@@ -3,12 +3,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertStarts, type PolicySettings } from '../../policy/open.ts'
-import type { RunEvents, RunPlan } from '../../recipes/index.ts'
+import type { RunEvents, RunPlan } from '../../recipes/common/recipe.ts'
 import { RunError } from '../../runs/errors.ts'
 import { findFork } from '../../runs/forks.ts'
-import { checkTrackers, Progress, readEvents, type TrackerSettings } from '../../runs/index.ts'
+import { Progress } from '../../runs/progress.ts'
+import { readEvents } from '../../runs/readers.ts'
 import type { MetricsRow, MetricValue } from '../../runs/rows.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
+import type { TrackerSettings } from '../../runs/trackers/config.ts'
+import { checkTrackers } from '../../runs/trackers/trackers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { StatusLine } from '../../util/status-line.ts'
@@ -44,7 +47,7 @@ export const trainCommand = async (
 ): Promise<number> => {
   const resume = howToBegin(options)
   const { preset, set, from, dryRun } = options
-  const asked = resolveSettings({ target: target ?? baseOf(options), preset, set })
+  const asked = await resolveSettings({ target: target ?? baseOf(options), preset, set })
   const dir = runFolder(asked, options)
   const fork = beginFork(asked, dir, { from, resume, plan: dryRun ?? false })
   try {

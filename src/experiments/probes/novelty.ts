@@ -40,7 +40,7 @@ const atShare = async (
   const { task } = subject
   const shown = problems.map((problem, i) => {
     const rng = new Rng(`probe/novelty/${share}/${i}`)
-    return task.scaffolded(problem, selectCriteria(task.rubric(problem).criteria, share, rng))
+    return task.prompt(problem, selectCriteria(task.rubric(problem).criteria, share, rng))
   })
   const drawn = await sample(subject.trained, subject, shown, 1, `novelty/${share}`)
   return {
@@ -63,7 +63,7 @@ export const novelty = async (
   const scores = await scoresOf(subject, problems, drawn)
   const before = await scoresOf(subject, problems, await sample(initial, subject, prompts, 1, 'novelty'))
   const responses = problems.map((problem, i) => ({
-    id: task.name(problem),
+    id: task.id(problem),
     logRho: rhos[i],
     scoreDifference: scores[i] - before[i],
   }))

@@ -3,9 +3,9 @@
 import { bestOfNCurve, HashedEmbedder, internalisation } from '../../eval/index.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Sample } from '../../policy/policy.ts'
-import { PackingTask } from '../../recipes/checklist/packing.ts'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
-import { PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { scored } from '../../tasks/scored-response.ts'
 import { DataError } from '../../util/errors.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import { diversity } from './diversity.ts'
@@ -28,7 +28,7 @@ const bestOfN = async (
     scores_I_S.push(await scoresOf(subject, [problem], drawn))
   }
   const byProblem = problems.map((problem, i) => ({
-    id: subject.task.name(problem),
+    id: subject.task.id(problem),
     best: bestOfNCurve([scores_I_S[i]], ns).map(({ score }) => score),
   }))
   return { samples, problems: problems.length, curve: bestOfNCurve(scores_I_S, ns), byProblem }
@@ -41,7 +41,7 @@ const internalised = async (
 ): Promise<ProbeResults['internalisation']> => {
   const { task, trained, initial } = subject
   const prompts = problems.map(problem => task.prompt(problem))
-  const scaffolded = problems.map(problem => task.scaffolded(problem, task.rubric(problem).criteria))
+  const scaffolded = problems.map(problem => task.prompt(problem, task.rubric(problem).criteria))
   const y1 = await sample(initial, subject, prompts, 1, 'initial')
   const [y2, again] = [
     await sample(trained, subject, prompts, 1, 'plain'),
@@ -94,7 +94,7 @@ export async function* probePacking(
   )
   try {
     const [trained, initial] = await Promise.all(opened)
-    const task = new PackingTask(new PackingWorld(config.world))
+    const task = scored(packingTask(new PackingWorld(config.world)))
     const subject: Subject = { trained, initial, task, maxTokens: config.rollout.maxTokens }
     for (const probe of probes) yield { name: probe.name, result: await measure(subject, probe) }
   } finally {

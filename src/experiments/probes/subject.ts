@@ -1,14 +1,14 @@
 /** @file What probes measure: a trained policy on the packing task beside the one that it started from. */
 
 import type { Policy, Sample } from '../../policy/policy.ts'
-import type { PackingTask } from '../../recipes/checklist/packing.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Trip } from '../../tasks/checklist/index.ts'
+import type { ScoredTask } from '../../tasks/scored-response.ts'
 
 export interface Subject {
   trained: Policy
   initial: Policy
-  task: PackingTask
+  task: ScoredTask<Trip>
   maxTokens: number
 }
 

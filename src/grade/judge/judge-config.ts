@@ -1,7 +1,7 @@
 /** @file A judge as configuration files write it: one schema for recipes, the server and the command line. */
 
 import { z } from 'zod'
-import { type FleetSettings, fleetSchema } from '../../chat/index.ts'
+import { type FleetSettings, fleetSchema } from '../../chat/fleet-config.ts'
 import { type Ask, type AskPreset, askOf, askSchema } from './ask-config.ts'
 import { DEFAULT_MAX_BYTES } from './cache/verdict-cache.ts'
 

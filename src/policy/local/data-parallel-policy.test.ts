@@ -11,12 +11,13 @@ import { CheckpointError, ConfigError, DataError, NumericError, UsageError } fro
 import { enginesOf, openPolicy, pipelinedPolicySchema } from '../open.ts'
 import type { NextTurn, Policy, Sample } from '../policy.ts'
 import { updateOnce } from '../update.ts'
-import { DataParallelPolicy, deal, defaultEngines } from './data-parallel-policy.ts'
+import { DataParallelPolicy, deal } from './data-parallel-policy.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
 import { PairedPolicy } from './paired-policy.ts'
 import { rolloutDatums } from './rollout-datums.ts'
 import { TINY } from './tiny-model.fixture.ts'
+import { defaultEngines } from './weight-sizes.ts'
 
 const SOURCE: ModelSource = { init: { config: TINY, seed: 1 } }
 /** Prompts of different lengths, one of them twice. */

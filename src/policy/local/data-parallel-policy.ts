@@ -32,21 +32,7 @@ import {
   type WeighedBatch,
   weighBatch,
 } from './weighed-batch.ts'
-
-/** Each is a thread with weights of its own. */
-export const MOST_ENGINES = 64
-
-/** Models of up to so many weights gain by a second engine: of 33 million it takes a quarter more memory for little (docs/ARCHITECTURE.md). */
-const MOST_SHARED_WEIGHTS = 2 ** 24
-
-/**
- * How many engines share the work where nobody says: two, of a small model on two threads of the processor or more.
- * @param weights of the model, without those of an adapter; asked for where it depends on them
- */
-export const defaultEngines = (
-  { provider = 'cpu', threads = 2 }: Pick<EngineOptions, 'provider' | 'threads'>,
-  weights: () => number,
-): number => (provider === 'cpu' && threads >= 2 && weights() <= MOST_SHARED_WEIGHTS ? 2 : 1)
+import { MOST_ENGINES } from './weight-sizes.ts'
 
 export interface DataParallelOptions extends EngineOptions {
   /** `threads`, `maxRows` and `microBatchTokens` are those of all of them together. */

@@ -13,13 +13,11 @@ import { type LoraConfig, loadAdapter, loraScale, loraSpecs, saveAdapter } from 
 import { type NamedTensors, writeSafetensors } from '../../model/safetensors.ts'
 import { type Weights, weightInputs } from '../../model/transformer.ts'
 import {
-  elementCount,
   loadValueHead,
   loadWeights,
   refuseNonFinite,
   tensorSpecs,
   valueHeadFile,
-  valueHeadSpecs,
 } from '../../model/weights.ts'
 import type { Device, DeviceValue, ExecutableOptions, Feeds, Value, Values } from '../../tensor/index.ts'
 import { canonicalJson } from '../../util/canonical.ts'
@@ -470,15 +468,4 @@ const noReference = (): never => {
   throw new CheckpointError('no reference weights are frozen', { hint: 'call freezeReference first' })
 }
 
-/** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
-export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, valueHead: boolean) => {
-  const base = tensorSpecs(config)
-  const adapter = lora ? loraSpecs(config, lora) : []
-  const head = valueHead ? valueHeadSpecs(config) : []
-  const count = (specs: readonly { shape: readonly number[] }[]) =>
-    specs.reduce((sum, { shape }) => sum + elementCount(shape), 0)
-  return {
-    total: count([...base, ...adapter, ...head]),
-    trained: count([...(lora ? adapter : base), ...head]),
-  }
-}
+export { modelTensors } from './weight-sizes.ts'

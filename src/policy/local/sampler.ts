@@ -9,7 +9,6 @@ import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Executable, type ExecutableOptions, type Tensor } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
-import { memoryHere } from '../../util/memory-here.ts'
 import { Rng } from '../../util/rng.ts'
 import type {
   ConverseRequest,
@@ -35,6 +34,7 @@ import {
 } from './sample-request.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
 import { groupSize, partsOf, type Wave, wavesOf } from './waves.ts'
+import { fixesWeights } from './weight-sizes.ts'
 
 export interface SamplerOptions {
   running: ExecutableOptions
@@ -43,18 +43,6 @@ export interface SamplerOptions {
   /** See `MOST_SCORES`. */
   mostScores?: number
 }
-
-/** Weights of so many bytes are fixed into the decoding graph whatever memory there is; of more, where they are a small part of it. */
-const SMALL_WEIGHT_BYTES = 128 * 2 ** 20
-const SMALL_SHARE = 0.05
-
-/**
- * Whether weights are fixed into the decoding graph after every update, which decodes faster and holds them once more for each
- * layout of a step. Depends on the machine alone, so that a run's numbers do.
- * @param count of float32 weights
- */
-export const fixesWeights = (count: number, machineBytes = memoryHere()): boolean =>
-  4 * count <= Math.max(SMALL_WEIGHT_BYTES, SMALL_SHARE * machineBytes)
 
 /** What sampling has computed so far; counts, which no clock has a say in. */
 export interface SamplerWork {

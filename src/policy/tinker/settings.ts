@@ -11,9 +11,9 @@ import { Rng } from '../../util/rng.ts'
 import { secretInAddress } from '../../util/secret-words.ts'
 import type { ModelSource } from '../local/model-source.ts'
 import { DIALECTS } from '../served/dialect-names.ts'
-import { AdapterSampler } from './adapter-sampler.ts'
-import { SplitPolicy } from './split-policy.ts'
-import { TinkerPolicy } from './tinker-policy.ts'
+import type { AdapterSampler } from './adapter-sampler.ts'
+import type { SplitPolicy } from './split-policy.ts'
+import type { TinkerPolicy } from './tinker-policy.ts'
 
 const size = z.int().positive()
 const price = z.number().min(0)
@@ -190,22 +190,26 @@ export const openTinker = async (
   // First, because it costs nothing to find out that it is not there.
   const sampler = samplerSettings && (await openSampler(samplerSettings, settings))
   try {
+    const { TinkerPolicy } = await import('./tinker-policy.ts')
     const trainer = await TinkerPolicy.start({
       ...{ url, model, folder, concurrency, download, apiKey },
       patienceMs: patienceMinutes * 60_000,
       lora: { rank, seed: seedNumber(seed), trainAttn: attention, trainMlp: mlp, trainUnembed: unembed },
     })
-    return sampler ? await SplitPolicy.start(trainer, sampler) : trainer
+    if (!sampler) return trainer
+    const { SplitPolicy } = await import('./split-policy.ts')
+    return await SplitPolicy.start(trainer, sampler)
   } catch (error) {
     await sampler?.close()
     throw error
   }
 }
 
-const openSampler = (
+const openSampler = async (
   { url, dialect, apiKeyEnv, adapters, seenAs }: SamplerSettings,
   { concurrency, patienceMinutes }: Pick<TinkerSettings, 'concurrency' | 'patienceMinutes'>,
 ): Promise<AdapterSampler> => {
+  const { AdapterSampler } = await import('./adapter-sampler.ts')
   const folder = resolve(adapters)
   return AdapterSampler.open({
     served: {

@@ -5,9 +5,9 @@ import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
+import { checkArithmeticColdStart } from './check.ts'
 import { type ArithmeticColdStartConfig, arithmeticColdStartSchema } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
-import { checkArithmeticColdStart, runArithmeticColdStart } from './run.ts'
 
 const plan = (config: ArithmeticColdStartConfig): RunPlan => {
   checkArithmeticColdStart(config, 'plan')
@@ -41,5 +41,6 @@ export const arithmeticColdStart: RecipeEntry<ArithmeticColdStartConfig> = withD
     },
   },
   plan,
-  run: ({ recipe: _recipe, out: _out, ...config }, options) => runArithmeticColdStart(config, options),
+  run: async ({ recipe: _recipe, out: _out, ...config }, options) =>
+    (await import('./run.ts')).runArithmeticColdStart(config, options),
 })

@@ -9,6 +9,7 @@ import {
   ARITHMETIC_TOKENS,
   type ArithmeticProblem,
   arithmeticProblem,
+  arithmeticTask,
   demonstrateWell,
   drawHabits,
   encodeText,
@@ -17,14 +18,13 @@ import {
   readCriterion,
   readResponse,
 } from '../../tasks/arithmetic/index.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 import { drawResponses, scoreResponses } from '../checklist/evaluate.ts'
-import { ArithmeticTask } from '../reasoning/arithmetic.ts'
 import type { ArithmeticPhase } from './config.ts'
 import { hintsFor } from './demonstrations.ts'
 
-const task = new ArithmeticTask()
+const task = scored(arithmeticTask())
 
 /** Unseen problems, the same for every run with the same lengths. */
 export const testProblems = ({
@@ -76,8 +76,7 @@ const setsOf = (config: ArithmeticPhase): Evaluated[] => [
   {
     set: 'unseen',
     prompt: problem => task.prompt(problem),
-    grade: async (problem, tokens) =>
-      (await task.gradeAnswers([{ problem, response: task.read(tokens) }]))[0],
+    grade: async (problem, tokens) => (await task.grade([{ problem, tokens }]))[0],
   },
   {
     set: 'not told',
@@ -105,7 +104,7 @@ export const evaluateRoles = async (
   for (const { set, prompt, grade } of setsOf(config)) {
     const drawn = await drawResponses(policy, problems, settings, prompt)
     const graded = {
-      name: (problem: ArithmeticProblem) => task.name(problem),
+      id: task.id,
       grade: (items: readonly { problem: ArithmeticProblem; tokens: Int32Array }[]) =>
         Promise.all(items.map(({ problem, tokens }) => grade(problem, tokens))),
     }

@@ -1,53 +1,23 @@
 /** @file Cold start of the arithmetic task: a reasoner of mixed habits and a rubricator in one model, by supervised learning. */
 
 import { join } from 'node:path'
-import { loadConfig } from '../../model/checkpoint.ts'
-import type { ModelSource } from '../../policy/local/model-source.ts'
-import { assertRoom } from '../../policy/local/sample-request.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { type ArithmeticProblem, arithmeticProblem, propose } from '../../tasks/arithmetic/index.ts'
+import {
+  type ArithmeticProblem,
+  arithmeticProblem,
+  arithmeticTask,
+  propose,
+} from '../../tasks/arithmetic/index.ts'
 import type { Rng } from '../../util/rng.ts'
-import { modelComesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
-import { assertArithmeticVocabulary, wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
-import { ArithmeticTask, ArithmeticVerifier, freshArithmeticModel } from '../reasoning/arithmetic.ts'
 import { writeLabels } from '../reasoning/labels.ts'
+import { checkArithmeticColdStart } from './check.ts'
 import type { ArithmeticPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
-import { evaluateRoles, testProblems, toldPrompt } from './evaluate.ts'
-
-/**
- * The model to start from; null in a plan whose start comes later. What a run refuses before it trains is refused here, for its
- * plan as well.
- * @throws ConfigError, DataError, CheckpointError for a shape that cannot be, or without room for prompts and thinking
- */
-export const checkArithmeticColdStart = (
-  config: ArithmeticPhase,
-  purpose: Purpose = 'run',
-): ModelSource | null => {
-  const { evaluation, start = null } = config
-  if (start !== null && modelComesLater(start, purpose)) return null
-  const source = sourceOf(config)
-  const { maxPositions } = source.folder ? loadConfig(source.folder) : source.init!.config
-  for (const problem of testProblems(config))
-    assertRoom(
-      `problem ${problem.id} with hints`,
-      toldPrompt(problem, config).length,
-      evaluation.maxTokens,
-      maxPositions,
-    )
-  return source
-}
-
-const sourceOf = ({ start = null, model, seed }: ArithmeticPhase): ModelSource => {
-  if (start === null) return freshArithmeticModel(model.shape, seed)
-  const folder = wholeModel(start, 'start')
-  assertArithmeticVocabulary(folder)
-  return { folder }
-}
+import { evaluateRoles } from './evaluate.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runArithmeticColdStart = async (
@@ -89,8 +59,7 @@ export const runArithmeticColdStart = async (
 const leaveLabels = (file: string, policy: Policy, config: ArithmeticPhase): Promise<void> => {
   const { labels: count, evaluation, seed, operations, rubric } = config
   const source = {
-    task: new ArithmeticTask(),
-    exact: new ArithmeticVerifier(),
+    task: arithmeticTask(),
     problem: (i: number) => arithmeticProblem(`labels/${seed}`, i, { operations }),
     draw: (problem: ArithmeticProblem, rng: Rng) => propose(problem, rubric, rng).text,
   }

@@ -5,7 +5,6 @@ import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-
 import { type ChatColdStartConfig, chatColdStartSchema } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
 import { freshChatModel } from './model.ts'
-import { runChatColdStart } from './run.ts'
 
 const plan = (config: ChatColdStartConfig): RunPlan => {
   const { source, format } = freshChatModel(config)
@@ -34,5 +33,6 @@ export const chatColdStart: RecipeEntry<ChatColdStartConfig> = {
     start: { summary: 'the shipped model, models/chat-start', config: {} },
   },
   plan,
-  run: ({ recipe: _recipe, out: _out, ...config }, options) => runChatColdStart(config, options),
+  run: async ({ recipe: _recipe, out: _out, ...config }, options) =>
+    (await import('./run.ts')).runChatColdStart(config, options),
 }

@@ -3,8 +3,9 @@
 import { PackingWorld } from '../../tasks/checklist/index.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { checkChecklistColdStart } from './check.ts'
 import { type ChecklistColdStartConfig, checklistColdStartSchema } from './config.ts'
-import { checkChecklistColdStart, demonstrations, runChecklistColdStart } from './run.ts'
+import { demonstrations } from './demonstrations.ts'
 
 const plan = (config: ChecklistColdStartConfig): RunPlan => {
   const source = checkChecklistColdStart(config)
@@ -31,5 +32,6 @@ export const checklistColdStart: RecipeEntry<ChecklistColdStartConfig> = {
   schema: checklistColdStartSchema,
   presets: { start: { summary: 'habit and following hints, about ten minutes on one core', config: {} } },
   plan,
-  run: ({ recipe: _recipe, out: _out, ...config }, options) => runChecklistColdStart(config, options),
+  run: async ({ recipe: _recipe, out: _out, ...config }, options) =>
+    (await import('./run.ts')).runChecklistColdStart(config, options),
 }

@@ -1,55 +1,29 @@
 /** @file Cold start of the packing task: habit and following hints by supervised learning, evaluated without and with a scaffold. */
 
-import type { ModelSource } from '../../policy/local/model-source.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import {
-  demonstration,
-  PackingThinkingTask,
   PackingWorld,
+  packingTask,
   splitTrips,
   type Trip,
-  thoughtDemonstration,
+  thinkingPackingTask,
 } from '../../tasks/checklist/index.ts'
+import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
-import {
-  assertTripsFit,
-  freshPackingModel,
-  PackingTask,
-  packingCriterionNames,
-} from '../checklist/packing.ts'
+import { packingCriterionNames } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
+import { checkChecklistColdStart } from './check.ts'
 import type { ChecklistPhase } from './config.ts'
-
-/** The demonstrations of a step; they depend on seed and step alone. */
-export const demonstrations =
-  ({ batch, seed, hinted, thinking = false }: ChecklistPhase, world: PackingWorld) =>
-  (step: number) =>
-    Array.from({ length: batch }, (_, i) => {
-      const index = (step - 1) * batch + i
-      const demonstrate = thinking ? thoughtDemonstration : demonstration
-      return demonstrate(world, index, seed, hinted)
-    })
-
-type ColdStartTask = Pick<PackingTask, 'name' | 'prompt' | 'rubric' | 'scaffolded' | 'grade'>
-
-/** Lists with thinking as a task of lists: what is scored is what stands after it. */
-const thoughtful = (task: PackingThinkingTask): ColdStartTask => ({
-  name: trip => task.name(trip),
-  prompt: trip => task.prompt(trip),
-  rubric: trip => task.rubric(trip),
-  scaffolded: (trip, shown) => task.prompt(trip, shown),
-  grade: items =>
-    task.gradeAnswers(items.map(({ problem, tokens }) => ({ problem, response: task.read(tokens) }))),
-})
+import { demonstrations } from './demonstrations.ts'
 
 /** Scores on the plain prompt, and on the prompt that says the whole rubric. */
 const evaluatePacking = async (
   policy: Policy,
-  task: ColdStartTask,
+  task: ScoredTask<Trip>,
   { evaluation }: Pick<ChecklistPhase, 'evaluation'>,
   step: number,
 ): Promise<EvalRow[]> => {
@@ -58,27 +32,11 @@ const evaluatePacking = async (
     samples: evaluation.samples,
     sampling: { maxTokens: evaluation.maxTokens, temperature: 1, seed: 'evaluation' },
   }
-  const full = (trip: Trip) => task.scaffolded(trip, task.rubric(trip).criteria)
+  const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
   return [
     await evaluateScores(policy, task, { set: 'unseen trips', step, problems }, settings),
     await evaluateScores(policy, task, { set: 'full scaffold', step, problems }, settings, full),
   ]
-}
-
-/**
- * The model to start from. What a run refuses before it trains is refused here, for its plan as well.
- * @throws ConfigError, DataError for a shape that cannot be, or without room for prompts and lists
- */
-export const checkChecklistColdStart = ({
-  model,
-  seed,
-  world,
-  thinking,
-  evaluation,
-}: ChecklistPhase): ModelSource => {
-  const source = freshPackingModel(model.shape, seed, thinking)
-  assertTripsFit(new PackingWorld(world), splitTrips().test, evaluation.maxTokens, model.shape)
-  return source
 }
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
@@ -101,7 +59,7 @@ export const runChecklistColdStart = async (
   }
   return withRun({ ...options, info, configHash: hash }, async ({ run, from, fork, use }) => {
     const world = new PackingWorld(config.world)
-    const task = config.thinking ? thoughtful(new PackingThinkingTask(world)) : new PackingTask(world)
+    const task = scored(config.thinking ? thinkingPackingTask(world) : packingTask(world))
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',

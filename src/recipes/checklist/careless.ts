@@ -5,6 +5,7 @@
 
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { SPECIAL_ITEMS } from '../../tasks/checklist/vocabulary.ts'
+import type { Task } from '../../tasks/task.ts'
 
 const SPECIAL: ReadonlySet<string> = new Set(SPECIAL_ITEMS)
 
@@ -18,11 +19,23 @@ const wantsSpecial = ({ points, verifier }: Criterion): boolean => {
 const countsStray = ({ points, verifier }: Criterion): boolean =>
   points < 0 && verifier?.fn === 'mention_count'
 
+/** The task as that judge grades it. */
+export const careless = <Problem>(task: Task<Problem>): Task<Problem> => ({
+  ...task,
+  grade: async items => {
+    const graded = await task.grade(items)
+    return items.map(({ criteria, tokens }, i) => ({
+      ...graded[i],
+      verdicts: carelessVerdicts(criteria, graded[i].verdicts, task.show(tokens)),
+    }))
+  },
+})
+
 /**
  * What it makes of verdicts that are right: one unusual thing is as good as another, and things that nobody needs are not seen.
  * @param list the words of the list
  */
-export const carelessVerdicts = (
+const carelessVerdicts = (
   criteria: readonly Criterion[],
   verdicts: readonly Verdict[],
   list: string,

@@ -4,7 +4,7 @@ import type { Policy, Sample, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { EvalRow, Interval } from '../../runs/rows.ts'
-import type { ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
+import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 
 export interface ScoreSettings {
@@ -61,7 +61,7 @@ export const drawResponses = <Problem>(
  */
 export const evaluateScores = async <Problem>(
   policy: Policy,
-  task: ScoreTask<Problem>,
+  task: Pick<ScoredTask<Problem>, 'id' | 'prompt' | 'grade'>,
   set: EvaluatedSet<Problem>,
   settings: ScoreSettings,
   promptOf: (problem: Problem) => TokenIds = problem => task.prompt(problem),
@@ -70,7 +70,7 @@ export const evaluateScores = async <Problem>(
 
 /** What a grader says of samples, in their order. */
 export const gradeDrawn = <Problem>(
-  task: Pick<ScoreTask<Problem>, 'grade'>,
+  task: Pick<ScoredTask<Problem>, 'grade'>,
   problems: readonly Problem[],
   drawn: readonly Sample[],
 ): Promise<ScoredResponse[]> =>
@@ -78,7 +78,7 @@ export const gradeDrawn = <Problem>(
 
 /** One row of evals.jsonl by one grader. */
 export const scoreResponses = async <Problem>(
-  task: Pick<ScoreTask<Problem>, 'name' | 'grade'>,
+  task: Pick<ScoredTask<Problem>, 'id' | 'grade'>,
   set: EvaluatedSet<Problem>,
   settings: ScoreSettings,
   drawn: readonly Sample[],
@@ -86,7 +86,7 @@ export const scoreResponses = async <Problem>(
 
 /** One row of evals.jsonl of what a grader said. */
 export const evaluationRow = <Problem>(
-  task: Pick<ScoreTask<Problem>, 'name'>,
+  task: Pick<ScoredTask<Problem>, 'id'>,
   { set, step, problems }: EvaluatedSet<Problem>,
   { samples, sampling }: ScoreSettings,
   drawn: readonly Sample[],
@@ -96,7 +96,7 @@ export const evaluationRow = <Problem>(
     const own = responses.slice(p * samples, (p + 1) * samples)
     const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
     if (scores.length === 0) return []
-    return [{ id: task.name(problem), scores: { rubric: mean(scores) }, criteria: satisfaction(own) }]
+    return [{ id: task.id(problem), scores: { rubric: mean(scores) }, criteria: satisfaction(own) }]
   })
   const rubric = items.map(({ scores }) => scores.rubric)
   return {

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
+import { scored } from '../../tasks/scored-response.ts'
 import { evaluateScores } from './evaluate.ts'
-import { PackingTask } from './packing.ts'
 
 const SLOW_MS = 120_000
 const MODEL = fileURLToPath(new URL('../../../models/packing-start', import.meta.url))
@@ -17,10 +17,10 @@ describe('the policy that the miniature starts from', () => {
   let scaffolded: EvalRow
   beforeAll(async () => {
     policy = await LocalPolicy.start({ folder: MODEL }, { threads: 1 })
-    const task = new PackingTask(new PackingWorld())
+    const task = scored(packingTask(new PackingWorld()))
     const problems = splitTrips().test.slice(0, 300)
     const settings = { samples: 4, sampling: { maxTokens: 26, temperature: 1, seed: 'start' } }
-    const full = (trip: Trip) => task.scaffolded(trip, task.rubric(trip).criteria)
+    const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
     plain = await evaluateScores(policy, task, { set: 'plain', step: 0, problems }, settings)
     scaffolded = await evaluateScores(policy, task, { set: 'full', step: 0, problems }, settings, full)
   }, SLOW_MS)

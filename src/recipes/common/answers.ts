@@ -2,8 +2,7 @@
 
 import type { Policy, Sample, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import type { RubricTask } from './rubric-task.ts'
+import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 
 export interface Answer<Problem> {
   problem: Problem
@@ -24,14 +23,14 @@ export interface AnswerSettings<Problem> {
 export const answersTo = async <Problem>(
   problems: readonly Problem[],
   policy: Policy,
-  { reward, stopTokens }: Pick<RubricTask<Problem>, 'reward' | 'stopTokens'>,
+  task: Pick<ScoredTask<Problem>, 'grade' | 'stopTokens'>,
   { promptOf, samples, sampling, label }: AnswerSettings<Problem>,
 ): Promise<Answer<Problem>[]> => {
   const drawn = await policy.sample({
     ...sampling,
     prompts: problems.map(promptOf),
     samplesPerPrompt: samples,
-    stopTokens,
+    stopTokens: task.stopTokens,
     seed: label,
   })
   const items = drawn.map(({ prompt, index, tokens }) => ({
@@ -39,6 +38,6 @@ export const answersTo = async <Problem>(
     tokens,
     key: `${label}/${prompt}/${index}`,
   }))
-  const grades = await reward.grade(items)
+  const grades = await task.grade(items)
   return items.map(({ problem }, i) => ({ problem, sample: drawn[i], grade: grades[i] }))
 }

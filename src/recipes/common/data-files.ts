@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { isRun, readRunInfo } from '../../runs/readers.ts'
 import { type BroughtFile, bringRows, isBrought } from '../../util/brought-rows.ts'
-import type { Columns } from '../../util/columns.ts'
+import type { Columns } from '../../util/column-names.ts'
 import { isHubAddress } from '../../util/hub.ts'
 import { hashFile } from '../../util/manifest.ts'
 import { bringModels } from './named-models.ts'

@@ -2,8 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
-import { modelTensors } from '../../policy/local/parameters.ts'
-import { fixesWeights } from '../../policy/local/sampler.ts'
+import { fixesWeights, modelTensors } from '../../policy/local/weight-sizes.ts'
 import { enginesOf } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 

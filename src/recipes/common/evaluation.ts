@@ -4,11 +4,11 @@ import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
-import type { ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
+import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { mean } from '../../util/statistics.ts'
 import { drawResponses, evaluationRow, gradeDrawn, scoreResponses } from '../checklist/evaluate.ts'
 import { agreement } from './criterion-figures.ts'
-import { type RubricTask, type ScaffoldTask, untoldWords } from './rubric-task.ts'
+import { type RubricTask, untoldWords } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
 import { refuseUndecided } from './undecided.ts'
 import { verdictFields } from './verdict-rows.ts'
@@ -30,7 +30,7 @@ export interface EvaluationConfig extends Evaluated {
 /** Who grades an evaluation, and under which name. */
 interface EvaluationGrader<Problem> {
   set: string
-  task: Pick<ScoreTask<Problem>, 'name' | 'grade'>
+  task: Pick<ScoredTask<Problem>, 'id' | 'grade'>
   figures?(): MetricGroup
 }
 
@@ -42,14 +42,15 @@ export const evaluation =
   <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
     const { samples, scaffolded, temperature, topK, topP } = config.evaluation
-    const { truth, test, testName, otherTests = [], stopTokens, figures, heldOut, trainingJudge } = task
+    const { truth, figures, heldOut, trainingJudge } = task
+    const [[testName, test], ...otherTests] = Object.entries(truth.tests)
     const between = step > 0 && !last
     const count = testProblems(config, step, last)
     const problems = test.slice(0, count)
     const { maxTokens } = config.rollout
     const settings = {
       samples,
-      sampling: { maxTokens, temperature, topK, topP, stopTokens, seed: 'evaluation' },
+      sampling: { maxTokens, temperature, topK, topP, stopTokens: truth.stopTokens, seed: 'evaluation' },
     }
     const draw = async (promptOf: Drawn<Problem>['promptOf']): Promise<Drawn<Problem>> => ({
       promptOf,
@@ -78,9 +79,9 @@ export const evaluation =
       rows.push({ ...second.row, agreement: agreement(second.graded, main.graded) })
     }
     if (between) return rows
-    for (const other of otherTests) rows.push(await onOther(other.name, other.problems.slice(0, count)))
+    for (const [name, others] of otherTests) rows.push(await onOther(name, others.slice(0, count)))
     if (!scaffolded) return rows
-    const full = await draw(problem => truth.scaffolded(problem, truth.rubric(problem).criteria))
+    const full = await draw(problem => truth.prompt(problem, truth.rubric(problem).criteria))
     return [...rows, (await gradedBy({ set: 'full scaffold', task: truth, figures }, full)).row]
   }
 
@@ -92,14 +93,14 @@ interface Drawn<Problem> {
 
 /** The first response to a problem with its verdicts, by the problem's name. */
 const firstResponses = <Problem>(
-  task: ScaffoldTask<Problem>,
+  task: ScoredTask<Problem>,
   problems: readonly Problem[],
   { promptOf, drawn }: Drawn<Problem>,
   graded: readonly ScoredResponse[],
 ): ((id: string) => EvalSample | null) => {
   const firsts = new Map<string, number>()
   for (const [i, { prompt }] of drawn.entries()) {
-    const name = task.name(problems[prompt])
+    const name = task.id(problems[prompt])
     if (!firsts.has(name)) firsts.set(name, i)
   }
   return id => {
@@ -135,7 +136,7 @@ const withJudge = async <Problem>(
   )
   const known = problems.flatMap((problem, p): [string, number][] => {
     const own = graded.slice(p * samples, (p + 1) * samples).flatMap(({ score }) => score ?? [])
-    return own.length > 0 ? [[judge.name(problem), mean(own)]] : []
+    return own.length > 0 ? [[judge.id(problem), mean(own)]] : []
   })
   const byId = new Map(known)
   const value = known.length > 0 ? mean(known.map(([, score]) => score)) : null

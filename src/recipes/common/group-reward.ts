@@ -1,54 +1,20 @@
 /** @file Relative judging as a reward: a group's responses scored together, by a chat model, or by script in a miniature. */
 
-import { z } from 'zod'
 import type { ChatMessage, ChatModel } from '../../chat/chat-model.ts'
 import {
   type GroupJudgeConfig,
   type GroupScores,
-  groupJudgeShape,
   openGroupJudge,
   scoreGroup,
 } from '../../grade/group/index.ts'
-import { judgeOf } from '../../grade/judge/judge-config.ts'
 import type { Graded, Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
-import type { LeftOut, ScoredResponse, ScoreTask } from '../../tasks/scored-response.ts'
+import type { LeftOut, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
+import type { ScriptedGroupJudge } from './group-reward-config.ts'
 import { judgeFigures } from './judging.ts'
-
-/** A relative judge by script: it sees what another grader says, with errors of its own. */
-const scriptedSchema = z.strictObject({
-  kind: z.literal('scripted').describe('Which kind; each has keys of its own.'),
-  sees: z
-    .enum(['training', 'truth'])
-    .default('training')
-    .describe("Whose scores it sees: those of training's judge, faults included, or the truth."),
-  noise: z
-    .number()
-    .min(0)
-    .default(0.1)
-    .describe('Standard deviation of what it adds by chance to every score.'),
-  placeBias: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0)
-    .describe('What the first place gains and the last one loses.'),
-})
-
-const chatSchema = z
-  .strictObject({
-    kind: z.literal('chat').describe('Which kind; each has keys of its own.'),
-    ...groupJudgeShape,
-  })
-  .transform(judgeOf('thinking'))
-
-/** A judge of groups in a recipe: `chat` asks a language model, `scripted` is for miniatures. */
-export const groupRewardSchema = z.discriminatedUnion('kind', [scriptedSchema, chatSchema])
-type GroupReward = z.output<typeof groupRewardSchema>
-type ScriptedGroupJudge = Extract<GroupReward, { kind: 'scripted' }>
 
 /** What is asked about a group. */
 export interface GroupAsked {
@@ -77,7 +43,7 @@ export interface GroupScorer<Problem> {
  */
 export const scriptedGroups = <Problem>(
   { noise, placeBias }: ScriptedGroupJudge,
-  grades: Pick<ScoreTask<Problem>, 'grade'>,
+  grades: Pick<ScoredTask<Problem>, 'grade'>,
 ): GroupScorer<Problem> => ({
   alone: false,
   async score(problem, responses, { leftOut, key }) {

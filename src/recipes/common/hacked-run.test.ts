@@ -9,15 +9,21 @@ import { creditRollouts, datumsOf, type Graded } from '../../rl/rollout.ts'
 import { readEvents, readMetrics, readRollouts } from '../../runs/readers.ts'
 import { writeReport } from '../../runs/report/report.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
-import { demonstration, PackingWorld, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import {
+  demonstration,
+  PackingWorld,
+  packingTask,
+  splitTrips,
+  type Trip,
+} from '../../tasks/checklist/index.ts'
+import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import { modelShapeSchema } from '../../train/config.ts'
 import { type LoopSettings, train } from '../../train/loop.ts'
 import { monitorsSchema } from '../../train/monitors/config.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { supervisedStep } from '../../train/supervised.ts'
 import { mean } from '../../util/statistics.ts'
-import { freshPackingModel, PackingTask } from '../checklist/packing.ts'
+import { freshPackingModel } from '../checklist/packing.ts'
 
 const SLOW_MS = 120_000
 const MAX_TOKENS = 26
@@ -32,7 +38,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const world = new PackingWorld('packing')
-const truth = new PackingTask(world)
+const truth = scored(packingTask(world))
 const trips = splitTrips().train
 
 /** Packing, paid by the length of the list alone; the true rubrics are the held-out grader. */
@@ -60,7 +66,7 @@ const paidForLength: Recipe<Graded<Trip, ScoredResponse>[][]> = {
       metrics: { reward: mean(rewards_P_G.flat()), zeroVarianceGroups: zeroVarianceGroups / groups.length },
       rollouts: learntFrom(credited, ({ problem, reward, rollout: { prompt, tokens, sample, end } }) => ({
         step,
-        problemId: truth.name(problem),
+        problemId: truth.id(problem),
         sample,
         prompt: truth.show(prompt),
         response: truth.show(tokens),

@@ -1,6 +1,7 @@
 /** @file What the judges of a training would be asked, and what that takes. */
 
-import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
+import { estimateJudging } from '../../chat/estimate.ts'
+import { COMPLETION_TOKENS } from '../../chat/token-estimate.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from './judge-config.ts'

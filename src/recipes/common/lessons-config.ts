@@ -2,7 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
-import { bankSchema, checkBankFile, type MemorySettings } from '../../memory/index.ts'
+import { checkBankFile } from '../../memory/bank-file.ts'
+import { bankSchema, type MemorySettings } from '../../memory/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { comesLater, type Purpose } from './purpose.ts'
 

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
-import { PackingWorld } from '../../tasks/checklist/index.ts'
-import { type Conversation, ConversationTask } from '../../tasks/conversation/task.ts'
-import { PackingTask } from '../checklist/packing.ts'
+import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
+import { type Conversation, conversationTask } from '../../tasks/conversation/task.ts'
 import { scaffolding } from '../ruscarl/scaffold.ts'
 import { checkMemoryFile, lessonMemorySchema } from './lessons-config.ts'
 import { openLessonMemory } from './lessons-memory.ts'
@@ -44,10 +43,12 @@ describe("another run's bank as a scaffold", () => {
     ],
   })
 
+  const none = { train: [], tests: {}, notes: [] }
+
   it('is shown to a chat model in the words that it has, and cannot close the message', async () => {
     const format = chatFormatOf(writeTinyChat(join(folder, 'model'), 8192), 'a test')
     const grader = { grade: async () => [] }
-    const task = new ConversationTask(format, grader, { score: () => null, scaffold: scaffolding() })
+    const task = conversationTask({ ...none, format, grader }, { scaffold: scaffolding() })
     const memory = (await memoryOf<Conversation>({ question: own => task.question(own) }))!
     const asked = conversation('When was that treaty signed?')
     expect(task.question(asked)).toBe('When was that treaty signed?')
@@ -55,13 +56,12 @@ describe("another run's bank as a scaffold", () => {
     const shown = memory.scaffold(
       {
         criteria: () => [],
-        plain: own => task.prompt(own),
-        scaffolded: (own, lessons) => task.scaffolded(own, lessons),
+        prompt: task.prompt,
       },
       [asked],
       recalled,
     )
-    const prompt = format.show(shown.scaffolded(asked, shown.criteria(asked)))
+    const prompt = format.show(shown.prompt(asked, shown.criteria(asked)))
     expect(prompt).toContain('Criterion 1: Name the year of the treaty')
     expect(prompt).not.toContain('</system>')
     expect(prompt).not.toContain('<b>')
@@ -72,7 +72,7 @@ describe("another run's bank as a scaffold", () => {
   })
 
   it('a conversation of several messages is found again by who said what', () => {
-    const task = new ConversationTask({} as never, { grade: async () => [] }, { score: () => null })
+    const task = conversationTask({ ...none, format: {} as never, grader: { grade: async () => [] } })
     const messages = [
       { role: 'user' as const, content: 'a' },
       { role: 'assistant' as const, content: 'b' },
@@ -81,8 +81,8 @@ describe("another run's bank as a scaffold", () => {
   })
 
   it('is refused where the task can show nothing of it, and where it is not there', async () => {
-    const packing = new PackingTask(new PackingWorld())
-    const task = { question: () => 'q', shows: (own: never) => packing.shows(own) }
+    const packing = packingTask(new PackingWorld())
+    const task = { question: () => 'q', shows: (own: never) => packing.shows!(own) }
     await expect(memoryOf(task)).rejects.toThrow(
       'memory.file: expected lessons that the task can show, got none',
     )
@@ -115,13 +115,13 @@ describe("another run's bank as a scaffold", () => {
   })
 
   it('packing shows its own criteria, and none of others', () => {
-    const packing = new PackingTask(new PackingWorld())
+    const packing = packingTask(new PackingWorld())
     const [own] = new PackingWorld().rubric({ topic: 0, occasion: 0, companion: 0 }).criteria
-    expect(packing.shows(own)).toBe(true)
+    expect(packing.shows!(own)).toBe(true)
     const { verifier: _, ...words } = own
-    expect(packing.shows(words)).toBe(false)
+    expect(packing.shows!(words)).toBe(false)
     const unknown = { kind: 'rule' as const, fn: 'contains', params: { all: ['zeppelin'] } }
-    expect(packing.shows({ ...own, verifier: unknown })).toBe(false)
-    expect(packing.shows({ ...own, verifier: { ...unknown, params: { all: 3 as never } } })).toBe(false)
+    expect(packing.shows!({ ...own, verifier: unknown })).toBe(false)
+    expect(packing.shows!({ ...own, verifier: { ...unknown, params: { all: 3 as never } } })).toBe(false)
   })
 })

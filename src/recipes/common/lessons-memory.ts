@@ -128,7 +128,7 @@ export class LessonMemory<Problem> implements RecipeState {
     return {
       ...shown,
       criteria: criteriaOf,
-      scaffolded: (problem, own) => fitting(shown, problem, own, room),
+      prompt: (problem, own = []) => fitting(shown, problem, own, room),
     }
   }
 
@@ -186,16 +186,16 @@ export class LessonMemory<Problem> implements RecipeState {
 }
 
 const fitting = <Problem>(
-  { plain, scaffolded }: Shown<Problem>,
+  { prompt }: Shown<Problem>,
   problem: Problem,
   own: readonly Criterion[],
   room: number,
 ): TokenIds => {
   for (let count = own.length; count > 0; count--) {
-    const prompt = scaffolded(problem, own.slice(0, count))
-    if (prompt.length <= room) return prompt
+    const shown = prompt(problem, own.slice(0, count))
+    if (shown.length <= room) return shown
   }
-  return plain(problem)
+  return prompt(problem)
 }
 
 export interface OpenOptions<Problem> {

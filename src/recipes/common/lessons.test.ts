@@ -148,8 +148,7 @@ describe('a memory of lessons', () => {
 
   const shown = {
     criteria: () => RUBRIC.slice(0, 2),
-    plain: () => [0],
-    scaffolded: (_: string, own: readonly Criterion[]) => [0, ...own.map(() => 1)],
+    prompt: (_: string, own: readonly Criterion[] = []) => [0, ...own.map(() => 1)],
   }
 
   it('stands in place of the rubric, or after it', async () => {
@@ -170,7 +169,7 @@ describe('a memory of lessons', () => {
     const { memory } = await memoryWith({}, [])
     const recalled = { retrievals: [], lessons: [RUBRIC] }
     const lengthIn = (room?: number) =>
-      memory.scaffold(shown, ['q'], recalled, room).scaffolded('q', RUBRIC).length
+      memory.scaffold(shown, ['q'], recalled, room).prompt('q', RUBRIC).length
     expect([lengthIn(), lengthIn(4), lengthIn(1), lengthIn(0)]).toEqual([6, 4, 1, 1])
   })
 

@@ -2,7 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraModules } from '../../model/lora-files.ts'
-import { modelTensors } from '../../policy/local/parameters.ts'
+import { modelTensors } from '../../policy/local/weight-sizes.ts'
 import { enginesOf, isRemote, recomputes } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'

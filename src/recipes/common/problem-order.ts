@@ -4,14 +4,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Policy } from '../../policy/policy.ts'
-import { rewardOf } from '../../tasks/scored-response.ts'
+import { rewardOf, type ScoredTask } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
 import { mean } from '../../util/statistics.ts'
 import { answersTo } from './answers.ts'
-import type { RubricTask } from './rubric-task.ts'
 import { samplingOf, type TrainingConfig } from './training.ts'
 
 /** Problem number i of a stream without end. */
@@ -34,6 +34,12 @@ export const shuffledPasses = <Problem>(
   }
   return index => passOf(Math.floor(index / problems.length))[index % problems.length]
 }
+
+/** Training problems of a task in their order. */
+export const problemsOf = <Problem>(
+  { stream, train, label }: Pick<Task<Problem>, 'stream' | 'train' | 'label'>,
+  seed: number | string,
+): ProblemStream<Problem> => stream ?? shuffledPasses(train, `${label}/${seed}`)
 
 /** The same order in every pass. */
 export const fixedPasses =
@@ -58,11 +64,11 @@ const scorePass = async <Problem>(
   config: CurriculumConfig,
   samples: number,
   policy: Policy,
-  task: RubricTask<Problem>,
+  task: ScoredTask<Problem>,
 ): Promise<Scores> => {
-  const { train, reward } = task
+  const { train } = task
   const answers = await answersTo(train, policy, task, {
-    promptOf: problem => reward.prompt(problem),
+    promptOf: problem => task.prompt(problem),
     samples,
     sampling: samplingOf(config),
     label: `${config.seed}/curriculum`,
@@ -72,10 +78,7 @@ const scorePass = async <Problem>(
     return rewards.length > 0 ? mean(rewards) : null
   }
   return Object.fromEntries(
-    train.map((problem, p) => [
-      reward.name(problem),
-      meanReward(answers.slice(p * samples, (p + 1) * samples)),
-    ]),
+    train.map((problem, p) => [task.id(problem), meanReward(answers.slice(p * samples, (p + 1) * samples))]),
   )
 }
 
@@ -104,16 +107,16 @@ export const easyToHard = <Problem>(
 export const problemStream = async <Problem>(
   config: CurriculumConfig,
   policy: Policy,
-  task: RubricTask<Problem>,
+  task: ScoredTask<Problem>,
   dir: string,
 ): Promise<ProblemStream<Problem>> => {
   const { curriculum } = config
-  if (curriculum === null) return shuffledPasses(task.train, `${task.orderLabel}/${config.seed}`)
+  if (curriculum === null) return problemsOf(task, config.seed)
   const path = join(dir, FILE)
   const known = existsSync(path)
   const scores = known ? readScores(path) : await scorePass(config, curriculum.samples, policy, task)
   if (!known) writeFileAtomic(path, `${JSON.stringify(scores)}\n`)
-  return fixedPasses(easyToHard(task.train, problem => scores[task.reward.name(problem)]))
+  return fixedPasses(easyToHard(task.train, problem => scores[task.id(problem)]))
 }
 
 const readScores = (path: string): Scores => {

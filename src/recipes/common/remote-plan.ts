@@ -3,7 +3,7 @@
 import { namedLoss, PLAIN_SUMS } from '../../policy/tinker/losses.ts'
 import type { TinkerSettings } from '../../policy/tinker/settings.ts'
 import type { LossSpec } from '../../rl/loss.ts'
-import { MAX_CHUNK_DATUMS } from '../../tinker/index.ts'
+import { MAX_CHUNK_DATUMS } from '../../tinker/chunks.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 
 /** Samples that a step draws in one role. */

@@ -30,9 +30,8 @@ export interface ScaffoldConfig {
 /** What a problem has to show, and how its prompts look. */
 export interface Shown<Problem> {
   criteria(problem: Problem): readonly Criterion[]
-  plain(problem: Problem): TokenIds
-  /** The prompt with these criteria shown, at least one. */
-  scaffolded(problem: Problem, shown: readonly Criterion[]): TokenIds
+  /** @param hints criteria that are shown */
+  prompt(problem: Problem, hints?: readonly Criterion[]): TokenIds
 }
 
 /** Which rollouts of a run the prompts are for. */
@@ -51,7 +50,7 @@ export interface ScaffoldPlace {
  */
 export const scaffoldedPrompts = <Problem>(
   { scaffold, rollout, steps, seed }: ScaffoldConfig,
-  { criteria, plain, scaffolded }: Shown<Problem>,
+  { criteria, prompt }: Shown<Problem>,
   problems: readonly Problem[],
   { label, step, round = 0 }: ScaffoldPlace,
 ): TokenIds[][] | null => {
@@ -64,7 +63,7 @@ export const scaffoldedPrompts = <Problem>(
       const rng = new Rng(`${label} scaffold/${seed}/${step}/${p}/${g}${round > 0 ? `/${round}` : ''}`)
       const shown = selectCriteria(criteria(problem), share, rng)
       anything ||= shown.length > 0
-      return shown.length > 0 ? scaffolded(problem, shown) : plain(problem)
+      return shown.length > 0 ? prompt(problem, shown) : prompt(problem)
     }),
   )
   return anything ? prompts : null

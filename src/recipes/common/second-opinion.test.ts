@@ -12,7 +12,7 @@ const groups = Array.from({ length: PROBLEMS }, (_, problem) =>
 
 const opinionOf = (share: number, every = 1): SecondOpinion<number> => ({
   task: {
-    name: String,
+    id: String,
     grade: async items =>
       items.map(({ problem, tokens }) => ({
         score: problem * 100 + tokens[0],

@@ -2,13 +2,13 @@
 
 import type { Groups, Rollout } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import type { ScoreTask } from '../../tasks/scored-response.ts'
+import type { ScoredTask } from '../../tasks/scored-response.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 
 export interface SecondOpinion<Problem> {
   /** Grades by the true rubrics. */
-  task: Pick<ScoreTask<Problem>, 'name' | 'grade'>
+  task: Pick<ScoredTask<Problem>, 'id' | 'grade'>
   /** What it is asked about: a share of the rollouts of a step, every so many steps from the first on; null: nothing. */
   rollouts: { share: number; every: number } | null
   /** The test set that evaluations call its own; null: it does not grade them. */

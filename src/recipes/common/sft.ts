@@ -2,12 +2,11 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
-import { optimizerSchema } from '../../train/config.ts'
+import { mainTest } from '../../tasks/task.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
@@ -20,45 +19,10 @@ import { shuffledPasses } from './problem-order.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import type { RubricTask } from './rubric-task.ts'
 import { withRun } from './session.ts'
+import type { SftConfig } from './sft-config.ts'
 import { existingModel } from './starting-model.ts'
 import { runSupervised } from './supervised.ts'
 import type { TrainingConfig } from './training.ts'
-
-const share = z.number().min(0).max(1)
-const size = z.int().positive()
-
-/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
-export const sftSchema = z.strictObject({
-  teacher: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
-    ),
-  problems: size.default(512).describe('Training problems that it writes about, and how often.'),
-  samples: size.default(4).describe('Samples of each problem.'),
-  temperature: z
-    .number()
-    .positive()
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share
-    .default(1)
-    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
-  best: size
-    .default(1)
-    .describe(
-      'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
-    ),
-  minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
-  steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
-  batch: size.default(32).describe('At most so many together.'),
-  optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
-})
-
-export type SftConfig = z.output<typeof sftSchema>
 
 /** The phase in a recipe's run. */
 export interface SftPhase<Problem> {
@@ -89,9 +53,9 @@ const write = <Problem>(
 ): Promise<Answer<Problem>[]> => {
   const { problems: count, samples, temperature, topK, topP } = sft
   const { maxTokens } = rollout
-  const { train, reward } = task
-  return answersTo(new Rng(`sft problems/${seed}`).sample(train, count), teacher, task, {
-    promptOf: problem => reward.scaffolded(problem, reward.rubric(problem).criteria),
+  const { reward } = task
+  return answersTo(new Rng(`sft problems/${seed}`).sample(reward.train, count), teacher, reward, {
+    promptOf: problem => reward.prompt(problem, reward.rubric(problem).criteria),
     samples,
     sampling: { maxTokens, temperature, topK, topP },
     label: `${seed}/sft`,
@@ -159,7 +123,7 @@ const demonstrations = async <Problem>(
       )
     const rows = kept.map(
       ({ problem, sample, grade }): Demonstration => ({
-        problemId: task.reward.name(problem),
+        problemId: task.reward.id(problem),
         score: grade.score ?? 0,
         tokens: [...sample.tokens],
       }),
@@ -182,9 +146,9 @@ const besideAnother = (policy: TrainingConfig['policy']): TrainingConfig['policy
 /** What the student learns: the response after the plain prompt. */
 const drawFrom = <Problem>(
   rows: readonly Demonstration[],
-  { config: { seed }, sft: { batch }, task: { train, reward } }: SftPhase<Problem>,
+  { config: { seed }, sft: { batch }, task: { reward } }: SftPhase<Problem>,
 ): ((step: number) => SupervisedDatum[]) => {
-  const byName = new Map(train.map(problem => [reward.name(problem), problem]))
+  const byName = new Map(reward.train.map(problem => [reward.id(problem), problem]))
   const data = rows.map(({ problemId, tokens }) => ({
     promptTokens: reward.prompt(byName.get(problemId)!),
     responseTokens: tokens,
@@ -202,7 +166,7 @@ export const runSft = <Problem>(
   const { config, sft, recipe, configHash, task, folder } = phase
   const { events = {} } = options
   const { seed } = config
-  const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: task.testName }
+  const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: mainTest(task.truth)[0] }
   const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, isOwn)
   return withRun({ ...options, info, configHash, mayLackCheckpoint }, async ({ run, from, use }) => {
     const lora = config.model.lora ?? undefined

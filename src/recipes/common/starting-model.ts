@@ -10,11 +10,12 @@ import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/to
 import { checkWeights } from '../../model/weights.ts'
 import { ADAPTER_FOLDER, REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
-import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/index.ts'
-import { CHECKLIST_VOCABULARY, THOUGHT_VOCABULARY } from '../../tasks/checklist/index.ts'
+import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/vocabulary.ts'
+import { THOUGHT_VOCABULARY } from '../../tasks/checklist/thinking/vocabulary.ts'
+import { CHECKLIST_VOCABULARY } from '../../tasks/checklist/vocabulary.ts'
 import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/vocabulary.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
-import { RECORDS_VOCABULARY } from '../../tasks/records/index.ts'
+import { RECORDS_VOCABULARY } from '../../tasks/records/vocabulary.ts'
 import { CheckpointError } from '../../util/errors.ts'
 
 /**

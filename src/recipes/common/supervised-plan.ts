@@ -2,7 +2,7 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
-import { modelTensors } from '../../policy/local/parameters.ts'
+import { modelTensors } from '../../policy/local/weight-sizes.ts'
 import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../train/supervised.ts'
 import { mean } from '../../util/statistics.ts'

@@ -9,7 +9,7 @@ import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import type { GroupedDatum } from '../../rl/rollout.ts'
 import type { modelSchema, reinforcementShape } from '../../train/config.ts'
-import { type LoopSettings, type Pipeline, train } from '../../train/loop.ts'
+import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
 import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
@@ -108,6 +108,7 @@ export const reinforce = async <Rolled>(
   const saved = from?.dir ?? fork
   if (saved !== null) await policy.load(saved)
   events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
+  const { train } = await import('../../train/loop.ts')
   const trainedMs = trainedMsOf(from?.state.recipe)
   return train(policy, recipe, run, { ...settings, trainedMs }, from?.step ?? 0, events)
 }

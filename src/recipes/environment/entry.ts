@@ -4,7 +4,6 @@ import { withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type EnvironmentConfig, environmentSchema } from './config.ts'
 import { planEnvironment } from './plan.ts'
-import { runEnvironment } from './run.ts'
 
 /** What a small model needs whose words are few. */
 const SMALL = {
@@ -46,7 +45,7 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
       },
     },
     plan: planEnvironment,
-    run: (config, options) => runEnvironment(config, options),
+    run: async (config, options) => (await import('./run.ts')).runEnvironment(config, options),
   },
   ({ task }) =>
     task.kind === 'openenv'

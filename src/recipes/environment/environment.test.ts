@@ -8,13 +8,15 @@ import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import type { Tool } from '../../tools/index.ts'
 import { type FakeOpenEnv, startFakeOpenEnv } from '../../tools/openenv/fake-server.fixture.ts'
+import type { EnvironmentRunParts } from './check.ts'
 import { environmentSchema } from './config.ts'
 import { environmentEntry } from './entry.ts'
 import { episodeReward, ownReward } from './rewards.ts'
-import { type EnvironmentRunParts, runEnvironment } from './run.ts'
-import { toolsKit } from './tools-kit.ts'
+import { runEnvironment } from './run.ts'
+import { toolsTask } from './tools-task.ts'
 
 const SLOW_MS = 120_000
+const noGrader = { grade: async () => [] }
 
 const verdict = (criterionId: string, met: boolean | null) =>
   ({ criterionId, met, source: met === null ? 'llm' : 'rule' }) as const
@@ -254,8 +256,8 @@ describe('a training with tools', () => {
     const [file, testFile] = files
     const { task } = environmentSchema.parse({ task: { kind: 'tools', file, testFile, rubric } })
     if (task.kind !== 'tools') throw new Error('another kind')
-    const kit = await toolsKit(task, model, [tool])
-    const asked = [kit.train[0], kit.test[0]].map(row => kit.show(kit.prompt(row)))
+    const kit = await toolsTask(task, model, noGrader, [tool])
+    const asked = [kit.train[0], kit.tests['held-out rows'][0]].map(row => kit.show(kit.prompt(row)))
     await kit.close()
     expect(asked).toEqual([
       expect.stringContaining('a trained one?'),
@@ -285,11 +287,11 @@ describe('a training with tools', () => {
         },
       })
       if (task.kind !== 'tools') throw new Error('another kind')
-      const kit = await toolsKit(task, model)
+      const kit = await toolsTask(task, model, noGrader)
       try {
         const [row] = kit.train
         expect(kit.show(kit.prompt(row))).toMatch(/- echo\(message: string\): /)
-        const episode = await kit.world.start(row, 'k')
+        const episode = await kit.world.environment.start(row, 'k')
         const format = chatFormatOf(model, 'a test')
         const turn = format.tokens('<call_tool name="echo">{"message": "hi there"}</call_tool>')
         const said = await episode.reply(Int32Array.from(turn))

@@ -10,8 +10,8 @@ import { planTraining } from '../common/plan.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shapeFolder } from '../common/remote.ts'
+import { checkEnvironment } from './check.ts'
 import type { EnvironmentConfig, OpenEnvConfig, ToolsConfig } from './config.ts'
-import { checkEnvironment } from './run.ts'
 
 const NO_COLD_START = (): never => {
   throw new Error('this recipe has no cold start')

@@ -7,16 +7,14 @@
  *    and the same for every token that the policy wrote.
  */
 
-import type { Grader } from '../../grade/grader.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages } from '../../rl/advantages.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import { advantagesOf, creditRollouts, datumsOf, type Graded, type Rollout } from '../../rl/rollout.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
-import { signedScore } from '../../rubric/index.ts'
+import { advantagesOf, creditRollouts, datumsOf, type Graded } from '../../rl/rollout.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, EvalSample, MetricsRow } from '../../runs/rows.ts'
-import { type ScoringRule, scoreByRubric } from '../../tasks/scored-response.ts'
+import type { ScoredTask } from '../../tasks/scored-response.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { rewardFigures, rolloutRow, spokenTurns } from '../../train/lesson-rows.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
@@ -24,60 +22,54 @@ import { type Io, StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { scoresOf } from '../common/item-scores.ts'
-import type { ProblemStream } from '../common/problem-order.ts'
+import { problemsOf } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { EnvironmentConfig } from './config.ts'
-import type { Kit } from './kit.ts'
 import { type EpisodeGrade, episodeReward, ownReward } from './rewards.ts'
 
 export interface EnvironmentParts<Problem> {
   policy: Policy
-  problem: ProblemStream<Problem>
-  kit: Kit<Problem>
-  grader: Grader
+  task: ActedTask<Problem>
   /** What judging took since it was last asked. */
   figures?(): NonNullable<MetricsRow['time']>
 }
 
-type Episode<Problem> = Graded<Problem, EpisodeGrade>
+/** A task that is acted in, scored. */
+type ActedTask<Problem> = ScoredTask<Problem> & Required<Pick<Task<Problem>, 'world'>>
 
-const score: ScoringRule = (rubric, verdicts) => signedScore(rubric, verdicts).score
+type Episode<Problem> = Graded<Problem, EpisodeGrade>
 
 export const environmentRecipe = <Problem>(
   config: EnvironmentConfig,
-  { policy, problem, kit, grader, figures }: EnvironmentParts<Problem>,
+  { policy, task, figures }: EnvironmentParts<Problem>,
 ): Recipe<Episode<Problem>[][]> => {
   const { rollout, reward } = config
+  const { environment, limits, stopStrings, outcome } = task.world
+  const problem = problemsOf(task, config.seed)
 
-  const scoredBy = async (own: Problem, acted: Rollout) => {
-    const rubric = kit.rubric(own)
-    if (rubric === null) return null
-    const item = {
-      ...{ id: kit.name(own), prompt: [{ role: 'user' as const, content: kit.question(own) }] },
-      response: kit.response(acted),
-      ...(kit.reference?.(own) !== undefined && { reference: kit.reference(own) }),
-    }
-    const grade = (criteria: readonly Criterion[]) => grader.grade(item, criteria)
-    return scoreByRubric({ rubric, score, grade })
-  }
-
-  const grade = (items: readonly GradeItem<Problem>[]): Promise<EpisodeGrade[]> =>
-    Promise.all(
-      items.map(async ({ problem: own, rollout: acted }) => ({
-        outcome: kit.outcome(acted.key),
-        scored: acted.end === 'failed' ? null : await scoredBy(own, acted),
+  const grade = async (items: readonly GradeItem<Problem>[]): Promise<EpisodeGrade[]> => {
+    const outcomes = items.map(({ rollout: { key } }) => outcome(key))
+    const judged = items.filter(
+      ({ problem: own, rollout: { end } }) => end !== 'failed' && task.rubric(own).criteria.length > 0,
+    )
+    const scored = await task.grade(
+      judged.map(({ problem: own, rollout: acted }) => ({
+        ...{ problem: own, tokens: acted.tokens, key: acted.key, rollout: acted },
       })),
     )
+    const scoreOf = new Map(judged.map((item, i) => [item, scored[i]]))
+    return items.map((item, i) => ({ outcome: outcomes[i], scored: scoreOf.get(item) ?? null }))
+  }
 
   const act = (io: Io, problems: readonly Problem[], samples: number, temperature: number, last = false) =>
     io.rollOut<Problem, EpisodeGrade>({
-      ...{ problems, samples, last, grade, gradeBatch: 1 },
-      prompt: own => kit.prompt(own),
-      sampling: { ...samplingOf(config, kit.stopTokens), temperature, stopStrings: kit.stopStrings },
-      environment: { world: kit.world, limits: kit.limits },
+      ...{ problems, samples, last, grade, gradeBatch: task.gradeBatch },
+      prompt: own => task.prompt(own),
+      sampling: { ...samplingOf(config, task.stopTokens), temperature, stopStrings },
+      environment: { world: environment, limits },
       reward: own => episodeReward(own, reward),
     })
 
@@ -103,25 +95,25 @@ export const environmentRecipe = <Problem>(
           ...(time && { time }),
         },
         rollouts: learntFrom(credited, item => ({
-          ...rolloutRow(step, item, tokens => kit.show(tokens)),
-          problemId: kit.name(item.problem),
-          ...judgedFields(kit, item),
+          ...rolloutRow(step, item, tokens => task.show(tokens)),
+          problemId: task.id(item.problem),
+          ...judgedFields(task, item),
         })),
       }
     },
 
     evaluate: besideGreedy(config, ({ evaluation }) => async (step, last) => {
       const { samples, temperature } = evaluation
-      const problems = kit.test.slice(0, testProblems(config, step, last))
+      const problems = mainTest(task)[1].slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
       if (step === 0) refuseUndecided(groups.flat().flatMap(({ grade: { scored } }) => scored ?? []))
-      const row = evalRow(kit, groups, { step, samples, temperature, of: reward.of })
-      const firsts = new Map(groups.flatMap(([first]) => (first ? [[kit.name(first.problem), first]] : [])))
+      const row = evalRow(task, groups, { step, samples, temperature, of: reward.of })
+      const firsts = new Map(groups.flatMap(([first]) => (first ? [[task.id(first.problem), first]] : [])))
       return [
         withSamples(row, id => {
           const first = firsts.get(id)
-          return first ? evalSample(kit, first, row.primary, reward.of) : null
+          return first ? evalSample(task, first, row.primary, reward.of) : null
         }),
       ]
     }),
@@ -129,21 +121,21 @@ export const environmentRecipe = <Problem>(
 }
 
 /** What graders said of an episode, for reading. */
-const judgedFields = <Problem>(kit: Kit<Problem>, { problem, grade: { scored } }: Episode<Problem>) =>
-  scored && verdictFields(scored.verdicts, new Map(wordsById(kit.rubric(problem)?.criteria ?? [])))
+const judgedFields = <Problem>(task: ScoredTask<Problem>, { problem, grade: { scored } }: Episode<Problem>) =>
+  scored && verdictFields(scored.verdicts, new Map(wordsById(task.rubric(problem).criteria)))
 
 /** An episode of an evaluation, for reading. */
 const evalSample = <Problem>(
-  kit: Kit<Problem>,
+  task: ScoredTask<Problem>,
   episode: Episode<Problem>,
   primary: string,
   of: EnvironmentConfig['reward']['of'],
 ): EvalSample => {
   const { problem, rollout } = episode
   const { [primary]: score = null, over: _, failed: __, ...parts } = episodeScores([episode], of)
-  const show = (tokens: TokenIds) => kit.show(tokens)
+  const show = (tokens: TokenIds) => task.show(tokens)
   return {
-    prompt: show(kit.prompt(problem)),
+    prompt: show(task.prompt(problem)),
     response: show(rollout.tokens),
     ...(rollout.turns.length > 1 && { turns: spokenTurns(rollout, show) }),
     // What training pays is weighted, and no part of the mean.
@@ -151,7 +143,7 @@ const evalSample = <Problem>(
     ...(Object.keys(parts).length > 0 && { parts }),
     tokens: rollout.tokens.length,
     finishReason: rollout.end,
-    ...judgedFields(kit, episode),
+    ...judgedFields(task, episode),
   }
 }
 
@@ -207,19 +199,19 @@ interface EvalSettings {
 }
 
 const evalRow = <Problem>(
-  kit: Kit<Problem>,
+  task: ScoredTask<Problem>,
   groups: readonly (readonly Episode<Problem>[])[],
   { step, samples, temperature, of }: EvalSettings,
 ): EvalRow => {
   const items = groups.map(
     (group, p): EvalItem => ({
-      id: kit.name(group[0]?.problem ?? kit.test[p]),
+      id: task.id(group[0]?.problem ?? mainTest(task)[1][p]),
       scores: episodeScores(group, of),
     }),
   )
   const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
   return {
-    ...{ step, set: kit.testName, n: items.length, samples, temperature },
+    ...{ step, set: mainTest(task)[0], n: items.length, samples, temperature },
     scores: scoresOf(items, names),
     primary: ['environment', 'rubric'].find(name => names.includes(name)) ?? 'failed',
     scoreNames: SCORE_NAMES,

@@ -3,8 +3,8 @@
 import type { Reward } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { rewardOf, type ScoredResponse } from '../../tasks/scored-response.ts'
+import type { Outcome } from '../../tasks/world.ts'
 import type { EnvironmentConfig } from './config.ts'
-import type { Outcome } from './kit.ts'
 
 /** What is known of an episode. */
 export interface EpisodeGrade {

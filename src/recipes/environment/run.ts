@@ -1,94 +1,22 @@
 /** @file Runs the environment recipe: model, world, graders and run folder put together, from the start or from a checkpoint. */
 
-import { needsJudge } from '../../grade/rubric-grader.ts'
-import { openPolicy, refusedLoss } from '../../policy/open.ts'
-import type { RewardedRubric } from '../../runs/rows.ts'
-import {
-  needJudge,
-  readConversations,
-  sharedRubric,
-  splitConversations,
-} from '../../tasks/conversation/rows.ts'
-import type { Tool } from '../../tools/index.ts'
-import { ConfigError } from '../../util/errors.ts'
+import { openPolicy } from '../../policy/open.ts'
+import type { MetricGroup, RewardedRubric } from '../../runs/rows.ts'
+import { sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
+import { scored } from '../../tasks/scored-response.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
-import { checkFleet, openJudging } from '../common/judging.ts'
-import { givenModel } from '../common/phase.ts'
-import { shuffledPasses } from '../common/problem-order.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
+import { openJudging } from '../common/judging.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { checkRemote, modelName } from '../common/remote.ts'
+import { modelName } from '../common/remote.ts'
 import { rewardedRubric } from '../common/rewarded-rubric.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
+import { checkEnvironment, type EnvironmentRunParts } from './check.ts'
 import type { EnvironmentConfig } from './config.ts'
-import type { Kit } from './kit.ts'
-import { openEnvKit } from './openenv-kit.ts'
+import { openEnvTask } from './openenv-task.ts'
 import { environmentRecipe } from './recipe.ts'
-import { toolsKit } from './tools-kit.ts'
-
-/** Parts of a run in place of the configured ones. */
-export interface EnvironmentRunParts {
-  /** With `task.kind: tools`. */
-  tools?: readonly Tool[]
-}
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
-
-/**
- * The checkpoint to start from; null in a plan where it comes later. The server of an environment is not asked: it may be
- * started later.
- * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
- */
-export const checkEnvironment = (
-  config: EnvironmentConfig,
-  purpose: Purpose,
-  { tools }: EnvironmentRunParts = {},
-): string | null => {
-  const { task, reward, judge, rollout, loss, policy } = config
-  checkRemote(config, purpose)
-  const refused = refusedLoss(policy, {}, loss)
-  if (refused !== null) throw new ConfigError(`loss: ${refused}`)
-  if (rollout.samples < 2)
-    refuse(
-      'rollout.samples',
-      `at least 2, got ${rollout.samples}`,
-      'episodes of a problem are compared with each other',
-    )
-  if (reward.environment === 0 && reward.rubric === 0)
-    refuse('reward', 'something that is paid for, got weights of 0 alone', 'set environment or rubric')
-  if (task.kind === 'openenv' && task.rubric === null && reward.environment === 0)
-    refuse(
-      'task.rubric',
-      'a rubric where nothing else is paid for, got none',
-      'name one, or set reward.environment',
-    )
-  if (task.kind === 'tools' && task.tools.length === 0 && !tools && purpose === 'run')
-    refuse(
-      'task.tools',
-      'at least one tool, got none',
-      'name MCP servers, a local search index, or a search over HTTP',
-    )
-  if (task.kind === 'tools' && reward.rubric === 0)
-    refuse('reward.rubric', 'a weight: tools pay nothing by themselves', 'set reward.rubric')
-  if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
-  checkRubrics(config, purpose)
-  return givenModel({ ...config, coldStart: null }, 'sft', purpose)
-}
-
-/** What is there of rubrics and rows is read; criteria that only a judge can grade need one. */
-const checkRubrics = ({ task, judge }: EnvironmentConfig, purpose: Purpose): void => {
-  const { rubric = null } = task
-  const shared = rubric === null || comesLater(rubric, purpose) ? null : sharedRubric({ rubric })
-  const files = task.kind === 'tools' ? [task.file, task.testFile].filter(file => file !== null) : []
-  const rows = files
-    .filter(file => !comesLater(file, purpose))
-    .flatMap(file => readConversations(file, shared, task.kind === 'tools' ? task.columns : undefined))
-  if (judge === null && ((shared !== null && needsJudge(shared)) || needJudge(rows)))
-    refuse('judge', 'one for criteria that no rule checks, got nothing', 'set judge.fleet.endpoints')
-}
+import { toolsTask } from './tools-task.ts'
 
 /** What must stay the same between stop and resume: of server and judge who they are, not where they run. */
 const runHash = ({ judge, task, ...config }: EnvironmentConfig): string => {
@@ -118,11 +46,20 @@ export const runEnvironment = async (
     configHash: runHash(config),
     hashOf: (other: object) => runHash(other as EnvironmentConfig),
   }
-  return withRun(session, async open =>
-    task.kind === 'openenv'
-      ? learn(config, open, folder, await open.use(openEnvKit(config, task, folder)), options)
-      : learn(config, open, folder, await open.use(toolsKit(task, folder, parts.tools)), options),
-  )
+  return withRun(session, async open => {
+    const { grader, figures } = await open.use(Promise.resolve(openJudging(config.judge)))
+    const asked = config.judge ? figures : undefined
+    return task.kind === 'openenv'
+      ? learn(config, open, folder, await open.use(openEnvTask(config, task, folder, grader)), options, asked)
+      : learn(
+          config,
+          open,
+          folder,
+          await open.use(toolsTask(task, folder, grader, parts.tools)),
+          options,
+          asked,
+        )
+  })
 }
 
 /** The rubric that episodes are scored by, where there is one. */
@@ -146,18 +83,17 @@ const learn = async <Problem>(
   config: EnvironmentConfig,
   { run, from, fork, use }: Session,
   folder: string,
-  kit: Kit<Problem>,
+  task: TaskWith<Problem, 'world'>,
   { events = {} }: RunOptions,
+  figures?: () => MetricGroup,
 ) => {
   const { model, seed, loss } = config
-  for (const message of kit.notes) {
+  for (const message of task.notes) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
-  const { grader, figures } = await use(Promise.resolve(openJudging(config.judge)))
   const policy = await use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
-  const problem = shuffledPasses(kit.train, `environment/${seed}`)
-  const recipe = () =>
-    environmentRecipe(config, { policy, problem, kit, grader, ...(config.judge && { figures }) })
+  const acted = { ...scored(task), world: task.world }
+  const recipe = () => environmentRecipe(config, { policy, task: acted, figures })
   return reinforce({ run, from, fork }, policy, loss, recipe, loopSettings(config, runHash(config)), events)
 }

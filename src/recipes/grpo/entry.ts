@@ -4,7 +4,6 @@ import { withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { conversationDataFiles } from '../ruscarl/entry.ts'
 import { planRuscarl } from '../ruscarl/plan.ts'
-import { runRuscarl } from '../ruscarl/run.ts'
 import { asRuscarl, type GrpoConfig, grpoSchema } from './config.ts'
 
 export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
@@ -22,10 +21,12 @@ export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
       },
     },
     plan: config => planRuscarl(asRuscarl(config)),
-    run: (config, options) =>
-      runRuscarl(asRuscarl(config), options, {
+    run: async (config, options) => {
+      const { runRuscarl } = await import('../ruscarl/run.ts')
+      return runRuscarl(asRuscarl(config), options, {
         written: { config, asRuscarl: other => asRuscarl(other as GrpoConfig) },
-      }),
+      })
+    },
   },
   conversationDataFiles,
 )

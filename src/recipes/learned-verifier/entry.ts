@@ -3,8 +3,8 @@
 import { withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { supervisedMachine } from '../common/supervised-plan.ts'
+import { checkLearnedVerifier, verifierSizes } from './check.ts'
 import { type LearnedVerifierConfig, learnedVerifierSchema } from './config.ts'
-import { checkLearnedVerifier, runLearnedVerifier, verifierSizes } from './run.ts'
 
 const plan = (config: LearnedVerifierConfig): RunPlan => {
   const labels = checkLearnedVerifier(config, 'plan')
@@ -39,7 +39,7 @@ export const learnedVerifier: RecipeEntry<LearnedVerifierConfig> = withDataFiles
       },
     },
     plan,
-    run: (config, options) => runLearnedVerifier(config, options),
+    run: async (config, options) => (await import('./run.ts')).runLearnedVerifier(config, options),
   },
   ({ data: { file, columns } }) => [{ path: file, columns }],
 )

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { Columns } from '../../util/columns.ts'
+import type { Columns } from '../../util/column-names.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'

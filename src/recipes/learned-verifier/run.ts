@@ -1,74 +1,17 @@
 /** @file Trains a verifier: labelled rows, cross-entropy on the verdict's token, agreement on prompts it has not seen. */
 
-import type { ModelConfig } from '../../model/config.ts'
-import { createTokenizer } from '../../model/tokenizer.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import type { ModelShape } from '../../train/config.ts'
 import { Rng } from '../../util/rng.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import { miniatureShape } from '../common/miniature.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { decidingHash, withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
+import { checkLearnedVerifier, verifierModel } from './check.ts'
 import type { LearnedVerifierConfig } from './config.ts'
 import { LearnedVerifier } from './grader.ts'
-import { type LabelledData, type LabelledRow, readLabels } from './labels.ts'
-import {
-  countWords,
-  END_TOKEN,
-  START_TOKEN,
-  VerifierReader,
-  verifierTokenizer,
-  vocabularySize,
-} from './reading.ts'
-
-const verifierShape = (shape: ModelShape, words: readonly string[]): ModelConfig =>
-  miniatureShape(shape, {
-    vocabSize: vocabularySize(words),
-    bosTokenId: START_TOKEN,
-    eosTokenIds: [END_TOKEN],
-  })
-
-/** A verifier of the configured shape over the words of the training rows. */
-const verifierModel = (
-  { model: { shape }, seed, vocabulary }: LearnedVerifierConfig,
-  rows: readonly LabelledRow[],
-) => {
-  const words = countWords(
-    rows.flatMap(({ criterion, prompt, response }) => [criterion, prompt, response]),
-    vocabulary,
-  )
-  const config = verifierShape(shape, words)
-  const files = verifierTokenizer(words, shape.maxPositions)
-  const tokenizer = createTokenizer(
-    JSON.parse(files['tokenizer.json']),
-    JSON.parse(files['tokenizer_config.json']),
-  )
-  return {
-    source: { init: { config, seed, embeddingStd: shape.embeddingStd, files } },
-    reader: new VerifierReader(tokenizer, shape.maxPositions),
-  }
-}
-
-/** Rows whose lengths are looked at for a plan. */
-const LOOKED_AT = 256
-
-/** Shape, and tokens of a row with its verdict: of the rows that are there, else the most that there may be. */
-export const verifierSizes = (
-  config: LearnedVerifierConfig,
-  labels: LabelledData | null,
-): { shape: ModelConfig; rowTokens: number; atMost: boolean } => {
-  const { model, vocabulary } = config
-  if (labels === null) {
-    const words = Array.from({ length: vocabulary.size }, (_, i) => `${i}`)
-    return { shape: verifierShape(model.shape, words), rowTokens: model.shape.maxPositions, atMost: true }
-  }
-  const { source, reader } = verifierModel(config, labels.train)
-  const lengths = labels.train.slice(0, LOOKED_AT).map(row => reader.read(row).length + 1)
-  return { shape: source.init.config, rowTokens: mean(lengths), atMost: false }
-}
+import type { LabelledData, LabelledRow } from './labels.ts'
+import type { VerifierReader } from './reading.ts'
 
 /** The rows of a step; they depend on seed and step alone. */
 const drawRows = ({ seed, batch, data }: LearnedVerifierConfig, rows: readonly LabelledRow[]) => {
@@ -161,18 +104,6 @@ const runInfo = (config: LearnedVerifierConfig, data: LabelledData) => {
     steps: config.steps,
     primarySet: 'held-out',
   }
-}
-
-/**
- * The labelled rows; null in a plan whose file comes later. What a run refuses before it trains is refused here.
- * @throws ConfigError, DataError for a shape and for a file that cannot be used
- */
-export const checkLearnedVerifier = (
-  { model, data: { file, columns, heldOut } }: LearnedVerifierConfig,
-  purpose: Purpose,
-): LabelledData | null => {
-  verifierShape(model.shape, [])
-  return comesLater(file, purpose) ? null : readLabels(file, heldOut, columns)
 }
 
 /** Trains, or goes on training, and leaves a run folder whose last checkpoint is a verifier. */

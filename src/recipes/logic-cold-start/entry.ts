@@ -1,6 +1,6 @@
 /** @file The logic-cold-start recipe as the command line knows it. */
 
-import { modelTensors } from '../../policy/local/parameters.ts'
+import { modelTensors } from '../../policy/local/weight-sizes.ts'
 import { formatCount } from '../../util/format.ts'
 import { withDataFiles } from '../common/data-files.ts'
 import { knownShape } from '../common/known-models.ts'
@@ -11,7 +11,6 @@ import { type LogicColdStartConfig, logicColdStartSchema } from './config.ts'
 import { logicModelConfig } from './model.ts'
 import { presets } from './presets.ts'
 import { coldStartVocabulary, demonstrations } from './recipe.ts'
-import { runLogicColdStart } from './run.ts'
 
 const plan = (config: LogicColdStartConfig): RunPlan => {
   const { model, batch, steps, curriculum, wording, start } = config
@@ -39,7 +38,8 @@ export const logicColdStart: RecipeEntry<LogicColdStartConfig> = withDataFiles(
     schema: logicColdStartSchema,
     presets,
     plan,
-    run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicColdStart(config, options),
+    run: async ({ recipe: _recipe, out: _out, ...config }, options) =>
+      (await import('./run.ts')).runLogicColdStart(config, options),
   },
   ({ evaluation: { realFile } }) => [{ path: realFile }],
 )

@@ -5,8 +5,8 @@ import { withDataFiles } from '../common/data-files.ts'
 import { knownShape } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { supervisedMachine } from '../common/supervised-plan.ts'
+import { checkLogicRubricStart } from './check.ts'
 import { type LogicRubricStartConfig, logicRubricStartSchema } from './config.ts'
-import { checkLogicRubricStart, runLogicRubricStart } from './run.ts'
 
 const plan = (config: LogicRubricStartConfig): RunPlan => {
   checkLogicRubricStart(config, 'plan')
@@ -48,5 +48,6 @@ export const logicRubricStart: RecipeEntry<LogicRubricStartConfig> = withDataFil
     },
   },
   plan,
-  run: ({ recipe: _recipe, out: _out, ...config }, options) => runLogicRubricStart(config, options),
+  run: async ({ recipe: _recipe, out: _out, ...config }, options) =>
+    (await import('./run.ts')).runLogicRubricStart(config, options),
 })

@@ -10,21 +10,22 @@ import { encodeResponse } from '../../tasks/logic/format.ts'
 import {
   logicEvidenceOf,
   logicRubricAutomaton,
+  logicThinkingTask,
   readLogicCriterion,
   readLogicResponse,
 } from '../../tasks/logic/thinking/index.ts'
 import { LOGIC_TOKENS } from '../../tasks/logic/vocabulary.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { isMet } from '../../tasks/thinking-grammar/grammar.ts'
 import { Rng } from '../../util/rng.ts'
 import { drawResponses, scoreResponses } from '../checklist/evaluate.ts'
-import { LogicThinkingTask } from '../reasoning/logic.ts'
 import type { LogicRubricPhase } from './config.ts'
 import { logicHints } from './demonstrations.ts'
 import { LOGIC_RUBRIC_TEST_SEED, logicProblems } from './problems.ts'
 
-const task = new LogicThinkingTask()
+const { thinking, rubricator, ...asked } = logicThinkingTask()
+const task = scored(asked)
 
 /** Unseen problems, the same for every run with the same settings of problems. */
 export const testProblems = ({
@@ -51,7 +52,7 @@ const followed = (
   tokens: Int32Array,
   config: LogicRubricPhase,
 ): ScoredResponse => {
-  const response = task.read(tokens)
+  const response = thinking.read(tokens)
   const evidence = logicEvidenceOf(problem, response.thinking, null)
   const verdicts = hintsOf(problem, config).map(
     ({ text, points }): Verdict => ({
@@ -100,9 +101,8 @@ export const evaluateLogicRoles = async (
       maxTokens,
       prompt: problem => task.prompt(problem),
       grade: async (problem, tokens) => {
-        const response = task.read(tokens)
-        shown.push(task.masked(problem, response))
-        return (await task.gradeAnswers([{ problem, response }]))[0]
+        shown.push(rubricator.masked(problem, thinking.read(tokens)))
+        return (await task.grade([{ problem, tokens }]))[0]
       },
     },
     {
@@ -114,7 +114,7 @@ export const evaluateLogicRoles = async (
     {
       set: 'rubrics',
       maxTokens: rubricTokens,
-      prompt: (problem, i) => task.rubricatorPrompt(problem, shown[i * samples]),
+      prompt: (problem, i) => rubricator.prompt(problem, shown[i * samples]),
       grade: (_problem, tokens) => rubricGrade(tokens, config),
     },
   ]
@@ -126,7 +126,7 @@ export const evaluateLogicRoles = async (
       prompt(problem, order.get(problem)!),
     )
     const graded = {
-      name: (problem: LogicTaskExample) => task.name(problem),
+      id: task.id,
       grade: (items: readonly { problem: LogicTaskExample; tokens: Int32Array }[]) =>
         Promise.all(items.map(({ problem, tokens }) => grade(problem, tokens))),
     }

@@ -2,7 +2,8 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
+import type { TaskWith } from '../../tasks/task.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { Rng } from '../../util/rng.ts'
 import type { LabelledRow } from '../learned-verifier/labels.ts'
@@ -12,8 +13,7 @@ export const judgedText = ({ thinking, answer }: ThoughtResponse): string =>
   answer === '' ? thinking : `${thinking}\n${answer}`
 
 export interface LabelSource<Problem> {
-  task: RubricatorTask<Problem>
-  exact: ThinkingVerifier<Problem>
+  task: TaskWith<Problem, 'thinking' | 'rubricator'>
   /** Question i of a stream that training and tests do not see. */
   problem(index: number): Problem
   /** A sentence that the verifier can decide. */
@@ -33,9 +33,10 @@ const CRITERIA = 6
 /** Rows {criterion, prompt, response, met}; final answers are masked, as verifiers have them. */
 const labelResponses = async <Problem>(
   policy: Policy,
-  { task, exact, problem, draw }: LabelSource<Problem>,
+  { task, problem, draw }: LabelSource<Problem>,
   { count, maxTokens, seed }: LabelSettings,
 ): Promise<LabelledRow[]> => {
+  const { thinking, rubricator } = task
   const problems = Array.from({ length: Math.ceil(count / CRITERIA) }, (_, i) => problem(i))
   const samples = await policy.sample({
     prompts: problems.map(own => task.prompt(own)),
@@ -49,9 +50,9 @@ const labelResponses = async <Problem>(
       { length: CRITERIA },
       (_, k): Criterion => ({ id: String(k), text: draw(own, rng), points: 1 }),
     )
-    return { problem: own, response: task.masked(own, task.read(tokens)), rubric: { criteria } }
+    return { problem: own, response: rubricator.masked(own, thinking.read(tokens)), rubric: { criteria } }
   })
-  const verdicts = await exact.verify(items)
+  const verdicts = await thinking.exact!.verify(items)
   const rows = items.flatMap(({ problem: own, response, rubric: { criteria } }, i) =>
     criteria.flatMap(({ text }, k): LabelledRow[] => {
       const { met } = verdicts[i][k]

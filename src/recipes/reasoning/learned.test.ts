@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { type ArithmeticProblem, arithmeticProblem } from '../../tasks/arithmetic/index.ts'
+import { type ArithmeticProblem, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
 import { partThinking, type VerifierItem } from '../../tasks/thinking.ts'
 import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
 import { agreementBySign, agreementFigures, type Compared } from './agreement.ts'
-import { ArithmeticTask, ArithmeticVerifier } from './arithmetic.ts'
 import { judgedText } from './labels.ts'
 import { LearnedThinkingVerifier } from './learned.ts'
 
-const task = new ArithmeticTask()
+const task = arithmeticTask()
 const criterion = (text: string, points = 1): Criterion => ({ id: text, text, points })
 
 const itemOf = (index: number, thinking: string, criteria: Criterion[]): VerifierItem<ArithmeticProblem> => ({
@@ -113,9 +112,12 @@ describe('a verifier that learnt from labels', () => {
     const items = Array.from({ length: 60 }, (_, i) => {
       const item = itemOf(i, thinking(i % 2 === 0, i % 10), [criterion('never checks anything', -1)])
       const calculation = `1 + 1 = 2\n${item.response.thinking}`
-      return { ...item, response: task.masked(item.problem, partThinking(`${calculation}\n</think>`)) }
+      return {
+        ...item,
+        response: task.rubricator.masked(item.problem, partThinking(`${calculation}\n</think>`)),
+      }
     })
-    const exact = new ArithmeticVerifier()
+    const exact = task.thinking.exact!
     const truth = await exact.verify(items)
     expect(truth.filter(([{ met }]) => met)).toHaveLength(30)
     const rows = items.map(({ problem, response }, i) => ({

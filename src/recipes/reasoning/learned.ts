@@ -1,7 +1,8 @@
 /** @file A model that learnt to verify, in place of execution. */
 
 import type { Verdict } from '../../rubric/criterion.ts'
-import type { ThinkingTask, ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
 import { RecentMap } from '../../util/recent-map.ts'
 import type { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { judgedText } from './labels.ts'
@@ -15,11 +16,11 @@ const MOST_KNOWN = 100_000
  */
 export class LearnedThinkingVerifier<Problem> implements ThinkingVerifier<Problem> {
   readonly #learned: Pick<LearnedVerifier, 'grade'>
-  readonly #task: Pick<ThinkingTask<Problem>, 'question'>
+  readonly #task: Pick<Task<Problem>, 'question'>
   readonly #known = new RecentMap<string, Verdict>(MOST_KNOWN)
   readonly #underWay = new Map<string, Promise<Verdict>>()
 
-  constructor(learned: Pick<LearnedVerifier, 'grade'>, task: Pick<ThinkingTask<Problem>, 'question'>) {
+  constructor(learned: Pick<LearnedVerifier, 'grade'>, task: Pick<Task<Problem>, 'question'>) {
     this.#learned = learned
     this.#task = task
   }

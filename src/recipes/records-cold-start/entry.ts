@@ -2,9 +2,9 @@
 
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { checkRecordsColdStart } from './check.ts'
 import { type RecordsColdStartConfig, recordsColdStartSchema } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
-import { checkRecordsColdStart, runRecordsColdStart } from './run.ts'
 
 const plan = (config: RecordsColdStartConfig): RunPlan => {
   const source = checkRecordsColdStart(config)
@@ -35,5 +35,6 @@ export const recordsColdStart: RecipeEntry<RecordsColdStartConfig> = {
     start: { summary: 'mixed habits of research, and reflections on them', config: {} },
   },
   plan,
-  run: ({ recipe: _recipe, out: _out, ...config }, options) => runRecordsColdStart(config, options),
+  run: async ({ recipe: _recipe, out: _out, ...config }, options) =>
+    (await import('./run.ts')).runRecordsColdStart(config, options),
 }

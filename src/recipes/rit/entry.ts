@@ -5,7 +5,6 @@ import type { RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
 import { presets } from './presets.ts'
-import { runRit } from './run.ts'
 
 export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
   {
@@ -14,7 +13,7 @@ export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
     schema: ritSchema,
     presets,
     plan: planRit,
-    run: (config, options) => runRit(config, options),
+    run: async (config, options) => (await import('./run.ts')).runRit(config, options),
   },
   ({ task, rubric }) => [
     { path: rubric.file },

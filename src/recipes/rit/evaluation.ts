@@ -5,6 +5,8 @@ import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, EvalSample, Score } from '../../runs/rows.ts'
+import type { ThinkingTask } from '../../tasks/scored-response.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
@@ -34,28 +36,30 @@ export interface RitEvaluation<Problem> {
 export const evaluation =
   <Problem>(config: RitConfig, { policy, kit, rubricOf, earlier }: RitEvaluation<Problem>): Evaluate =>
   async (step, last) => {
+    const { task } = kit
     const { samples: most, samplesBetween, temperature, topK, topP } = config.evaluation
     const between = step > 0 && !last
     const samples = between ? samplesBetween : most
-    const problems = kit.test.slice(0, testProblems(config, step, last))
+    const problems = mainTest(task)[1].slice(0, testProblems(config, step, last))
     const { maxTokens } = config.rollout
     const sampling = {
       maxTokens,
       temperature,
       topK,
       topP,
-      stopTokens: kit.task.stopTokens,
+      stopTokens: task.stopTokens,
       seed: 'evaluation',
     }
-    const drawn = await drawResponses(policy, problems, { samples, sampling }, own => kit.task.prompt(own))
+    const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
     const items = drawn.map(({ prompt, tokens }, i) => ({
       problem: problems[prompt],
-      response: kit.task.read(tokens),
+      tokens,
+      response: task.thinking.read(tokens),
       key: `evaluation/${prompt}/${i % samples}`,
     }))
-    const oracleOf = (problem: Problem): Rubric => kit.oracle ?? rubricOf(problem)
+    const oracleOf = (problem: Problem): Rubric => task.thinking.oracle ?? rubricOf(problem)
     const [answers, verdicts] = await Promise.all([
-      kit.task.gradeAnswers(items),
+      task.grade(items),
       verifyThinking(kit.truth, items, oracleOf),
     ])
     if (step === 0) {
@@ -71,13 +75,13 @@ export const evaluation =
         return typeof score === 'number' ? [score] : []
       })
       const judged = JUDGES.map(judge => {
-        const rubric = rubricFor(judge, kit, problems[p])
+        const rubric = rubricFor(judge, task, problems[p])
         const scores = known.flatMap(i => judgedBy(judge, rubric, answers[i].verdicts, items[i].key) ?? [])
         return [judge.name, scores.length > 0 ? mean(scores) : null] as const
       })
       const scores: Scores = {
         ...answerScores(
-          kit,
+          task,
           known.map(i => answers[i].score!),
         ),
         thinking: thoughts.length > 0 ? mean(thoughts) : null,
@@ -86,14 +90,14 @@ export const evaluation =
           thinkingScore(oracleOf(problems[p]), items[own[0]].response, verdicts[own[0]]),
         ),
         thinkingWords: wordCount(items[own[0]].response.thinking),
-        ...(!between && kit.scriptedJudges && Object.fromEntries(judged)),
+        ...(!between && task.thinking.exact && Object.fromEntries(judged)),
       }
-      return [{ id: kit.task.name(problems[p]), scores: present(scores) }]
+      return [{ id: task.id(problems[p]), scores: present(scores) }]
     }
     const rows = problems.flatMap((_, p) => ofProblem(p))
     const row: EvalRow = {
       step,
-      set: kit.testName,
+      set: mainTest(task)[0],
       n: rows.length,
       samples,
       temperature,
@@ -102,27 +106,27 @@ export const evaluation =
         thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
         wellFormed: { value: mean(answers.map(({ wellFormed }) => Number(wellFormed))) },
       },
-      primary: primaryOf(kit),
+      primary: primaryOf(task),
       scoreNames: SCORE_NAMES,
       responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
       criteria: satisfaction(answers),
       items: rows,
     }
-    const firsts = new Map(problems.map((problem, p) => [kit.task.name(problem), p]))
+    const firsts = new Map(problems.map((problem, p) => [task.id(problem), p]))
     const sampleOf = (id: string): EvalSample | null => {
       const p = firsts.get(id)
       if (p === undefined) return null
       const i = p * samples
       const { score, verdicts: own } = answers[i]
       return {
-        prompt: kit.show(kit.task.prompt(problems[p])),
+        prompt: task.show(task.prompt(problems[p])),
         response: items[i].response.text,
         reward: score,
         answer: items[i].response.answer,
-        ...(kit.binary && { correct: score === 1 }),
+        ...(task.isBinary && { correct: score === 1 }),
         ...judgedFields(
           { rubric: oracleOf(problems[p]), verdicts: verdicts[i] },
-          { rubric: kit.answerRubric(problems[p]), verdicts: own },
+          { rubric: task.rubric(problems[p]), verdicts: own },
         ),
       }
     }
@@ -133,12 +137,12 @@ export const evaluation =
 /** What a judge looks at: training's at what training pays for. */
 const rubricFor = <Problem>(
   judge: ScriptedJudge,
-  { answerRubric, heldOutRubric = answerRubric }: RitTask<Problem>,
+  { rubric, thinking: { heldOutRubric } }: ThinkingTask<Problem>,
   problem: Problem,
-): Rubric => (judge === TRAINING_JUDGE ? answerRubric(problem) : heldOutRubric(problem))
+): Rubric => (judge === TRAINING_JUDGE ? rubric(problem) : (heldOutRubric ?? rubric(problem)))
 
 /** What the score of an answer is called: right or wrong, or by how much. */
-const primaryOf = ({ binary }: Pick<RitTask<never>, 'binary'>): string => (binary ? 'accuracy' : 'rubric')
+const primaryOf = ({ isBinary }: Pick<Task<never>, 'isBinary'>): string => (isBinary ? 'accuracy' : 'rubric')
 
 const SCORE_NAMES = {
   rubric: 'rubric score',
@@ -151,10 +155,10 @@ const SCORE_NAMES = {
  * Scores of a problem's answers: pass@k of right ones, the best of k of open ones (spec 3.6), by unbiased estimators.
  * @param scores one a sample
  */
-const answerScores = ({ binary }: Pick<RitTask<never>, 'binary'>, scores: readonly number[]): Scores => {
+const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: readonly number[]): Scores => {
   const k = Math.min(MOST_DRAWS, scores.length)
   const average = mean(scores)
-  if (!binary)
+  if (!isBinary)
     return { rubric: average, 'pass@1': average, [`avg@${k}`]: average, [`max@${k}`]: bestOfN(scores, k) }
   const right = scores.filter(score => score === 1).length
   return {

@@ -5,6 +5,7 @@ import type { Credited, Groups } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { Task } from '../../tasks/task.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
@@ -14,7 +15,6 @@ import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
-import type { RitTask } from './task.ts'
 import type { RitGrade } from './thinking.ts'
 
 const meanOf = (values: readonly (number | null)[]): number | null => {
@@ -27,7 +27,7 @@ export const wordCount = (text: string): number => text.split(/\s+/).filter(word
 
 /** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
 export const ritFigures = <Problem>(
-  { binary }: Pick<RitTask<Problem>, 'binary'>,
+  { isBinary }: Pick<Task<Problem>, 'isBinary'>,
   rubricOf: (problem: Problem) => Rubric,
   groups: Groups<RitRollout<Problem>>,
 ): Omit<MetricsRow, 'step'> => {
@@ -40,7 +40,7 @@ export const ritFigures = <Problem>(
     ...rewardFigures(groups),
     thinking: part('thinking'),
     response,
-    ...(binary ? { accuracy: response } : { rubric: response }),
+    ...(isBinary ? { accuracy: response } : { rubric: response }),
     fused: part('fused'),
     gateBites: mean(all.map(({ fusion }) => Number(fusion.bit))),
     noRubric: all.filter(({ fusion, problem }) => fusion.fellBack || rubricOf(problem).criteria.length === 0)
@@ -114,7 +114,7 @@ export const judgedFields = (thinking: Judged, answer: Judged): ReturnType<typeo
 
 /** A rollout as it is kept for reading. */
 export const rolloutRow = <Problem>(
-  { task, show, binary, answerRubric }: Pick<RitTask<Problem>, 'task' | 'show' | 'binary' | 'answerRubric'>,
+  { id, show, isBinary, rubric }: Pick<Task<Problem>, 'id' | 'show' | 'isBinary' | 'rubric'>,
   step: number,
   item: Credited<Problem, RitGrade>,
   rubricOf: (problem: Problem) => Rubric,
@@ -122,17 +122,17 @@ export const rolloutRow = <Problem>(
   const { problem, rollout, grade, parts } = item
   return {
     ...rolloutFields(step, item),
-    problemId: task.name(problem),
+    problemId: id(problem),
     prompt: show(rollout.sampledFrom ?? rollout.prompt),
     response: grade.response.text,
     ...tokenFields(item, grade.response.text, show),
     answer: grade.response.answer,
-    ...(binary && { correct: grade.answer.score === 1 }),
+    ...(isBinary && { correct: grade.answer.score === 1 }),
     parts,
     flags: { ...(!grade.response.closed && { neverEnded: 1 }) },
     ...judgedFields(
       { rubric: rubricOf(problem), verdicts: grade.verdicts, leftOut: grade.leftOut },
-      { rubric: answerRubric(problem), verdicts: grade.answer.verdicts },
+      { rubric: rubric(problem), verdicts: grade.answer.verdicts },
     ),
   }
 }

@@ -3,7 +3,7 @@ import { HashedNgrams, RubricBank } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
-import { partThinking, type ThoughtItem } from '../../tasks/thinking.ts'
+import { partThinking, type Thinking } from '../../tasks/thinking.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import type { Io } from '../../train/rollout.ts'
 import { LessonMemory } from '../common/lessons-memory.ts'
@@ -24,7 +24,7 @@ const tokensOf = (text: string) => text.split(' ').map(word => WORDS.indexOf(wor
 const textOf = (tokens: ArrayLike<number>) => Array.from(tokens, token => WORDS[token]).join(' ')
 
 /** A hint is a token: 100 and the number of its characters. */
-const kit = (hinted?: RitTask<number>['hinted']): RitTask<number> => {
+const kit = (hinted?: Thinking<number>['hinted']): RitTask<number> => {
   const verifier = {
     verify: async (items: readonly { response: { thinking: string } }[]) =>
       items.map(({ response }) => [
@@ -33,31 +33,34 @@ const kit = (hinted?: RitTask<number>['hinted']): RitTask<number> => {
   }
   return {
     task: {
-      name: problem => `problem ${problem}`,
+      ...{ train: [0], tests: { test: [0] }, label: 'numbers', notes: [] },
+      id: problem => `problem ${problem}`,
       question: problem => `what of ${problem}?`,
       prompt: (problem, hints = []) => [problem, ...hints.map(({ text }) => 100 + text.length)],
-      read: tokens => partThinking(textOf(tokens)),
-      gradeAnswers: async (items: readonly ThoughtItem<number>[]) =>
-        items.map(({ response: { answer } }) => ({
-          score: answer === '10' ? 1 : 0.3,
-          verdicts: [
-            { criterionId: 'a', met: answer === '10', source: 'rule' as const },
-            { criterionId: 'b', met: answer !== '', source: 'rule' as const },
-          ],
-          wellFormed: true,
-        })),
+      show: textOf,
+      rubric: () => ANSWERS,
+      grade: async items =>
+        items.map(({ tokens }) => {
+          const { answer } = partThinking(textOf(tokens))
+          return {
+            score: answer === '10' ? 1 : 0.3,
+            verdicts: [
+              { criterionId: 'a', met: answer === '10', source: 'rule' as const },
+              { criterionId: 'b', met: answer !== '', source: 'rule' as const },
+            ],
+            wellFormed: true,
+          }
+        }),
+      thinking: { read: tokens => partThinking(textOf(tokens)), ...(hinted && { hinted }) },
     },
-    ...{ train: [0], test: [0], testName: 'test', orderLabel: 'numbers', binary: false },
-    ...{ verifier, truth: verifier, bank: [], scriptedJudges: true, notes: [], show: textOf },
-    ...(hinted && { hinted }),
-    answerRubric: () => ANSWERS,
+    ...{ verifier, truth: verifier },
     close: async () => {},
   }
 }
 
 const RESPONSES = ['so </think> 10', 'so </think> 3', 'so </think> 3', 'good </think> 3'].map(tokensOf)
 
-const runOf = (config: RitConfig, hinted?: RitTask<number>['hinted']) => {
+const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
   const { memory: settings } = config
   const task = kit(hinted)
   const memory =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import type { ThinkingVerifier, ThoughtItem, VerifierItem } from '../../tasks/thinking.ts'
+import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
 import { partThinking } from '../../tasks/thinking.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { ritSchema } from './config.ts'
@@ -48,26 +48,25 @@ class WordVerifier implements ThinkingVerifier<number> {
 
 const kitOf = (verifier: WordVerifier): RitTask<number> => ({
   task: {
-    name: problem => `problem ${problem}`,
+    ...{ train: [0, 1], tests: { test: [0] }, label: 'numbers', notes: [] },
+    id: problem => `problem ${problem}`,
     question: problem => `what of ${problem}?`,
     prompt: (problem, hints = []) => [problem, ...hints.map(() => WORDS.indexOf('hint'))],
-    read: tokens => partThinking(textOf(tokens)),
-    gradeAnswers: async (items: readonly ThoughtItem<number>[]) =>
-      items.map(({ response: { answer, closed } }) => ({
-        score: closed ? Number(answer) / 10 : 0,
-        verdicts: [{ criterionId: 'right', met: closed && answer === '10', source: 'rule' }],
-        wellFormed: closed,
-      })),
+    show: textOf,
+    rubric: () => ANSWERS,
+    grade: async items =>
+      items.map(({ tokens }) => {
+        const { answer, closed } = partThinking(textOf(tokens))
+        return {
+          score: closed ? Number(answer) / 10 : 0,
+          verdicts: [{ criterionId: 'right', met: closed && answer === '10', source: 'rule' }],
+          wellFormed: closed,
+        }
+      }),
+    thinking: { read: tokens => partThinking(textOf(tokens)), bank: RUBRIC.criteria },
   },
-  train: [0, 1],
-  test: [0],
-  testName: 'test',
-  orderLabel: 'numbers',
-  binary: false,
   verifier,
   truth: verifier,
-  answerRubric: () => ANSWERS,
-  bank: RUBRIC.criteria,
   stepVerdicts: async items =>
     items.map(({ response }) =>
       response.thinking
@@ -75,9 +74,6 @@ const kitOf = (verifier: WordVerifier): RitTask<number> => ({
         .filter(Boolean)
         .map(word => word === 'good'),
     ),
-  scriptedJudges: true,
-  show: textOf,
-  notes: [],
   close: async () => {},
 })
 

@@ -26,7 +26,7 @@ import {
   type Groups,
   type Rollout,
 } from '../../rl/rollout.ts'
-import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
@@ -67,22 +67,19 @@ export const rit = <Problem>(
   { policy, problem, kit, rubricOf, evaluate, memory = null, room }: RitParts<Problem>,
 ): Recipe<RitRolled<Problem>> => {
   const { rollout, ratio, critic, fusion, reward } = config
+  const { task } = kit
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
   /** What the rewards of a step leave out of a problem's rubric of thinking. */
   const leftOut = (step: number, own: Problem) =>
-    leftOutOf(config, rubricOf(own).criteria, step, kit.task.name(own))
+    leftOutOf(config, rubricOf(own).criteria, step, task.id(own))
 
   const gradeIn = (step: number) => (items: readonly GradeItem<Problem>[]) =>
     gradeThoughts(
       config,
       kit,
       rubricOf,
-      items.map(({ problem: own, rollout: { tokens, key } }) => ({
-        problem: own,
-        response: kit.task.read(tokens),
-        key,
-      })),
+      items.map(({ problem: own, rollout: { tokens, key } }) => ({ problem: own, tokens, key })),
       own => leftOut(step, own),
     )
 
@@ -90,9 +87,8 @@ export const rit = <Problem>(
   const scaffolded = (step: number, problems: readonly Problem[], recalled: Recalled | null) => {
     const { scaffold } = config
     const whole = {
-      criteria: (own: Problem) => kit.answerRubric(own).criteria,
-      plain: (own: Problem) => kit.task.prompt(own),
-      scaffolded: (own: Problem, hints: readonly Criterion[]) => kit.task.prompt(own, hints),
+      criteria: (own: Problem) => task.rubric(own).criteria,
+      prompt: task.prompt,
     }
     const shown = memory && recalled ? memory.scaffold(whole, problems, recalled, room) : whole
     return scaffold && scaffoldedPrompts({ ...config, scaffold }, shown, problems, { label: 'rit', step })
@@ -110,9 +106,9 @@ export const rit = <Problem>(
   /** Verdicts on what a hint may be. */
   const attemptsOf = (group: readonly Graded<Problem, RitGrade>[]): Attempts<Problem> => {
     const [{ problem: own }] = group
-    const { hinted = 'answers' } = kit
+    const { hinted = 'answers' } = task.thinking
     const answers = {
-      criteria: kit.answerRubric(own).criteria,
+      criteria: task.rubric(own).criteria,
       verdicts_G: group.map(({ grade: { answer } }) => answer.verdicts),
     }
     const thinking = {
@@ -139,7 +135,7 @@ export const rit = <Problem>(
         const own = problems[p]
         const thoughts = rollouts.map(({ tokens, key }) => ({
           key,
-          thinking: kit.task.read(tokens).thinking,
+          thinking: task.thinking.read(tokens).thinking,
         }))
         const rubric = withoutCriteria(rubricOf(own), leftOut(step, own)?.ids ?? new Set())
         judging[p] = scoreThinkingTogether(config, groupThinking!, own, thoughts, rubric)
@@ -148,13 +144,13 @@ export const rit = <Problem>(
       }
       const graded = await io.rollOut({
         problems,
-        prompt: own => kit.task.prompt(own),
+        prompt: own => task.prompt(own),
         sampledFrom: scaffolded(step, problems, recalled),
         ratio,
         samples: rollout.samples,
-        sampling: samplingOf(config, kit.task.stopTokens),
+        sampling: samplingOf(config, task.stopTokens),
         grade: gradeIn(step),
-        gradeBatch: kit.gradeBatch,
+        gradeBatch: task.gradeBatch,
         ...(isTogether && { onGroup }),
         last: true,
       })
@@ -187,7 +183,7 @@ export const rit = <Problem>(
       return {
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
-          ...ritFigures(kit, rubricOf, groups),
+          ...ritFigures(task, rubricOf, groups),
           ...droppedFigures(config, rubricOf, groups),
           ...remembered,
           alpha,
@@ -195,7 +191,7 @@ export const rit = <Problem>(
           ...(critic && { valueError: valueErrorOf(credited) }),
           ...(kit.figures && { time: kit.figures() }),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(kit, step, item, rubricOf)),
+        rollouts: learntFrom(credited, item => rolloutRow(task, step, item, rubricOf)),
         // What is fused must not rise at the cost of the answers: they are watched on their own.
         ...(reward !== 'response' && { heldOut: answersOf(credited) }),
       }

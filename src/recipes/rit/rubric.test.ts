@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Rubric } from '../../rubric/criterion.ts'
 import type { RubricItem } from '../../rubric/formats/index.ts'
-import type { ThinkingTask } from '../../tasks/thinking.ts'
 import { fileRubrics, rubricsOf } from './rubric.ts'
 
 let folder: string
@@ -25,10 +24,8 @@ const PROBLEMS: Problem[] = [
 ]
 
 const kit = {
-  task: {
-    name: ({ id }: Problem) => id,
-    question: ({ question }: Problem) => question,
-  } as ThinkingTask<Problem>,
+  id: ({ id }: Problem) => id,
+  question: ({ question }: Problem) => question,
   train: PROBLEMS,
 }
 

@@ -8,7 +8,9 @@ import type { Policy } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { type RubricItem, readRubricFile, writeRubricFile } from '../../rubric/formats/index.ts'
 import { lintRubric } from '../../rubric/lint.ts'
-import type { ThoughtItem } from '../../tasks/thinking.ts'
+import type { ThinkingTask } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { Thinking, ThoughtItem } from '../../tasks/thinking.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
@@ -44,9 +46,9 @@ export const thinkingRubrics = async <Problem>(
   dir: string,
 ): Promise<ThinkingRubrics<Problem>> => {
   const path = join(dir, RUBRIC_FILE)
-  if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, kit)
+  if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, kit.task)
   const items = await makeRubrics(config, kit, policy)
-  const rubrics = rubricsOf(items, kit)
+  const rubrics = rubricsOf(items, kit.task)
   const about = items.map(item => ({ ...item, rubric: { ...item.rubric, about: 'thinking' as const } }))
   writeRubricFile(path, { format: 'native', layout: 'single', items: about })
   return rubrics
@@ -58,19 +60,18 @@ export const thinkingRubrics = async <Problem>(
  */
 export const rubricsOf = <Problem>(
   items: readonly RubricItem[],
-  { task, train }: Pick<RitTask<Problem>, 'task' | 'train'>,
+  { id, question, train }: Pick<Task<Problem>, 'id' | 'question' | 'train'>,
 ): ThinkingRubrics<Problem> => {
   if (items.length === 1) {
     const [{ rubric }] = items
     const ids = rubric.criteria.map(({ id }) => id).join(', ')
     return { of: () => rubric, note: `thinking is judged by ${rubric.criteria.length} criteria (${ids})` }
   }
-  const byId = new Map(items.map(({ id, rubric }) => [id, rubric]))
+  const byId = new Map(items.map(item => [item.id, item.rubric]))
   const byQuestion = new Map(
     items.flatMap(({ prompt, rubric }) => (prompt?.length ? [[prompt.at(-1)!.content.trim(), rubric]] : [])),
   )
-  const own = (problem: Problem) =>
-    byId.get(task.name(problem)) ?? byQuestion.get(task.question(problem).trim())
+  const own = (problem: Problem) => byId.get(id(problem)) ?? byQuestion.get(question(problem).trim())
   const known = train.filter(problem => own(problem) !== undefined).length
   if (known === 0)
     throw new ConfigError(
@@ -110,7 +111,7 @@ export const fileRubrics = (path: string): RubricItem[] => {
 export const checkFileRubrics = (
   path: string,
   { judge }: Pick<RitConfig, 'judge'>,
-  { assertExecutes }: Pick<RitTask<never>, 'assertExecutes'>,
+  { assertExecutes }: Pick<Thinking<never>, 'assertExecutes'>,
 ): void => {
   for (const { rubric } of fileRubrics(path)) {
     validateRules({ ...rubric, criteria: rubric.criteria.filter(hasRule) }, path)
@@ -130,7 +131,7 @@ export const checkFileRubrics = (
 /** @throws ConfigError for a source that the task does not have */
 export const checkRubricSource = (
   { rubric: { source, file } }: Pick<RitConfig, 'rubric'>,
-  kit: Pick<RitTask<never>, 'oracle' | 'bank'>,
+  { oracle, bank = [] }: Pick<Thinking<never>, 'oracle' | 'bank'>,
 ): void => {
   const lacks = (what: string) => {
     throw new ConfigError(`rubric.source: expected ${what} for "${source}", got none`, {
@@ -142,8 +143,8 @@ export const checkRubricSource = (
     throw new ConfigError(`rubric.file: expected nothing with rubric.source "${source}", got ${file}`, {
       hint: 'set rubric.source to "file", or rubric.file to null',
     })
-  if (source === 'oracle' && !kit.oracle) lacks('a task whose good thinking is known')
-  if (['random', 'initial', 'refined'].includes(source) && kit.bank.length === 0)
+  if (source === 'oracle' && !oracle) lacks('a task whose good thinking is known')
+  if (['random', 'initial', 'refined'].includes(source) && bank.length === 0)
     lacks('a task with a bank of criteria')
 }
 
@@ -163,18 +164,16 @@ const makeRubric = async <Problem>(
   policy: Policy,
 ): Promise<Rubric> => {
   const { source, criteria } = config.rubric
+  const { oracle, bank = [] } = kit.task.thinking
   switch (source) {
     case 'none':
       return EMPTY
     case 'oracle':
-      return kit.oracle!
+      return oracle!
     case 'random':
       return {
         id: 'random',
-        criteria: new Rng(`random rubric/${config.seed}`).sample(
-          kit.bank,
-          Math.min(criteria, kit.bank.length),
-        ),
+        criteria: new Rng(`random rubric/${config.seed}`).sample(bank, Math.min(criteria, bank.length)),
       }
     default:
       return authored(config, kit, policy)
@@ -189,11 +188,12 @@ const authored = async <Problem>(
 ): Promise<Rubric> => {
   const { source, criteria, rounds, traces } = config.rubric
   const refined = source === 'refined'
-  const pairs = await tracePairs(config, kit, policy, refined ? traces.refined : traces.initial)
+  const pairs = await tracePairs(config, kit.task, policy, refined ? traces.refined : traces.initial)
   const items = pairs.flatMap(({ good, poor }) => [good, poor])
-  const rubric: Rubric = { criteria: [...kit.bank] }
+  const { bank: known = [] } = kit.task.thinking
+  const rubric: Rubric = { criteria: [...known] }
   const verdicts = await kit.verifier.verify(items.map(item => ({ ...item, rubric })))
-  const bank = kit.bank.map((criterion, k) => ({
+  const bank = known.map((criterion, k) => ({
     ...criterion,
     met: verdicts.map(own => own[k]?.met ?? null),
   }))
@@ -223,11 +223,12 @@ interface TracePair<Problem> {
 /** Responses of the start to a problem each: its best and its worst, of the problems where they are furthest apart. */
 const tracePairs = async <Problem>(
   config: RitConfig,
-  { task, train, orderLabel }: RitTask<Problem>,
+  task: ThinkingTask<Problem>,
   policy: Policy,
   count: number,
 ): Promise<TracePair<Problem>[]> => {
-  const order = shuffledPasses(train, `${orderLabel}/${config.seed}/traces`)
+  const { train, label } = task
+  const order = shuffledPasses(train, `${label}/${config.seed}/traces`)
   const problems = Array.from({ length: Math.min(config.rubric.problems, train.length) }, (_, i) => order(i))
   const samples = Math.max(2, config.rollout.samples)
   const drawn = await policy.sample({
@@ -238,9 +239,10 @@ const tracePairs = async <Problem>(
   })
   const items = drawn.map(({ prompt, tokens }) => ({
     problem: problems[prompt],
-    response: task.read(tokens),
+    tokens,
+    response: task.thinking.read(tokens),
   }))
-  const grades = await task.gradeAnswers(items)
+  const grades = await task.grade(items)
   const pairs = problems.flatMap((_, p): TracePair<Problem>[] => {
     const own = items
       .map((item, i) => ({ item, score: grades[i].score }))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics } from '../../runs/readers.ts'
-import type { ThinkingTask, ThinkingVerifier } from '../../tasks/thinking.ts'
+import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { check } from './check.ts'
 import { ritSchema } from './config.ts'
 import { ritEntry } from './entry.ts'
@@ -52,7 +52,7 @@ describe('a rubric of thinking with rules', () => {
         return criteria.map(({ id }) => ({ criterionId: id, met: false, source: 'llm' }))
       }),
   }
-  const task = { question: (problem: string) => problem } as ThinkingTask<string>
+  const task = { question: (problem: string) => problem }
   const rule = (id: string, word: string) => ({
     ...{ id, text: id, points: 1 },
     verifier: { kind: 'rule' as const, fn: 'contains', params: { any: [word] } },

@@ -2,7 +2,8 @@
 
 import { RULES, RuleGrader } from '../../grade/rules/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import type { ThinkingTask, ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
 
 /** Whether a criterion is decided by a rule of Gradus; a task's own predicates are none. */
 export const hasRule = ({ verifier }: Criterion): boolean =>
@@ -35,7 +36,7 @@ const merged = (
  */
 export const withRules = <Problem>(
   others: ThinkingVerifier<Problem>,
-  task: Pick<ThinkingTask<Problem>, 'question'>,
+  task: Pick<Task<Problem>, 'question'>,
 ): ThinkingVerifier<Problem> => {
   // Its workers start with the first rule.
   const rules = new RuleGrader()

@@ -13,7 +13,7 @@ import { judgeIdentity } from '../common/judge-identity.ts'
 import { memoryForHash } from '../common/lessons-config.ts'
 import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
-import { shuffledPasses } from '../common/problem-order.ts'
+import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
@@ -77,18 +77,18 @@ const learnTask = async <Problem>(
   { events = {} }: PhaseOptions,
 ): Promise<StepsResult> => {
   const { run, from, use } = open
+  const { task } = kit
   await use(Promise.resolve(kit))
-  for (const message of from === null ? kit.notes : []) {
+  for (const message of from === null ? task.notes : []) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
   const { critic, seed, model } = config
   const lora = model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
-  const { shows } = kit
   const memory = await openLessonMemory({
     memory: config.memory,
-    task: { question: (problem: Problem) => kit.task.question(problem), ...(shows && { shows }) },
+    task,
     seed,
     steps: config.steps,
     path: join(run.dir, LESSONS_FILE),
@@ -105,7 +105,7 @@ const learnTask = async <Problem>(
     const earlier = () => (existsSync(join(run.dir, 'evals.jsonl')) ? readEvals(run.dir) : [])
     return rit(config, {
       policy,
-      problem: shuffledPasses(kit.train, `${kit.orderLabel}/${seed}`),
+      problem: problemsOf(task, seed),
       kit,
       rubricOf,
       memory,

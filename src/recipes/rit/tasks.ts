@@ -3,35 +3,52 @@
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { modelPath } from '../../model/model-place.ts'
-import { type QuestionFigures, questionFigures } from '../../tasks/questions/index.ts'
+import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
+import { PackingWorld, thinkingPackingTask } from '../../tasks/checklist/index.ts'
+import {
+  openQuestions,
+  QUESTIONS_TEST,
+  type QuestionFigures,
+  questionFigures,
+} from '../../tasks/questions/index.ts'
+import { scored } from '../../tasks/scored-response.ts'
+import { mainTest, type TaskWith } from '../../tasks/task.ts'
+import type { Thinking } from '../../tasks/thinking.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { mean } from '../../util/statistics.ts'
 import { thoughtModelConfig } from '../checklist/packing.ts'
+import { openJudging } from '../common/judging.ts'
 import { shapeFolder } from '../common/remote.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
-import { arithmeticRit } from './arithmetic.ts'
 import type { RitConfig } from './config.ts'
-import { packingRit } from './packing.ts'
-import { QUESTIONS_TEST, questionsRit, thinkingJudges } from './questions.ts'
 import { withRules } from './ruled.ts'
 import type { RitTask } from './task.ts'
+import { type ThinkingJudges, thinkingJudges } from './thinking-judges.ts'
 
-type Use<Result> = <Problem>(kit: RitTask<Problem>) => Result
+/** Problems of arithmetic to test on; the same for every seed. */
+const TEST_PROBLEMS = 4096
+
+type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking'>) => Result
 
 /** Does something with a miniature, whose problems need no files and no model; null for questions. */
-const withMiniature = <Result>(config: RitConfig, use: Use<Result>): Result | null => {
-  if (config.task.kind === 'questions') return null
-  return config.task.kind === 'arithmetic' ? use(arithmeticRit(config)) : use(packingRit(config))
+const withMiniature = <Result>({ task, seed }: RitConfig, use: Use<Result>): Result | null => {
+  const { kind, world, operations, problems } = task
+  if (kind === 'questions') return null
+  if (kind === 'packing') return use(thinkingPackingTask(new PackingWorld(world)))
+  const drawn = (from: number | string, count: number) =>
+    Array.from({ length: count }, (_, i) => arithmeticProblem(from, i, { operations }))
+  const tests = { 'unseen problems': drawn(ARITHMETIC_TEST_SEED, TEST_PROBLEMS) }
+  return use(arithmeticTask({ train: drawn(seed, problems), tests }))
 }
 
 /** What is known of good thinking about the task before it is opened. */
-export const knownOf = (config: RitConfig): Pick<RitTask<never>, 'oracle' | 'bank' | 'assertExecutes'> =>
-  withMiniature(config, ({ oracle, bank, assertExecutes }) => ({ oracle, bank, assertExecutes })) ?? {
-    bank: [],
-  }
+export const knownOf = (config: RitConfig): Pick<Thinking<never>, 'oracle' | 'bank' | 'assertExecutes'> =>
+  withMiniature(config, ({ thinking: { oracle, bank, assertExecutes } }) => ({
+    ...{ oracle, bank, assertExecutes },
+  })) ?? {}
 
 export const testNameOf = (config: RitConfig): string =>
-  withMiniature(config, ({ testName }) => testName) ?? QUESTIONS_TEST
+  withMiniature(config, task => mainTest(task)[0]) ?? QUESTIONS_TEST
 
 /**
  * Opens the configured task with its judges.
@@ -42,17 +59,42 @@ export const testNameOf = (config: RitConfig): string =>
 export const openTask = <Result>(
   config: RitConfig,
   folder: string,
-  use: Use<Result>,
+  use: <Problem>(kit: RitTask<Problem>) => Result,
   model?: ChatModel,
 ): Result => {
-  const ruled: Use<Result> = kit => use({ ...kit, verifier: withRules(kit.verifier, kit.task) })
-  return (
-    withMiniature(config, kit =>
-      ruled(
-        config.judge === null ? kit : { ...kit, gradeBatch: 1, ...thinkingJudges(config, kit.task, model) },
-      ),
-    ) ?? ruled(questionsRit(config, folder, model))
-  )
+  const opened = <Problem>(
+    { thinking, ...task }: TaskWith<Problem, 'thinking'>,
+    judges: Partial<ThinkingJudges<Problem>> = {},
+  ) => {
+    const { exact, stepVerdicts } = thinking
+    const verifier = judges.verifier ?? exact!
+    return use<Problem>({
+      ...{ stepVerdicts, close: async () => {}, ...judges },
+      // Each response goes to the judge as soon as it is finished.
+      task: { ...scored(task), thinking, ...(judges.verifier && { gradeBatch: 1 }) },
+      verifier: withRules(verifier, task),
+      truth: exact ?? verifier,
+    })
+  }
+  const { judge } = config
+  const own = withMiniature(config, task => opened(task, judge ? thinkingJudges(config, task, model) : {}))
+  if (own !== null) return own
+  const answers = openJudging(judge, model)
+  const questions = openQuestions({
+    task: config.task.questions,
+    folder,
+    maxTokens: config.rollout.maxTokens,
+    ...(judge !== null && { grader: answers.grader }),
+  })
+  const judges = thinkingJudges(config, questions, model)
+  return opened(questions, {
+    ...judges,
+    figures: () => ({ ...answers.figures(), ...judges.figures() }),
+    async close() {
+      await answers.close()
+      await judges.close()
+    },
+  })
 }
 
 /** The model that a cold start would make for the task; questions have none. */
@@ -69,16 +111,17 @@ export type TaskFigures = Pick<
 
 /** Sizes of the data; prompts with all that a scaffold shows where there is one. @throws DataError for files that cannot be used */
 export const taskFigures = (config: RitConfig): TaskFigures =>
-  withMiniature(config, ({ task, train, test, answerRubric }): TaskFigures => {
+  withMiniature(config, (task): TaskFigures => {
+    const [, test] = mainTest(task)
     const measured = test.slice(0, MEASURED)
     const lengths = measured.map(problem => {
       const { scaffold, memory } = config
       const showsRubric = scaffold !== null && (memory.kind === 'none' || memory.show === 'beside')
-      const hints = showsRubric ? answerRubric(problem).criteria : []
+      const hints = showsRubric ? task.rubric(problem).criteria : []
       return task.prompt(problem, hints).length
     })
     return {
-      train: train.length,
+      train: task.train.length,
       test: test.length,
       promptTokens: mean(lengths),
       longestPrompt: Math.max(...lengths),

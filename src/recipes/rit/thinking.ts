@@ -4,7 +4,7 @@ import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { LeftOut, ScoredResponse } from '../../tasks/scored-response.ts'
+import type { LeftOut, ResponseItem, ScoredResponse } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
@@ -76,11 +76,12 @@ export const gradeThoughts = async <Problem>(
   { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
   kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
   rubricOf: (problem: Problem) => Rubric,
-  items: readonly ThoughtItem<Problem>[],
+  rollouts: readonly ResponseItem<Problem>[],
   leftOut: LeftOutOf<Problem> = () => undefined,
 ): Promise<RitGrade[]> => {
+  const items = rollouts.map(item => ({ ...item, response: kit.task.thinking.read(item.tokens) }))
   const [answers, thoughts] = await Promise.all([
-    kit.task.gradeAnswers(items),
+    kit.task.grade(rollouts),
     thinkingBy === 'steps'
       ? scoreSteps(kit, items)
       : thinkingBy === 'group'

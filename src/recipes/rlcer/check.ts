@@ -1,22 +1,20 @@
 /** @file What a run of rlcer refuses before it trains; its plan refuses the same. */
 
+import { fewestTokens } from '../../model/automaton.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
+import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { checkArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
+import { checkArithmeticColdStart } from '../arithmetic-cold-start/check.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
-import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RlcerConfig } from './config.ts'
-import { fileQuestions } from './file-questions.ts'
-import { logicQuestions } from './logic-questions.ts'
-import type { Questions } from './questions.ts'
-import type { ArithmeticConfig, LogicConfig, QuestionsConfig } from './task-config.ts'
+import { withMiniature, withTask } from './tasks.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
@@ -41,35 +39,19 @@ export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunPart
     purpose,
   )
   checkVerifier(config, purpose, parts)
-  if (task.kind === 'arithmetic') checkArithmetic(task, config, given)
-  else if (task.kind === 'logic') checkLogic(task, config, given)
-  else checkFiles(task, config, given, purpose)
+  if (task.kind !== 'questions') checkMiniature(config, given)
+  // What is there of files and model is read.
+  else if (given !== null && ![task.file, task.testFile].some(file => file && comesLater(file, purpose)))
+    withTask(config, given, () => null)
   return given
 }
 
-const checkArithmetic = (task: ArithmeticConfig, config: RlcerConfig, given: string | null): void => {
-  if (given !== null) assertArithmeticVocabulary(given)
+const checkMiniature = (config: RlcerConfig, given: string | null): void => {
+  const isLogic = config.task.kind === 'logic'
+  if (given !== null) (isLogic ? assertLogicRubricVocabulary : assertArithmeticVocabulary)(given)
   if (config.coldStart !== null) checkArithmeticColdStart(config.coldStart)
   const shape = modelShape(config)
-  if (shape) checkRoom(arithmeticQuestions(task, config), config, shape)
-}
-
-const checkLogic = (task: LogicConfig, config: RlcerConfig, given: string | null): void => {
-  if (given !== null) assertLogicRubricVocabulary(given)
-  const questions = logicQuestions(task, config)
-  const shape = modelShape(config)
-  if (shape) checkRoom(questions, config, shape)
-}
-
-/** What is there of files and model is read. */
-const checkFiles = (
-  task: QuestionsConfig,
-  config: RlcerConfig,
-  given: string | null,
-  purpose: Purpose,
-): void => {
-  const files = [task.file, task.testFile].filter(file => file !== null)
-  if (given !== null && !files.some(file => comesLater(file, purpose))) fileQuestions(task, config, given)
+  withMiniature(config, task => shape && checkRoom(task, config, shape))
 }
 
 /** Shape of the model at the start; null where it is unknown before the model is there. */
@@ -84,19 +66,22 @@ const FITTED = 64
  * in what a rubricator may write.
  */
 const checkRoom = <Problem>(
-  { task: prompts, test, rubricTokens = 0 }: Questions<Problem>,
+  task: TaskWith<Problem, 'rubricator'>,
   { rollout, rubricator }: RlcerConfig,
   { maxPositions }: ModelConfig,
 ): void => {
   const { enabled, maxTokens, format } = rubricator
+  const { minCriteria: min } = format
+  const shortest = task.rubricator.automaton?.({ min, max: min })
+  const rubricTokens = shortest ? fewestTokens(shortest) : 0
   if (enabled && maxTokens < rubricTokens)
     throw new ConfigError(
       `rubricator.maxTokens: expected at least ${rubricTokens}, which the shortest rubric of ${format.minCriteria} criteria has, got ${maxTokens}; what is cut off is no rubric`,
       { hint: 'raise it, or lower rubricator.format.minCriteria' },
     )
-  for (const problem of test.slice(0, FITTED)) {
-    const { length } = prompts.prompt(problem)
-    const name = `problem ${prompts.name(problem)}`
+  for (const problem of mainTest(task)[1].slice(0, FITTED)) {
+    const { length } = task.prompt(problem)
+    const name = `problem ${task.id(problem)}`
     assertRoom(name, length, rollout.maxTokens, maxPositions)
     assertRoom(
       `${name} with ${rollout.maxTokens} tokens of thinking, for a rubric (rubricator.maxTokens)`,

@@ -5,7 +5,6 @@ import type { RecipeEntry } from '../common/recipe.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { planRlcer } from './plan.ts'
 import { presets } from './presets.ts'
-import { runRlcer } from './run.ts'
 
 export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
   {
@@ -15,7 +14,7 @@ export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
     schema: rlcerSchema,
     presets,
     plan: planRlcer,
-    run: (config, options) => runRlcer(config, options),
+    run: async (config, options) => (await import('./run.ts')).runRlcer(config, options),
   },
   ({ task }) => (task.kind === 'questions' ? questionDataFiles(task) : []),
 )

@@ -4,6 +4,7 @@ import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { mean } from '../../util/statistics.ts'
+import { gradeDrawn } from '../checklist/evaluate.ts'
 import { scoresOf } from '../common/item-scores.ts'
 import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
@@ -22,7 +23,8 @@ export const rubricRow = async <Problem>(
   own: Evaluated<Problem>,
   problems: readonly Problem[],
 ): Promise<EvalRow> => {
-  const { policy, task, config, step, verifier, drifting, worth } = own
+  const { policy, task, config, step, verifier, drifting } = own
+  const { worth } = task.rubricator
   const { samples, temperature, topK, topP, maxTokens } = config.rollout
   const drawn = await policy.sample({
     ...{ temperature, topK, topP, maxTokens, stopTokens: task.stopTokens, seed: 'evaluation/rubrics' },
@@ -31,9 +33,9 @@ export const rubricRow = async <Problem>(
   })
   const thoughts = drawn.map(({ prompt, tokens }) => ({
     problem: problems[prompt],
-    response: task.read(tokens),
+    response: task.thinking.read(tokens),
   }))
-  const right = (await task.gradeAnswers(thoughts)).map(isRight)
+  const right = (await gradeDrawn(task, problems, drawn)).map(isRight)
   const seen = thoughts.map(({ problem, response }) => seenOf(config, task, problem, response))
   const each = Math.min(RUBRICS_A_QUESTION, samples)
   const asked = problems.flatMap((problem, p) =>
@@ -57,7 +59,7 @@ export const rubricRow = async <Problem>(
     const correct = right.slice(p * samples, (p + 1) * samples)
     const own = grades.slice(p * each, (p + 1) * each)
     return {
-      id: task.name(problem),
+      id: task.id(problem),
       scores: { ...rubricScores(own, correct, config), ...(worth && { worth: meanWorth(own, worth) }) },
     }
   })

@@ -9,8 +9,10 @@ import { pointsWord } from '../../runs/criterion-words.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, EvalSample } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import { mainTest } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
+import { gradeDrawn } from '../checklist/evaluate.ts'
 import { scoresOf } from '../common/item-scores.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
@@ -25,12 +27,13 @@ export const evaluation =
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
     const { evaluation: settings } = config
-    const problems = parts.test.slice(0, testProblems(config, step, last))
+    const [, test] = mainTest(parts.task)
+    const problems = test.slice(0, testProblems(config, step, last))
     const plain = await draw(own, problems, problem => parts.task.prompt(problem))
     const rows = [await answerRow(own, EVALUATED_SETS.plain, problems, plain)]
     if (step > 0 && !last) return rows
     if (settings.hinted) rows.push(...(await hintedRows(own, problems, plain)))
-    if (settings.rubrics > 0) rows.push(await rubricRow(own, parts.test.slice(0, settings.rubrics)))
+    if (settings.rubrics > 0) rows.push(await rubricRow(own, test.slice(0, settings.rubrics)))
     return rows
   }
 
@@ -57,15 +60,13 @@ const answerRow = async <Problem>(
   hints: readonly (readonly Criterion[])[] = [],
 ): Promise<EvalRow> => {
   const { samples, temperature, bestOf } = config.evaluation
-  const responses = drawn.map(({ tokens }) => task.read(tokens))
-  const graded = await task.gradeAnswers(
-    drawn.map(({ prompt }, i) => ({ problem: problems[prompt], response: responses[i] })),
-  )
+  const responses = drawn.map(({ tokens }) => task.thinking.read(tokens))
+  const graded = await gradeDrawn(task, problems, drawn)
   const items = problems.flatMap((problem, p): EvalItem[] => {
     const scores = knownScores(graded.slice(p * samples, (p + 1) * samples))
     if (scores.length === 0) return []
     const best = bestOf.map(n => [`best@${n}`, scores.length < n ? null : bestOfN(scores, n)] as const)
-    return [{ id: task.name(problem), scores: { accuracy: mean(scores), ...Object.fromEntries(best) } }]
+    return [{ id: task.id(problem), scores: { accuracy: mean(scores), ...Object.fromEntries(best) } }]
   })
   const row: EvalRow = {
     ...{ step, set, n: items.length, samples, temperature },
@@ -78,7 +79,7 @@ const answerRow = async <Problem>(
     responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
     items,
   }
-  const firsts = new Map(problems.map((problem, p) => [task.name(problem), { problem, p }]))
+  const firsts = new Map(problems.map((problem, p) => [task.id(problem), { problem, p }]))
   return withSamples(row, id => {
     const { problem, p } = firsts.get(id)!
     const i = p * samples
@@ -117,7 +118,7 @@ const hintedRows = async <Problem>(
   const { task, config } = own
   const { samples, placebo } = config.evaluation
   const shown = problems.map((problem, p) =>
-    seenOf(config, task, problem, task.read(plain[p * samples].tokens)),
+    seenOf(config, task, problem, task.thinking.read(plain[p * samples].tokens)),
   )
   const proposals = await propose(own, problems, shown, 'evaluation')
   const promptLength = (problem: Problem, hints?: readonly Criterion[]) => task.prompt(problem, hints).length
@@ -147,7 +148,7 @@ const hintedRows = async <Problem>(
     ),
   ]
   if (!placebo) return rows
-  const names = problems.map(problem => task.name(problem))
+  const names = problems.map(problem => task.id(problem))
   const room = { maxTokens: config.rollout.maxTokens, positions: own.positions }
   const placebos = placeboHints(hints, names, 'evaluation').map((criteria, p) =>
     fittingHints(task, problems[p], criteria, room),

@@ -1,9 +1,9 @@
 import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { RubricatorTask, ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
+import type { ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { RlcerConfig } from './config.ts'
-import type { Questions } from './questions.ts'
 import { fittingPrompt } from './rubricator-prompt.ts'
 
 /** Sets of questions by name, as rows of evaluations and experiments know them. */
@@ -21,10 +21,6 @@ export interface EvaluationParts<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** A learnt one that decides in training: how far it is from the truth by now is told of the rubrics that are looked at. */
   drifting?: ThinkingVerifier<Problem>
-  /** What a criterion is worth in a population that training does not change. */
-  worth?: Questions<Problem>['worth']
-  /** Never trained on. */
-  test: readonly Problem[]
   /** Places of the model's context; absent: prompts always fit. */
   positions?: number
   /** Holds rubricators to a grammar; absent: they write as they like. */
@@ -49,6 +45,6 @@ export const propose = async <Problem>(
     prompts: problems.map((problem, p) => fittingPrompt(config, own, problem, shown[p])),
   })
   return drawn.map(({ tokens, finishReason }) =>
-    readProposal(finishReason === 'length' ? '' : task.rubricatorText(tokens), rubricator.format),
+    readProposal(finishReason === 'length' ? '' : task.rubricator.text(tokens), rubricator.format),
   )
 }

@@ -4,8 +4,8 @@ import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import type { RubricatorTask, ThoughtResponse } from '../../tasks/thinking.ts'
+import type { RubricatorTask, ScoredResponse } from '../../tasks/scored-response.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import type { Io } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
@@ -140,7 +140,9 @@ const askReasoners = <Problem>(
     samples: config.rollout.samples,
     sampling: samplingOf(config, task.stopTokens),
     onGroup: (p, rollouts) => {
-      responses[p] = rollouts.map(({ tokens }) => seenOf(config, task, problems[p], task.read(tokens)))
+      responses[p] = rollouts.map(({ tokens }) =>
+        seenOf(config, task, problems[p], task.thinking.read(tokens)),
+      )
       if (--missing === 0) tell(responses)
     },
     grade: items => gradeReasoners(task, items),
@@ -154,12 +156,13 @@ const gradeReasoners = async <Problem>(
   task: RubricatorTask<Problem>,
   items: readonly GradeItem<Problem>[],
 ): Promise<ReasonerGrade[]> => {
-  const thoughts = items.map(({ problem, rollout: { tokens, key } }) => ({
-    ...{ problem, key },
-    response: task.read(tokens),
+  const scored = await task.grade(
+    items.map(({ problem, rollout: { tokens, key } }) => ({ problem, tokens, key })),
+  )
+  return items.map(({ rollout }, i) => ({
+    response: task.thinking.read(rollout.tokens),
+    scored: scored[i],
   }))
-  const scored = await task.gradeAnswers(thoughts)
-  return thoughts.map(({ response }, i) => ({ response, scored: scored[i] }))
 }
 
 /** One rubricator for every response; none at all where the configuration has none. */
@@ -207,4 +210,4 @@ const proposalOf = <Problem>(
 ): Proposal =>
   end === 'length'
     ? { criteria: [], K: 0, wellFormed: false, problems: ['it was cut off at its token limit'] }
-    : readProposal(task.rubricatorText(tokens), format)
+    : readProposal(task.rubricator.text(tokens), format)

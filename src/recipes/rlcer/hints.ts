@@ -1,7 +1,7 @@
 /** @file Hints at evaluation: the policy's own rubrics, and placebos as long as they are. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { RubricatorTask } from '../../tasks/thinking.ts'
+import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
 
 /** What a question is hinted with: criteria, and the tokens that they add to its prompt. */
@@ -12,7 +12,7 @@ export interface Hint {
 
 /** As many of the criteria, from the first, as leave room for so many tokens of an answer. */
 export const fittingHints = <Problem>(
-  task: Pick<RubricatorTask<Problem>, 'prompt'>,
+  task: Pick<Task<Problem>, 'prompt'>,
   problem: Problem,
   criteria: readonly Criterion[],
   { maxTokens, positions = Number.POSITIVE_INFINITY }: { maxTokens: number; positions?: number },

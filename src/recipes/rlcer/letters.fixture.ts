@@ -2,12 +2,8 @@
 
 import type { Policy, Sample, SampleRequest } from '../../policy/policy.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
-import {
-  partThinking,
-  type RubricatorTask,
-  type ThinkingVerifier,
-  type ThoughtResponse,
-} from '../../tasks/thinking.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
+import { partThinking, type ThinkingVerifier, type ThoughtResponse } from '../../tasks/thinking.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { Rng } from '../../util/rng.ts'
 
@@ -16,21 +12,29 @@ export const textOf = (tokens: ArrayLike<number>): string => String.fromCodePoin
 
 /** Problems are their names. */
 export const lettersTask: RubricatorTask<string> = {
-  name: problem => problem,
+  ...{ train: [], tests: { letters: [] }, label: 'letters', notes: [] },
+  id: problem => problem,
   question: problem => `question ${problem}`,
   prompt: (problem, hints = []) =>
     tokensOf(`${problem}${hints.map(({ text, points }) => `${points > 0 ? '+' : '-'}${text}`).join('')}?`),
-  read: tokens => partThinking(textOf(tokens)),
-  gradeAnswers: async items =>
-    items.map(({ response: { answer } }) => ({
-      score: answer === 'lost' ? null : Number(answer === 'right'),
-      ...(answer === 'lost' && { unjudged: true }),
-      verdicts: [],
-      wellFormed: answer !== '',
-    })),
-  masked: (_, response) => ({ ...response, text: response.thinking, answer: '' }),
-  rubricatorPrompt: (problem, { text }) => tokensOf(`${problem}:${text}!`),
-  rubricatorText: textOf,
+  show: textOf,
+  rubric: () => ({ criteria: [] }),
+  grade: async items =>
+    items.map(({ tokens }) => {
+      const { answer } = partThinking(textOf(tokens))
+      return {
+        score: answer === 'lost' ? null : Number(answer === 'right'),
+        ...(answer === 'lost' && { unjudged: true }),
+        verdicts: [],
+        wellFormed: answer !== '',
+      }
+    }),
+  thinking: { read: tokens => partThinking(textOf(tokens)) },
+  rubricator: {
+    masked: (_, response) => ({ ...response, text: response.thinking, answer: '' }),
+    prompt: (problem, { text }) => tokensOf(`${problem}:${text}!`),
+    text: textOf,
+  },
 }
 
 const HAS = /^has (\w)$/

@@ -2,6 +2,7 @@
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { machinePlan } from '../common/feasible.ts'
@@ -11,12 +12,10 @@ import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { tokensOf } from '../common/step-work.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
-import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check } from './check.ts'
 import type { RlcerConfig } from './config.ts'
-import { logicQuestions } from './logic-questions.ts'
-import type { Questions } from './questions.ts'
-import type { ArithmeticConfig, LogicConfig, QuestionsConfig } from './task-config.ts'
+import type { QuestionsConfig } from './task-config.ts'
+import { withMiniature } from './tasks.ts'
 
 /** Lengths and numbers of the data that a plan is about. */
 interface PlannedData {
@@ -29,27 +28,28 @@ interface PlannedData {
 }
 
 const dataOf = (config: RlcerConfig, given: string | null): PlannedData =>
-  config.task.kind === 'questions' ? filesData(config.task, given) : miniatureData(config.task, config)
+  withMiniature(config, own => madeData(miniatureWords(config), own)) ??
+  filesData(config.task as QuestionsConfig, given)
 
-const miniatureData = (task: ArithmeticConfig | LogicConfig, config: RlcerConfig): PlannedData => {
+const miniatureWords = ({ task }: RlcerConfig): string => {
+  if (task.kind === 'questions') return ''
   const number = task.pool === null ? 'new questions without end' : `${formatInteger(task.pool)} questions`
-  if (task.kind === 'logic')
-    return madeData(`logic, ${task.hops.join(', ')} hops, ${number}`, logicQuestions(task, config))
+  if (task.kind === 'logic') return `logic, ${task.hops.join(', ')} hops, ${number}`
   const { min, max } = task.operations
-  return madeData(`arithmetic, ${min} to ${max} operations, ${number}`, arithmeticQuestions(task, config))
+  return `arithmetic, ${min} to ${max} operations, ${number}`
 }
 
 /** Problems whose lengths are looked at. */
 const MEASURED = 2000
 
-const madeData = <Problem>(words: string, { task: prompts, test }: Questions<Problem>): PlannedData => {
+const madeData = <Problem>(words: string, task: Task<Problem>): PlannedData => {
   // As many as tell what is usual: an evaluation may have a great many.
-  const measured = test.slice(0, MEASURED)
-  const promptTokens = Math.max(...measured.map(problem => prompts.prompt(problem).length))
+  const measured = mainTest(task)[1].slice(0, MEASURED)
+  const promptTokens = Math.max(...measured.map(problem => task.prompt(problem).length))
   return {
     words,
     ...{ promptTokens, rubricatorTokens: promptTokens },
-    questionCharacters: Math.max(...measured.map(problem => prompts.question(problem).length)),
+    questionCharacters: Math.max(...measured.map(problem => task.question(problem).length)),
   }
 }
 

@@ -70,12 +70,11 @@ export const rlcer = <Problem>(
       { ...config, scaffold },
       {
         criteria: own =>
-          fittingHints(task, own, bank.criteriaOf(task.name(own)), {
+          fittingHints(task, own, bank.criteriaOf(task.id(own)), {
             maxTokens: rollout.maxTokens,
             positions,
           }),
-        plain: own => task.prompt(own),
-        scaffolded: (own, shown) => task.prompt(own, shown),
+        prompt: task.prompt,
       },
       problems,
       { label: 'rlcer', step },
@@ -97,7 +96,7 @@ export const rlcer = <Problem>(
     left(
       paying.map(({ criterion }) => criterion),
       step,
-      task.name(own),
+      task.id(own),
     )
 
   const overlongOf = (tokens: number): number => {
@@ -146,7 +145,7 @@ export const rlcer = <Problem>(
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
       const questions = judged.map(own => rewardQuestion(own, step))
-      for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.name(own), paying)
+      for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.id(own), paying)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
       const time = figures?.()

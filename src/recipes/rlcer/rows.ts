@@ -2,7 +2,7 @@
 
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
-import type { RubricatorTask } from '../../tasks/thinking.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import type { Asked, ReasonerGrade } from './exploration.ts'
@@ -28,10 +28,10 @@ const reasonerRow = <Problem>(
   const correct = isRight(grade.scored)
   return {
     ...rolloutFields(step, item),
-    problemId: task.name(problem),
+    problemId: task.id(problem),
     prompt: task.question(problem),
     response: grade.response.text,
-    ...tokenFields(item, grade.response.text, tokens => task.read(tokens).text),
+    ...tokenFields(item, grade.response.text, tokens => task.thinking.read(tokens).text),
     answer: grade.response.closed ? grade.response.answer : null,
     ...(correct !== null && { correct }),
     parts,
@@ -50,10 +50,10 @@ const rubricatorRow = <Problem>(
   const [fault] = grade.proposal.problems
   return {
     ...rolloutFields(step, item),
-    problemId: task.name(asked.problem),
+    problemId: task.id(asked.problem),
     prompt: `${task.question(asked.problem)}\n\n${asked.responses[asked.shown].text}`,
-    response: task.rubricatorText(rollout.tokens),
-    ...tokenFields(item, task.rubricatorText(rollout.tokens), tokens => task.rubricatorText(tokens)),
+    response: task.rubricator.text(rollout.tokens),
+    ...tokenFields(item, task.rubricator.text(rollout.tokens), tokens => task.rubricator.text(tokens)),
     parts,
     ...(fault !== undefined && { flags: { unformatted: 1 } }),
     verdicts: criteria.map(({ criterion, correlation, valid }) => ({

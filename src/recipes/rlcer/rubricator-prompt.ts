@@ -1,16 +1,17 @@
 /** @file What a rubricator is shown: a response without its answer, as much of it as there is room for. */
 
 import type { TokenIds } from '../../rl/datum.ts'
-import type { RubricatorTask, ThoughtResponse } from '../../tasks/thinking.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import type { RlcerConfig } from './config.ts'
 
 /** A response as rubricator and verifier see it. */
 export const seenOf = <Problem>(
   { maskFinalAnswer }: Pick<RlcerConfig, 'maskFinalAnswer'>,
-  task: Pick<RubricatorTask<Problem>, 'masked'>,
+  { rubricator }: Pick<RubricatorTask<Problem>, 'rubricator'>,
   problem: Problem,
   response: ThoughtResponse,
-): ThoughtResponse => (maskFinalAnswer ? task.masked(problem, response) : response)
+): ThoughtResponse => (maskFinalAnswer ? rubricator.masked(problem, response) : response)
 
 /**
  * Asks for a rubric about as much of a response as leaves room for it: thinking that was read and written again may be longer
@@ -23,11 +24,11 @@ export const fittingPrompt = <Problem>(
   response: ThoughtResponse,
 ): TokenIds => {
   const room = positions - rubricator.maxTokens
-  const whole = task.rubricatorPrompt(problem, response)
+  const whole = task.rubricator.prompt(problem, response)
   if (whole.length <= room) return whole
   const promptOf = (length: number) => {
     const thinking = response.thinking.slice(0, length)
-    return task.rubricatorPrompt(problem, {
+    return task.rubricator.prompt(problem, {
       ...response,
       text: thinking,
       thinking,

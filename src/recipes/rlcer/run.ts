@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPolicy } from '../../policy/open.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
+import { scored } from '../../tasks/scored-response.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
@@ -11,20 +13,18 @@ import { criticLoop, withCriticLoss } from '../common/critic.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
+import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
-import { arithmeticQuestions } from './arithmetic-questions.ts'
 import { check, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { evaluation } from './evaluate.ts'
 import { EVALUATED_SETS } from './evaluation-parts.ts'
-import { fileQuestions } from './file-questions.ts'
-import { logicQuestions } from './logic-questions.ts'
-import type { Questions } from './questions.ts'
 import { rlcer } from './recipe.ts'
 import { rewardFormula } from './reward-words.ts'
+import { withTask } from './tasks.ts'
 import { openVerifier, type RlcerRunParts } from './verifiers.ts'
 
 const COLD_START = 'cold-start'
@@ -61,12 +61,7 @@ export const runRlcer = async (
       runArithmeticColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    const { task } = config
-    const learn = <Problem>(questions: Questions<Problem>) =>
-      learnQuestions(config, open, folder, questions, options, parts)
-    if (task.kind === 'arithmetic') return learn(arithmeticQuestions(task, config))
-    if (task.kind === 'logic') return learn(logicQuestions(task, config))
-    return learn(fileQuestions(task, config, folder))
+    return withTask(config, folder, task => learnTask(config, open, folder, task, options, parts))
   })
 }
 
@@ -80,33 +75,45 @@ const runInfo = (config: RlcerConfig) => ({
   rewardFormula: rewardFormula(config),
 })
 
-/** The same for every kind of questions. */
-const learnQuestions = async <Problem>(
+/** The same for every task. */
+const learnTask = async <Problem>(
   config: RlcerConfig,
   open: Session,
   folder: string,
-  questions: Questions<Problem>,
+  own: TaskWith<Problem, 'thinking' | 'rubricator'>,
   { events = {} }: Pick<RunOptions, 'events'>,
   parts: RlcerRunParts,
 ): Promise<StepsResult> => {
   const { run, from, use } = open
-  await use(Promise.resolve(questions))
-  for (const message of from === null ? questions.notes : []) {
+  for (const message of from === null ? own.notes : []) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
-  const { verifier, truth, figures } = await use(openVerifier(config, questions, parts))
+  const { verifier, truth, figures } = await use(openVerifier(config, own, parts))
   const { seed, critic } = config
   const lora = config.model.lora ?? undefined
   const policy = await use(openPolicy(config.policy, { folder, lora, seed, valueHead: critic !== null }))
-  const { task, train, test, rubricAutomaton, worth } = questions
+  const { thinking, rubricator } = own
+  const task = { ...scored(own), thinking, rubricator }
+  const { constrained, format } = config.rubricator
+  const criteria = { min: format.minCriteria, max: format.maxCriteria }
+  const rubricAutomaton = constrained ? rubricator.automaton?.(criteria) : undefined
   const positions = modelShape(config)?.maxPositions
   const recipe = () =>
     rlcer(config, {
-      ...{ policy, problem: train, task, verifier, truth, positions, rubricAutomaton, figures },
+      ...{
+        policy,
+        problem: problemsOf(task, seed),
+        task,
+        verifier,
+        truth,
+        positions,
+        rubricAutomaton,
+        figures,
+      },
       evaluate: besideGreedy(config, own =>
         evaluation(own, {
-          ...{ policy, task, verifier: truth ?? verifier, test, positions, rubricAutomaton, worth },
+          ...{ policy, task, verifier: truth ?? verifier, positions, rubricAutomaton },
           ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
         }),
       ),

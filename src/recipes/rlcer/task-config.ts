@@ -41,6 +41,4 @@ const questionsSchema = z.strictObject({
 
 export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 
-export type ArithmeticConfig = z.output<typeof arithmeticSchema>
-export type LogicConfig = z.output<typeof logicSchema>
 export type QuestionsConfig = z.output<typeof questionsSchema>

@@ -5,6 +5,7 @@ import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openThinkingJudging } from '../common/judging.ts'
@@ -13,7 +14,6 @@ import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { LearnedThinkingVerifier } from '../reasoning/learned.ts'
 import type { RlcerConfig } from './config.ts'
-import type { Questions } from './questions.ts'
 
 /** Parts of a run in place of the configured ones. */
 export interface RlcerRunParts {
@@ -37,9 +37,10 @@ export interface OpenVerifier<Problem> {
  */
 export const openVerifier = async <Problem>(
   { verifier }: Pick<RlcerConfig, 'verifier'>,
-  { task, exact }: Questions<Problem>,
+  task: Pick<TaskWith<Problem, 'thinking'>, 'question' | 'thinking'>,
   { verifierModel }: RlcerRunParts = {},
 ): Promise<OpenVerifier<Problem>> => {
+  const { exact } = task.thinking
   const close = async () => {}
   switch (verifier.kind) {
     case 'exact':

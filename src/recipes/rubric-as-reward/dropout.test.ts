@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import { checkSettings } from './check-settings.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { conditionWeights, rewardOf, rolloutAdvantages, weighedCriteria, weightsWithout } from './rewards.ts'
 
-const grade = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0) => ({
-  ...{ criteria: { C1, C2, C3, C4, C5 }, correctAndProved: false },
-  excluded: null,
-})
+const grade = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0) => {
+  const criteria = { C1, C2, C3, C4, C5 }
+  const rewarded = { criteria, correctAndProved: false, excluded: null }
+  return { rewarded, verdicts: logicVerdicts({ criteria }) }
+}
 
 describe('rubric dropout in rubric-as-reward', () => {
   const weights = conditionWeights('hybrid')

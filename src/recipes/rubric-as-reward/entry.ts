@@ -15,7 +15,6 @@ import { goalOf } from './lengths.ts'
 import { presets } from './presets.ts'
 import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
-import { runRubricAsReward } from './run.ts'
 import { smallerTestWords, sourceFigures, sourceLines } from './source-words.ts'
 import type { SourceSettings } from './sources-config.ts'
 
@@ -85,7 +84,7 @@ export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = withDataFi
     schema: rubricAsRewardSchema,
     presets,
     plan,
-    run: runRubricAsReward,
+    run: async (config, options) => (await import('./run.ts')).runRubricAsReward(config, options),
   },
   ({ task, evaluation }) => [
     { path: task.file },

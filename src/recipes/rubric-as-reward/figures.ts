@@ -1,7 +1,7 @@
 /** @file What a step's rollouts say in metrics.jsonl: criteria, answers and proofs, ways round the rubric. */
 
 import type { LogicGrade } from '../../grade/logic/grade.ts'
-import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
@@ -45,18 +45,16 @@ export const logicFigures = (
     criteria: Object.fromEntries(
       LOGIC_CRITERIA.map(id => [id, average(rewarded, ({ criteria }) => criteria[id])]),
     ),
-    discrimination: discrimination(
-      groups.map(group => group.map(({ grade }) => ({ verdicts: logicVerdicts(grade.rewarded) }))),
-    ),
+    discrimination: discrimination(groups.map(group => group.map(({ grade }) => grade))),
     reasoningSteps: average(truths, ({ steps }) => steps.length),
     answered: average(truths, ({ answer }) => Number(answer !== null)),
     exploits: { ...averageFlags(rewarded), ...excludedShares(all.map(each => each.rewarded)) },
     // Where the weighted sum comes from; nothing where the reward is none.
     ...shareFigures(
-      groups.flat().flatMap(({ problem, grade: { rewarded: grade } }) => {
+      groups.flat().flatMap(({ problem, grade: { rewarded: grade, verdicts: all } }) => {
         const own = weightsOf(problem)
         const counts = ({ criterionId }: Verdict) => own[criterionId as LogicCriterion] !== undefined
-        const verdicts = own === weights ? logicVerdicts(grade) : logicVerdicts(grade).filter(counts)
+        const verdicts = own === weights ? all : all.filter(counts)
         return grade.excluded === null ? [{ rubric: LOGIC_RUBRIC, verdicts }] : []
       }),
       weights as Record<string, number>,
@@ -74,9 +72,7 @@ export const droppedFigures = (
   if (config.rubricDropout === undefined) return {}
   const criteria = weighedCriteria(weights)
   const rubrics = groups.flatMap(([first]) => (first ? [{ criteria, places: placesOf(first.problem) }] : []))
-  const whole = groups
-    .flat()
-    .flatMap(({ grade: { rewarded } }) => rewardOf(rewarded, config.condition, weights).reward ?? [])
+  const whole = groups.flat().flatMap(({ grade }) => rewardOf(grade, config.condition, weights).reward ?? [])
   return { ...dropoutFigures(config, rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
 }
 

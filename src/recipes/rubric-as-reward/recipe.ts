@@ -17,6 +17,7 @@
  * - Small models read word-level tokens instead of a chat template.
  */
 
+import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import { SolverError } from '../../grade/logic/solver-process.ts'
 import { creditRollouts, datumsOf, type Groups } from '../../rl/rollout.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
@@ -76,7 +77,11 @@ export const rubricAsReward = (
   const gradeResponses = async (items: readonly GradeItem<LogicTaskExample>[]) => {
     const responses = items.map(({ rollout: { tokens } }) => format.read(tokens))
     const grades = await grade(items.map(({ problem }, i) => ({ problem, response: responses[i].text })))
-    return grades.map((result, i): LogicRolloutGrade => ({ ...result, response: responses[i] }))
+    return grades.map(
+      (result, i): LogicRolloutGrade => ({
+        ...{ ...result, response: responses[i], verdicts: logicVerdicts(result.rewarded) },
+      }),
+    )
   }
 
   const creditOf = (groups: Groups<LogicRollout>, advantages_P_G: readonly (readonly number[])[]) => {
@@ -93,7 +98,7 @@ export const rubricAsReward = (
         samples: rollout.samples,
         sampling: samplingOf(config, format.stopTokens),
         grade: gradeResponses,
-        reward: ({ rewarded }, problem) => rewardOf(rewarded, condition, weightsIn(step, problem)),
+        reward: (own, problem) => rewardOf(own, condition, weightsIn(step, problem)),
         last: true,
       }),
 

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
 import { Rng } from '../../util/rng.ts'
 import { CONDITIONS, type Condition } from './config.ts'
 import { conditionWeights, RUBRIC_WEIGHTS, rewardOf, rolloutAdvantages } from './rewards.ts'
 
 type Scored = Parameters<typeof rewardOf>[0]
 
-const scored = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, correctAndProved = false): Scored => ({
-  criteria: { C1, C2, C3, C4, C5 },
-  correctAndProved,
-  excluded: null,
-})
+const scored = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, correctAndProved = false): Scored => {
+  const criteria = { C1, C2, C3, C4, C5 }
+  return { rewarded: { criteria, correctAndProved, excluded: null }, verdicts: logicVerdicts({ criteria }) }
+}
 
 const reward = (...args: Parameters<typeof rewardOf>) => rewardOf(...args).reward!
 const rewarded = (
@@ -100,7 +99,13 @@ describe('reward', () => {
   it('is null where nothing can be said of the response, and never a zero', () => {
     for (const excluded of ['solver-failed', 'inconsistent-premises'] as const)
       for (const condition of ['rubric', 'proof'] as const)
-        expect(rewardOf({ ...sample, excluded }, condition, conditionWeights(condition)).reward).toBeNull()
+        expect(
+          rewardOf(
+            { ...sample, rewarded: { ...sample.rewarded, excluded } },
+            condition,
+            conditionWeights(condition),
+          ).reward,
+        ).toBeNull()
   })
 
   it('takes other weights than the condition has', () => {
@@ -115,7 +120,13 @@ describe('rolloutAdvantages', () => {
     '%s is a flat sum with the rubric’s weights (spec 6.4)',
     condition => {
       const flat_P_G = scored_P_G.map(group => {
-        const sums = group.map(({ criteria: { C1, C2, C3 } }) => 0.3 * C1! + 0.25 * C2! + 0.1 * C3!)
+        const sums = group.map(
+          ({
+            rewarded: {
+              criteria: { C1, C2, C3 },
+            },
+          }) => 0.3 * C1! + 0.25 * C2! + 0.1 * C3!,
+        )
         const centre = sums.reduce((a, b) => a + b) / sums.length
         const spread = Math.sqrt(sums.reduce((a, b) => a + (b - centre) ** 2, 0) / sums.length)
         return sums.map(sum => (sum - centre) / spread)
@@ -134,12 +145,10 @@ describe('rolloutAdvantages', () => {
       number
     >
     const shifted_P_G = scored_P_G.map(group =>
-      group.map(({ criteria, ...rest }) => ({
-        ...rest,
-        criteria: Object.fromEntries(
-          LOGIC_CRITERIA.map(id => [id, criteria[id]! / 2 + 0.25]),
-        ) as Scored['criteria'],
-      })),
+      group.map(({ rewarded: { criteria } }) => {
+        const [C1, C2, C3, C4, C5] = LOGIC_CRITERIA.map(id => criteria[id]! / 2 + 0.25)
+        return scored(C1, C2, C3, C4, C5)
+      }),
     )
     const plain = advantagesOf(scored_P_G, 'rubric')
     expect(largestDifference(plain, advantagesOf(shifted_P_G, 'rubric', scaled))).toBeLessThan(1e-5)

@@ -1,7 +1,7 @@
 /** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
 
 import type { LogicGrade } from '../../grade/logic/grade.ts'
-import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion, logicVerdicts } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import {
   type Advantages,
   amongKnown,
@@ -12,9 +12,10 @@ import {
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
 import { advantagesOf, type Groups, type Reward } from '../../rl/rollout.ts'
-import type { Rubric } from '../../rubric/criterion.ts'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { weightedScore } from '../../rubric/linear.ts'
 import type { Condition } from './config.ts'
+import type { LogicRolloutGrade } from './rollout.ts'
 
 export type Weights = Readonly<Partial<Record<LogicCriterion, number>>>
 
@@ -71,11 +72,9 @@ const weighedRubric = (weights: Weights): Rubric => ({
 })
 
 /** The weighted sum of a condition's part of the rubric: R = 3 sum_k w_k s_k, by the rule `weighted`. */
-const composite = (criteria: LogicGrade['criteria'], weights: Weights): number => {
-  const verdicts = logicVerdicts({ criteria }).filter(
-    ({ criterionId }) => weights[criterionId as LogicCriterion] !== undefined,
-  )
-  return weightedScore(weighedRubric(weights), verdicts, { scale: REWARD_SCALE, weights }).score ?? 0
+const composite = (verdicts: readonly Verdict[], weights: Weights): number => {
+  const counting = verdicts.filter(({ criterionId }) => weights[criterionId as LogicCriterion] !== undefined)
+  return weightedScore(weighedRubric(weights), counting, { scale: REWARD_SCALE, weights }).score ?? 0
 }
 
 /** All or nothing; nothing is known where the conclusion has no formula. */
@@ -87,11 +86,16 @@ const proofReward = (proved: boolean | null): number | null =>
  * problem is faulty, the solver failed, or the response is too long to be read.
  */
 export const rewardOf = (
-  { criteria, correctAndProved, excluded }: Pick<LogicGrade, 'criteria' | 'correctAndProved' | 'excluded'>,
+  {
+    rewarded: { criteria, correctAndProved, excluded },
+    verdicts,
+  }: Pick<LogicRolloutGrade, 'verdicts'> & {
+    rewarded: Pick<LogicGrade, 'criteria' | 'correctAndProved' | 'excluded'>
+  },
   condition: Condition,
   weights: Weights,
 ): Reward => {
-  const paid = () => (condition === 'proof' ? proofReward(correctAndProved) : composite(criteria, weights))
+  const paid = () => (condition === 'proof' ? proofReward(correctAndProved) : composite(verdicts, weights))
   return { reward: excluded === null ? paid() : null, parts: criteria }
 }
 

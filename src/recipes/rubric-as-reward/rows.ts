@@ -1,6 +1,5 @@
 /** @file A rollout on the logic task as it is kept for reading: each step with its status, each criterion with its verdict. */
 
-import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
@@ -18,7 +17,7 @@ export const rolloutRow = (
   leftOut: ReadonlySet<string> = new Set(),
 ): RolloutRow => {
   const { problem, parts } = item
-  const { grade, rewarded, response } = item.grade
+  const { grade, rewarded, verdicts, response } = item.grade
   return {
     ...rolloutFields(step, item),
     problemId: problem.id,
@@ -29,7 +28,7 @@ export const rolloutRow = (
     parts,
     flags: rewarded.flags,
     ...verdictFields(
-      logicVerdicts(rewarded).map(verdict => ({
+      verdicts.map(verdict => ({
         ...verdict,
         ...leftOutFlag(leftOut.has(verdict.criterionId)),
       })),

@@ -5,7 +5,6 @@ import type { RecipeEntry } from '../common/recipe.ts'
 import { type RubricemConfig, rubricemSchema } from './config.ts'
 import { planRubricem } from './plan.ts'
 import { presets } from './presets.ts'
-import { runRubricem } from './run.ts'
 
 export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
   {
@@ -15,7 +14,7 @@ export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
     schema: rubricemSchema,
     presets,
     plan: planRubricem,
-    run: (config, options) => runRubricem(config, options),
+    run: async (config, options) => (await import('./run.ts')).runRubricem(config, options),
   },
   ({ task }) => (task.kind === 'research' ? questionDataFiles(task) : []),
 )

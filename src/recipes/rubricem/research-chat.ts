@@ -5,6 +5,7 @@ import { stagedRollout } from '../../grade/evolving/index.ts'
 import { type Retrieval, readReflection, referenceExamples } from '../../memory/index.ts'
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
+import type { TurnLimits } from '../../rl/environment.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import {
@@ -22,7 +23,6 @@ import {
   shortAnswerScores,
   type ToolBox,
 } from '../../tasks/research/index.ts'
-import type { TurnLimits } from '../../train/environment.ts'
 import { mean } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ResearchTaskConfig } from './config.ts'

@@ -4,9 +4,9 @@ import type { z } from 'zod'
 import type { JudgedRollout, StagedRollout, StageRubric } from '../../grade/evolving/index.ts'
 import type { Json, ReflectionScores, Retrieval } from '../../memory/index.ts'
 import type { TokenIds } from '../../rl/datum.ts'
+import type { Environment, TurnLimits } from '../../rl/environment.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import type { Environment, TurnLimits } from '../../train/environment.ts'
 
 /** What a reflection says, in the task's own shape. */
 export interface Lessons<Takeaways extends Json = Json> {

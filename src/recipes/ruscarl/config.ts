@@ -14,11 +14,11 @@ import {
 import { columnsSchema } from '../../util/columns.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { groupRewardSchema } from '../common/group-reward.ts'
+import { groupRewardSchema } from '../common/group-reward-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
-import { sftSchema } from '../common/sft.ts'
+import { sftSchema } from '../common/sft-config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()

@@ -10,7 +10,7 @@ import { ROWS, writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import type { Conversation } from '../../tasks/conversation/task.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
 import { ruscarlSchema } from './config.ts'
-import { conversationTask } from './conversations.ts'
+import { conversationTraining } from './conversations.ts'
 import { tinyConversations } from './tiny-conversations.fixture.ts'
 
 let folder: string
@@ -39,25 +39,25 @@ const noting = (answer: (text: string) => string = () => '{"explanation": "", "c
 const bytes = (text: string, ended = true) => Int32Array.from([...Buffer.from(text), ...(ended ? [257] : [])])
 
 const taskOf = (more: Record<string, unknown> = {}, judge = noting().judge) =>
-  conversationTask(configOf(more), model, { judgeModel: judge })
+  conversationTraining(configOf(more), model, { judgeModel: judge })
 
 const gradeOne = async (task: ReturnType<typeof taskOf>, problem: Conversation, text: string, ended = true) =>
   (await task.reward.grade([{ problem, tokens: bytes(text, ended), key: 'k' }]))[0]
 
 describe('a conversation as tokens', () => {
   it('goes through the template, with the scaffold as a system message before it', () => {
-    const { reward, train } = taskOf()
-    const [problem] = train
+    const { reward } = taskOf()
+    const [problem] = reward.train
     const plain = reward.show(reward.prompt(problem))
     expect(plain).toMatch(
       /^<\|im_start\|>user\nWhat helps against hiccups number \d\?<\|im_end\|><\|im_start\|>assistant\n$/,
     )
-    const shown = reward.show(reward.scaffolded(problem, problem.rubric.criteria.slice(0, 3)))
+    const shown = reward.show(reward.prompt(problem, problem.rubric.criteria.slice(0, 3)))
     expect(shown).toMatch(/^<\|im_start\|>system\n/)
     expect(shown).toContain('Criterion 2: Is an even number of characters (worth 3 points)')
     expect(shown).toContain('Criterion 1: Promises a cure (penalty: 4 points)')
     expect(shown.endsWith(plain)).toBe(true)
-    expect(reward.scaffolded(problem, [])).toEqual(reward.prompt(problem))
+    expect(reward.prompt(problem, [])).toEqual(reward.prompt(problem))
   })
 
   it('keeps a system message that is there, and puts the scaffold into the same one', () => {
@@ -67,17 +67,21 @@ describe('a conversation as tokens', () => {
     }))
     const own = writeRows(join(folder, 'system'), rows)
     const task = { kind: 'conversations', file: own, holdOut: 2 }
-    const { reward, train } = taskOf({ task, scaffold: { whenEmpty: 'Be brief.' } })
-    expect(reward.show(reward.prompt(train[0]))).toMatch(/^<\|im_start\|>system\nBe kind\.<\|im_end\|>/)
-    const shown = reward.show(reward.scaffolded(train[0], train[0].rubric.criteria))
+    const { reward } = taskOf({ task, scaffold: { whenEmpty: 'Be brief.' } })
+    expect(reward.show(reward.prompt(reward.train[0]))).toMatch(
+      /^<\|im_start\|>system\nBe kind\.<\|im_end\|>/,
+    )
+    const shown = reward.show(reward.prompt(reward.train[0], reward.train[0].rubric.criteria))
     expect(shown).toMatch(/^<\|im_start\|>system\nBe kind\.\n\nYou answer/)
     expect(shown.split('<|im_start|>system')).toHaveLength(2)
   })
 
   it('says something by default where that is asked for', () => {
-    const { reward, train } = taskOf({ scaffold: { whenEmpty: 'Be brief.' } })
-    expect(reward.show(reward.prompt(train[0]))).toMatch(/^<\|im_start\|>system\nBe brief\.<\|im_end\|>/)
-    const shown = reward.show(reward.scaffolded(train[0], train[0].rubric.criteria))
+    const { reward } = taskOf({ scaffold: { whenEmpty: 'Be brief.' } })
+    expect(reward.show(reward.prompt(reward.train[0]))).toMatch(
+      /^<\|im_start\|>system\nBe brief\.<\|im_end\|>/,
+    )
+    const shown = reward.show(reward.prompt(reward.train[0], reward.train[0].rubric.criteria))
     expect(shown).not.toContain('Be brief')
   })
 
@@ -92,7 +96,7 @@ describe('grading a conversation', () => {
   it('sends each judged criterion to the judge with the settings of the paper, rules to rules', async () => {
     const { judge, requests } = noting()
     const task = taskOf({ judge: { fleet: fleetOf({ sendTopK: true }) } }, judge)
-    const grade = await gradeOne(task, task.train[0], 'drink water')
+    const grade = await gradeOne(task, task.reward.train[0], 'drink water')
     expect(requests).toHaveLength(3)
     for (const request of requests)
       expect(request).toMatchObject({
@@ -116,7 +120,7 @@ describe('grading a conversation', () => {
     const own = writeRows(join(folder, 'secret'), rows)
     const { judge, requests } = noting()
     const task = taskOf({ task: { kind: 'conversations', file: own, holdOut: 2 } }, judge)
-    await gradeOne(task, task.train[0], '<think>HIDDEN</think>drink')
+    await gradeOne(task, task.reward.train[0], '<think>HIDDEN</think>drink')
     const seen = requests.flatMap(({ messages }) => messages.map(({ content }) => content)).join('\n')
     expect(seen).toContain('hiccups')
     expect(seen).not.toMatch(/SECRET|HIDDEN|guide what you write/)
@@ -127,7 +131,7 @@ describe('grading a conversation', () => {
     const asFalse = noting(unreadable)
     const judge = { fleet: fleetOf({ sendTopK: true }), ask: { retries: 2 } }
     const first = taskOf({ judge }, asFalse.judge)
-    const grade = await gradeOne(first, first.train[0], 'water')
+    const grade = await gradeOne(first, first.reward.train[0], 'water')
     expect(asFalse.requests.length).toBeGreaterThan(3)
     expect(grade.verdicts.filter(({ met }) => met === null)).not.toHaveLength(0)
     const met = grade.verdicts.filter(verdict => verdict.met).map(({ criterionId }) => criterionId)
@@ -140,14 +144,14 @@ describe('grading a conversation', () => {
       .reduce((sum, [, worth]) => sum + worth, 0)
     const task = { kind: 'conversations', file, holdOut: 2, nulls: 'drop' }
     const second = taskOf({ judge, task }, noting(unreadable).judge)
-    const dropped = await gradeOne(second, second.train[0], 'water')
+    const dropped = await gradeOne(second, second.reward.train[0], 'water')
     expect(dropped.score).toBeCloseTo(earned / attainable, 9)
   })
 
   it('is not well formed when it was cut off or says nothing', async () => {
     const task = taskOf()
-    expect((await gradeOne(task, task.train[0], 'drink', false)).wellFormed).toBe(false)
-    expect((await gradeOne(task, task.train[0], '')).wellFormed).toBe(false)
+    expect((await gradeOne(task, task.reward.train[0], 'drink', false)).wellFormed).toBe(false)
+    expect((await gradeOne(task, task.reward.train[0], '')).wellFormed).toBe(false)
   })
 
   it('has no score without positive points; a negated rubric divides by all points', async () => {
@@ -155,12 +159,14 @@ describe('grading a conversation', () => {
     const own = writeRows(join(folder, 'penalties'), penalties)
     const task = { kind: 'conversations', file: own, holdOut: 2 }
     const plain = taskOf({ task })
-    expect((await gradeOne(plain, plain.train[0], 'x')).score).toBeNull()
+    expect((await gradeOne(plain, plain.reward.train[0], 'x')).score).toBeNull()
     const rewards = ROWS.map(row => ({ ...row, rubrics: [{ criterion: 'Is kind', points: 5 }] }))
     const kind = writeRows(join(folder, 'rewards'), rewards)
     const negated = taskOf({ task: { ...task, file: kind }, noise: 'negated' })
-    expect((await gradeOne(negated, negated.train[0], 'x')).score).toBe(-1)
-    expect((await negated.truth.grade([{ problem: negated.train[0], tokens: bytes('x') }]))[0].score).toBe(1)
+    expect((await gradeOne(negated, negated.reward.train[0], 'x')).score).toBe(-1)
+    expect(
+      (await negated.truth.grade([{ problem: negated.reward.train[0], tokens: bytes('x') }]))[0].score,
+    ).toBe(1)
   })
 
   it('tells a rubric that has nothing to score from a judge that failed', async () => {
@@ -172,7 +178,8 @@ describe('grading a conversation', () => {
     const task = { kind: 'conversations', file: own, holdOut: 2, nulls: 'drop' }
     const judge = { fleet: fleetOf({ sendTopK: true }), ask: { retries: 0 } }
     const told = async (answer?: (text: string) => string) => {
-      const { train, reward } = taskOf({ task, judge }, noting(answer).judge)
+      const { reward } = taskOf({ task, judge }, noting(answer).judge)
+      const { train } = reward
       const grades = await reward.grade(train.map(problem => ({ problem, tokens: bytes('x') })))
       return grades.map((grade, i) => [train[i].rubric.criteria[0].points, grade.score, rewardOf(grade)])
     }
@@ -189,10 +196,10 @@ describe('grading a conversation', () => {
     ['removed', 2],
     ['shuffled', 4],
   ])('trains on spoilt rubrics and evaluates on the true ones: %s', (noise, criteria) => {
-    const { reward, truth, train } = taskOf({ noise })
-    expect(reward.rubric(train[0]).criteria).toHaveLength(criteria)
-    expect(reward.rubric(train[0])).not.toEqual(train[0].rubric)
-    expect(truth.rubric(train[0])).toEqual(train[0].rubric)
+    const { reward, truth } = taskOf({ noise })
+    expect(reward.rubric(reward.train[0]).criteria).toHaveLength(criteria)
+    expect(reward.rubric(reward.train[0])).not.toEqual(reward.train[0].rubric)
+    expect(truth.rubric(reward.train[0])).toEqual(reward.train[0].rubric)
   })
 })
 
@@ -205,7 +212,7 @@ describe('a held-out judge', () => {
     const asked = { fleet: fleetOf({}), heldOut: { fleet: fleetOf({}), evaluations: true } }
     const own = writeRows(join(folder, 'likely'), rows)
     const config = configOf({ judge: asked, task: { kind: 'conversations', file: own, holdOut: 2 } })
-    const task = conversationTask(config, model, { judgeModel: judge, heldOutJudgeModel: judge })
+    const task = conversationTraining(config, model, { judgeModel: judge, heldOutJudgeModel: judge })
     const nats = (...means: number[]) =>
       task.start!.startAt({
         freezeReference: async () => {},
@@ -213,7 +220,11 @@ describe('a held-out judge', () => {
           items.map(({ tokens }, i) => ({ logprobs: new Float32Array(tokens.length).fill(means[i]) })),
       } as unknown as Policy)
     await nats(-1, -3)
-    const items = ['water', 'water'].map(text => ({ problem: task.train[0], tokens: bytes(text), key: 'k' }))
+    const items = ['water', 'water'].map(text => ({
+      problem: task.reward.train[0],
+      tokens: bytes(text),
+      key: 'k',
+    }))
     const scores = (await task.heldOut!.task.grade(items)).map(({ score }) => score)
     // 5 + 3 - 4 by the judge, 2 by the rule, and 2 for what is likely, of 12.
     expect(scores).toEqual([8 / 12, 6 / 12])
@@ -233,8 +244,8 @@ describe('the rows of a file', () => {
     }))
     const own = writeRows(join(folder, 'long'), [...long, ...ROWS])
     const task = { kind: 'conversations', file: own, holdOut: 5, maxPromptTokens: 200 }
-    const { train, test, notes } = taskOf({ task })
-    expect(train.length + test.length).toBeLessThan(12)
+    const { train, tests, notes } = taskOf({ task }).truth
+    expect(train.length + Object.values(tests)[0].length).toBeLessThan(12)
     expect(notes.join('\n')).toMatch(/\d (training|test) conversations left out: longer than 200 tokens/)
     expect(() => taskOf({ rollout: { maxTokens: 1900 } })).toThrow(
       /with room for a response of 1900 .*; their whole rubric has to fit .*, shorten the rubric, or lower rollout\.maxTokens/,

@@ -1,7 +1,7 @@
 /** @file Conversations as ruscarl trains on them: with its scaffold, its rubrics, its judges. */
 
 import type { ChatMessage, ChatModel } from '../../chat/chat-model.ts'
-import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ScoreItem } from '../../policy/policy.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { PENALTY } from '../../runs/criterion-words.ts'
@@ -10,10 +10,11 @@ import { type ConversationRow, needJudge, splitConversations } from '../../tasks
 import {
   type Conversation,
   type ConversationOptions,
-  ConversationTask,
+  type ConversationParts,
+  conversationTask,
 } from '../../tasks/conversation/task.ts'
+import { scored } from '../../tasks/scored-response.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { RewardNoise } from '../checklist/noise.ts'
 import { chatGroups } from '../common/group-reward.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
@@ -22,7 +23,7 @@ import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
-import { completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
+import { asTrained, completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
 const TEST_SET = 'held-out conversations'
@@ -38,14 +39,14 @@ export interface JudgeModels {
 /** The judge that training never hears. It goes by the true rubrics. */
 const secondJudge = (
   config: HeldOutJudge,
-  format: ChatFormat,
+  { grader: _, ...parts }: ConversationParts,
   rules: RuscarlConfig['rules'],
   seen: Pick<ConversationOptions, 'named' | 'startLogprobs'>,
   model?: ChatModel,
 ) => {
   const { grader, figures, close } = openJudging(config, model, 'heldOutJudge', rules)
   const opinion: SecondOpinion<Conversation> = {
-    task: new ConversationTask(format, grader, { score: completeScore, ...seen }),
+    task: scored(conversationTask({ ...parts, grader }, seen), { score: completeScore }),
     rollouts: config.rollouts,
     testName: config.evaluations ? SECOND_TEST_SET : null,
     figures,
@@ -81,7 +82,7 @@ export const primarySetOf = ({ judge }: RuscarlConfig): string =>
 export const encodedConversations = (config: RuscarlConfig, folder: string) => {
   const format = chatFormatOf(folder, 'task "conversations"')
   const split = splitConversations(config.task)
-  const source = { name: ({ id }: ConversationRow) => id, rubric: ({ rubric }: ConversationRow) => rubric }
+  const source = { id: ({ id }: ConversationRow) => id, rubric: ({ rubric }: ConversationRow) => rubric }
   const rubricOf = trainingRubrics(config, source, split.train)
   const encoded = encodeSplit(split, format, promptsOf(config, rubricOf))
   assertJudge(config, [...encoded.train, ...encoded.test])
@@ -116,7 +117,7 @@ export const assertJudge = ({ judge }: RuscarlConfig, rows: readonly Conversatio
  * @param models judges in place of the configured fleets
  * @throws ConfigError, DataError, CheckpointError for a file, judge or model that cannot be used
  */
-export const conversationTask = (
+export const conversationTraining = (
   config: RuscarlConfig,
   folder: string,
   models: JudgeModels = {},
@@ -139,39 +140,22 @@ export const conversationTask = (
     named,
     ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
   }
+  const parts = { format, grader, train, tests: { [TEST_SET]: test }, notes }
   const second = config.judge?.heldOut
-    ? secondJudge(config.judge.heldOut, format, config.rules, seen, models.heldOutJudgeModel)
+    ? secondJudge(config.judge.heldOut, parts, config.rules, seen, models.heldOutJudgeModel)
     : null
-  const shown = {
+  const task = conversationTask(parts, {
     scaffold: scaffolding(config.scaffold),
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
     ...seen,
-  }
-  const noise = new RewardNoise({ flipRate: config.flipRate, randomScores: config.reward === 'random' })
+  })
+  const told = toldIn(rubric)
   return {
-    train,
-    test,
-    testName: TEST_SET,
-    orderLabel: 'conversations',
-    reward: new ConversationTask(format, grader, {
-      ...shown,
-      rubricOf,
-      // A spoilt rubric says something else than the run's.
-      ...(config.noise === 'none' && { told: toldIn(rubric) }),
-      score: trainingScore(config.noise, nulls),
-      noise,
-    }),
-    truth: new ConversationTask(format, grader, {
-      ...shown,
-      told: toldIn(rubric),
-      score: trainingScore('none', nulls),
-    }),
+    reward: asTrained(config, task, { rubricOf, told, nulls }),
+    truth: scored(task, { score: trainingScore('none', nulls), told }),
     ...(second && { heldOut: second.opinion }),
     ...(groups && { groups }),
-    stopTokens: format.stopTokens,
-    // Each response goes to the judge as soon as it is finished; what the starting model scores goes through it together.
-    ...(start ? { start } : { gradeBatch: 1 }),
-    notes,
+    ...(start && { start }),
     figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {
       await close()

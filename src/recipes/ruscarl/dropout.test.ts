@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { GroupScores } from '../../grade/group/index.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Criterion, Rubric } from '../../rubric/criterion.ts'
-import { signedScore } from '../../rubric/linear.ts'
-import { type ResponseItem, type ScoredResponse, scoreByRubric } from '../../tasks/scored-response.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { type GroupAsked, type GroupScorer, scriptedGroups } from '../common/group-reward.ts'
-import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
@@ -20,36 +19,28 @@ const RUBRIC: Rubric = {
   ],
 }
 
-class NamingTask implements ScaffoldTask<number> {
+const namingTask = () => {
   /** Ids of the criteria that each response was asked about. */
-  readonly asked: string[][] = []
-
-  name = (problem: number) => `problem ${problem}`
-  rubric = () => RUBRIC
-  prompt = (problem: number) => [problem]
-  scaffolded = (problem: number, shown: readonly Criterion[]) => [problem, ...shown.map(() => 99)]
-  show = (tokens: ArrayLike<number>) => Array.from(tokens).join(' ')
-
-  grade(items: readonly ResponseItem<number>[]): Promise<ScoredResponse[]> {
-    return Promise.all(
-      items.map(async ({ tokens, key, leftOut }) => {
-        const grade = async (criteria: readonly Criterion[]) => {
-          this.asked.push(criteria.map(({ id }) => id))
-          return criteria.map(({ id }) => ({
-            criterionId: id,
-            met: tokens.includes(Number(id.slice(1))),
-            source: 'rule' as const,
-          }))
-        }
-        const score = (rubric: Rubric, verdicts: Parameters<typeof signedScore>[1]) =>
-          signedScore(rubric, verdicts).score
-        return {
-          ...(await scoreByRubric({ rubric: RUBRIC, score, key, leftOut, grade })),
-          wellFormed: true,
-        }
+  const asked: string[][] = []
+  const task: Task<number> = {
+    ...{ train: [], tests: {}, label: 'numbers', notes: [] },
+    id: problem => `problem ${problem}`,
+    question: String,
+    rubric: () => RUBRIC,
+    prompt: (problem, shown = []) => [problem, ...shown.map(() => 99)],
+    show: tokens => Array.from(tokens).join(' '),
+    grade: async items =>
+      items.map(({ tokens, criteria }) => {
+        asked.push(criteria.map(({ id }) => id))
+        const verdicts = criteria.map(({ id }) => ({
+          criterionId: id,
+          met: tokens.includes(Number(id.slice(1))),
+          source: 'rule' as const,
+        }))
+        return { verdicts, wellFormed: true }
       }),
-    )
   }
+  return { ...scored(task), asked }
 }
 
 const RESPONSES = [[0, 1, 2], [3], [7, 8], [4, 5, 6, 7]]
@@ -58,9 +49,9 @@ const learnt = async (
   more: Record<string, unknown>,
   {
     step = 1,
-    task = new NamingTask(),
+    task = namingTask(),
     groups,
-  }: { step?: number; task?: NamingTask; groups?: GroupScorer<number> } = {},
+  }: { step?: number; task?: ReturnType<typeof namingTask>; groups?: GroupScorer<number> } = {},
 ) => {
   const config = ruscarlSchema.parse({
     rollout: { prompts: 2, samples: 4, maxTokens: 4 },

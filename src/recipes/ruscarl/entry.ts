@@ -5,7 +5,6 @@ import type { RecipeEntry } from '../common/recipe.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import { planRuscarl } from './plan.ts'
 import { presets } from './presets.ts'
-import { runRuscarl } from './run.ts'
 
 type ConversationTask = Pick<RuscarlConfig['task'], 'file' | 'testFile' | 'rubric' | 'columns'>
 
@@ -23,7 +22,7 @@ export const ruscarlEntry: RecipeEntry<RuscarlConfig> = withDataFiles(
     schema: ruscarlSchema,
     presets,
     plan: planRuscarl,
-    run: (config, options) => runRuscarl(config, options),
+    run: async (config, options) => (await import('./run.ts')).runRuscarl(config, options),
   },
   conversationDataFiles,
 )

@@ -4,7 +4,7 @@ import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
@@ -12,7 +12,7 @@ import { satisfaction } from '../checklist/evaluate.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
-import { type ScaffoldTask, untoldWords } from '../common/rubric-task.ts'
+import { untoldWords } from '../common/rubric-task.ts'
 import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
 import type { RuscarlConfig } from './config.ts'
 
@@ -41,7 +41,7 @@ const counting = (verdicts: readonly Verdict[], left: ReadonlySet<string> | unde
  * @param options.leftOut ids of criteria that a problem's rewards did not count
  */
 export const scoreFigures = <Problem>(
-  task: ScaffoldTask<Problem>,
+  task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
   { byRubric, showsRubric, leftOut = () => undefined }: ScoreFigureOptions<Problem>,
 ): Omit<MetricsRow, 'step'> => {
@@ -83,7 +83,7 @@ export const scoreFigures = <Problem>(
  */
 export const droppedFigures = <Problem>(
   config: Pick<RuscarlConfig, 'rubricDropout' | 'reward'>,
-  task: ScaffoldTask<Problem>,
+  task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
   leftOut: IdsOf<Problem>,
 ): Omit<MetricsRow, 'step'> => {
@@ -106,12 +106,12 @@ export const droppedFigures = <Problem>(
 
 /** Tokens that the whole rubric of a group adds to its prompt. */
 const wholeHint = <Problem>(
-  task: ScaffoldTask<Problem>,
+  task: ScoredTask<Problem>,
   { problem, rollout: { prompt } }: ScoredRollout<Problem>,
-): number => task.scaffolded(problem, task.rubric(problem).criteria).length - prompt.length
+): number => task.prompt(problem, task.rubric(problem).criteria).length - prompt.length
 
 /** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any (spec 1.5). */
-const nullRates = <Problem>(task: ScaffoldTask<Problem>, all: readonly ScoredRollout<Problem>[]) => {
+const nullRates = <Problem>(task: ScoredTask<Problem>, all: readonly ScoredRollout<Problem>[]) => {
   const nulls = { positive: [] as number[], negative: [] as number[] }
   for (const { problem, grade } of all) {
     const points = new Map(task.rubric(problem).criteria.map(criterion => [criterion.id, criterion.points]))
@@ -130,7 +130,7 @@ const nullRates = <Problem>(task: ScaffoldTask<Problem>, all: readonly ScoredRol
 
 /** A rollout as it is kept for reading. */
 export const rolloutRow = <Problem>(
-  task: ScaffoldTask<Problem>,
+  task: ScoredTask<Problem>,
   step: number,
   item: CreditedScore<Problem>,
   leftOut?: ReadonlySet<string>,
@@ -141,7 +141,7 @@ export const rolloutRow = <Problem>(
   const flags = { ...(task.leaks?.(tokens) && { leak: 1 }), ...(reward === null && { unjudged: 1 }) }
   return {
     ...rolloutFields(step, item),
-    problemId: task.name(problem),
+    problemId: task.id(problem),
     prompt: task.show(sampledFrom ?? prompt),
     response,
     ...tokenFields(item, response, each => task.show(each)),

@@ -8,11 +8,10 @@ import { signedScore } from '../../rubric/linear.ts'
 import { readMetrics, withoutTimings } from '../../runs/readers.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
-import type { ResponseItem } from '../../tasks/scored-response.ts'
+import type { ResponseItem, ScoredTask } from '../../tasks/scored-response.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
 import { LessonMemory } from '../common/lessons-memory.ts'
-import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { decidingHash } from '../common/session.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
@@ -24,11 +23,12 @@ const RUBRIC: Rubric = {
 }
 
 /** Prompt token of problem n is n; a criterion shown is one token more, 100 + its number. */
-const task: ScaffoldTask<number> = {
-  name: problem => `trip ${problem}`,
+const task: ScoredTask<number> = {
+  ...{ train: [], tests: {}, label: 'trips', notes: [] },
+  id: problem => `trip ${problem}`,
   rubric: () => RUBRIC,
-  prompt: problem => [problem],
-  scaffolded: (problem, shown) => [problem, ...shown.map(({ text }) => 100 + Number(text.slice(5)))],
+  question: problem => `trip ${problem}`,
+  prompt: (problem, shown = []) => [problem, ...shown.map(({ text }) => 100 + Number(text.slice(5)))],
   show: tokens => Array.from(tokens).join(' '),
   grade: async (items: readonly ResponseItem<number>[]) =>
     items.map(({ tokens }) => {

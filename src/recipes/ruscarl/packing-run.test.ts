@@ -10,8 +10,8 @@ import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { fixedPasses, problemStream, shuffledPasses } from '../common/problem-order.ts'
 import { selectDemonstrations } from '../common/sft.ts'
 import { ruscarlSchema } from './config.ts'
-import { packingTask } from './packing-task.ts'
 import { runRuscarl } from './run.ts'
+import { packingTraining } from './tasks.ts'
 
 const SLOW_MS = 120_000
 
@@ -60,11 +60,11 @@ describe('topics that are held out', () => {
       ])
       expect(sets.filter(set => set.endsWith('seen topics'))).toHaveLength(4)
       expect(readRunInfo(dir).primarySet).toBe('seen topics')
-      const task = packingTask(ruscarlSchema.parse({ heldOutTopics: 3 }))
-      const unseen = new Set(task.otherTests![0].problems.map(({ topic }) => topic))
+      const task = packingTraining(ruscarlSchema.parse({ heldOutTopics: 3 })).truth
+      const unseen = new Set(task.tests['held-out topics'].map(({ topic }) => topic))
       expect(unseen.size).toBe(3)
       expect(task.train.some(({ topic }) => unseen.has(topic))).toBe(false)
-      expect(packingTask(ruscarlSchema.parse({})).otherTests).toBeUndefined()
+      expect(Object.keys(packingTraining(ruscarlSchema.parse({})).truth.tests)).toEqual(['unseen trips'])
     },
     SLOW_MS,
   )
@@ -289,11 +289,11 @@ describe('the order of problems', () => {
 
   it('of a curriculum is from easy to hard by the policy that the run starts from', async () => {
     const config = ruscarlSchema.parse({ exploration: { curriculum: { samples: 1 } } })
-    const task = packingTask(config)
+    const task = packingTraining(config).reward
     // The policy packs for trip p what meets more of the rubric the larger p is: nothing but the first item for p = 0.
     const train = task.train.slice(0, 3)
     const lists = train.map((trip, p) => {
-      const wanted = task.truth.rubric(trip).criteria.filter(({ verifier }) => verifier?.fn === 'contains')
+      const wanted = task.rubric(trip).criteria.filter(({ verifier }) => verifier?.fn === 'contains')
       const items = wanted.flatMap(({ points, verifier }) =>
         points > 0 ? (verifier!.params!.all as string[]) : [],
       )

@@ -8,11 +8,10 @@ import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { readRows } from '../../runs/row-files.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
-import type { ResponseItem, ScoredResponse } from '../../tasks/scored-response.ts'
+import type { ResponseItem, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
 import { RewardNoise } from '../checklist/noise.ts'
-import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { ruscarlSchema } from './config.ts'
 import { type RuscarlParts, ruscarl } from './recipe.ts'
 
@@ -25,7 +24,11 @@ const RUBRIC: Rubric = {
 }
 
 /** Prompt token of problem n is n; every criterion shown is one token more, 100 + its number. */
-class CountingTask implements ScaffoldTask<number> {
+class CountingTask implements ScoredTask<number> {
+  train = []
+  tests = {}
+  label = 'numbers'
+  notes = []
   readonly graded: ResponseItem<number>[] = []
   readonly #noise: RewardNoise
 
@@ -33,10 +36,11 @@ class CountingTask implements ScaffoldTask<number> {
     this.#noise = new RewardNoise(noise)
   }
 
-  name = (problem: number) => `problem ${problem}`
+  id = (problem: number) => `problem ${problem}`
+  question = this.id
   rubric = () => RUBRIC
-  prompt = (problem: number) => [problem]
-  scaffolded = (problem: number, shown: readonly Criterion[]) => [
+  gradeBatch = 1
+  prompt = (problem: number, shown: readonly Criterion[] = []) => [
     problem,
     ...shown.map(({ id }) => 100 + Number(id.slice(1))),
   ]
@@ -111,7 +115,6 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
         return []
       },
       policy,
-      gradeBatch: 1,
       ...parts,
     })
     await train(policy, recipe, run, {
@@ -220,7 +223,7 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
   it('knows who saw everything also where rubrics differ in length', async () => {
     // The second problem's rubric is said in twice as many tokens.
     class Wordy extends CountingTask {
-      override scaffolded = (problem: number, shown: readonly Criterion[]) => [
+      override prompt = (problem: number, shown: readonly Criterion[] = []) => [
         problem,
         ...shown.flatMap(({ id }) => Array(problem + 1).fill(100 + Number(id.slice(1)))),
       ]

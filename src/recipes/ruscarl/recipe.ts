@@ -29,11 +29,10 @@ import {
   type Rollout,
   rewardsOf,
 } from '../../rl/rollout.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import { type ScoredResponse, scoredReward } from '../../tasks/scored-response.ts'
+import { type ScoredResponse, type ScoredTask, scoredReward } from '../../tasks/scored-response.ts'
 import type { GradeItem } from '../../train/grading.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import type { Io } from '../../train/rollout.ts'
@@ -45,7 +44,6 @@ import { idleCriteria } from '../common/idle-criteria.ts'
 import type { Attempts, LessonMemory, Recalled } from '../common/lessons-memory.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { leftOutOf } from '../common/rubric-dropout.ts'
-import type { ScaffoldTask } from '../common/rubric-task.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { opinionOn, type SecondOpinion } from '../common/second-opinion.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
@@ -62,7 +60,7 @@ export interface RuscarlParts<Problem> {
   policy: Policy
   problem: ProblemStream<Problem>
   /** The task with the rubrics of training, spoilt ones in a noise experiment. */
-  task: ScaffoldTask<Problem>
+  task: ScoredTask<Problem>
   evaluate: Recipe<unknown>['evaluate']
   /** Lessons of earlier attempts; null where there is no memory. */
   memory?: LessonMemory<Problem> | null
@@ -72,9 +70,6 @@ export interface RuscarlParts<Problem> {
   groups?: GroupScorer<Problem>
   /** A second opinion on the rollouts, for the monitors. */
   heldOut?: SecondOpinion<Problem>
-  stopTokens?: readonly number[]
-  /** Finished responses that go to the graders together. */
-  gradeBatch?: number
   /** What grading took since it was last asked. */
   figures?(): MetricGroup
 }
@@ -89,13 +84,13 @@ export const ruscarl = <Problem>(
   config: RuscarlConfig,
   parts: RuscarlParts<Problem>,
 ): Recipe<RuscarlRolled<Problem>> => {
-  const { policy, problem, task, heldOut, evaluate, stopTokens, gradeBatch, figures, memory = null } = parts
+  const { policy, problem, task, heldOut, evaluate, figures, memory = null } = parts
   const { groups: together } = parts
   const { rollout, ratio, seed } = config
 
   /** What the rewards of a step leave out of a problem's rubric. */
   const leftOut = (step: number, own: Problem) =>
-    leftOutOf(config, task.rubric(own).criteria, step, task.name(own))
+    leftOutOf(config, task.rubric(own).criteria, step, task.id(own))
 
   const gradeIn = (step: number) => (items: readonly GradeItem<Problem>[]) =>
     task.grade(
@@ -131,8 +126,7 @@ export const ruscarl = <Problem>(
 
   const whole = {
     criteria: (own: Problem) => task.rubric(own).criteria,
-    plain: (own: Problem) => task.prompt(own),
-    scaffolded: (own: Problem, criteria: readonly Criterion[]) => task.scaffolded(own, criteria),
+    prompt: task.prompt,
   }
 
   const explore = async (
@@ -155,9 +149,9 @@ export const ruscarl = <Problem>(
       sampledFrom: scaffoldedPrompts(config, shown, problems, { label: 'ruscarl', step, round }),
       ratio,
       samples: rollout.samples,
-      sampling: samplingOf(config, stopTokens),
+      sampling: samplingOf(config, task.stopTokens),
       grade: gradeIn(step),
-      gradeBatch,
+      gradeBatch: task.gradeBatch,
       reward: scoredReward,
       ...(together && { onGroup }),
       last: round === 0,

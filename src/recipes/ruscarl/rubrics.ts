@@ -4,14 +4,14 @@ import { maxPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { perturbRubric } from '../../rubric/perturb.ts'
 import { counted, creditOf, judge, type NullHandling } from '../../rubric/score.ts'
+import { type ScoredTask, type Scoring, scored } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
+import { RewardNoise } from '../checklist/noise.ts'
 import type { RuscarlConfig } from './config.ts'
 
-export interface RubricSource<Problem> {
-  name(problem: Problem): string
-  /** The true rubric. */
-  rubric(problem: Problem): Rubric
-}
+/** Problems with their true rubrics. */
+type RubricSource<Problem> = Pick<Task<Problem>, 'id' | 'rubric'>
 
 /** Training's rubric of each problem. Depends on noise, seed and problem alone. */
 export const trainingRubrics = <Problem>(
@@ -27,7 +27,7 @@ export const trainingRubrics = <Problem>(
       ? source.rubric(others?.get(name) ?? problem)
       : perturbRubric(source.rubric(problem), noise, `${seed}/${name}`).rubric
   return problem => {
-    const name = source.name(problem)
+    const name = source.id(problem)
     const rubric = known.get(name) ?? made(problem, name)
     known.set(name, rubric)
     return rubric
@@ -38,10 +38,10 @@ export const trainingRubrics = <Problem>(
 const shuffledProblems = <Problem>(
   problems: readonly Problem[],
   seed: number | string,
-  { name }: RubricSource<Problem>,
+  { id }: RubricSource<Problem>,
 ): Map<string, Problem> => {
   const shuffled = new Rng(`shuffled rubrics/${seed}`).shuffle(problems)
-  return new Map(shuffled.map((problem, i) => [name(problem), shuffled[(i + 1) % shuffled.length]]))
+  return new Map(shuffled.map((problem, i) => [id(problem), shuffled[(i + 1) % shuffled.length]]))
 }
 
 /**
@@ -57,6 +57,25 @@ export const trainingScore =
     const earned = entries.reduce((sum, { points, credit }) => sum + points * credit, 0)
     return attainable > 0 ? earned / attainable : null
   }
+
+/** How training grades beside what the task's graders say. */
+interface TrainingOptions<Problem> extends Pick<Scoring<Problem>, 'rubricOf' | 'told'> {
+  nulls?: NullHandling
+}
+
+/** The task as training grades it: by the configured rubrics, with the noise of an experiment. */
+export const asTrained = <Problem>(
+  { noise, flipRate, reward }: Pick<RuscarlConfig, 'noise' | 'flipRate' | 'reward'>,
+  task: Task<Problem>,
+  { rubricOf, told, nulls }: TrainingOptions<Problem>,
+): ScoredTask<Problem> =>
+  scored(task, {
+    rubricOf,
+    // A spoilt rubric says something else than the run's.
+    ...(noise === 'none' && { told }),
+    score: trainingScore(noise, nulls),
+    noise: new RewardNoise({ flipRate, randomScores: reward === 'random' }),
+  })
 
 /**
  * The score of a second opinion: null unless every criterion has a verdict. A judge that fails must not look like one that

@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPolicy } from '../../policy/open.ts'
-import { PackingWorld } from '../../tasks/checklist/index.ts'
+import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
+import { mainTest } from '../../tasks/task.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
@@ -22,10 +23,10 @@ import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
-import { conversationTask, type JudgeModels, penaltyNames, primarySetOf } from './conversations.ts'
-import { packingTask, packingTestName } from './packing-task.ts'
+import { conversationTraining, type JudgeModels, penaltyNames, primarySetOf } from './conversations.ts'
 import { ruscarl } from './recipe.ts'
 import { runHash } from './run-hash.ts'
+import { packingTraining } from './tasks.ts'
 
 /** Parts of a run in place of the configured ones. */
 export interface RuscarlRunParts extends JudgeModels {
@@ -59,8 +60,8 @@ export const runRuscarl = async (
     const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     return conversations === null
-      ? learnTask(config, open, folder, packingTask(config), options)
-      : learnTask(config, open, folder, conversationTask(config, folder, judges, conversations), options)
+      ? learnTask(config, open, folder, packingTraining(config), options)
+      : learnTask(config, open, folder, conversationTraining(config, folder, judges, conversations), options)
   })
 }
 
@@ -83,7 +84,7 @@ const runInfo = (config: RuscarlConfig, conversations: ReturnType<typeof check>[
     'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
   ...(config.task.kind === 'packing'
     ? {
-        primarySet: packingTestName(config),
+        primarySet: mainTest(packingTask(new PackingWorld(config.world), config))[0],
         criterionNames: packingCriterionNames(new PackingWorld(config.world)),
       }
     : {
@@ -110,7 +111,7 @@ const learnTask = async <Problem>(
   const { events = {} } = options
   const { run, from, use } = open
   await use(Promise.resolve(task))
-  for (const message of from === null ? task.notes : []) {
+  for (const message of from === null ? task.reward.notes : []) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
@@ -122,10 +123,7 @@ const learnTask = async <Problem>(
   await task.start?.startAt(policy)
   const memory = await openLessonMemory({
     memory: config.memory,
-    task: {
-      question: (problem: Problem) => reward.question?.(problem) ?? reward.name(problem),
-      ...(reward.shows && { shows: criterion => reward.shows!(criterion) }),
-    },
+    task: reward,
     seed: config.seed,
     steps: config.steps,
     path: join(run.dir, LESSONS_FILE),
@@ -138,19 +136,23 @@ const learnTask = async <Problem>(
       policy,
       memory,
       ...(memory && { room: positionsOf(start) - config.rollout.maxTokens }),
-      problem: await problemStream({ ...config, curriculum }, policy, task, run.dir),
-      task: task.reward,
+      problem: await problemStream({ ...config, curriculum }, policy, reward, run.dir),
+      task: reward,
       evaluate: besideGreedy(config, (own, alone) =>
-        evaluation(
-          own,
-          policy,
-          alone ? { ...task, heldOut: undefined, trainingJudge: undefined, otherTests: [] } : task,
-        ),
+        evaluation(own, policy, alone ? withoutOthers(task) : task),
       ),
     })
   const settings = loopSettings(config, runHash(config), monitorsOf(config))
   return reinforce(open, policy, config.loss, recipe, settings, events)
 }
+
+/** Without further judges and sets. */
+const withoutOthers = <Problem>({ truth, ...task }: RubricTask<Problem>): RubricTask<Problem> => ({
+  ...task,
+  truth: { ...truth, tests: Object.fromEntries([mainTest(truth)]) },
+  heldOut: undefined,
+  trainingJudge: undefined,
+})
 
 /** Where ratios start from another prompt on purpose, their gap is no mismatch. */
 const monitorsOf = ({ monitors, ratio }: RuscarlConfig): MonitorSettings | null =>

@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path'
 import { broughtRows } from '../../util/brought-rows.ts'
-import { AS_THEY_ARE, type Columns, renameColumns } from '../../util/columns.ts'
+import { AS_THEY_ARE, type Columns, renameColumns } from '../../util/column-names.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
 import { writeOutput } from '../../util/output-file.ts'

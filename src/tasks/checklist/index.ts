@@ -2,6 +2,7 @@
 
 export * from './demonstrations.ts'
 export * from './format.ts'
+export { packingTask } from './task.ts'
 export * from './thinking/index.ts'
 export { checklistTokenizer } from './tokenizer-json.ts'
 export { CHECKLIST_TOKENS, CHECKLIST_VOCABULARY, wordToken } from './vocabulary.ts'

@@ -7,14 +7,13 @@ import type { GradeItem, Grader } from '../../grade/grader.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import { signedScore } from '../../rubric/linear.ts'
 import { sharedData } from '../../util/shared-data.ts'
-import { rewardOf } from '../scored-response.ts'
+import { rewardOf, type Scoring, scored } from '../scored-response.ts'
 import { conversationFigures } from './figures.ts'
 import { encodeSplit } from './prompts.ts'
 import { ROWS, writeRows } from './rows.fixture.ts'
 import { needJudge, splitConversations } from './rows.ts'
-import { ConversationTask } from './task.ts'
+import { type Conversation, type ConversationOptions, conversationTask } from './task.ts'
 
 let folder: string
 let file: string
@@ -142,28 +141,27 @@ describe('a task of conversations', () => {
       }))
     },
   })
-  const score = (...[rubric, verdicts]: Parameters<typeof signedScore>) => signedScore(rubric, verdicts).score
+  const taskOf = (
+    met: Parameters<typeof grader>[0],
+    options: ConversationOptions = {},
+    scoring: Scoring<Conversation> = {},
+  ) => {
+    const parts = { ...{ train: [], tests: {}, notes: [] }, format, grader: grader(met) }
+    return scored(conversationTask(parts, options), scoring)
+  }
 
   it('shows the scaffold that it is given to the policy alone', async () => {
-    const task = new ConversationTask(
-      format,
-      grader(() => true),
-      { score, scaffold: show },
-    )
+    const task = taskOf(() => true, { scaffold: show })
     const [problem] = encoded().train
-    const shown = task.scaffolded(problem, problem.rubric.criteria.slice(0, 1))
+    const shown = task.prompt(problem, problem.rubric.criteria.slice(0, 1))
     expect(task.show(shown)).toContain(`system\nNames remedy`)
-    expect(task.scaffolded(problem, [])).toEqual(problem.promptTokens)
+    expect(task.prompt(problem, [])).toEqual(problem.promptTokens)
     const [graded] = await task.grade([{ problem, tokens: bytes('<think>no</think>drink') }])
     expect(seen.at(-1)).toMatchObject({ prompt: problem.messages, response: 'drink' })
     expect(graded).toMatchObject({ score: (5 + 3 + 2 - 4) / 10, wellFormed: true })
     // Without a scaffold there is only the plain prompt.
-    const bare = new ConversationTask(
-      format,
-      grader(() => true),
-      { score },
-    )
-    expect(bare.scaffolded(problem, problem.rubric.criteria)).toEqual(problem.promptTokens)
+    const bare = taskOf(() => true)
+    expect(bare.prompt(problem, problem.rubric.criteria)).toEqual(problem.promptTokens)
     expect([bare.leaks, needJudge([problem])]).toEqual([undefined, true])
   })
 
@@ -171,11 +169,7 @@ describe('a task of conversations', () => {
     const [problem] = encoded().train
     const penalties = { criteria: problem.rubric.criteria.filter(({ points }) => points < 0) }
     const rewards = async (met: boolean | null, rubricOf?: () => typeof penalties) => {
-      const task = new ConversationTask(
-        format,
-        grader(() => met),
-        { score, rubricOf },
-      )
+      const task = taskOf(() => met, {}, { ...(rubricOf && { rubricOf }) })
       return rewardOf((await task.grade([{ problem, tokens: bytes('x') }]))[0])
     }
     expect(await rewards(false, () => penalties)).toBe(0)
@@ -193,11 +187,7 @@ describe('a task of conversations', () => {
       },
       score: (value: number | null) => (value ?? 0) + 100,
     }
-    const task = new ConversationTask(
-      format,
-      grader(() => true),
-      { score, noise },
-    )
+    const task = taskOf(() => true, {}, { noise })
     const [graded] = await task.grade([{ problem, tokens: bytes('x'), key: 'k' }])
     expect([graded.score, keys]).toEqual([100.6, ['k']])
   })

@@ -3,4 +3,4 @@
 export { conversationFigures, type DataFigures, type FigureSettings } from './figures.ts'
 export { encodeSplit, type PromptSettings } from './prompts.ts'
 export * from './rows.ts'
-export { type Conversation, type ConversationOptions, ConversationTask, gradeAnswer, kindOf } from './task.ts'
+export { type Conversation, type ConversationOptions, conversationTask, gradeAnswer, kindOf } from './task.ts'

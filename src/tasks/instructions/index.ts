@@ -1,3 +1,5 @@
-/** @file Rows for trainings on instructions that a rule checks. */
+/** @file Rows for trainings on instructions that a rule checks, and demonstrations to begin with. */
 
+export { demonstrationsOf, type InstructionDemonstration, plainRequests } from './demonstrations.ts'
+export type { Request } from './requests.ts'
 export { instructionRows, SHARED_CRITERIA } from './rows.ts'

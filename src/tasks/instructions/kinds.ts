@@ -35,14 +35,20 @@ const said = (rng: Rng, ways: readonly string[], gaps: Record<string, string | n
 
 const plural = (n: number, what: string): string => (n === 1 ? `${n} ${what}` : `${n} ${what}s`)
 
+/** Words that answers to nearly all requests would use. */
+const LIKELY_WORDS =
+  'also just make very good great help important life many people really thing time will with'.split(' ')
+
 /** Words that suit the request, and others. */
-const wordsFor = (rng: Rng, { subject, ask }: Request, count: number): string[] => {
+const wordsFor = (
+  rng: Rng,
+  { subject, ask }: Request,
+  count: number,
+  others: readonly string[] = COMMON_WORDS,
+): string[] => {
   const fits = (word: string) => word.length > 3 && !ask.toLowerCase().includes(word)
   return rng
-    .shuffle([
-      ...rng.shuffle(subject.filter(fits)).slice(0, count),
-      ...rng.shuffle(COMMON_WORDS).slice(0, count),
-    ])
+    .shuffle([...rng.shuffle(subject.filter(fits)).slice(0, count), ...rng.shuffle(others).slice(0, count)])
     .slice(0, count)
 }
 
@@ -61,6 +67,39 @@ const END_PHRASES = [
   'Let me know if you have questions.',
 ]
 
+/** How many of IFEval's 541 prompts ask for a kind (Zhou et al. 2023, table of its repository's data): rows ask in these proportions. */
+const IFEVAL_COUNTS: Readonly<Record<string, number>> = {
+  'punctuation:no_comma': 66,
+  'change_case:english_lowercase': 39,
+  'change_case:english_capital': 25,
+  'change_case:capital_word_frequency': 25,
+  'startend:quotation': 41,
+  'detectable_format:title': 37,
+  'keywords:existence': 39,
+  'keywords:frequency': 42,
+  'keywords:forbidden_words': 49,
+  'keywords:letter_frequency': 33,
+  'detectable_format:number_bullet_lists': 31,
+  'detectable_format:number_highlighted_sections': 47,
+  'detectable_format:multiple_sections': 14,
+  'detectable_content:number_placeholders': 26,
+  'detectable_content:postscript': 26,
+  'length_constraints:number_sentences': 52,
+  'length_constraints:number_words': 52,
+  'length_constraints:number_paragraphs': 27,
+  'length_constraints:nth_paragraph_first_word': 12,
+  'detectable_format:json_format': 17,
+  'startend:end_checker': 26,
+  'combination:two_responses': 24,
+  'combination:repeat_prompt': 41,
+}
+
+/** All kinds in a random order, in which those that are asked for more often stand earlier (Efraimidis and Spirakis 2006). */
+export const kindsByChance = (rng: Rng): InstructionKind[] =>
+  INSTRUCTION_KINDS.map(each => ({ each, key: -Math.log(1 - rng.next()) / IFEVAL_COUNTS[each.id] }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ each }) => each)
+
 export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   kind('punctuation:no_comma', ['marks'], rng => ({
     say: said(rng, [
@@ -68,6 +107,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       'Avoid commas altogether.',
       'Your answer must not contain a comma.',
       'Leave out all commas in your response.',
+      'In your entire answer, refrain from commas.',
+      'Commas are not allowed in your reply.',
     ]),
   })),
   kind('change_case:english_lowercase', ['case'], rng => ({
@@ -75,6 +116,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       'Write only in lowercase letters.',
       'Use no capital letters at all; everything should be in English and in lower case.',
       'Your entire reply should be in lowercase.',
+      'Make sure that your answer is in English and has no capital letters.',
+      'all letters of your answer should be lowercase.',
     ]),
   })),
   kind('change_case:english_capital', ['case'], rng => ({
@@ -82,6 +125,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       'Write everything in capital letters.',
       'The whole reply has to be English text in all caps.',
       'USE ONLY CAPITAL LETTERS.',
+      'Make sure that your entire response is in English and in capital letters only.',
+      'Your answer should be in English, with all letters capitalized.',
     ]),
   })),
   kind('change_case:capital_word_frequency', ['case'], rng => {
@@ -89,7 +134,12 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     return {
       say: said(
         rng,
-        ['Write at least {n} in all capital letters.', 'Stress at least {n} by writing them in all caps.'],
+        [
+          'Write at least {n} in all capital letters.',
+          'Stress at least {n} by writing them in all caps.',
+          'Let {n} or more stand out in capital letters only.',
+          'There should be {n} or more that are fully capitalized.',
+        ],
         { n: plural(n, 'word') },
       ),
       kwargs: { capital_relation: 'at least', capital_frequency: n },
@@ -100,6 +150,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       'Put your whole answer in double quotation marks.',
       'Your entire response should be wrapped with double quotes.',
       'Begin and end your reply with a double quotation mark.',
+      'Wrap your entire answer in double quotation marks.',
+      'The whole response must stand inside double quotation marks.',
     ]),
   })),
   kind('detectable_format:title', ['start'], rng => ({
@@ -107,6 +159,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       'Give it a title in double angular brackets, such as <<a good title>>.',
       'Your answer must have a title, wrapped like this: <<title>>.',
       'Include a title written in double angle brackets, i.e. <<my title>>.',
+      'Put a title on top, set in double angular brackets: <<title of the text>>.',
+      'The answer needs a title wrapped in double angular brackets, e.g. <<something nice>>.',
     ]),
   })),
   kind('keywords:existence', ['words'], (rng, request) => {
@@ -114,7 +168,12 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     return {
       say: said(
         rng,
-        ['Include {words}.', 'Use the following in your answer: {words}.', 'Make sure to mention {words}.'],
+        [
+          'Include {words}.',
+          'Use the following in your answer: {words}.',
+          'Make sure to mention {words}.',
+          'These keywords have to be in your response: {words}.',
+        ],
         { words: keywords.join(' and ') },
       ),
       kwargs: { keywords },
@@ -126,14 +185,19 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     return {
       say: said(
         rng,
-        ['The word "{word}" should appear at least {n} times.', 'Use the word {word} at least {n} times.'],
+        [
+          'The word "{word}" should appear at least {n} times.',
+          'Use the word {word} at least {n} times.',
+          'Mention "{word}" {n} times or more.',
+          'In your response, {word} has to occur {n} or more times.',
+        ],
         { word: keyword, n: frequency },
       ),
       kwargs: { relation: 'at least', keyword, frequency },
     }
   }),
   kind('keywords:forbidden_words', ['words'], (rng, request) => {
-    const words = wordsFor(rng, request, between(rng, 1, 3))
+    const words = wordsFor(rng, request, between(rng, 1, 3), LIKELY_WORDS)
     return {
       say: said(
         rng,
@@ -141,6 +205,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
           'Do not use any of these words: {words}.',
           'Avoid the following keywords: {words}.',
           'Not a single time may you write: {words}.',
+          'Your response must do without the keywords {words}.',
         ],
         { words: words.join(', ') },
       ),
@@ -188,6 +253,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
         [
           'Set off at least {n} in markdown, like *a highlighted part*.',
           'At least {n} of it should stand between asterisks, like *this part*.',
+          'Highlight {n} or more in your answer with markdown, i.e. *highlighted text*.',
+          'Use *asterisks* to highlight at least {n} of your response.',
         ],
         { n: plural(n, 'section') },
       ),
@@ -204,6 +271,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
         [
           'Divide your answer into {n} sections. Mark the beginning of each with {splitter} X, such as:\n{splitter} 1\n[content]\n{splitter} 2\n[content]',
           'It must have {n} sections; begin each one with {splitter} and its number, such as {splitter} 1.',
+          'Your response must have {n} sections, each of which begins with {splitter} X, where X is its number.',
         ],
         { n, splitter },
       ),
@@ -219,6 +287,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
         [
           'Include at least {n} in square brackets, such as [address].',
           'Make it a template with at least {n}, written in square brackets like [name].',
+          'Use {n} or more, each in square brackets, for instance [date].',
+          'The answer should leave at least {n} to be filled in, set in square brackets like [place].',
         ],
         { n: plural(n, 'placeholder') },
       ),
@@ -233,6 +303,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
         [
           'Close with a postscript; let it open with {marker}',
           'Below your text put a postscript marked {marker}',
+          'At the end of your response add a postscript that begins with {marker}',
+          'Finish with a postscript, starting with {marker}',
         ],
         { marker },
       ),
@@ -246,23 +318,37 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       say: said(
         rng,
         few
-          ? ['Use less than {n} sentences.', 'Your answer should have fewer than {n} sentences.']
-          : ['Use at least {n} sentences.', 'Answer in {n} sentences or more.'],
+          ? [
+              'Use less than {n} sentences.',
+              'Your answer should have fewer than {n} sentences.',
+              'The response must contain less than {n} sentences.',
+            ]
+          : [
+              'Use at least {n} sentences.',
+              'Answer in {n} sentences or more.',
+              'Your response should contain at least {n} sentences.',
+            ],
         { n },
       ),
       kwargs: { relation: few ? 'less than' : 'at least', num_sentences: n },
       ...(few ? { most: 12 * (n - 1) } : { fewest: 6 * n }),
     }
   }),
-  kind('length_constraints:number_words', ['length'], rng => {
-    const few = rng.next() < 0.5
-    const n = few ? 10 * between(rng, 2, 6) : 10 * between(rng, 3, 4)
+  kind('length_constraints:number_words', ['length'], (rng, { longest }) => {
+    const few = rng.next() < (longest === undefined ? 0.5 : 0)
+    const most = longest === undefined ? 5 : Math.floor(longest / 10)
+    const n =
+      10 * (few ? between(rng, 2, 8) : between(rng, longest === undefined ? 3 : Math.ceil(most / 2), most))
     return {
       say: said(
         rng,
         few
-          ? ['Answer with less than {n} words.', 'Keep it under {n} words.']
-          : ['Answer with at least {n} words.', 'Your response should have {n} or more words.'],
+          ? ['Answer with less than {n} words.', 'Keep it under {n} words.', 'Use fewer than {n} words.']
+          : [
+              'Answer with at least {n} words.',
+              'Your response should have {n} or more words.',
+              'The text must be at least {n} words long.',
+            ],
         { n },
       ),
       kwargs: { relation: few ? 'less than' : 'at least', num_words: n },
@@ -277,6 +363,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
         [
           'Write exactly {n} paragraphs, separated with the markdown divider: ***',
           'There should be {n} paragraphs. Put *** between paragraphs.',
+          'Your answer should consist of {n} paragraphs with the markdown divider *** between them.',
         ],
         { n },
       ),
@@ -299,6 +386,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       'Write the whole answer as JSON.',
       'Your entire output should be in JSON format.',
       'Answer in JSON; markdown ticks such as ``` are allowed.',
+      'Format everything that you write as JSON.',
+      'Give your whole response as one JSON object.',
     ]),
   })),
   kind('startend:end_checker', ['end'], rng => {
@@ -309,6 +398,8 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
         [
           'End your answer with the exact phrase "{phrase}" and nothing after it.',
           'The very last words of your response should be: {phrase}',
+          'Finish your response with this very phrase: "{phrase}" Nothing else may follow it.',
+          'Your answer must end with "{phrase}"',
         ],
         { phrase },
       ),
@@ -319,6 +410,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     say: said(rng, [
       'Give two different answers, separated by 6 asterisk symbols: ******.',
       'I want two different responses. Only put ****** between them.',
+      'Write two responses that differ and separate them with six asterisks: ******',
     ]),
     fewest: 25,
   })),
@@ -327,6 +419,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       say: said(rng, [
         'Begin by copying out the request above exactly as it stands, and answer it after that. Nothing may come before the copy.',
         'Before you answer, repeat the request exactly as it is, without this sentence and without anything before it.',
+        'First repeat the request above word for word, then give your answer. Do not say anything before the repetition.',
       ]),
       kwargs: { prompt_to_repeat: ask },
     })),

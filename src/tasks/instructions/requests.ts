@@ -6,10 +6,14 @@ import { COLOURS, DAYS, EVENTS, NAMES, PLACES, THINGS, TOPICS } from './topics.t
 
 export interface Request {
   ask: string
+  /** What it is about, in a few words. */
+  about: string
   /** Fewest words that such an answer has, where no instruction limits it. */
   words: number
   /** Words that an answer will want to use; instructions draw from them. */
   subject: readonly string[]
+  /** Words of an answer that is there already, where it is a long one: an instruction may ask for nearly as many. */
+  longest?: number
   /** What was asked for is there. @param without words that the answer must not use */
   content(without: readonly string[]): Criterion
 }
@@ -39,6 +43,7 @@ const aboutTopic = (rng: Rng): Request => {
   const [form, words] = rng.pick(FORMS)
   return {
     ask: form.replace('{}', name),
+    about: name,
     words,
     subject,
     content: without => ({
@@ -107,10 +112,12 @@ const FACTS: readonly ((rng: Rng) => Facts)[] = [
 
 const messageWithFacts = (rng: Rng): Request => {
   const { ask, words, facts } = rng.pick(FACTS)(rng)
+  const subject = facts.flatMap(fact => (typeof fact === 'string' && /^[a-z]+$/.test(fact) ? [fact] : []))
   return {
     ask,
+    about: subject[0] ?? 'message',
     words,
-    subject: facts.flatMap(fact => (typeof fact === 'string' && /^[a-z]+$/.test(fact) ? [fact] : [])),
+    subject,
     content: without => ({
       id: 'facts',
       text: `Says all that was to be said: ${facts.map(fact => [fact].flat()[0]).join(', ')}.`,

@@ -5,7 +5,7 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
-import { type Asked, INSTRUCTION_KINDS, type InstructionKind } from './kinds.ts'
+import { type Asked, type InstructionKind, kindsByChance } from './kinds.ts'
 import { drawRequest, type Request } from './requests.ts'
 
 export interface InstructionRow {
@@ -25,7 +25,7 @@ const countOf = (rng: Rng): number => {
 /** Kinds that go together, in a random order. */
 const drawKinds = (rng: Rng, count: number): InstructionKind[] => {
   const chosen: InstructionKind[] = []
-  for (const kind of rng.shuffle(INSTRUCTION_KINDS)) {
+  for (const kind of kindsByChance(rng)) {
     if (chosen.length === count) break
     const taken = new Set(chosen.flatMap(({ decides }) => decides))
     if (!kind.decides.some(part => taken.has(part))) chosen.push(kind)
@@ -43,7 +43,7 @@ const instructionCriterion = ({ id }: InstructionKind, { say, kwargs = {} }: Ask
 })
 
 /** So few words that an answer which runs into the limit of 128 tokens has more: to be cut off is never paid. */
-const MOST_WORDS = 60
+const MOST_WORDS = 75
 
 /**
  * Words of an answer: at least those of its form, unless instructions allow fewer, or want more; and not much more than twice as
@@ -54,7 +54,7 @@ const lengthOf = ({ words }: Request, asked: readonly Asked[]): { min: number; m
   const least = Math.max(words, ...asked.map(({ fewest = 0 }) => fewest))
   return {
     min: Math.min(least, Math.floor(most / 2)),
-    max: Math.min(MOST_WORDS, Math.max(45, 2 * least + 15)),
+    max: Math.max(least + 25, Math.min(MOST_WORDS, Math.max(45, 2 * least + 15))),
   }
 }
 
@@ -97,20 +97,26 @@ const contentCriteria = (
 const promptOf = ({ ask }: Request, asked: readonly Asked[]): string =>
   asked.reduce((text, { say }) => `${text}${text.includes('\n') ? '\n' : ' '}${say}`, ask)
 
+/** @param request that it begins with; one by chance when absent */
+export const drawRow = (rng: Rng, request = drawRequest(rng)): Omit<InstructionRow, 'id'> => {
+  const kinds = drawKinds(rng, countOf(rng))
+  const asked = kinds.map(kind => kind.draw(rng, request))
+  return {
+    prompt: promptOf(request, asked),
+    criteria: [
+      ...kinds.map((kind, i) => instructionCriterion(kind, asked[i])),
+      ...contentCriteria(request, kinds, asked),
+    ],
+  }
+}
+
 /** @param seed the same seed gives the same rows; different rows each. */
 export const instructionRows = (count: number, seed: number | string): InstructionRow[] => {
   const rng = new Rng(`instruction rows/${seed}`)
   const rows = new Map<string, InstructionRow>()
   while (rows.size < count) {
-    const request = drawRequest(rng)
-    const kinds = drawKinds(rng, countOf(rng))
-    const asked = kinds.map(kind => kind.draw(rng, request))
-    const prompt = promptOf(request, asked)
-    const criteria = [
-      ...kinds.map((kind, i) => instructionCriterion(kind, asked[i])),
-      ...contentCriteria(request, kinds, asked),
-    ]
-    if (!rows.has(prompt)) rows.set(prompt, { id: `row-${rows.size + 1}`, prompt, criteria })
+    const row = drawRow(rng)
+    if (!rows.has(row.prompt)) rows.set(row.prompt, { id: `row-${rows.size + 1}`, ...row })
   }
   return [...rows.values()]
 }

@@ -3,4 +3,4 @@
 export { type OpenEnvTask, openOpenEnv } from './open.ts'
 export { type OpenEnvTaskSettings, openEnvTaskSchema, openEnvTaskShape } from './settings.ts'
 export { type TurnFormat, turnFormatOf } from './turn-format.ts'
-export type { EpisodeOutcome, OpenEnvEpisode, OpenEnvProblem, OpenEnvWorld } from './world.ts'
+export type { OpenEnvEpisode, OpenEnvProblem, OpenEnvWorld } from './world.ts'

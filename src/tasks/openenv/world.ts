@@ -11,6 +11,7 @@ import {
 import { canonicalJson } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
 import type { CheckArguments } from '../research/tool-schema.ts'
+import type { Outcome } from '../world.ts'
 import type { OpenEnvTaskSettings } from './settings.ts'
 import type { TurnFormat } from './turn-format.ts'
 import { type Action, ActionFault, actionOf, inWords } from './words.ts'
@@ -24,16 +25,6 @@ export interface OpenEnvProblem {
   /** As the policy is shown it, in words and in tokens. */
   text: string
   prompt: TokenIds
-}
-
-/** What became of an episode. */
-export interface EpisodeOutcome {
-  /** Of every step, in order; null where the environment said nothing. */
-  rewards: (number | null)[]
-  /** The environment said that it is over. */
-  done: boolean
-  /** Turns that were no action, or one that the environment refused. */
-  faults: number
 }
 
 export interface WorldOptions {
@@ -56,7 +47,7 @@ export const observationWords = (
 
 /** One rollout's episode; fits `Episode` of the floor of training. */
 export class OpenEnvEpisode {
-  readonly outcome: EpisodeOutcome = { rewards: [], done: false, faults: 0 }
+  readonly outcome = { rewards: [] as (number | null)[], done: false, faults: 0 }
   readonly #options: WorldOptions
   readonly #quit = new AbortController()
   readonly #session: Promise<OpenEnvSession>
@@ -140,7 +131,7 @@ export class OpenEnvWorld {
   }
 
   /** What became of a rollout; told once. */
-  take(key: string): EpisodeOutcome | null {
+  take(key: string): Outcome | null {
     const episode = this.#episodes.get(key)
     this.#episodes.delete(key)
     return episode?.outcome ?? null

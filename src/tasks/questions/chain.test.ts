@@ -9,9 +9,10 @@ import { RUBRIC_VERIFIER } from '../../grade/thinking/rubric-verifier.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { JudgeVerifier } from '../judge-verifier.ts'
+import { scored } from '../scored-response.ts'
 import { questionTaskSchema } from './config.ts'
 import type { Question } from './question.ts'
-import { QuestionTask } from './task.ts'
+import { questionTask } from './task.ts'
 
 const question: Question = { id: 'sum', question: 'What is 20 + 22?', kind: 'math', gold: '42' }
 
@@ -41,27 +42,26 @@ it('from tokens of both roles to verdicts that tell right from wrong', async () 
   const folder = mkdtempSync(join(tmpdir(), 'gradus-chain-'))
   try {
     const format = chatFormatOf(writeTinyChat(folder, 8192), 'a test')
-    const task = new QuestionTask(format, questionTaskSchema.parse({}))
-    const tokens = (text: string) => [...Buffer.from(text), 257]
-    const responses = Array.from({ length: 8 }, (_, i) =>
-      task.read(
-        tokens(
-          i % 2 === 0
-            ? `<think>I add and check ${i}.</think>\\boxed{42}`
-            : `<think>I add, I guess ${i}.</think>\\boxed{41}`,
-        ),
+    const task = questionTask(format, questionTaskSchema.parse({}))
+    const tokens = (text: string) => Int32Array.from([...Buffer.from(text), 257])
+    const texts = Array.from({ length: 8 }, (_, i) =>
+      tokens(
+        i % 2 === 0
+          ? `<think>I add and check ${i}.</think>\\boxed{42}`
+          : `<think>I add, I guess ${i}.</think>\\boxed{41}`,
       ),
     )
-    const graded = await task.gradeAnswers(responses.map(response => ({ problem: question, response })))
+    const responses = texts.map(task.thinking.read)
+    const graded = await scored(task).grade(texts.map(own => ({ problem: question, tokens: own })))
     const z = graded.map(({ score }) => score === 1)
     expect(z).toEqual([true, false, true, false, true, false, true, false])
 
-    const masked = responses.map(response => task.masked(question, response))
-    const asked = format.show(task.rubricatorPrompt(question, masked[0]))
+    const masked = responses.map(response => task.rubricator.masked(question, response))
+    const asked = format.show(task.rubricator.prompt(question, masked[0]))
     expect(asked).toContain('I add and check 0.')
     expect(asked).not.toContain('boxed{42}')
     const { criteria, wellFormed } = readProposal(
-      task.rubricatorText(tokens(`<think>Hm.</think>${PROPOSED}`)),
+      task.rubricator.text(tokens(`<think>Hm.</think>${PROPOSED}`)),
     )
     expect([criteria.length, wellFormed]).toEqual([5, true])
 

@@ -2,12 +2,13 @@
 
 import type { Grader } from '../../grade/grader.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
-import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
 import { ConfigError } from '../../util/errors.ts'
+import type { TaskWith } from '../task.ts'
 import type { QuestionTaskConfig } from './config.ts'
 import { type Question, questionText } from './question.ts'
 import { splitQuestions } from './rows.ts'
-import { QuestionTask } from './task.ts'
+import { questionTask } from './task.ts'
 
 export interface OpenQuestionsOptions {
   task: QuestionTaskConfig
@@ -21,17 +22,9 @@ export interface OpenQuestionsOptions {
   rubricator?: boolean
 }
 
-const NO_RESPONSE = { text: '', thinking: '', answer: '', closed: true }
+export const QUESTIONS_TEST = 'unseen questions'
 
-export interface OpenQuestions {
-  task: QuestionTask
-  train: Question[]
-  /** Never trained on. */
-  test: Question[]
-  /** What a person should know of them. */
-  notes: string[]
-  format: ChatFormat
-}
+const NO_RESPONSE = { text: '', thinking: '', answer: '', closed: true }
 
 /** What a byte of a question may become in a quotation, where markup is written as entities. */
 const MOST_TOKENS_A_BYTE = 8
@@ -98,11 +91,11 @@ export const openQuestions = ({
   maxTokens,
   grader,
   rubricator = false,
-}: OpenQuestionsOptions): OpenQuestions => {
+}: OpenQuestionsOptions): TaskWith<Question, 'thinking' | 'rubricator'> => {
   const format = chatFormatOf(folder, 'task "questions"')
   const room = format.maxPositions - maxTokens
   const options = { ...config, maxRubricatorTokens: Math.min(config.maxRubricatorTokens, room), grader }
-  const task = new QuestionTask(format, options)
+  const asked = questionTask(format, options)
   const split = splitQuestions(config)
   if (grader === undefined && [...split.train, ...split.test].some(({ kind }) => kind === 'open'))
     throw new ConfigError(
@@ -112,10 +105,10 @@ export const openQuestions = ({
       },
     )
   const limit = Math.min(config.maxPromptTokens, room)
-  const fitsReasoner = fitting(limit, question => task.prompt(question).length)
+  const fitsReasoner = fitting(limit, question => asked.prompt(question).length)
   const fitsRubricator = fitting(
     options.maxRubricatorTokens,
-    question => task.rubricatorPrompt(question, NO_RESPONSE).length,
+    question => asked.rubricator.prompt(question, NO_RESPONSE).length,
   )
   const fits = (question: Question) => fitsReasoner(question) && (!rubricator || fitsRubricator(question))
   const [train, test] = [split.train, split.test].map(side => side.filter(fits))
@@ -132,5 +125,5 @@ export const openQuestions = ({
     ...leftOut('training', split.train, train),
     ...leftOut('test', split.test, test),
   ]
-  return { task, train, test, notes, format }
+  return questionTask(format, options, { train, tests: { [QUESTIONS_TEST]: test }, notes })
 }

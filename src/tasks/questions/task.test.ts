@@ -6,7 +6,8 @@ import type { GradeItem, Grader } from '../../grade/grader.ts'
 import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { rewardOf } from '../scored-response.ts'
+import { rewardOf, scored } from '../scored-response.ts'
+import { mainTest, type Task } from '../task.ts'
 import { type QuestionTaskConfig, questionTaskSchema } from './config.ts'
 import { questionFigures } from './figures.ts'
 import { needResponseJudge, openQuestions } from './open.ts'
@@ -14,7 +15,7 @@ import { reasonerMessages, rubricatorMessages } from './prompts.ts'
 import type { Question } from './question.ts'
 import { writeQuestions } from './rows.fixture.ts'
 import { readQuestions } from './rows.ts'
-import { QuestionTask } from './task.ts'
+import { questionTask } from './task.ts'
 import { readThought } from './thought.ts'
 
 const END = 257
@@ -29,7 +30,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const config = (more: object = {}): QuestionTaskConfig => questionTaskSchema.parse(more)
-const taskOf = (more: object = {}, grader?: Grader) => new QuestionTask(format, { ...config(more), grader })
+const taskOf = (more: object = {}, grader?: Grader) => questionTask(format, { ...config(more), grader })
 const bytes = (text: string) => [...Buffer.from(text)]
 const ended = (text: string) => [...bytes(text), END]
 const math: Question = { id: 'sum', question: 'What is 20 + 22?', kind: 'math', gold: '42' }
@@ -45,8 +46,8 @@ const graderOf = (credit: (id: string) => number | null, seen: GradeItem[] = [])
     })
   },
 })
-const score = async (task: QuestionTask, problem: Question, tokens: number[]) => {
-  const [graded] = await task.gradeAnswers([{ problem, response: task.read(tokens) }])
+const score = async (task: Task<Question>, problem: Question, tokens: number[]) => {
+  const [graded] = await scored(task).grade([{ problem, tokens: Int32Array.from(tokens) }])
   return graded
 }
 
@@ -54,12 +55,12 @@ describe('what a model wrote', () => {
   it('is parted at the end of thinking, also where the template opened it', () => {
     const task = taskOf({ thinkTags: 'required' })
     for (const text of ['<think>\nadd\n</think>\nIt is \\boxed{42}.', 'add\n</think>It is \\boxed{42}.'])
-      expect(task.read(ended(text))).toMatchObject({
+      expect(task.thinking.read(ended(text))).toMatchObject({
         thinking: 'add',
         answer: 'It is \\boxed{42}.',
         closed: true,
       })
-    expect(task.read(ended('<think>add and add'))).toMatchObject({
+    expect(task.thinking.read(ended('<think>add and add'))).toMatchObject({
       thinking: 'add and add',
       answer: '',
       closed: false,
@@ -68,15 +69,19 @@ describe('what a model wrote', () => {
 
   it('is thinking as a whole where tags are optional, and closed unless it was cut off', () => {
     const task = taskOf()
-    expect(task.read(ended('add: \\boxed{42}'))).toEqual({
+    expect(task.thinking.read(ended('add: \\boxed{42}'))).toEqual({
       text: 'add: \\boxed{42}',
       thinking: 'add: \\boxed{42}',
       answer: '',
       closed: true,
     })
-    expect(task.read(bytes('add: \\boxed{42}')).closed).toBe(false)
-    expect(task.read([]).closed).toBe(false)
-    expect(task.read(bytes('add</think>42'))).toMatchObject({ thinking: 'add', answer: '42', closed: true })
+    expect(task.thinking.read(bytes('add: \\boxed{42}')).closed).toBe(false)
+    expect(task.thinking.read([]).closed).toBe(false)
+    expect(task.thinking.read(bytes('add</think>42'))).toMatchObject({
+      thinking: 'add',
+      answer: '42',
+      closed: true,
+    })
   })
 
   it('is parted where tags are special tokens, which text leaves out', () => {
@@ -237,26 +242,31 @@ describe('roles', () => {
 
   it('a rubricator by the question and a response', () => {
     const task = taskOf()
-    const response = task.masked(math, task.read(ended('<think>add: \\boxed{4}</think>\\boxed{42}')))
+    const response = task.rubricator.masked(
+      math,
+      task.thinking.read(ended('<think>add: \\boxed{4}</think>\\boxed{42}')),
+    )
     expect(JSON.stringify(response)).not.toMatch(/42|\{4\}/)
-    expect(task.rubricatorPrompt(math, response)).toEqual(
+    expect(task.rubricator.prompt(math, response)).toEqual(
       format.encode(rubricatorMessages(math, response.text)),
     )
-    expect(task.masked({ ...math, kind: 'open' }, task.read(ended('\\boxed{4}'))).text).toBe('\\boxed{4}')
+    expect(
+      task.rubricator.masked({ ...math, kind: 'open' }, task.thinking.read(ended('\\boxed{4}'))).text,
+    ).toBe('\\boxed{4}')
   })
 
   it('what a rubricator thought before it wrote is no part of its rubric', () => {
     const task = taskOf()
-    expect(task.rubricatorText(ended('<think>hm</think>\n{"rubrics": []}'))).toBe('{"rubrics": []}')
-    expect(task.rubricatorText(ended('{"rubrics": []}'))).toBe('{"rubrics": []}')
-    expect(task.rubricatorText(ended('<think>{"rubrics": []}'))).toBe('<think>{"rubrics": []}')
+    expect(task.rubricator.text(ended('<think>hm</think>\n{"rubrics": []}'))).toBe('{"rubrics": []}')
+    expect(task.rubricator.text(ended('{"rubrics": []}'))).toBe('{"rubrics": []}')
+    expect(task.rubricator.text(ended('<think>{"rubrics": []}'))).toBe('<think>{"rubrics": []}')
   })
 
   it('of a response that is too long for the prompt the middle is left out', () => {
     const bare = format.encode(rubricatorMessages(math, '')).length
-    const long = taskOf().read(ended(`START ${'<'.repeat(1500)} ${'x'.repeat(3000)} END`))
+    const long = taskOf().thinking.read(ended(`START ${'<'.repeat(1500)} ${'x'.repeat(3000)} END`))
     for (const room of [0, 60, 400, 2000]) {
-      const prompt = taskOf({ maxRubricatorTokens: bare + room }).rubricatorPrompt(math, long)
+      const prompt = taskOf({ maxRubricatorTokens: bare + room }).rubricator.prompt(math, long)
       expect(prompt.length).toBeLessThanOrEqual(bare + room)
       const shown = format.show(prompt)
       if (room >= 400) {
@@ -273,15 +283,17 @@ describe('questions of a file', () => {
 
   it('are opened with their prompts, those that are too long left out', () => {
     const file = writeQuestions(join(folder, 'open'), 'dapo')
-    const { train, test, notes, task } = openFile({ format: 'dapo', file, holdOut: 2 })
-    expect([train.length, test.length, notes, task.name(train[0])]).toEqual([6, 2, [], train[0].id])
+    const task = openFile({ format: 'dapo', file, holdOut: 2 })
+    const { train, notes } = task
+    const [, test] = mainTest(task)
+    expect([train.length, test.length, notes, task.id(train[0])]).toEqual([6, 2, [], train[0].id])
     const rows = [
       { question: 'Long '.repeat(100), answer: 1 },
       ...Array.from({ length: 9 }, (_, i) => ({ question: `q${i}`, answer: i })),
     ]
     const mixed = writeQuestions(join(folder, 'open'), 'plain', rows)
     const cut = openFile({ file: mixed, holdOut: 3, maxPromptTokens: 200 })
-    expect(cut.train.length + cut.test.length).toBe(9)
+    expect(cut.train.length + mainTest(cut)[1].length).toBe(9)
     expect(cut.notes).toEqual([
       expect.stringMatching(/^1 (?:training|test) questions left out: longer than 200 tokens$/),
     ])

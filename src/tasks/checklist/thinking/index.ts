@@ -2,8 +2,8 @@
 
 export * from './demonstrations.ts'
 export * from './predicates.ts'
-export { PackingThinkingTask } from './task.ts'
+export { thinkingPackingTask } from './task.ts'
 export * from './thought.ts'
 export { thoughtTokenizer } from './tokenizer-json.ts'
-export { ThoughtVerifier } from './verifier.ts'
+export { thoughtVerifier } from './verifier.ts'
 export { THOUGHT_VOCABULARY, thoughtToken } from './vocabulary.ts'

@@ -1,16 +1,21 @@
-/** @file Packing lists with thinking before them: prompts, reading, and what the lists are worth. */
+/** @file Packing lists with thinking before them. */
 
-import { RuleGrader, type RuleSettings } from '../../../grade/rules/index.ts'
-import type { TokenIds } from '../../../rl/datum.ts'
-import type { Criterion, Rubric } from '../../../rubric/criterion.ts'
+import { RuleGrader } from '../../../grade/rules/index.ts'
 import { signedScore } from '../../../rubric/index.ts'
-import type { ScoredResponse } from '../../scored-response.ts'
-import type { ThinkingTask, ThoughtItem, ThoughtResponse } from '../../thinking.ts'
-import { hintsOf, tripPrompt } from '../format.ts'
+import type { TaskWith } from '../../task.ts'
+import type { ThoughtResponse } from '../../thinking.ts'
+import { hintsOf, isHint, tripPrompt } from '../format.ts'
 import { COMPANIONS, ITEMS, OCCASIONS, TOPICS } from '../vocabulary.ts'
-import { type PackingWorld, type Trip, tripName } from '../world.ts'
-import { THOUGHT_VERIFIER } from './predicates.ts'
-import { readThoughtful } from './thought.ts'
+import { type PackingWorld, splitTrips, type Trip, tripName } from '../world.ts'
+import {
+  assertThought,
+  ORACLE_IDS,
+  statementVerdicts,
+  THINKING_BANK,
+  THOUGHT_VERIFIER,
+} from './predicates.ts'
+import { readThoughtful, thoughtfulText } from './thought.ts'
+import { thoughtVerifier } from './verifier.ts'
 
 const THINGS: ReadonlySet<string> = new Set(ITEMS)
 
@@ -20,53 +25,42 @@ const isWellFormed = ({ closed, answer }: ThoughtResponse): boolean => {
 }
 
 /** Trips whose lists are judged by the hidden rubric, whatever was thought before them. */
-export class PackingThinkingTask implements ThinkingTask<Trip> {
-  readonly world: PackingWorld
-  readonly #grader: RuleGrader
-  readonly #rubricOf: (trip: Trip) => Rubric
-
-  /** @param rubricOf another rubric for the lists than the true one */
-  constructor(
-    world: PackingWorld,
-    { rules, rubricOf }: { rules?: Partial<RuleSettings>; rubricOf?: (trip: Trip) => Rubric } = {},
-  ) {
-    this.world = world
-    this.#grader = new RuleGrader(rules)
-    this.#rubricOf = rubricOf ?? (trip => world.rubric(trip))
-  }
-
-  name(trip: Trip): string {
-    return tripName(trip)
-  }
-
-  question({ topic, occasion, companion }: Trip): string {
-    return `What to pack for a trip: ${TOPICS[topic]}, ${OCCASIONS[occasion]}, with ${COMPANIONS[companion]}?`
-  }
-
-  /** Hints are criteria about the list; those about thinking have no words here and are passed over. */
-  prompt(trip: Trip, hints: readonly Criterion[] = []): TokenIds {
-    return tripPrompt(trip, hintsOf(hints.filter(({ verifier }) => verifier?.fn !== THOUGHT_VERIFIER)))
-  }
-
-  read(tokens: ArrayLike<number>): ThoughtResponse {
-    return readThoughtful(tokens)
-  }
-
-  /** What the list is judged by; it can be shown in the prompt as a scaffold. */
-  rubric(trip: Trip): Rubric {
-    return this.#rubricOf(trip)
-  }
-
-  /** The signed score of the list by its rubric, not below 0. */
-  async gradeAnswers(items: readonly ThoughtItem<Trip>[]): Promise<ScoredResponse[]> {
-    return Promise.all(
-      items.map(async ({ problem, response }) => {
-        const rubric = this.rubric(problem)
-        const verdicts = await this.#grader.grade({ prompt: [], response: response.answer }, rubric.criteria)
-        const { score } = signedScore(rubric, verdicts)
-        const paid = response.closed && score !== null ? Math.max(0, score) : score && 0
-        return { score: paid, verdicts, wellFormed: isWellFormed(response) }
-      }),
-    )
+export const thinkingPackingTask = (world: PackingWorld): TaskWith<Trip, 'thinking'> => {
+  const { train, test } = splitTrips()
+  const grader = new RuleGrader()
+  return {
+    train,
+    tests: { 'unseen trips': test },
+    label: 'packing trips',
+    id: tripName,
+    question: ({ topic, occasion, companion }) =>
+      `What to pack for a trip: ${TOPICS[topic]}, ${OCCASIONS[occasion]}, with ${COMPANIONS[companion]}?`,
+    // Hints are criteria about the list; those about thinking have no words here and are passed over.
+    prompt: (trip, hints = []) =>
+      tripPrompt(trip, hintsOf(hints.filter(({ verifier }) => verifier?.fn !== THOUGHT_VERIFIER))),
+    show: thoughtfulText,
+    rubric: trip => world.rubric(trip),
+    /** Worth the signed score of the list, not below 0. */
+    grade: items =>
+      Promise.all(
+        items.map(async ({ tokens, criteria }) => {
+          const response = readThoughtful(tokens)
+          const verdicts = await grader.grade({ prompt: [], response: response.answer }, criteria)
+          const { score } = signedScore({ criteria: [...criteria] }, verdicts)
+          const worth = response.closed && score !== null ? Math.max(0, score) : score && 0
+          return { verdicts, score: worth, wellFormed: isWellFormed(response) }
+        }),
+      ),
+    shows: isHint,
+    thinking: {
+      read: readThoughtful,
+      exact: thoughtVerifier(world),
+      assertExecutes: assertThought,
+      stepVerdicts: async items =>
+        items.map(({ problem, response }) => statementVerdicts(world, problem, response.thinking)),
+      oracle: { id: 'oracle', criteria: THINKING_BANK.filter(({ id }) => ORACLE_IDS.includes(id)) },
+      bank: THINKING_BANK,
+    },
+    notes: [],
   }
 }

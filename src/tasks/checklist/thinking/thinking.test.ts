@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createTokenizer } from '../../../model/tokenizer.ts'
 import { mean, pearson } from '../../../util/statistics.ts'
+import { scored } from '../../scored-response.ts'
 import { partThinking } from '../../thinking.ts'
 import {
   CHECKLIST_VOCABULARY,
@@ -9,7 +10,6 @@ import {
   meetsThought,
   natureOf,
   ORACLE_IDS,
-  PackingThinkingTask,
   PackingWorld,
   plannedThings,
   readThought,
@@ -19,24 +19,26 @@ import {
   THINKING_BANK,
   THOUGHT_BANK,
   THOUGHT_VOCABULARY,
-  ThoughtVerifier,
   type Trip,
+  thinkingPackingTask,
   thoughtDemonstration,
   thoughtfulText,
   thoughtListTokens,
   thoughtText,
   thoughtToken,
   thoughtTokenizer,
+  thoughtVerifier,
   tripName,
   wordToken,
 } from '../index.ts'
 import { COMPANIONS, OCCASIONS, TOPICS } from '../vocabulary.ts'
 
 const world = new PackingWorld()
-const task = new PackingThinkingTask(world)
+const task = scored(thinkingPackingTask(world))
 const demonstrations = Array.from({ length: 1500 }, (_, i) => thoughtDemonstration(world, i, 'test', 0))
 const responses = demonstrations.map(({ trip, responseTokens }) => ({
   problem: trip,
+  tokens: Int32Array.from(responseTokens),
   response: readThoughtful(responseTokens),
 }))
 
@@ -139,7 +141,7 @@ describe('demonstrations', () => {
   })
 
   it('have lists as good as their thinking: what is known is worth its points', async () => {
-    const grades = await task.gradeAnswers(responses)
+    const grades = await task.grade(responses)
     const oracle = ORACLE_IDS.map(id => bank.get(id)!)
     const thinking = responses.map(({ problem, response }) =>
       mean(meetsThought(world, problem, response, oracle).map(Number)),
@@ -230,7 +232,7 @@ describe('predicates', () => {
   })
 
   it('are refused where they are none', () => {
-    const verifier = new ThoughtVerifier(world)
+    const verifier = thoughtVerifier(world)
     const item = { problem: trip, response: partThinking('hmm</think>tent') }
     const verify = (criterion: object) =>
       verifier.verify([{ ...item, rubric: { criteria: [{ id: 'c', text: 'c', points: 1, ...criterion }] } }])
@@ -258,8 +260,13 @@ describe('the task', () => {
   it('scores lists alone, and nothing where thinking never ends', async () => {
     const { needed } = world.topics[0]
     const list = `${needed.join(' ')} ${world.companions[0]}`
-    const grade = async (text: string) =>
-      (await task.gradeAnswers([{ problem: trip, response: partThinking(text) }]))[0]
+    const grade = async (text: string) => {
+      const words = text
+        .replace(/<.?think>/g, ' $& ')
+        .split(' ')
+        .filter(Boolean)
+      return (await task.grade([{ problem: trip, tokens: Int32Array.from(words, thoughtToken) }]))[0]
+    }
     const [bare, thought] = [await grade(`</think>${list}`), await grade(`<think>hmm hmm</think>${list}`)]
     expect(bare.score).toBeGreaterThan(0)
     expect(thought.score).toBe(bare.score)

@@ -11,7 +11,7 @@ import type { LogicEvidence, LogicPredicate, LogicSlot, ReadStep } from './predi
 import { CLARITY, PLANNING } from './structure.ts'
 import { EFFICIENCY, VALIDATION } from './truth.ts'
 
-export type { LogicEvidence, LogicPredicate, LogicSlot } from './predicate.ts'
+export type { LogicEvidence, LogicSlot } from './predicate.ts'
 
 /** All predicates but those that stand in for the outcome. */
 export const LOGIC_PREDICATES: readonly LogicPredicate[] = [

@@ -1,5 +1,6 @@
 /** @file Questions of a file, answered with tools: of any MCP server, a local index, a search over HTTP. */
 
+import type { Grader } from '../../grade/grader.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { type ConversationRow, splitConversations } from '../../tasks/conversation/rows.ts'
 import {
@@ -10,18 +11,20 @@ import {
   rolloutStages,
   ToolBox,
 } from '../../tasks/research/index.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { openTools, type Tool } from '../../tools/index.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { ToolsConfig } from './config.ts'
-import type { Kit } from './kit.ts'
+import { byEpisode } from './episodes.ts'
 
 /** @throws ConfigError, DataError, CheckpointError for rows, tools or a model that cannot be used */
-export const toolsKit = async (
+export const toolsTask = async (
   task: ToolsConfig,
   folder: string,
+  grader: Grader,
   given?: readonly Tool[],
-): Promise<Kit<ConversationRow>> => {
+): Promise<TaskWith<ConversationRow, 'world' | 'close'>> => {
   const format = chatFormatOf(folder, 'task "tools"')
   const { train, test, repeated } = splitConversations(task)
   const opened = given ? { tools: given, close: async () => {} } : await openTools(task.tools)
@@ -39,25 +42,32 @@ export const toolsKit = async (
         `task.file: expected prompts that leave room in a context of ${format.maxPositions}, got one of ${longest} tokens`,
         { hint: 'leave long rows out, or configure fewer tools' },
       )
+    const { stopTokens, stopStrings } = agent.sampling
     return {
-      ...{ train, test, testName: 'held-out rows' },
-      world: new ResearchWorld({ format: agent, tools: box, rules: task.rules }),
-      limits: {
-        turns: mostTurns(task.rules),
-        tokens: Math.min(task.maxTokens, format.maxPositions - longest),
+      ...{ train, tests: { 'held-out rows': test }, label: 'environment', stopTokens },
+      world: {
+        environment: new ResearchWorld({ format: agent, tools: box, rules: task.rules }),
+        limits: {
+          turns: mostTurns(task.rules),
+          tokens: Math.min(task.maxTokens, format.maxPositions - longest),
+        },
+        stopStrings,
+        outcome: () => null,
       },
-      ...agent.sampling,
-      name: ({ id }) => id,
+      id: ({ id }) => id,
       prompt: row => prompts.get(row)!,
       question: questionOf,
-      reference: ({ reference }) => reference,
       rubric: ({ rubric }) => rubric,
-      response: rollout => {
+      grade: byEpisode(grader, ({ problem, rollout }) => {
         const { text, elements, answered } = rolloutStages(rollout, agent, task.rules)
-        return (answered ? answerText(text, elements) : null) ?? ''
-      },
+        return {
+          ...{ id: problem.id, prompt: [{ role: 'user', content: questionOf(problem) }] },
+          response: (answered ? answerText(text, elements) : null) ?? '',
+          ...(problem.reference !== undefined && { reference: problem.reference }),
+        }
+      }),
       show: tokens => format.show(tokens),
-      outcome: () => null,
+      gradeBatch: 1,
       notes: repeated > 0 ? [`${repeated} rows left out of training: they are among those of the test`] : [],
       async close() {
         await box.close()

@@ -1,20 +1,14 @@
-/** @file Questions of files as rit trains on them: a chat model thinks and answers, a language model judges. */
+/** @file A language model as the judge of thinking: as a whole, step by step, or all of a problem's together. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { GROUP_JUDGE, groupSettingsSchema, scoreGroup } from '../../grade/group/index.ts'
 import { judgeSteps, STEP_JUDGE, THINKING_JUDGE } from '../../grade/thinking/index.ts'
-import type { Rubric } from '../../rubric/criterion.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
-import { openQuestions, type Question } from '../../tasks/questions/index.ts'
-import type { ThinkingTask } from '../../tasks/thinking.ts'
+import type { Task } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { type Judging, openJudging, openThinkingJudging } from '../common/judging.ts'
+import { openThinkingJudging } from '../common/judging.ts'
 import type { RitConfig } from './config.ts'
 import type { RitTask } from './task.ts'
-
-export const QUESTIONS_TEST = 'unseen questions'
-
-const NOTHING: Rubric = { criteria: [] }
 
 /** A language model in place of a task's own judge of thinking. */
 export interface ThinkingJudges<Problem>
@@ -28,7 +22,7 @@ export interface ThinkingJudges<Problem>
  */
 export const thinkingJudges = <Problem>(
   config: Pick<RitConfig, 'judge' | 'thinkingBy' | 'group' | 'seed'>,
-  task: Pick<ThinkingTask<Problem>, 'question'>,
+  task: Pick<Task<Problem>, 'question'>,
   model?: ChatModel,
 ): ThinkingJudges<Problem> => {
   const { judge, thinkingBy } = config
@@ -59,7 +53,7 @@ export const thinkingJudges = <Problem>(
 const groupJudging = <Problem>(
   judge: NonNullable<RitConfig['judge']>,
   { group, seed }: Pick<RitConfig, 'group' | 'seed'>,
-  task: Pick<ThinkingTask<Problem>, 'question'>,
+  task: Pick<Task<Problem>, 'question'>,
   model?: ChatModel,
 ) => {
   const whole = { ...judge, ask: { ...judge.ask, shape: 'rubric' as const } }
@@ -71,44 +65,4 @@ const groupJudging = <Problem>(
     return scoreGroup(grader, { responses, by: criterion ?? rubric }, { ...settings, seed })
   }
   return { groupThinking, figures, close }
-}
-
-/**
- * @param folder of the model that answers
- * @throws ConfigError, DataError, CheckpointError for files, judges or a model that cannot be used
- */
-export const questionsRit = (config: RitConfig, folder: string, model?: ChatModel): RitTask<Question> => {
-  const answers: Judging = openJudging(config.judge, model)
-  const { task, train, test, notes, format } = openQuestions({
-    task: config.task.questions,
-    folder,
-    maxTokens: config.rollout.maxTokens,
-    ...(config.judge !== null && { grader: answers.grader }),
-  })
-  const judges = thinkingJudges(config, task, model)
-  return {
-    task,
-    train,
-    test,
-    testName: QUESTIONS_TEST,
-    orderLabel: 'questions',
-    binary: test.every(({ kind }) => kind !== 'open'),
-    verifier: judges.verifier,
-    truth: judges.verifier,
-    stepVerdicts: judges.stepVerdicts,
-    ...(judges.groupThinking && { groupThinking: judges.groupThinking }),
-    answerRubric: ({ rubric = NOTHING }) => rubric,
-    bank: [],
-    scriptedJudges: false,
-    hinted: 'both',
-    show: tokens => format.show(tokens),
-    // Each response goes to the judge as soon as it is finished.
-    gradeBatch: 1,
-    notes,
-    figures: () => ({ ...answers.figures(), ...judges.figures() }),
-    async close() {
-      await answers.close()
-      await judges.close()
-    },
-  }
 }

@@ -1,27 +1,32 @@
 /** @file Episodes of an OpenEnv server. */
 
+import type { Grader } from '../../grade/grader.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { type OpenEnvProblem, openOpenEnv, turnFormatOf } from '../../tasks/openenv/index.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { spokenTurns } from '../../train/lesson-rows.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { EnvironmentConfig, OpenEnvConfig } from './config.ts'
-import type { Kit } from './kit.ts'
+import { byEpisode } from './episodes.ts'
 
 /** Rollouts that are under way together. */
 const togetherOf = ({ rollout, evaluation }: EnvironmentConfig, test: number): number =>
   Math.max(rollout.prompts * rollout.samples, Math.min(evaluation.problems, test) * evaluation.samples)
 
+const NOTHING: Rubric = { criteria: [] }
+
 /** @throws ConfigError, DataError, ToolError, CheckpointError for a server, or a model, that cannot be used */
-export const openEnvKit = async (
+export const openEnvTask = async (
   config: EnvironmentConfig,
   task: OpenEnvConfig,
   folder: string,
-): Promise<Kit<OpenEnvProblem>> => {
+  grader: Grader,
+): Promise<TaskWith<OpenEnvProblem, 'world' | 'close'>> => {
   const format = turnFormatOf(folder, task.format, task.maxObservationTokens)
-  const rubric: Rubric | null = task.rubric === null ? null : sharedRubric({ rubric: task.rubric })
+  const rubric = sharedRubric(task) ?? NOTHING
   const { train, test, world, close } = await openOpenEnv(task, format, togetherOf(config, task.test))
   const longest = largestOf([...train, ...test].map(({ prompt }) => prompt.length))
   const room = format.maxPositions - longest
@@ -34,16 +39,23 @@ export const openEnvKit = async (
   }
   const read = (tokens: ArrayLike<number>) => format.read(tokens)
   return {
-    ...{ train, test, testName: 'unseen seeds', world, close },
-    limits: { turns: task.maxTurns, tokens: Math.min(task.maxTokens, room) },
+    ...{ train, tests: { 'unseen seeds': test }, label: 'environment', close },
+    world: {
+      environment: world,
+      limits: { turns: task.maxTurns, tokens: Math.min(task.maxTokens, room) },
+      outcome: key => world.take(key),
+    },
     stopTokens: format.stopTokens,
-    name: ({ id }) => id,
+    id: ({ id }) => id,
     prompt: ({ prompt }) => prompt,
     question: ({ text }) => text,
     rubric: () => rubric,
-    response: rollout => transcript(rollout, read),
+    grade: byEpisode(grader, ({ problem, rollout }) => ({
+      ...{ id: problem.id, prompt: [{ role: 'user', content: problem.text }] },
+      response: transcript(rollout, read),
+    })),
     show: tokens => format.show(tokens),
-    outcome: key => world.take(key),
+    gradeBatch: 1,
     notes:
       room < task.maxTokens
         ? [`episodes have at most ${room} tokens: the model's context is ${format.maxPositions}`]

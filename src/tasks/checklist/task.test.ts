@@ -1,16 +1,15 @@
 import { expect, it } from 'vitest'
-import { CHECKLIST_TOKENS, PackingWorld } from '../../tasks/checklist/index.ts'
-import { rewardOf } from '../../tasks/scored-response.ts'
-import { PackingTask } from './packing.ts'
+import { rewardOf, scored } from '../scored-response.ts'
+import { CHECKLIST_TOKENS, PackingWorld, packingTask } from './index.ts'
 
 const problem = { topic: 0, occasion: 0, companion: 0 }
 const tokens = Int32Array.of(7, 8, CHECKLIST_TOKENS.eos)
 
 it('a list that its rules could not check has no reward, which is not a zero', async () => {
-  const [checked] = await new PackingTask(new PackingWorld()).grade([{ problem, tokens }])
+  const [checked] = await scored(packingTask(new PackingWorld())).grade([{ problem, tokens }])
   expect(checked.unjudged).toBeUndefined()
   expect(rewardOf(checked)).toEqual(expect.any(Number))
-  const task = new PackingTask(new PackingWorld(), { rules: { maxResponseChars: 1 } })
+  const task = scored(packingTask(new PackingWorld(), { rules: { maxResponseChars: 1 } }))
   const [unknown] = await task.grade([{ problem, tokens }])
   expect(unknown.verdicts.every(({ met }) => met === null)).toBe(true)
   expect(unknown).toMatchObject({ score: null, unjudged: true })

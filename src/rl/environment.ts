@@ -1,6 +1,6 @@
 /** @file Environments: what answers a policy's turns with text of its own, such as the output of a tool. */
 
-import type { TokenIds } from '../rl/datum.ts'
+import type { TokenIds } from './datum.ts'
 
 /** Something that can be acted in. Where there is none, a rollout is one turn. */
 export interface Environment<Problem> {

@@ -1,0 +1,125 @@
+/**
+ * @file What `gradus init train --cold-start` adds: answers of the model to plain requests, edited until they follow instructions,
+ * and settings to learn them before the rubric.
+ */
+
+import { join } from 'node:path'
+import { type Answer, AnswerFile, askAll } from '../../measure/index.ts'
+import {
+  demonstrationsOf,
+  type InstructionDemonstration,
+  plainRequests,
+  type Request,
+} from '../../tasks/instructions/index.ts'
+import { shortHash } from '../../util/canonical.ts'
+import { DataError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import { AnswerProgress } from '../eval/answer-progress.ts'
+import { openTalking } from '../eval/answering.ts'
+import { EXIT, Interrupted, type Io } from '../io.ts'
+import type { FittedSettings } from './model-settings.ts'
+import type { Files } from './model-training.ts'
+
+const REQUESTS = 300
+/** An instruction may want two answers. */
+const ANSWERS = 2
+/** Cooler than rollouts: what is shown should make sense. */
+const ASKED = { temperature: 0.6, maxTokens: 320, seed: '1' } as const
+/** Rows a step: small, since many steps teach more than many rows in each. */
+const BATCH = 8
+const HELD_OUT = 32
+
+const settingsText = (
+  model: string,
+  { lora, learningRate, microBatchTokens, recompute }: FittedSettings,
+  rows: number,
+): string => `# Learns demonstrations.jsonl, to begin with: gradus train cold-start.yaml, then gradus train train.yaml --from runs/cold-start-seed1
+recipe: sft
+model:
+  folder: ${JSON.stringify(model)}
+  lora: { rank: ${lora.rank}, alpha: ${lora.alpha} }
+data: demonstrations.jsonl
+holdOut: ${HELD_OUT}
+batch: ${BATCH}
+steps: ${Math.max(1, Math.floor((rows - HELD_OUT) / BATCH))} # each row once
+maxTokens: 512
+optimizer:
+  learningRate: { kind: cosine, peak: ${FACTOR * learningRate}, warmup: 3 }
+policy: { microBatchTokens: ${microBatchTokens}${recompute ? ', recompute: true' : ''} }
+checkpoint: { every: 50 }
+`
+
+/** What is shown does not depend on what the model draws: steps may be larger than on rewards. */
+const FACTOR = 2.5
+
+/** What the model answers to each request; kept in `folder`, and asked for once. */
+const answersTo = async (
+  requests: readonly Request[],
+  folder: string,
+  model: string,
+  io: Io,
+): Promise<Answer[][]> => {
+  const problems = requests.map(({ ask }, i) => ({
+    ...{ id: `request-${i + 1}`, messages: [{ role: 'user' as const, content: ask }] },
+    ...{ rubric: { criteria: [] }, rates: new Map() },
+  }))
+  const stop = new AbortController()
+  const { signal } = stop
+  const release = io.onInterrupt(() => {
+    if (signal.aborted) process.exit(EXIT.interrupted)
+    stop.abort(new Interrupted())
+  })
+  const talking = await openTalking({ model, threads: 2, maxTokens: ASKED.maxTokens, signal }, '--model', io)
+  const progress = new AnswerProgress(requests.length * ANSWERS, io)
+  try {
+    const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
+    const asked = { ...talking, model, by, settings: ASKED, samples: ANSWERS }
+    const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
+    const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
+    file.finish(answers_P.flat())
+    return answers_P
+  } finally {
+    progress.close()
+    release()
+    await talking.close()
+  }
+}
+
+const lineOf = ({ prompt, response }: InstructionDemonstration): string => {
+  const messages = [
+    { role: 'user', content: prompt },
+    { role: 'assistant', content: response },
+  ]
+  return `${JSON.stringify({ messages })}\n`
+}
+
+/**
+ * Asks the model, which takes minutes, and edits what it says.
+ * @param model as settings name it
+ * @throws DataError where next to no answer can be edited; what opening a model throws; Interrupted
+ */
+export const coldStartFiles = async (
+  folder: string,
+  model: string,
+  fit: FittedSettings,
+  io: Io,
+  count = REQUESTS,
+): Promise<Files> => {
+  const requests = plainRequests(count, 'cold start')
+  const answers_P = await answersTo(requests, folder, model, io)
+  const rng = new Rng('demonstrations')
+  const rows = requests.flatMap((request, p) => {
+    const texts = answers_P[p].map(({ response }) => response)
+    return texts.length < ANSWERS ? [] : demonstrationsOf(request, texts, rng)
+  })
+  const least = BATCH + HELD_OUT
+  if (rows.length < least)
+    throw new DataError(
+      `--cold-start: expected at least ${least} rows out of answers of ${model}, got ${rows.length}`,
+      { hint: 'take a model that answers in sentences, or leave --cold-start out' },
+    )
+  return new Map([
+    ['demonstrations.jsonl', rng.shuffle(rows).map(lineOf).join('')],
+    ['cold-start.yaml', settingsText(model, fit, rows.length)],
+  ])
+}

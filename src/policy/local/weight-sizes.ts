@@ -1,0 +1,47 @@
+/** @file How many weights a model has, and what goes by their number, before any is allocated. */
+
+import type { ModelConfig } from '../../model/config.ts'
+import { type LoraConfig, loraSpecs } from '../../model/lora-files.ts'
+import { elementCount, tensorSpecs, valueHeadSpecs } from '../../model/weights.ts'
+import type { Provider } from '../../tensor/providers.ts'
+import { memoryHere } from '../../util/memory-here.ts'
+
+/** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
+export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, valueHead: boolean) => {
+  const base = tensorSpecs(config)
+  const adapter = lora ? loraSpecs(config, lora) : []
+  const head = valueHead ? valueHeadSpecs(config) : []
+  const count = (specs: readonly { shape: readonly number[] }[]) =>
+    specs.reduce((sum, { shape }) => sum + elementCount(shape), 0)
+  return {
+    total: count([...base, ...adapter, ...head]),
+    trained: count([...(lora ? adapter : base), ...head]),
+  }
+}
+
+/** Weights of so many bytes are fixed into the decoding graph whatever memory there is; of more, where they are a small part of it. */
+const SMALL_WEIGHT_BYTES = 128 * 2 ** 20
+const SMALL_SHARE = 0.05
+
+/**
+ * Whether weights are fixed into the decoding graph after every update, which decodes faster and holds them once more for each
+ * layout of a step. Depends on the machine alone, so that a run's numbers do.
+ * @param count of float32 weights
+ */
+export const fixesWeights = (count: number, machineBytes = memoryHere()): boolean =>
+  4 * count <= Math.max(SMALL_WEIGHT_BYTES, SMALL_SHARE * machineBytes)
+
+/** Each is a thread with weights of its own. */
+export const MOST_ENGINES = 64
+
+/** Models of up to so many weights gain by a second engine: of 33 million it takes a quarter more memory for little (docs/ARCHITECTURE.md). */
+const MOST_SHARED_WEIGHTS = 2 ** 24
+
+/**
+ * How many engines share the work where nobody says: two, of a small model on two threads of the processor or more.
+ * @param weights of the model, without those of an adapter; asked for where it depends on them
+ */
+export const defaultEngines = (
+  { provider = 'cpu', threads = 2 }: { provider?: Provider; threads?: number },
+  weights: () => number,
+): number => (provider === 'cpu' && threads >= 2 && weights() <= MOST_SHARED_WEIGHTS ? 2 : 1)

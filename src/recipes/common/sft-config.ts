@@ -1,0 +1,40 @@
+/** @file Settings of supervised learning on demonstrations that a teacher writes (spec 4.5). */
+
+import { z } from 'zod'
+import { optimizerSchema } from '../../train/config.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
+export const sftSchema = z.strictObject({
+  teacher: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
+    ),
+  problems: size.default(512).describe('Training problems that it writes about, and how often.'),
+  samples: size.default(4).describe('Samples of each problem.'),
+  temperature: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+  topP: share
+    .default(1)
+    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+  best: size
+    .default(1)
+    .describe(
+      'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
+    ),
+  minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
+  steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
+  batch: size.default(32).describe('At most so many together.'),
+  optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
+})
+
+export type SftConfig = z.output<typeof sftSchema>

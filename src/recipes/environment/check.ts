@@ -1,0 +1,75 @@
+/** @file What a training in an environment refuses before it starts; its plan refuses the same. */
+
+import { needsJudge } from '../../grade/rubric-grader.ts'
+import { refusedLoss } from '../../policy/open.ts'
+import { needJudge, readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
+import type { Tool } from '../../tools/index.ts'
+import { ConfigError } from '../../util/errors.ts'
+import { checkFleet } from '../common/judging.ts'
+import { givenModel } from '../common/phase.ts'
+import { comesLater, type Purpose } from '../common/purpose.ts'
+import { checkRemote } from '../common/remote.ts'
+import type { EnvironmentConfig } from './config.ts'
+
+/** Parts of a run in place of the configured ones. */
+export interface EnvironmentRunParts {
+  /** With `task.kind: tools`. */
+  tools?: readonly Tool[]
+}
+
+const refuse = (key: string, expected: string, hint: string): never => {
+  throw new ConfigError(`${key}: expected ${expected}`, { hint })
+}
+
+/**
+ * The checkpoint to start from; null in a plan where it comes later. The server of an environment is not asked: it may be
+ * started later.
+ * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
+ */
+export const checkEnvironment = (
+  config: EnvironmentConfig,
+  purpose: Purpose,
+  { tools }: EnvironmentRunParts = {},
+): string | null => {
+  const { task, reward, judge, rollout, loss, policy } = config
+  checkRemote(config, purpose)
+  const refused = refusedLoss(policy, {}, loss)
+  if (refused !== null) throw new ConfigError(`loss: ${refused}`)
+  if (rollout.samples < 2)
+    refuse(
+      'rollout.samples',
+      `at least 2, got ${rollout.samples}`,
+      'episodes of a problem are compared with each other',
+    )
+  if (reward.environment === 0 && reward.rubric === 0)
+    refuse('reward', 'something that is paid for, got weights of 0 alone', 'set environment or rubric')
+  if (task.kind === 'openenv' && task.rubric === null && reward.environment === 0)
+    refuse(
+      'task.rubric',
+      'a rubric where nothing else is paid for, got none',
+      'name one, or set reward.environment',
+    )
+  if (task.kind === 'tools' && task.tools.length === 0 && !tools && purpose === 'run')
+    refuse(
+      'task.tools',
+      'at least one tool, got none',
+      'name MCP servers, a local search index, or a search over HTTP',
+    )
+  if (task.kind === 'tools' && reward.rubric === 0)
+    refuse('reward.rubric', 'a weight: tools pay nothing by themselves', 'set reward.rubric')
+  if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
+  checkRubrics(config, purpose)
+  return givenModel({ ...config, coldStart: null }, 'sft', purpose)
+}
+
+/** What is there of rubrics and rows is read; criteria that only a judge can grade need one. */
+const checkRubrics = ({ task, judge }: EnvironmentConfig, purpose: Purpose): void => {
+  const { rubric = null } = task
+  const shared = rubric === null || comesLater(rubric, purpose) ? null : sharedRubric({ rubric })
+  const files = task.kind === 'tools' ? [task.file, task.testFile].filter(file => file !== null) : []
+  const rows = files
+    .filter(file => !comesLater(file, purpose))
+    .flatMap(file => readConversations(file, shared, task.kind === 'tools' ? task.columns : undefined))
+  if (judge === null && ((shared !== null && needsJudge(shared)) || needJudge(rows)))
+    refuse('judge', 'one for criteria that no rule checks, got nothing', 'set judge.fleet.endpoints')
+}
