@@ -28,18 +28,9 @@ interface Ended {
   err: string
 }
 
-const commandOf = (file: string, run: string, ...more: string[]) => [
-  ...['train', file, '--out', sandbox.path(run), '--json'],
-  ...more,
-]
-
-/** In this process: what nobody kills. */
-const runHere = async (...args: Parameters<typeof commandOf>) =>
-  expect(await cli(commandOf(...args))).toMatchObject({ code: 0, err: '' })
-
-const start = (...args: Parameters<typeof commandOf>) => {
-  const command = [main, ...commandOf(...args)]
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe'] })
+const start = (file: string, run: string, ...more: string[]) => {
+  const args = [main, 'train', file, '--out', sandbox.path(run), '--json', ...more]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let err = ''
   child.stderr.on('data', chunk => {
     err += chunk
@@ -100,27 +91,26 @@ describe('a run that is killed at any moment and started again', { timeout: SLOW
     expect(expected.metrics).toHaveLength(STEPS)
     const rng = new Rng(`kills of ${kind}`)
     let kills = 0
-    const most = KILLS / KINDS.length
-    for (let round = 0; kills < most; round++) {
+    for (let round = 0; kills < KILLS / KINDS.length; round++) {
       const run = `${kind} ${round}`
-      let isFinished = false
-      while (!isFinished && kills < most) {
+      for (let finished = false; !finished; ) {
         const { child, ended } = start(file, run, '--resume-or-start')
-        await Promise.race([wait(rng.next() * wholeMs), ended])
-        child.kill('SIGKILL')
+        if (kills < KILLS / KINDS.length) {
+          await Promise.race([wait(rng.next() * wholeMs), ended])
+          child.kill('SIGKILL')
+        }
         const { code, signal, err } = await ended
         // Machines get faster and slower: kills are to come while there is something to kill.
         if (signal === null) wholeMs *= 0.7
         if (signal === 'SIGKILL') kills++
         else expect(err).toBe('')
-        isFinished = code === 0
+        finished = code === 0
       }
-      if (!isFinished) await runHere(file, run, '--resume-or-start')
       expect(tracesOf(run)).toEqual(expected)
       expect(leftovers(run)).toEqual([])
       expect(examineRun(sandbox.path(run)).whole).toBe(true)
     }
-    expect(kills).toBeGreaterThanOrEqual(most)
+    expect(kills).toBeGreaterThanOrEqual(KILLS / KINDS.length)
   })
 })
 
@@ -139,7 +129,7 @@ describe('what a scheduler does', { timeout: SLOW_MS }, () => {
     expect(steps).toBeGreaterThan(0)
     expect(steps).toBeLessThan(60)
     expect(existsSync(sandbox.path('job', 'lock'))).toBe(false)
-    await runHere(file, 'job', '--resume-or-start')
+    expect(await start(file, 'job', '--resume-or-start').ended).toMatchObject({ code: 0 })
     expect(readMetrics(sandbox.path('job'))).toHaveLength(60)
     const again = await cli(['train', file, '--out', sandbox.path('job'), '--resume-or-start'])
     expect(again.code).toBe(0)
@@ -168,7 +158,7 @@ describe('what a scheduler does', { timeout: SLOW_MS }, () => {
     expect((await ended).code).toBe(130)
     expect(existsSync(sandbox.path('twice', 'lock'))).toBe(false)
     expect(examineRun(sandbox.path('twice')).resumesFrom).not.toBeNull()
-    await runHere(file, 'twice', '--resume-or-start')
+    expect(await start(file, 'twice', '--resume-or-start').ended).toMatchObject({ code: 0, err: '' })
     expect(examineRun(sandbox.path('twice'))).toMatchObject({ whole: true, leftovers: [] })
   })
 
