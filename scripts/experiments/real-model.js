@@ -94,7 +94,7 @@ const prepare = (arm, drop, model) => {
   return folder
 }
 
-const MOST_TOKENS = { ifeval: 1280, ifbench: 1280, rows: 128 }
+const MOST_TOKENS = { ifeval: 1280, ifbench: 1280, rows: 256 }
 const answersOf = (name, task) => join(out, 'answers', `${name}-${task}.jsonl`)
 
 /**
@@ -143,8 +143,9 @@ const trained = (folder, file, dir, seed, ...more) => {
 
 const demonstrated = (seed, model) => {
   const folder = prepare('content', [], model)
-  const data = `data=${join(folder, 'demonstrations.jsonl')}`
-  return trained(folder, 'cold-start.yaml', join(out, 'runs', `cold-${seed}`), seed, '--set', data)
+  const settings = [`data=${join(folder, 'demonstrations.jsonl')}`, 'policy.spinning=false']
+  const dir = join(out, 'runs', `cold-${seed}`)
+  return trained(folder, 'cold-start.yaml', dir, seed, ...settings.flatMap(each => ['--set', each]))
 }
 
 /** Where the weights of a run end; every arm's rewards begin with what the demonstrations of the same seed have taught. */

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { RECIPES } from '../../recipes/index.ts'
+import { grpoSchema } from '../../recipes/grpo/config.ts'
 import { rewardConfigSchema } from '../../serve/reward/config.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
@@ -115,8 +115,7 @@ export const initTrain = async (
   { force = false, model, instructions = false, coldStart = false }: TrainOptions,
   io: Io,
 ): Promise<number> => {
-  const { name, schema } = RECIPES.grpo
-  const settings = jsonSchemaOf(schema, `Settings of gradus train, recipe ${name}`)
+  const settings = jsonSchemaOf(grpoSchema, 'Settings of gradus train, recipe grpo')
   const example = shipped('package:examples/train')
   if (model === undefined && instructions)
     throw new UsageError(

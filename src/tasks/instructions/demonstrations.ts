@@ -22,6 +22,8 @@ interface EditContext {
 type Band = { min: number; max: number }
 type Edit = (answer: string, context: EditContext) => string
 
+const PLACEHOLDERS = ['name', 'date', 'address', 'place', 'time', 'phone number', 'email', 'company']
+
 const SENTENCE_END = /(?<=[.!?]["')]?)\s+/
 
 const sentencesOf = (text: string): string[] => text.split(SENTENCE_END).filter(part => part.trim() !== '')
@@ -106,6 +108,10 @@ const EDITS: Readonly<Record<string, Edit>> = {
   'change_case:capital_word_frequency': (answer, { kwargs, rng }) =>
     withSomeWords(answer, kwargs.capital_frequency as number, rng, word => word.toUpperCase()),
   'detectable_format:title': (answer, { subject }) => `<<${capitalised(subject)}>>\n\n${answer}`,
+  'detectable_content:number_placeholders': (answer, { kwargs, rng }) => {
+    const names = rng.shuffle(PLACEHOLDERS).slice(0, kwargs.num_placeholders as number)
+    return `${answer}\n\n${names.map(name => `[${name}]`).join('\n')}`
+  },
   'detectable_content:postscript': (answer, { kwargs }) => {
     const sentences = sentencesOf(answer)
     const last = sentences.pop()
@@ -158,9 +164,6 @@ const TRIES = 40
 /** Most words beyond the fewest that the form wants; short ones show an instruction as well as long ones do, and cost less. */
 const MORE_WORDS = 50
 
-/** Words of an answer from which on it may show what many words are. */
-const LONG = 110
-
 const wordCount = (text: string): number => text.trim().split(/\s+/).length
 
 /** @param answers that a model gave to the request alone; two at least */
@@ -170,13 +173,8 @@ export const demonstrationsOf = (
   rng: Rng,
 ): InstructionDemonstration[] =>
   answers.flatMap((answer, i) => {
-    const words = wordCount(answer)
-    const about = {
-      ...request,
-      // Words to use are then often some that stand there.
-      subject: [...new Set(answer.toLowerCase().match(/\b[a-z]{4,}\b/g) ?? [])],
-      ...(words >= LONG && { longest: words }),
-    }
+    const subject = [...new Set(answer.toLowerCase().match(/\b[a-z]{4,}\b/g) ?? [])]
+    const about = { ...request, subject, written: wordCount(answer) }
     const tried = Array.from({ length: TRIES }, () => {
       const row = drawRow(rng, about)
       const { min, max } = row.criteria.find(({ id }) => id === 'length_fits')!.verifier!.params as Band

@@ -33,6 +33,9 @@ const between = (rng: Rng, least: number, most: number): number => least + rng.i
 const said = (rng: Rng, ways: readonly string[], gaps: Record<string, string | number> = {}): string =>
   rng.pick(ways).replace(/\{(\w+)\}/g, (_, gap: string) => String(gaps[gap]))
 
+/** Words of an answer from which on it shows what many words are. */
+const LONG = 110
+
 const plural = (n: number, what: string): string => (n === 1 ? `${n} ${what}` : `${n} ${what}s`)
 
 /** Words that answers to nearly all requests would use. */
@@ -46,11 +49,15 @@ const wordsFor = (
   count: number,
   others: readonly string[] = COMMON_WORDS,
 ): string[] => {
-  const fits = (word: string) => word.length > 3 && !ask.toLowerCase().includes(word)
+  const own = subject.filter(word => word.length > 3 && !ask.toLowerCase().includes(word))
+  const more = own.length < count ? COMMON_WORDS : others
   return rng
-    .shuffle([...rng.shuffle(subject.filter(fits)).slice(0, count), ...rng.shuffle(others).slice(0, count)])
+    .shuffle([...rng.shuffle(own).slice(0, count), ...rng.shuffle(more).slice(0, count)])
     .slice(0, count)
 }
+
+/** Words beside those that suit, where no answer says which there are. */
+const othersFor = ({ written }: Request): readonly string[] => (written === undefined ? COMMON_WORDS : [])
 
 const kind = (
   id: string,
@@ -164,7 +171,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     ]),
   })),
   kind('keywords:existence', ['words'], (rng, request) => {
-    const keywords = wordsFor(rng, request, between(rng, 1, 3))
+    const keywords = wordsFor(rng, request, between(rng, 1, 3), othersFor(request))
     return {
       say: said(
         rng,
@@ -180,7 +187,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     }
   }),
   kind('keywords:frequency', ['words'], (rng, request) => {
-    const [keyword] = wordsFor(rng, request, 1)
+    const [keyword] = wordsFor(rng, request, 1, othersFor(request))
     const frequency = between(rng, 2, 3)
     return {
       say: said(
@@ -334,11 +341,16 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
       ...(few ? { most: 12 * (n - 1) } : { fewest: 6 * n }),
     }
   }),
-  kind('length_constraints:number_words', ['length'], (rng, { longest }) => {
-    const few = rng.next() < (longest === undefined ? 0.5 : 0)
-    const most = longest === undefined ? 5 : Math.floor(longest / 10)
+  kind('length_constraints:number_words', ['length'], (rng, { written = 0 }) => {
+    const long = written >= LONG ? Math.floor(written / 10) : null
+    const few = long === null && rng.next() < 0.5
     const n =
-      10 * (few ? between(rng, 2, 8) : between(rng, longest === undefined ? 3 : Math.ceil(most / 2), most))
+      10 *
+      (few
+        ? between(rng, 2, 8)
+        : long === null
+          ? between(rng, 3, 5)
+          : between(rng, Math.ceil(long / 2), long))
     return {
       say: said(
         rng,

@@ -12,8 +12,8 @@ export interface Request {
   words: number
   /** Words that an answer will want to use; instructions draw from them. */
   subject: readonly string[]
-  /** Words of an answer that is there already, where it is a long one: an instruction may ask for nearly as many. */
-  longest?: number
+  /** Words of the answer that is there already: what is asked for is in it, and `subject` are its words. */
+  written?: number
   /** What was asked for is there. @param without words that the answer must not use */
   content(without: readonly string[]): Criterion
 }
