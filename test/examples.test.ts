@@ -3,6 +3,7 @@
  * test has and is held against its schema. Run here they are shortened.
  */
 
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -119,6 +120,13 @@ describe('configurations that README and docs show', () => {
     expect(others.toSorted()).toEqual([...Object.keys(NEEDS), ...Object.keys(SHORTER)].toSorted())
     expect(configs.filter(({ byPage }) => byPage).length).toBeGreaterThan(5)
   })
+
+  it('are trained by the command of a clone, which first looks whether dist/ is older than its source', () => {
+    const help = execFileSync('node', [join(root, 'bin', 'gradus.js'), 'train', '--help'], {
+      encoding: 'utf8',
+    })
+    expect(help).toContain('Usage: gradus train')
+  }, 120_000)
 
   describe('shortened', { timeout: TIMEOUT_MS }, () => {
     const shortened = configs.filter(({ name }) => name in SHORTER)
