@@ -29,6 +29,9 @@ const ASKED = { temperature: 0.6, maxTokens: 320, seed: '1' } as const
 const BATCH = 8
 const HELD_OUT = 32
 
+/** What is shown does not depend on what the model draws: steps may be larger than on rewards. */
+const FACTOR = 2.5
+
 const settingsText = (
   model: string,
   { lora, learningRate, microBatchTokens, recompute }: FittedSettings,
@@ -49,9 +52,6 @@ policy: { microBatchTokens: ${microBatchTokens}${recompute ? ', recompute: true'
 checkpoint: { every: 50 }
 `
 
-/** What is shown does not depend on what the model draws: steps may be larger than on rewards. */
-const FACTOR = 2.5
-
 /** What the model answers to each request; kept in `folder`, and asked for once. */
 const answersTo = async (
   requests: readonly Request[],
@@ -69,19 +69,26 @@ const answersTo = async (
     if (signal.aborted) process.exit(EXIT.interrupted)
     stop.abort(new Interrupted())
   })
-  const talking = await openTalking({ model, threads: 2, maxTokens: ASKED.maxTokens, signal }, '--model', io)
+  let close: (() => Promise<void>) | undefined
   const progress = new AnswerProgress(requests.length * ANSWERS, io)
   try {
+    const opened = { model, threads: 2, maxTokens: ASKED.maxTokens, signal }
+    const talking = await openTalking(opened, '--model', io)
+    close = talking.close
     const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
     const asked = { ...talking, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
     const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
     file.finish(answers_P.flat())
     return answers_P
+  } catch (error) {
+    // What is being sampled ends for nobody.
+    if (error instanceof Interrupted) close = undefined
+    throw error
   } finally {
     progress.close()
     release()
-    await talking.close()
+    await close?.()
   }
 }
 

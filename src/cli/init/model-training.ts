@@ -77,6 +77,11 @@ const INSTRUCTIONS = `The model is asked for short texts with one to three instr
 const COLD_START = `gradus train cold-start.yaml         # learns demonstrations.jsonl: answers of its own, edited until they follow instructions
 `
 
+const COLD_START_FILES = `
+| \`answers.jsonl\` | what the model answered to plain requests |
+| \`demonstrations.jsonl\` | the same answers, edited until they follow instructions |
+| \`cold-start.yaml\` | the settings that learn them; \`gradus train sft --settings\` explains each |`
+
 const EXAMPLE = `The rows and the rubric are a small example: short answers and lists, with an offer of more help at the end. Put your own in their place.`
 
 const pageText = (
@@ -97,7 +102,7 @@ ${coldStart ? COLD_START : ''}gradus train train.yaml${coldStart ? ' --from runs
 
 ${instructions ? INSTRUCTIONS : EXAMPLE}
 
-It takes ${costOf(config, fit, tested, Number(instructions))} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${STEPS} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses, evaluations included).
+It takes ${costOf(config, fit, tested, Number(instructions))} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${STEPS} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses, evaluations included${coldStart ? '; the cold start comes on top: `gradus train cold-start.yaml --dry-run` says how long it takes' : ''}).
 
 | file | what it is |
 |---|---|
@@ -105,7 +110,7 @@ It takes ${costOf(config, fit, tested, Number(instructions))} if every response 
 | \`test.jsonl\` | rows to test on, never trained on |
 | \`rubric.yaml\` | the rubric of all rows |
 | \`train.yaml\` | the settings; \`gradus train grpo --settings\` explains each |
-| \`train.schema.json\` | lets editors complete and check \`train.yaml\` |
+| \`train.schema.json\` | lets editors complete and check \`train.yaml\` |${coldStart ? COLD_START_FILES : ''}
 
 ## Is it better?
 
