@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { formatDuration } from '../util/format.ts'
-import type { Io } from './io.ts'
+import { EXIT, Interrupted, type Io } from './io.ts'
 
 /** What runs commands for others kills them about half a minute after it asked. */
 const GRACE_S = 20
@@ -35,4 +35,14 @@ export const stopThenQuit = (io: Io, graceS = GRACE_S): Interrupts => {
     clearTimeout(grace)
   }
   return { stop: stop.signal, quit: quit.signal, release }
+}
+
+/** The first one ends what listens to `signal`, by `Interrupted`; the second quits. */
+export const abortThenQuit = (io: Io): { signal: AbortSignal; release(): void } => {
+  const stop = new AbortController()
+  const release = io.onInterrupt(() => {
+    if (stop.signal.aborted) process.exit(EXIT.interrupted)
+    stop.abort(new Interrupted())
+  })
+  return { signal: stop.signal, release }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { UsageError } from '../../util/errors.ts'
+import { abortThenQuit } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io } from '../io.ts'
 import { heldBack } from './gate.ts'
 import { openJudges } from './judges.ts'
@@ -26,20 +27,15 @@ import { type MeasuredSide, tell } from './tell.ts'
 export const measuredCommand = async (options: EvalOptions, io: Io): Promise<number> => {
   const evaluation = await prepare(options, io)
   const { names, gates } = evaluation
-  const stop = new AbortController()
-  let asked = 0
-  const release = io.onInterrupt(() => {
-    if (asked++ > 0) process.exit(EXIT.interrupted)
-    stop.abort(new Interrupted())
-  })
+  const { signal, release } = abortThenQuit(io)
   try {
     const sides = [
-      await answersOf(evaluation, options.model, '--model', io, stop.signal),
+      await answersOf(evaluation, options.model, '--model', io, signal),
       ...(options.against === undefined
         ? []
-        : [await answersOf(evaluation, options.against, '--against', io, stop.signal)]),
+        : [await answersOf(evaluation, options.against, '--against', io, signal)]),
     ]
-    const [a, b = null] = await graded(evaluation, sides, io, stop.signal)
+    const [a, b = null] = await graded(evaluation, sides, io, signal)
     const paired = b && compare(a.measured, b.measured, names)
     await tell({ ...evaluation, a, b, paired }, io)
     const compared = { names, a: a.measured, b: b?.measured ?? null, paired }

@@ -16,7 +16,8 @@ import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { AnswerProgress } from '../eval/answer-progress.ts'
 import { openTalking } from '../eval/answering.ts'
-import { EXIT, Interrupted, type Io } from '../io.ts'
+import { abortThenQuit } from '../interrupts.ts'
+import { Interrupted, type Io } from '../io.ts'
 import type { FittedSettings } from './model-settings.ts'
 import type { Files } from './model-training.ts'
 
@@ -63,12 +64,7 @@ const answersTo = async (
     ...{ id: `request-${i + 1}`, messages: [{ role: 'user' as const, content: ask }] },
     ...{ rubric: { criteria: [] }, rates: new Map() },
   }))
-  const stop = new AbortController()
-  const { signal } = stop
-  const release = io.onInterrupt(() => {
-    if (signal.aborted) process.exit(EXIT.interrupted)
-    stop.abort(new Interrupted())
-  })
+  const { signal, release } = abortThenQuit(io)
   let close: (() => Promise<void>) | undefined
   const progress = new AnswerProgress(requests.length * ANSWERS, io)
   try {
