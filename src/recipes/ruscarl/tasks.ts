@@ -1,19 +1,20 @@
 /** @file The packing miniature as ruscarl trains on it. */
 
-import { PackingWorld, packingTask, type Trip } from '../../tasks/checklist/index.ts'
+import type { Trip } from '../../tasks/checklist/index.ts'
 import { ALL_TRIPS } from '../../tasks/checklist/world.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { careless } from '../checklist/careless.ts'
 import { scriptedGroups } from '../common/group-reward.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
+import { MINIATURES } from '../common/task-kinds.ts'
 import type { RuscarlConfig } from './config.ts'
 import { asTrained, trainingRubrics } from './rubrics.ts'
 
 /** Trips of the configured world. */
 export const packingTraining = (config: RuscarlConfig): RubricTask<Trip> => {
   const { groupJudge, carelessJudge = false, noise, flipRate, reward: paid } = config
-  const task = packingTask(new PackingWorld(config.world), config)
+  const task = MINIATURES.packing.open(config, config)
   const truth = scored(task)
   const rubricOf = trainingRubrics(config, task, ALL_TRIPS)
   const reward = asTrained(config, carelessJudge ? careless(task) : task, { rubricOf })
