@@ -125,7 +125,9 @@ const openAsked = async (
     return { ...talking, ask: askInWords(talking.chat, settings) }
   }
   const model = await openInTokens(options, setting, io)
-  return { ...model, ask: (kind.asked === 'tokens' ? askInTokens : askInTurns)(model, task, settings) }
+  if (kind.asked === 'tokens') return { ...model, ask: askInTokens(model, task, settings) }
+  // Two episodes at a time: servers have room for so many sessions alone.
+  return { ...model, ask: askInTurns(model, task, settings), concurrency: options.concurrency ?? 1 }
 }
 
 interface AskedPlace {

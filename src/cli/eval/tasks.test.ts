@@ -83,15 +83,16 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
     [['--task', 'logic', '--model', 'package:models/logic-start', '--set', 'a=1'], '--set: the task logic'],
   ])('%j is refused', async (args, words) => {
     const { code, err } = await cli(['eval', ...args])
-    expect([code, err]).toEqual([2, expect.stringContaining(words)])
+    expect(err).toContain(words)
+    expect(code).toBeGreaterThan(0)
   })
 
   it('answers in words alone cannot be graded', async () => {
-    const saved = sandbox.write('words.jsonl', '{"id": "beach trip alone", "response": "a b"}\n')
-    const trip = packingTask(new PackingWorld()).id({ topic: 0, occasion: 0, companion: 0 })
-    sandbox.write('words.jsonl', `${JSON.stringify({ id: trip, response: 'a b' })}\n`)
-    const { code, err } = await cli(['eval', '--task', 'packing', '--model', saved])
-    expect([code, err]).toEqual([2, expect.stringMatching(/expected (answers to some|the answer's tokens)/)])
+    const task = packingTask(new PackingWorld())
+    const [trip] = task.tests['unseen trips']
+    const saved = sandbox.write('words.jsonl', `${JSON.stringify({ id: task.id(trip), response: 'a b' })}\n`)
+    const { code, err } = await cli(['eval', '--task', 'packing', '--model', saved, '--limit', '1'])
+    expect([code, err]).toEqual([1, expect.stringContaining("expected the answer's tokens in ids")])
   })
 })
 
@@ -153,7 +154,7 @@ describe('episodes', { timeout: SLOW_MS }, () => {
     })
     const settings = [
       `url=${server.url}`,
-      'prompt={clue}',
+      "prompt='{clue}'",
       'maxTurns=2',
       'train=1',
       'test=2',

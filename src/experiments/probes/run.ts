@@ -1,7 +1,7 @@
 /** @file The probes of a job: which are still to be done, and doing them. */
 
 import { existsSync } from 'node:fs'
-import { MINIATURES } from '../../recipes/common/task-kinds.ts'
+import { MINIATURES } from '../../recipes/common/miniatures.ts'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
 import { latestCheckpoint, readRunInfo } from '../../runs/readers.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'

@@ -2,7 +2,8 @@
 
 import { z } from 'zod'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
-import { MINIATURES } from '../common/task-kinds.ts'
+import { LOGIC_THINKING } from '../common/logic-miniature.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
 const arithmeticSchema = z.strictObject({
@@ -13,7 +14,7 @@ const arithmeticSchema = z.strictObject({
 /** The same with proofs: what `logic-rubric-start` makes a model for. */
 const logicSchema = z.strictObject({
   kind: z.literal('logic').describe('Which kind; each has keys of its own.'),
-  ...MINIATURES['logic-thinking'].settings.shape,
+  ...LOGIC_THINKING.settings.shape,
 })
 
 /** Rows of a file, answered by a chat model. */

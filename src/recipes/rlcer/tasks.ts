@@ -2,7 +2,8 @@
 
 import { openQuestions } from '../../tasks/questions/index.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import { MINIATURES } from '../common/task-kinds.ts'
+import { LOGIC_THINKING } from '../common/logic-miniature.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import type { RlcerConfig } from './config.ts'
 
 type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking' | 'rubricator'>) => Result
@@ -17,7 +18,7 @@ export const withMiniature = <Result>(
   if (task.kind === 'questions') return null
   const draw = { seed: `train/${seed}`, tests: Math.max(evaluation.problems, evaluation.rubrics) }
   return task.kind === 'logic'
-    ? use(MINIATURES['logic-thinking'].open(task, draw))
+    ? use(LOGIC_THINKING.open(task, draw))
     : use(MINIATURES.arithmetic.open(task, draw))
 }
 
