@@ -72,51 +72,39 @@ const formatIn = (folder: string, shown: ShownFormulas): { prompt: PromptKind; f
 }
 
 /**
- * Checks the options that say who answers.
+ * Checks the options that say who answers. A model that is asked in tokens, here or on a server, is shown exactly the same; any
+ * server with chat completions has its own template and tokens.
  * @throws UsageError, CheckpointError before anything is opened
  */
 export const whoAnswers = (options: AnsweringOptions): Candidate => {
-  if (!isServed(options, '--model-api-key-env')) return checkpointAnswers(options)
-  const { tokenizer } = options
-  return tokenizer === undefined ? chatCandidate(options) : tokenCandidate(options, tokenizer)
-}
-
-const checkpointAnswers = (options: AnsweringOptions): Candidate => {
-  const folder = existingModel(options.model, '--model')
+  const { model, tokenizer, threads } = options
+  const isRemote = isServed(options, '--model-api-key-env')
+  if (isRemote && tokenizer === undefined)
+    return {
+      prompt: 'chat',
+      async open() {
+        const { chat, concurrency, served, close } = await openServedChat(options, '--model')
+        return { answer: chatAnswers(chat, concurrency, options), served, close }
+      },
+    }
+  const folder = isRemote ? existingModel(tokenizer!, '--tokenizer') : existingModel(model, '--model')
   const { prompt, format } = formatIn(folder, options)
   return {
     prompt,
     async open() {
-      const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
-      return { answer: policyAnswers(policy, format), close: () => policy.close() }
+      const { policy, ...opened } = isRemote
+        ? await openServedTokens(options)
+        : { policy: await openPolicy(policySchema.parse({ threads }), { folder }) }
+      return { answer: policyAnswers(policy, format), close: () => policy.close(), ...opened }
     },
   }
 }
 
-/** Exactly what a checkpoint here would be shown: prompts in tokens of ours, answers read from the tokens that come back. */
-const tokenCandidate = (options: AnsweringOptions, tokenizer: string): Candidate => {
-  const { prompt, format } = formatIn(existingModel(tokenizer, '--tokenizer'), options)
-  return {
-    prompt,
-    async open() {
-      const model = await openServed({ concurrency: DEFAULT_CONCURRENCY, ...options })
-      return {
-        answer: policyAnswers(model, format),
-        served: identityOf(model, 'tokens'),
-        close: () => model.close(),
-      }
-    },
-  }
+/** A model on a server that is sent tokens. */
+const openServedTokens = async (options: ServedModelOptions) => {
+  const policy = await openServed({ concurrency: DEFAULT_CONCURRENCY, ...options })
+  return { policy, served: identityOf(policy, 'tokens'), close: () => policy.close() }
 }
-
-/** Any server with chat completions: its own template, its own tokens. */
-const chatCandidate = (options: AnsweringOptions): Candidate => ({
-  prompt: 'chat',
-  async open() {
-    const { chat, concurrency, served, close } = await openServedChat(options, '--model')
-    return { answer: chatAnswers(chat, concurrency, options), served, close }
-  },
-})
 
 /** A model that is spoken to. */
 export interface TalkingModel {
@@ -243,25 +231,13 @@ export interface TokenModel extends AskedPolicy, Omit<TalkingModel, 'chat'> {
   chat: Pick<ChatModel, 'name' | 'variant'>
 }
 
-/** The same to be asked in tokens; on a server with `--tokenizer`. @throws UsageError without that; else as `openTalking` */
+/** The same to be asked in tokens; on a server with the folder of `--tokenizer`. @throws as `openTalking` */
 export const openInTokens = async (options: TalkingOptions, setting: string, io: Io): Promise<TokenModel> => {
   if (isElsewhere(options, setting)) {
-    const { tokenizer, concurrency = DEFAULT_CONCURRENCY } = options
-    if (tokenizer === undefined)
-      throw new UsageError(`${setting}: the task is put in tokens, which a server does not make of words`, {
-        hint: 'give --tokenizer DIR, a folder with its config.json and tokenizer',
-      })
+    const { tokenizer = '', concurrency = DEFAULT_CONCURRENCY } = options
     const positions = positionsOf(existingModel(tokenizer, '--tokenizer'))
-    const model = await openServed({ ...options, concurrency })
-    const served = identityOf(model, 'tokens')
-    return {
-      policy: model,
-      positions,
-      concurrency,
-      chat: { name: model.name },
-      served,
-      close: () => model.close(),
-    }
+    const opened = await openServedTokens(options)
+    return { ...opened, positions, concurrency, chat: { name: opened.policy.name } }
   }
   const local = await openLocal(options, setting, io)
   const { policy, config, name, variant } = local

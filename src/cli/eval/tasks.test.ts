@@ -145,9 +145,19 @@ describe('questions', { timeout: SLOW_MS }, () => {
 })
 
 describe('episodes', { timeout: SLOW_MS }, () => {
+  it('with tools are rows of a file, scored by their criteria', async () => {
+    const verifier = { kind: 'rule', fn: 'length', params: { min: 1 } }
+    const criteria = [{ id: 'said', text: 'Says something.', points: 1, verifier }]
+    const data = sandbox.write('asked.jsonl', `${JSON.stringify({ id: 'one', prompt: 'one?', criteria })}\n`)
+    const model = writeTinyChat(sandbox.path('tiny-tools'))
+    const told = await evaluate('--task', 'tools', '--data', data, '--model', model, '--max-tokens', '4')
+    expect(told).toMatchObject({ n: 1, primary: 'score', criteria: { said: { n: 1 } } })
+  })
+
   it('of an OpenEnv server are paid by it, scored by a rubric, and graded again from what was kept', async () => {
     const server = await startFakeOpenEnv(['tent', 'rope', 'map'])
-    const [model, out] = [writeTinyChat(sandbox.path('tiny')), sandbox.path('episodes.jsonl')]
+    // Its turns end by themselves, which those of random weights do not.
+    const [model, out] = ['package:models/packing-start', sandbox.path('episodes.jsonl')]
     const verifier = { kind: 'rule', fn: 'length', params: { min: 1 } }
     const rubric = sandbox.write('said.yaml', {
       criteria: [{ id: 'said', text: 'Says something.', points: 1, verifier }],
@@ -166,7 +176,7 @@ describe('episodes', { timeout: SLOW_MS }, () => {
       '--set',
       ...settings,
       '--max-tokens',
-      '6',
+      '24',
       '--set',
       'action={kind: text, field: guess}',
     ]
