@@ -7,7 +7,6 @@ import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { type Credited, creditByCritic, type Graded, type Groups } from '../../rl/rollout.ts'
 import { scheduleSchema } from '../../rl/schedules.ts'
 import { lossSettingSchema } from '../../train/config.ts'
-import type { LoopSettings } from '../../train/loop.ts'
 import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 
@@ -57,10 +56,6 @@ export const withCriticLoss = (loss: LossSpec, critic: Critic | null): LossSpec 
   ...loss,
   value: critic && { coef: critic.coef, clip: critic.clip },
 })
-
-/** What the settings of the loop have besides for a critic. */
-export const criticLoop = (critic: Critic | null): Pick<LoopSettings, 'valueLearningRate'> =>
-  critic?.learningRate ? { valueLearningRate: critic.learningRate } : {}
 
 /**
  * Rollouts credited by the critic's estimates of before the update; those without a reward are left out.

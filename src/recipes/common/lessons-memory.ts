@@ -3,6 +3,7 @@
  * question or of similar ones are shown to later rollouts as a scaffold's criteria are. No model writes them.
  */
 
+import { join } from 'node:path'
 import { z } from 'zod'
 import {
   BankFile,
@@ -24,9 +25,11 @@ import { parseWith } from '../../util/schema.ts'
 import { type JudgedGroup, lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
 import type { LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
 import type { Shown } from './scaffold.ts'
+import type { Session } from './session.ts'
+import { positionsOf } from './starting-model.ts'
 
 /** In a run's folder: the bank, for people and for other runs. */
-export const LESSONS_FILE = 'bank.jsonl'
+const LESSONS_FILE = 'bank.jsonl'
 
 /** What a memory needs of a task. */
 interface LessonTask<Problem> {
@@ -34,6 +37,14 @@ interface LessonTask<Problem> {
   question(problem: Problem): string
   /** Whether a prompt of the task can show a lesson; absent: any. */
   shows?(lesson: Criterion): boolean
+}
+
+/** Settings of a run with a memory. */
+interface LessonConfig {
+  memory: LessonMemorySettings
+  seed: number | string
+  steps: number
+  rollout: { maxTokens: number }
 }
 
 export interface LessonMemoryOptions<Problem> {
@@ -198,37 +209,33 @@ const fitting = <Problem>(
   return prompt(problem)
 }
 
-export interface OpenOptions<Problem> {
-  memory: LessonMemorySettings
-  task: LessonTask<Problem>
-  seed: number | string
-  steps: number
-  /** Path of the run's own bank file. */
-  path: string
-  /** Closes a resource when the run ends. */
-  use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
+/** A memory with the tokens that prompts with lessons may have; absent where there is none. */
+export interface Lessons<Problem> {
+  memory?: LessonMemory<Problem>
+  room?: number
 }
 
 /**
- * The memory that settings name; null where there is none.
+ * The memory that settings name.
+ * @param folder of the model that reads the prompts
  * @throws ConfigError, DataError, CheckpointError for an embedder or a bank file that cannot be used, and for a bank of which
  * nothing can be shown
  */
-export const openLessonMemory = async <Problem>({
-  memory,
-  task,
-  seed,
-  steps,
-  path,
-  use,
-}: OpenOptions<Problem>): Promise<LessonMemory<Problem> | null> => {
-  if (memory.kind === 'none') return null
-  const embedder = await openEmbedder(memory.embedder)
+export const openLessons = async <Problem>(
+  config: LessonConfig,
+  task: LessonTask<Problem>,
+  { run, use }: { run: { dir: string }; use: Session['use'] },
+  folder: string,
+): Promise<Lessons<Problem>> => {
+  const { memory: settings, seed, steps, rollout } = config
+  if (settings.kind === 'none') return {}
+  const embedder = await openEmbedder(settings.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  const bank = await openBank(memory, embedder)
-  if (memory.file !== undefined) assertShown(bank, task, memory.file)
-  const file = new BankFile(path, { everySteps: memory.writeEverySteps })
-  return new LessonMemory({ settings: memory, bank, task, seed, steps, file })
+  const bank = await openBank(settings, embedder)
+  if (settings.file !== undefined) assertShown(bank, task, settings.file)
+  const file = new BankFile(join(run.dir, LESSONS_FILE), { everySteps: settings.writeEverySteps })
+  const memory = new LessonMemory({ settings, bank, task, seed, steps, file })
+  return { memory, room: positionsOf(folder) - rollout.maxTokens }
 }
 
 const assertShown = <Problem>(bank: RubricBank, task: LessonTask<Problem>, path: string): void => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank } from '../../memory/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
-import { checkLessonMemory, lessonMemorySchema, memoryForHash } from './lessons-config.ts'
+import { checkLessonMemory, lessonMemorySchema } from './lessons-config.ts'
 import { LessonMemory } from './lessons-memory.ts'
 
 const criterion = (id: string, points: number): Criterion => ({ id, text: `does ${id}`, points })
@@ -213,10 +213,5 @@ describe('its settings', () => {
     expect(() => lessonMemorySchema.parse({ kind: 'bank', placbo: true })).toThrow()
     expect(() => lessonMemorySchema.parse({ kind: 'none', top: 2 })).toThrow()
     expect(lessonMemorySchema.parse(undefined)).toEqual({ kind: 'none' })
-  })
-
-  it('leave no trace in a hash where there is no memory', () => {
-    expect(memoryForHash({ seed: 1, memory: { kind: 'none' } })).toEqual({ seed: 1 })
-    expect(memoryForHash({ seed: 1, memory: settings() })).toHaveProperty('memory.top', 2)
   })
 })

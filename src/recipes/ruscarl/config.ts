@@ -12,6 +12,7 @@ import {
   rolloutSchema,
 } from '../../train/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { groupRewardSchema } from '../common/group-reward-config.ts'
@@ -116,9 +117,6 @@ const explorationSchema = z.strictObject({
       "Problems from easy to hard by the starting policy's own scores, the same order in every pass; null: shuffled.",
     ),
 })
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A judge has work early where few rollouts are decoded together; what is sampled ahead hides it anyway, and likes many. */
 export const withJudgedRows = (raw: unknown): unknown => {
