@@ -55,11 +55,11 @@ describe("another run's bank as a scaffold", () => {
     const format = chatFormatOf(join(folder, 'model'), 'a test')
     const grader = { grade: async () => [] }
     const task = conversationTask({ ...none, format, grader }, { scaffold: scaffolding() })
-    const { memory } = await memoryOf<Conversation>({ question: own => task.question(own) })
+    const memory = await memoryOf<Conversation>({ question: own => task.question(own) })
     const asked = conversation('When was that treaty signed?')
     expect(task.question(asked)).toBe('When was that treaty signed?')
-    const recalled = await memory!.recall(1, [asked])
-    const shown = memory!.scaffold(
+    const recalled = await memory.recall(1, [asked])
+    const shown = memory.shown(
       {
         criteria: () => [],
         prompt: task.prompt,
@@ -72,7 +72,7 @@ describe("another run's bank as a scaffold", () => {
     expect(prompt).not.toContain('</system>')
     expect(prompt).not.toContain('<b>')
     // Nothing was judged, so nothing is kept; the file of the run has what it began with.
-    const figures = await memory!.learn(2, recalled, [{ problem: asked, judged: [] }])
+    const figures = await memory.learn(2, recalled, [{ problem: asked, judged: [] }])
     expect(figures).toMatchObject({ bankSize: 1, referred: 1, lessonsKept: 0 })
     expect(readFileSync(join(folder, 'run', 'bank.jsonl'), 'utf8')).toContain('Name the year')
   })

@@ -47,6 +47,27 @@ interface LessonConfig {
   rollout: { maxTokens: number }
 }
 
+/** Lessons of earlier attempts in a method with a scaffold; `NO_LESSONS` where there is no memory. */
+export interface Lessons<Problem> {
+  /** What there is for a step's problems; null: nothing is ever recalled. It belongs into `rollOut`, before anything is awaited there. */
+  recall(step: number, problems: readonly Problem[]): Promise<Recalled | null>
+  /** What a scaffold shows in a step: lessons, where any were recalled, in place of the rubric's criteria or after them. */
+  shown(whole: Shown<Problem>, problems: readonly Problem[], recalled: Recalled | null): Shown<Problem>
+  /** Keeps what a step's rollouts missed, and says what was recalled and kept. */
+  learn(
+    step: number,
+    recalled: Recalled | null,
+    attempts: readonly Attempts<Problem>[],
+  ): Promise<Omit<MetricsRow, 'step'>>
+  state?: RecipeState
+}
+
+export const NO_LESSONS: Lessons<unknown> = {
+  recall: async () => null,
+  shown: whole => whole,
+  learn: async () => ({}),
+}
+
 export interface LessonMemoryOptions<Problem> {
   settings: LessonBankSettings
   bank: RubricBank
@@ -55,6 +76,8 @@ export interface LessonMemoryOptions<Problem> {
   /** Steps of the run: after the last one the file is written. */
   steps: number
   file: BankFile | null
+  /** Most tokens of a prompt with lessons; absent: they always fit. */
+  room?: number
 }
 
 /** What the bank had for a step's problems, in their order. */
@@ -73,8 +96,8 @@ const stateSchema = z.strictObject({ step: z.int().nonnegative(), bank: z.unknow
 
 const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 
-/** `recall` belongs into `rollOut`, before anything is awaited there; `learn` into `learn`: it alone changes the state. */
-export class LessonMemory<Problem> implements RecipeState {
+/** A memory of criteria that rollouts missed. `learn` alone changes its state. */
+export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
   readonly #options: LessonMemoryOptions<Problem>
   /** The last step that was learnt from. */
   #step = 0
@@ -116,39 +139,38 @@ export class LessonMemory<Problem> implements RecipeState {
     })
   }
 
-  /**
-   * What a scaffold shows in a step: lessons in place of the rubric's criteria, or after them. Lessons from the last on are left
-   * out where a prompt would have no room.
-   * @param room most tokens of a prompt
-   */
-  scaffold(
-    shown: Shown<Problem>,
-    problems: readonly Problem[],
-    { lessons }: Recalled,
-    room = Number.POSITIVE_INFINITY,
-  ): Shown<Problem> {
-    const { task, settings } = this.#options
+  get state(): RecipeState {
+    return this
+  }
+
+  /** Lessons from the last on are left out where a prompt would have no room. */
+  shown(whole: Shown<Problem>, problems: readonly Problem[], recalled: Recalled | null): Shown<Problem> {
+    if (recalled === null) return whole
+    const { lessons } = recalled
+    const { task, settings, room = Number.POSITIVE_INFINITY } = this.#options
     const known = new Map(problems.map((problem, i) => [task.question(problem), lessons[i]]))
     const criteriaOf = (problem: Problem): readonly Criterion[] => {
       const own = known.get(task.question(problem)) ?? []
       if (settings.show === 'alone') return own
-      const rubric = shown.criteria(problem)
+      const rubric = whole.criteria(problem)
       const texts = new Set(rubric.map(({ text }) => text))
       return [...rubric, ...own.filter(({ text }) => !texts.has(text))]
     }
     return {
-      ...shown,
+      ...whole,
       criteria: criteriaOf,
-      prompt: (problem, own = []) => fitting(shown, problem, own, room),
+      prompt: (problem, own = []) => fitting(whole, problem, own, room),
     }
   }
 
-  /** Keeps what a step's rollouts missed, and says what was recalled and kept. @throws JudgeError and others of the embedder */
+  /** @throws JudgeError and others of the embedder */
   async learn(
     step: number,
-    { retrievals, lessons }: Recalled,
+    recalled: Recalled | null,
     attempts: readonly Attempts<Problem>[],
   ): Promise<Omit<MetricsRow, 'step'>> {
+    if (recalled === null) return {}
+    const { retrievals, lessons } = recalled
     const { bank, file, settings, steps } = this.#options
     const kept = attempts.flatMap(own => this.#lessonFrom(step, own) ?? [])
     bank.used(retrievals)
@@ -209,12 +231,6 @@ const fitting = <Problem>(
   return prompt(problem)
 }
 
-/** A memory with the tokens that prompts with lessons may have; absent where there is none. */
-export interface Lessons<Problem> {
-  memory?: LessonMemory<Problem>
-  room?: number
-}
-
 /**
  * The memory that settings name.
  * @param folder of the model that reads the prompts
@@ -228,14 +244,14 @@ export const openLessons = async <Problem>(
   folder: string,
 ): Promise<Lessons<Problem>> => {
   const { memory: settings, seed, steps, rollout } = config
-  if (settings.kind === 'none') return {}
+  if (settings.kind === 'none') return NO_LESSONS as Lessons<Problem>
   const embedder = await openEmbedder(settings.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
   const bank = await openBank(settings, embedder)
   if (settings.file !== undefined) assertShown(bank, task, settings.file)
   const file = new BankFile(join(run.dir, LESSONS_FILE), { everySteps: settings.writeEverySteps })
-  const memory = new LessonMemory({ settings, bank, task, seed, steps, file })
-  return { memory, room: positionsOf(folder) - rollout.maxTokens }
+  const room = positionsOf(folder) - rollout.maxTokens
+  return new LessonMemory({ settings, bank, task, seed, steps, file, room })
 }
 
 const assertShown = <Problem>(bank: RubricBank, task: LessonTask<Problem>, path: string): void => {

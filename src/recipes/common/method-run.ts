@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
 import type { RunOptions as NewRun } from '../../runs/run-folder.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
+import { withJudgingTime } from './judging.ts'
 import { runPhase } from './phase.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { modelName } from './remote.ts'
@@ -19,10 +21,11 @@ export interface MethodRun extends Session {
   folder: string
   /** Opens the policy that learns, from `folder` or what another phase made of it. */
   openPolicy(folder?: string): Promise<Policy>
-  /** As `reinforce`. */
+  /** As `reinforce`. @param figures what judging took since it was last asked */
   train<Rolled>(
     policy: Policy,
     recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,
+    figures?: () => MetricGroup,
   ): Promise<StepsResult>
 }
 
@@ -68,7 +71,10 @@ export const runMethod = async (
       ...open,
       folder,
       openPolicy: (from = folder) => open.use(openPolicy(policy, { folder: from, ...source })),
-      train: (learning, recipeFor) => reinforce(open, learning, config, recipeFor, options.events),
+      train: (learning, recipeFor, figures) => {
+        const timed = async () => withJudgingTime(await recipeFor(), figures)
+        return reinforce(open, learning, config, timed, options.events)
+      },
     })
   })
 }

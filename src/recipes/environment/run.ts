@@ -65,5 +65,5 @@ const learn = async <Problem>(
   run.note(task.notes)
   const policy = await run.openPolicy()
   const acted = { ...scored(task), world: task.world }
-  return run.train(policy, () => environmentRecipe(config, { policy, task: acted, figures }))
+  return run.train(policy, () => environmentRecipe(config, { policy, task: acted }), figures)
 }

@@ -51,15 +51,19 @@ const learnTask = async <Problem>(
   run.note(task.notes)
   const policy = await run.openPolicy()
   const lessons = await openLessons(config, task, run, run.folder)
-  return run.train(policy, async () => {
-    const known = existsSync(join(dir, RUBRIC_FILE))
-    const { of: rubricOf, note } = await thinkingRubrics(config, kit, policy, dir)
-    if (!known) run.note([note])
-    const earlier = () => (existsSync(join(dir, 'evals.jsonl')) ? readEvals(dir) : [])
-    return rit(config, {
-      ...{ policy, kit, rubricOf, ...lessons },
-      problem: problemsOf(task, config.seed),
-      evaluate: besideGreedy(config, own => evaluation(own, { policy, kit, rubricOf, earlier })),
-    })
-  })
+  return run.train(
+    policy,
+    async () => {
+      const known = existsSync(join(dir, RUBRIC_FILE))
+      const { of: rubricOf, note } = await thinkingRubrics(config, kit, policy, dir)
+      if (!known) run.note([note])
+      const earlier = () => (existsSync(join(dir, 'evals.jsonl')) ? readEvals(dir) : [])
+      return rit(config, {
+        ...{ policy, kit, rubricOf, lessons },
+        problem: problemsOf(task, config.seed),
+        evaluate: besideGreedy(config, own => evaluation(own, { policy, kit, rubricOf, earlier })),
+      })
+    },
+    kit.figures,
+  )
 }

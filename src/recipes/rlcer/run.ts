@@ -53,16 +53,19 @@ const learnTask = async <Problem>(
   const rubricAutomaton = constrained ? rubricator.automaton?.(criteria) : undefined
   const positions = modelShape(config)?.maxPositions
   const common = { policy, task, positions, rubricAutomaton }
-  return run.train(policy, () =>
-    rlcer(config, {
-      ...{ ...common, verifier, truth, figures },
-      problem: problemsOf(task, config.seed),
-      evaluate: besideGreedy(config, tested =>
-        evaluation(tested, {
-          ...{ ...common, verifier: truth ?? verifier },
-          ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
-        }),
-      ),
-    }),
+  return run.train(
+    policy,
+    () =>
+      rlcer(config, {
+        ...{ ...common, verifier, truth },
+        problem: problemsOf(task, config.seed),
+        evaluate: besideGreedy(config, tested =>
+          evaluation(tested, {
+            ...{ ...common, verifier: truth ?? verifier },
+            ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
+          }),
+        ),
+      }),
+    figures,
   )
 }

@@ -15,10 +15,11 @@ import {
 } from '../../tasks/conversation/task.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { chatGroups } from '../common/group-reward.ts'
+import { chatGroups, withGroupJudge } from '../common/group-reward.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
 import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
+import { withDropout } from '../common/rubric-dropout.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
@@ -150,11 +151,11 @@ export const conversationTraining = (
     ...seen,
   })
   const told = toldIn(rubric)
+  const reward = withDropout(config, asTrained(config, task, { rubricOf, told, nulls }))
   return {
-    reward: asTrained(config, task, { rubricOf, told, nulls }),
+    reward: groups ? withGroupJudge(config, reward, groups) : reward,
     truth: scored(task, { score: trainingScore('none', nulls), told }),
     ...(second && { heldOut: second.opinion }),
-    ...(groups && { groups }),
     ...(start && { start }),
     figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {

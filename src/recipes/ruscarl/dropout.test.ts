@@ -6,7 +6,8 @@ import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { decidingHash } from '../common/deciding.ts'
-import { type GroupAsked, type GroupScorer, scriptedGroups } from '../common/group-reward.ts'
+import { type GroupAsked, type GroupScorer, scriptedGroups, withGroupJudge } from '../common/group-reward.ts'
+import { withDropout } from '../common/rubric-dropout.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
@@ -62,11 +63,10 @@ const learnt = async (
   const recipe = ruscarl(config, {
     policy: {} as Policy,
     problem: index => index % 2,
-    task,
+    task: groups ? withGroupJudge(config, withDropout(config, task), groups) : withDropout(config, task),
     evaluate: async () => [],
-    ...(groups && { groups }),
   })
-  const rolled = await recipe.rollOut(step, answering([RESPONSES, RESPONSES]))
+  const rolled = await recipe.rollOut(step, answering([RESPONSES, RESPONSES], undefined, 'stop', step))
   const lesson = await recipe.learn(step, rolled)
   const rows = lesson.rollouts.map(({ row }) => row())
   return { ...lesson, rows, rewards: lesson.rollouts.map(({ reward }) => reward), task }

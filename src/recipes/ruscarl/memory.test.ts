@@ -82,15 +82,15 @@ describe('ruscarl with a memory', () => {
       const policy = new FakePolicy(respond)
       const bank = new RubricBank({ embedder: new HashedNgrams() })
       const file = new BankFile(path, { everySteps: 2 })
-      const memory =
+      const lessons =
         settings.kind === 'none'
-          ? null
+          ? undefined
           : new LessonMemory({
               ...{ settings, bank, file, seed: 1, steps: config.steps },
               task: { question: (own: number) => `trip ${own}` },
             })
       const recipe = ruscarl(config, {
-        ...{ policy, task, memory, problem: index => index % 4, evaluate: async () => [], gradeBatch: 1 },
+        ...{ policy, task, lessons, problem: index => index % 4, evaluate: async () => [], gradeBatch: 1 },
       })
       const looped = {
         ...{ steps: config.steps, seed: config.seed, optimizer: {}, evalEvery: 0, checkpointEvery: 0 },

@@ -15,6 +15,7 @@ import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
+import { withSecondOpinion } from '../common/second-opinion.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -92,17 +93,19 @@ const learnTask = async <Problem>(
   await task.start?.startAt(policy)
   const lessons = await openLessons(config, reward, run, start)
   const { curriculum } = config.exploration
-  return run.train(policy, async () =>
-    ruscarl(config, {
-      ...task,
-      ...lessons,
-      policy,
-      problem: await problemStream({ ...config, curriculum }, policy, reward, run.run.dir),
-      task: reward,
-      evaluate: besideGreedy(config, (own, alone) =>
-        evaluation(own, policy, alone ? withoutOthers(task) : task),
-      ),
-    }),
+  return run.train(
+    policy,
+    async () => {
+      const recipe = ruscarl(config, {
+        ...{ policy, lessons, task: reward },
+        problem: await problemStream({ ...config, curriculum }, policy, reward, run.run.dir),
+        evaluate: besideGreedy(config, (own, alone) =>
+          evaluation(own, policy, alone ? withoutOthers(task) : task),
+        ),
+      })
+      return withSecondOpinion(recipe, task.heldOut, config.seed)
+    },
+    task.figures,
   )
 }
 
