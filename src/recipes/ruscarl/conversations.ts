@@ -15,16 +15,15 @@ import {
 } from '../../tasks/conversation/task.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { chatGroups, withGroupJudge } from '../common/group-reward.ts'
+import { chatGroups } from '../common/group-reward.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
+import { asTrained, completeScore, trainingRubrics, trainingScore } from '../common/reward-options.ts'
 import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
-import { withDropout } from '../common/rubric-dropout.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
-import { asTrained, completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
 const TEST_SET = 'held-out conversations'
@@ -151,9 +150,9 @@ export const conversationTraining = (
     ...seen,
   })
   const told = toldIn(rubric)
-  const reward = withDropout(config, asTrained(config, task, { rubricOf, told, nulls }))
+  const { reward } = asTrained(config, task, { rubricOf, told, nulls, groups: () => groups })
   return {
-    reward: groups ? withGroupJudge(config, reward, groups) : reward,
+    reward,
     truth: scored(task, { score: trainingScore('none', nulls), told }),
     ...(second && { heldOut: second.opinion }),
     ...(start && { start }),
