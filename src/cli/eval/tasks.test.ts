@@ -68,6 +68,13 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
     expect(readFileSync(page, 'utf8')).toContain('rubric score')
   })
 
+  it('packing with thinking is worth nothing below 0', async () => {
+    const model = 'package:models/packing-thinking-start'
+    const told = await evaluate('--task', 'packing-thinking', '--limit', '2', '--model', model)
+    expect(told).toMatchObject({ n: 2, primary: 'score', data: 'unseen trips' })
+    expect(told.scores.score.value).toBeGreaterThanOrEqual(0)
+  })
+
   it.each([
     [
       ['--task', 'arithmetic', '--model', 'package:models/packing-start'],
@@ -150,7 +157,20 @@ describe('episodes', { timeout: SLOW_MS }, () => {
     const criteria = [{ id: 'said', text: 'Says something.', points: 1, verifier }]
     const data = sandbox.write('asked.jsonl', `${JSON.stringify({ id: 'one', prompt: 'one?', criteria })}\n`)
     const model = writeTinyChat(sandbox.path('tiny-tools'))
-    const told = await evaluate('--task', 'tools', '--data', data, '--model', model, '--max-tokens', '4')
+    const tools =
+      "tools=[{kind: http, url: 'http://127.0.0.1:9/', params: {q: '{query}'}, results: hits, fields: {text: text}}]"
+    const told = await evaluate(
+      '--task',
+      'tools',
+      '--set',
+      tools,
+      '--data',
+      data,
+      '--model',
+      model,
+      '--max-tokens',
+      '4',
+    )
     expect(told).toMatchObject({ n: 1, primary: 'score', criteria: { said: { n: 1 } } })
   })
 
@@ -177,6 +197,8 @@ describe('episodes', { timeout: SLOW_MS }, () => {
       ...settings,
       '--max-tokens',
       '24',
+      '--temperature',
+      '1',
       '--set',
       'action={kind: text, field: guess}',
     ]
