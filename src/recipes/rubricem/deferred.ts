@@ -1,4 +1,4 @@
-/** @file A batch that is learnt from a step later: in checkpoints as plain JSON, and back. */
+/** @file A batch that is learnt from a step later: what was put off, in checkpoints as plain JSON, and back. */
 
 import { z } from 'zod'
 import type { GroupedDatum } from '../../rl/rollout.ts'
@@ -17,20 +17,31 @@ const datumSchema = z.strictObject({
 const batchSchema = z.array(datumSchema)
 
 /** Log-probs of sampling go with the batch: the policy is another one when it is learnt from (spec 5.5). */
-export const saveBatch = (batch: readonly GroupedDatum[]): unknown =>
-  batch.map(({ group, datum }) => ({
-    group,
-    promptTokens: Array.from(datum.promptTokens),
-    tokens: Array.from(datum.tokens),
-    mask: Array.from(datum.mask),
-    oldLogprobs: Array.from(datum.oldLogprobs),
-    advantages: Array.from(datum.advantages),
-  }))
+export class DeferredBatch {
+  #batch: readonly GroupedDatum[] = []
 
-/** @throws CheckpointError for something else than `saveBatch` gives */
-export const loadBatch = (value: unknown): GroupedDatum[] =>
-  parseWith(batchSchema, value, "recipe's state: deferred batch", CheckpointError).map(
-    ({ group, promptTokens, tokens, ...datum }) => ({
+  /** Puts a batch off. @returns the one that was put off before */
+  swap(batch: readonly GroupedDatum[]): readonly GroupedDatum[] {
+    const before = this.#batch
+    this.#batch = batch
+    return before
+  }
+
+  save(): unknown {
+    return this.#batch.map(({ group, datum }) => ({
+      group,
+      promptTokens: Array.from(datum.promptTokens),
+      tokens: Array.from(datum.tokens),
+      mask: Array.from(datum.mask),
+      oldLogprobs: Array.from(datum.oldLogprobs),
+      advantages: Array.from(datum.advantages),
+    }))
+  }
+
+  /** @throws CheckpointError for something else than `save` gives */
+  load(value: unknown): void {
+    const batch = parseWith(batchSchema, value, "recipe's state: deferred batch", CheckpointError)
+    this.#batch = batch.map(({ group, promptTokens, tokens, ...datum }) => ({
       group,
       datum: {
         promptTokens,
@@ -39,5 +50,6 @@ export const loadBatch = (value: unknown): GroupedDatum[] =>
         oldLogprobs: Float32Array.from(datum.oldLogprobs),
         advantages: Float32Array.from(datum.advantages),
       },
-    }),
-  )
+    }))
+  }
+}

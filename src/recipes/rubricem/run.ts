@@ -3,8 +3,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Ask } from '../../grade/judge/ask-config.ts'
-import { BankFile, type Json, openBank, type RubricBank } from '../../memory/index.ts'
+import { BankFile, openBank, type RubricBank } from '../../memory/index.ts'
 import { openEmbedder, openPolicy } from '../../policy/index.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
@@ -17,12 +19,9 @@ import { runRecordsColdStart } from '../records-cold-start/run.ts'
 import { check } from './check.ts'
 import type { RubricemConfig } from './config.ts'
 import { evaluation, REUSE_SETS } from './evaluation.ts'
-import type { RubricemKit } from './kit.ts'
 import { rubricem } from './recipe.ts'
-import { recordsKit } from './records-kit.ts'
-import { openResearchKit, type RubricemRunParts } from './research-kit.ts'
-import type { ResearchTask } from './research-task.ts'
 import { rewardFormula } from './reward-words.ts'
+import { type RubricemRunParts, withTask } from './tasks.ts'
 
 const COLD_START = 'cold-start'
 /** In the run's folder: the bank, for people and for later use. */
@@ -59,9 +58,9 @@ export const runRubricem = async (
       runRecordsColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
-    if (config.task.kind === 'records') return learn(config, open, folder, recordsKit(config), options, parts)
-    const kit = await open.use(openResearchKit(config, folder, parts))
-    return learn(config, open, folder, kit, options, parts)
+    return withTask(config, { folder, session: open, parts }, (task, figures) =>
+      learn(config, open, folder, { task, figures }, options, parts),
+    )
   })
 }
 
@@ -82,30 +81,29 @@ const runHash = (config: RubricemConfig): string => {
 }
 
 /** The same for every task. */
-const learn = async <Question, Takeaways extends Json>(
+const learn = async <Problem>(
   config: RubricemConfig,
   open: Session,
   folder: string,
-  kit: RubricemKit<Question, Takeaways>,
+  { task, figures }: { task: TaskWith<Problem, 'world' | 'stages'>; figures?: () => MetricGroup },
   { events = {} }: Pick<RunOptions, 'events'>,
   parts: RubricemRunParts,
 ) => {
   const { run, from, use } = open
-  for (const message of from === null ? kit.notes : []) {
+  for (const message of from === null ? task.notes : []) {
     run.appendEvent({ level: 'info', message })
     events.onMessage?.(message)
   }
   const { seed, model } = config
   const lora = model.lora ?? undefined
   const policy = await use(parts.policy?.(folder) ?? openPolicy(config.policy, { folder, lora, seed }))
-  const bank = await openMemory(config, kit.task, open)
+  const bank = await openMemory(config, task, open)
   const file = new BankFile(join(run.dir, BANK_FILE), { everySteps: writeEvery(config) })
   let done = from?.step ?? 0
   const recipe = () => {
     const own = rubricem(config, {
-      ...kit,
-      bank,
-      evaluate: besideGreedy(config, own => evaluation(own, { ...kit, policy, bank })),
+      ...{ task, figures, bank },
+      evaluate: besideGreedy(config, changed => evaluation(changed, { task, policy, bank })),
       onBank: step => {
         done = step
         if (bank) file.afterStep(bank, step)
@@ -128,15 +126,15 @@ const withBankFile = ({ save, load }: RecipeState, write: () => void): RecipeSta
   },
 })
 
-const openMemory = async <Question, Takeaways extends Json>(
+const openMemory = async <Problem>(
   { memory }: RubricemConfig,
-  { takeaways }: ResearchTask<Question, Takeaways>,
+  { stages }: TaskWith<Problem, 'stages'>,
   { use }: Session,
-): Promise<RubricBank<Takeaways> | null> => {
+): Promise<RubricBank | null> => {
   if (memory.kind === 'none') return null
   const embedder = await openEmbedder(memory.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  return openBank(memory, embedder, takeaways)
+  return openBank(memory, embedder, stages.takeaways)
 }
 
 const writeEvery = ({ memory }: RubricemConfig): number =>

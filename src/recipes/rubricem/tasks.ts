@@ -1,0 +1,135 @@
+/** @file Which task a configuration names, with its judges. */
+
+import type { ChatModel } from '../../chat/index.ts'
+import {
+  judgeReflection,
+  openStageJudge,
+  REFLECTION_JUDGE,
+  type ReflectionToJudge,
+  type StageJudge,
+  scriptedStageJudge,
+} from '../../grade/evolving/index.ts'
+import { openJudge } from '../../grade/judge/open-judge.ts'
+import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import {
+  type RecordsQuestion,
+  recordsJudgeParts,
+  recordsQuestion,
+  recordsTask,
+} from '../../tasks/records/index.ts'
+import type { ResearchQuestion } from '../../tasks/research/index.ts'
+import { openResearchTask } from '../../tasks/research/open.ts'
+import type { TaskWith } from '../../tasks/task.ts'
+import type { Tool } from '../../tools/index.ts'
+import { judgeFigures } from '../common/judging.ts'
+import type { Session } from '../common/session.ts'
+import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
+import {
+  type ChatJudgeConfig,
+  type RecordsTaskConfig,
+  type RubricemConfig,
+  type ScriptedJudgeConfig,
+  taskSettings,
+} from './config.ts'
+
+/** In place of what a configuration names. */
+export interface RubricemRunParts {
+  /** The policy that trains, of the model in a folder. */
+  policy?(folder: string): Promise<Policy>
+  /** In place of the endpoints of all judges. */
+  judgeModel?: ChatModel
+  tools?: readonly Tool[]
+}
+
+/** @param figures what judges took since this was last asked */
+type Use<Result> = <Problem>(
+  task: TaskWith<Problem, 'world' | 'stages'>,
+  figures?: () => MetricGroup,
+) => Promise<Result>
+
+/**
+ * Does something with the configured task, which is closed with the session.
+ * @param folder of the model that acts
+ * @throws ConfigError, DataError, CheckpointError, ToolError for files, tools, judges or a model that cannot be used
+ */
+export const withTask = async <Result>(
+  config: RubricemConfig,
+  { folder, session, parts }: { folder: string; session: Pick<Session, 'use'>; parts: RubricemRunParts },
+  use: Use<Result>,
+): Promise<Result> => {
+  const settings = taskSettings(config)
+  if (settings.kind === 'records') return use(recordsTraining(config, settings))
+  const {
+    figures,
+    judge,
+    judgeReflection: reflecting,
+  } = await session.use(openJudges(config, settings.judge, parts.judgeModel))
+  const task = await session.use(
+    openResearchTask({
+      ...{ settings: settings.task, folder, tools: parts.tools, judge, judgeReflection: reflecting },
+      reflectionTokens: config.reflection.maxTokens,
+    }),
+  )
+  return use(task, figures)
+}
+
+/** Made-up questions without end, or a pool of them, and others to test on. */
+export const recordsTraining = (
+  { seed, evaluation }: Pick<RubricemConfig, 'seed' | 'evaluation'>,
+  { task, judge }: { task: RecordsTaskConfig; judge: ScriptedJudgeConfig },
+) => {
+  const { pool, calls } = task
+  const questions = (count: number, world: string) =>
+    Array.from({ length: count }, (_, i) => recordsQuestion(world, i, task))
+  const world = `train/${seed}`
+  const stream = (i: number) => recordsQuestion(world, i, task)
+  return recordsTask(
+    {
+      ...(pool === null ? { stream } : { train: questions(pool, world) }),
+      tests: { unseen: questions(evaluation.problems, RECORDS_TEST_WORLD) },
+    },
+    { calls, judge: scriptedJudge(judge, seed), oracle: judge.oracle },
+  )
+}
+
+export const scriptedJudge = (
+  { sound, discerning, oracle, flipRate, levelRate, failRate, noisyStages }: ScriptedJudgeConfig,
+  seed: number | string,
+): StageJudge<RecordsQuestion> =>
+  scriptedStageJudge({
+    ...recordsJudgeParts({ seed: `${seed}/stage judge`, sound, discerning, oracle }),
+    noise: { seed: `${seed}/noise`, flipRate, levelRate, failRate, stages: noisyStages },
+  })
+
+/** The judge of stages; that of reflections is the same one asked in another way, or one of its own. */
+const openJudges = async (
+  { evolving }: Pick<RubricemConfig, 'evolving'>,
+  settings: ChatJudgeConfig,
+  model?: ChatModel,
+) => {
+  const stages = openStageJudge<ResearchQuestion>(settings, {
+    prompt: ({ question }) => [{ role: 'user', content: question }],
+    ...{ settings: evolving, model },
+  })
+  const { reflect, reflections } = settings
+  const other =
+    reflections && openJudge(reflections, { model, form: REFLECTION_JUDGE, store: recentVerdicts() })
+  const reflecting = other ?? stages.alsoAs(REFLECTION_JUDGE, reflect)
+  const figures = [
+    judgeFigures('judge', { stats: () => stages.stats().score }),
+    judgeFigures('proposalJudge', { stats: () => stages.stats().generate }),
+    judgeFigures('reflectionJudge', reflecting),
+  ]
+  return {
+    judge: stages.judge,
+    judgeReflection: (asked: ReflectionToJudge) =>
+      judgeReflection(reflecting.grader, asked, evolving.shownCharacters.score),
+    figures: (): MetricGroup => Object.assign({}, ...figures.map(each => each())),
+    async close() {
+      await other?.close()
+      await stages.close()
+    },
+  }
+}
