@@ -32,8 +32,8 @@ import {
   windowRetrieval,
   windowStep,
 } from '../../memory/index.ts'
-import { type Credited, datumsOf, type Graded, type GroupedDatum, type Rollout } from '../../rl/rollout.ts'
-import { creditStages, type StageRewards, stageAdvantages } from '../../rl/stage-credit.ts'
+import { type Credited, datumsOf, type Graded, type Groups, type Rollout } from '../../rl/rollout.ts'
+import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
@@ -198,26 +198,36 @@ const reflect = <Problem>(
   })
 }
 
+/** Credit of attempts and of reflections; what is kept of both; Phase A, then Phase B (spec 5.5). */
 const learn = async <Problem>(
   own: Own<Problem>,
   step: number,
   rolled: RolledStep<Problem>,
 ): Promise<Lesson> => {
-  const { config, task, buffers } = own
+  const { config, task, bank, buffers } = own
   const { judged, retrievals } = rolled
+  const { reflection } = config
   assertScored(judged)
   for (const { key, after } of judged) buffers.keep(key, after)
   const attempts = creditAttempts(config, step, rolled)
-  const reflected = rewardReflections(task, config.reflection, rolled.reflections, step)
+  const reflected = rewardReflections(task, reflection, rolled.reflections, step)
   const lookedBack = creditReflections(reflected.candidates, config.advantage)
-  await remember(own, step, rolled, reflected)
-  const placeOf = new Map(judged.map(({ key }, p) => [key, p]))
-  const shownTo = (problem: Problem) => retrievals?.[placeOf.get(task.id(problem)) ?? -1] ?? null
+  if (bank) {
+    if (retrievals) bank.used(retrievals)
+    await bank.add(reflected.accepted)
+    own.onBank?.(step)
+  }
+  const shown = new Map(retrievals?.map((found, p) => [judged[p].key, found]))
   return {
-    phases: [...phaseA(own, lookedBack), phaseB(config, attempts.credited)],
+    phases: [
+      ...(reflection.enabled && reflection.learn ? [phaseA(own, lookedBack)] : []),
+      phaseB(config, attempts.credited),
+    ],
     metrics: stepFigures(own, rolled, attempts, reflected),
     rollouts: [
-      ...learntFrom(attempts.credited, item => agentRow(task, step, item, judged, shownTo(item.problem))),
+      ...learntFrom(attempts.credited, item =>
+        agentRow(task, step, item, judged, shown.get(task.id(item.problem))),
+      ),
       ...learntFrom(lookedBack, item => reflectorRow(task, step, item)),
     ],
     rubrics: judged.map(group => rubricRow(group, config.evolving.journal)),
@@ -227,28 +237,18 @@ const learn = async <Problem>(
 /** Phase A: what reflections teach, those of the step before or of this one. */
 const phaseA = <Problem>(
   { config, deferred }: Pick<Own<Problem>, 'config' | 'deferred'>,
-  lookedBack: readonly (readonly Credited<Reflected<Problem>, ReflectionGrade>[])[],
-): Phase[] => {
-  const { reflection, rollout, dropZero } = config
-  if (!reflection.enabled || !reflection.learn) return []
-  const now = datumsOf(lookedBack, { dropZero })
-  const datums: readonly GroupedDatum[] = reflection.deferred ? deferred.swap(now) : now
-  const { temperature } = reflection
-  return [
-    {
-      ...phaseOf({ ...config, rollout: { ...rollout, temperature } }, datums),
-      ...{ name: 'reflection', stale: reflection.deferred, compared: true },
-    },
-  ]
+  lookedBack: Groups<Credited<Reflected<Problem>, ReflectionGrade>>,
+): Phase => {
+  const { temperature, deferred: stale } = config.reflection
+  const now = datumsOf(lookedBack, { dropZero: config.dropZero })
+  const sampling = { ...config, rollout: { ...config.rollout, temperature } }
+  return { ...phaseOf(sampling, stale ? deferred.swap(now) : now, 'reflection'), stale, compared: true }
 }
 
 /** Phase B: SS-GRPO on this step's attempts. */
-const phaseB = (
-  config: RubricemConfig,
-  credited: readonly (readonly Credited<unknown, StagedRead>[])[],
-): Phase => ({
-  ...phaseOf(config, datumsOf(credited, { dropZero: config.dropZero, ratio: 'sampled' })),
-  ...{ name: 'task', compared: true },
+const phaseB = (config: RubricemConfig, credited: Groups<Credited<unknown, StagedRead>>): Phase => ({
+  ...phaseOf(config, datumsOf(credited, { dropZero: config.dropZero, ratio: 'sampled' }), 'task'),
+  compared: true,
 })
 
 /** Rewards of stages become returns, advantages, and those a token each (spec 5.3). */
@@ -262,7 +262,9 @@ const creditAttempts = <Problem>(
   const rewards_P_G_K = judged.map((group, p) => {
     const given = rewardsWithout(group, leftOut[p])
     const paid = control === null ? given : controlled(given, control, `${step}/${group.key}`)
-    return paid.map((rewards_K, g) => knownRewards(rewards_K, agents[p][g].rollout))
+    // Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it.
+    const isKnown = (g: number) => agents[p][g].rollout.end !== 'failed'
+    return paid.map((rewards_K, g) => (isKnown(g) ? rewards_K : rewards_K.map(() => null)))
   })
   const { advantages_P_G_K, ...counts } = stageAdvantages(rewards_P_G_K, { ...advantage, ...credit })
   const rewarded = agents.map((group, p) =>
@@ -273,23 +275,6 @@ const creditAttempts = <Problem>(
   )
   const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit.mode)
   return { credited, leftOut, counts }
-}
-
-/** Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it. */
-const knownRewards = (rewards_K: StageRewards, { end }: Rollout): StageRewards =>
-  end === 'failed' ? rewards_K.map(() => null) : rewards_K
-
-/** What was shown counts as used; the best reflections go into the bank. */
-const remember = async <Problem>(
-  { bank, onBank }: Own<Problem>,
-  step: number,
-  { retrievals }: RolledStep<Problem>,
-  { accepted }: Reflections<Problem>,
-): Promise<void> => {
-  if (!bank) return
-  if (retrievals) bank.used(retrievals)
-  await bank.add(accepted)
-  onBank?.(step)
 }
 
 const stepFigures = <Problem>(

@@ -6,19 +6,13 @@ import {
   openStageJudge,
   REFLECTION_JUDGE,
   type ReflectionToJudge,
-  type StageJudge,
   scriptedStageJudge,
 } from '../../grade/evolving/index.ts'
 import { openJudge } from '../../grade/judge/open-judge.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import {
-  type RecordsQuestion,
-  recordsJudgeParts,
-  recordsQuestion,
-  recordsTask,
-} from '../../tasks/records/index.ts'
+import { recordsJudgeParts, recordsQuestion, recordsTask } from '../../tasks/records/index.ts'
 import type { ResearchQuestion } from '../../tasks/research/index.ts'
 import { openResearchTask } from '../../tasks/research/open.ts'
 import type { TaskWith } from '../../tasks/task.ts'
@@ -61,18 +55,11 @@ export const withTask = async <Result>(
 ): Promise<Result> => {
   const settings = taskSettings(config)
   if (settings.kind === 'records') return use(recordsTraining(config, settings))
-  const {
-    figures,
-    judge,
-    judgeReflection: reflecting,
-  } = await session.use(openJudges(config, settings.judge, parts.judgeModel))
-  const task = await session.use(
-    openResearchTask({
-      ...{ settings: settings.task, folder, tools: parts.tools, judge, judgeReflection: reflecting },
-      reflectionTokens: config.reflection.maxTokens,
-    }),
-  )
-  return use(task, figures)
+  const judges = await session.use(openJudges(config, settings.judge, parts.judgeModel))
+  const research = { ...judges, settings: settings.task, tools: parts.tools }
+  const { maxTokens: reflectionTokens } = config.reflection
+  const task = await session.use(openResearchTask({ ...research, folder, reflectionTokens }))
+  return use(task, judges.figures)
 }
 
 /** Made-up questions without end, or a pool of them, and others to test on. */
@@ -81,26 +68,19 @@ export const recordsTraining = (
   { task, judge }: { task: RecordsTaskConfig; judge: ScriptedJudgeConfig },
 ) => {
   const { pool, calls } = task
-  const questions = (count: number, world: string) =>
-    Array.from({ length: count }, (_, i) => recordsQuestion(world, i, task))
-  const world = `train/${seed}`
-  const stream = (i: number) => recordsQuestion(world, i, task)
-  return recordsTask(
-    {
-      ...(pool === null ? { stream } : { train: questions(pool, world) }),
-      tests: { unseen: questions(evaluation.problems, RECORDS_TEST_WORLD) },
-    },
-    { calls, judge: scriptedJudge(judge, seed), oracle: judge.oracle },
-  )
+  const stream = (i: number) => recordsQuestion(`train/${seed}`, i, task)
+  const test = (_: unknown, i: number) => recordsQuestion(RECORDS_TEST_WORLD, i, task)
+  const problems = {
+    ...(pool === null ? { stream } : { train: Array.from({ length: pool }, (_, i) => stream(i)) }),
+    tests: { unseen: Array.from({ length: evaluation.problems }, test) },
+  }
+  return recordsTask(problems, { calls, judge: scriptedJudge(judge, seed), oracle: judge.oracle })
 }
 
-export const scriptedJudge = (
-  { sound, discerning, oracle, flipRate, levelRate, failRate, noisyStages }: ScriptedJudgeConfig,
-  seed: number | string,
-): StageJudge<RecordsQuestion> =>
+export const scriptedJudge = (judge: ScriptedJudgeConfig, seed: number | string) =>
   scriptedStageJudge({
-    ...recordsJudgeParts({ seed: `${seed}/stage judge`, sound, discerning, oracle }),
-    noise: { seed: `${seed}/noise`, flipRate, levelRate, failRate, stages: noisyStages },
+    ...recordsJudgeParts({ ...judge, seed: `${seed}/stage judge` }),
+    noise: { ...judge, seed: `${seed}/noise`, stages: judge.noisyStages },
   })
 
 /** The judge of stages; that of reflections is the same one asked in another way, or one of its own. */

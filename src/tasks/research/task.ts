@@ -34,25 +34,26 @@ import type { ResearchSettings } from './settings.ts'
 import { shortAnswerScores } from './short-answer.ts'
 import type { ToolBox } from './tool-box.ts'
 
+type Judge = StageJudge<ResearchQuestion>
+type Settings = Omit<ResearchSettings, 'tools' | 'file'>
+
 export interface ResearchParts {
   format: ChatFormat
   tools: ToolBox
-  settings: Omit<ResearchSettings, 'tools' | 'file'>
+  settings: Settings
   /** Most tokens of a reflection. */
   reflectionTokens: number
-  judge: StageJudge<ResearchQuestion>
+  judge: Judge
   /** How useful a reflection is; null where that cannot be told. */
   judgeReflection(asked: ReflectionToJudge): Promise<ReflectionScores | null>
 }
-
-type ResearchTask = TaskWith<ResearchQuestion, 'world' | 'stages'>
 
 /**
  * Research without questions of its own (`openResearchTask` has them).
  * @throws DataError for a template that cannot write several turns, or lacks the form of calls that is asked for; ConfigError
  * where a reflector has no room
  */
-export const researchTask = (parts: ResearchParts): ResearchTask => {
+export const researchTask = (parts: ResearchParts): TaskWith<ResearchQuestion, 'world' | 'stages'> => {
   const { format, tools, settings, judge } = parts
   const { rules, callForm, scaffold, maxTokens, maxOutputTokens } = settings
   const agent = chatAgentFormat(format, {
@@ -75,7 +76,7 @@ export const researchTask = (parts: ResearchParts): ResearchTask => {
       stopStrings,
       outcome: () => null,
     },
-    stages: researchStages(parts, agent, read),
+    stages: stagesOf(parts, agent, read),
     notes: [
       `calls are written as ${agent.form === 'xml' ? 'tags of our own' : "the model's template has them"}`,
     ],
@@ -93,10 +94,7 @@ type Read = (rollout: Rollout) => ReadAttempt
 const SCAFFOLD_PROBLEMS: ReadonlySet<ProblemKind> = new Set(['missing-plan', 'missing-review'])
 
 /** A rollout is read several times, for its judge, its credit, its row: once here. */
-const attemptReader = (
-  agent: ChatAgentFormat,
-  { rules, scaffold }: Pick<ResearchSettings, 'rules' | 'scaffold'>,
-): Read => {
+const attemptReader = (agent: ChatAgentFormat, { rules, scaffold }: Settings): Read => {
   const known = new WeakMap<Int32Array, ReadAttempt>()
   const read: Read = rollout => {
     const found = rolloutStages(rollout, agent, rules)
@@ -125,11 +123,7 @@ const answersOf = ({ answers, persistent }: ResearchQuestion): Rubric =>
   answers.length > 0 ? RIGHT : { criteria: persistent.map(criterionOf) }
 
 /** Right or not, or what the judge makes of the answer by what was given with the question. */
-const gradeAnswer = async (
-  { problem, rollout }: Attempt,
-  read: Read,
-  judge: StageJudge<ResearchQuestion>,
-): Promise<Verdicts> => {
+const gradeAnswer = async ({ problem, rollout }: Attempt, read: Read, judge: Judge): Promise<Verdicts> => {
   const { id, answers, persistent } = problem
   const { answer, staged, wellFormed } = read(rollout)
   if (answers.length > 0) {
@@ -140,31 +134,20 @@ const gradeAnswer = async (
   const group = { step: 0, question: problem, key: id, rollouts: [staged], persistent }
   const judged = await judgeGroup(judge, group, { ...DEFAULT_EVOLVING, generate: false })
   const [{ scores, rewards_K }] = judged.rollouts
-  const verdicts = persistent.map((rubric): Verdict => {
-    const { level = null, justification: explanation, call } = scores[rubric.id] ?? {}
-    const credit = level === null ? undefined : level / 2
-    return {
-      criterionId: rubric.id,
-      met: level === null ? null : level === 2,
-      credit,
-      explanation,
-      call,
-      source: 'llm',
-    }
+  const verdicts = persistent.map(({ id: criterionId }): Verdict => {
+    const { level = null, justification: explanation } = scores[criterionId] ?? {}
+    if (level === null) return { criterionId, met: null, explanation, source: 'llm' }
+    return { criterionId, met: level === 2, credit: level / 2, explanation, source: 'llm' }
   })
   return { verdicts, wellFormed, score: rewards_K[3] }
 }
 
-const researchStages = (
-  parts: ResearchParts,
-  agent: ChatAgentFormat,
-  read: Read,
-): Stages<ResearchQuestion> => ({
+const stagesOf = (parts: ResearchParts, agent: ChatAgentFormat, read: Read): Stages<ResearchQuestion> => ({
   read,
   persistent: ({ persistent }) => persistent,
   judge: parts.judge,
   reflector: researchReflector(parts, read),
-  reminded: ({ question }, found) => remindedPrompt(agent, parts.settings, question, found),
+  reminded: ({ question }, found) => reminded(agent, parts.settings, question, found),
   show: lessonsText,
   takeaways: z.array(z.string()),
   /** `f1` only where a right answer is known; `effort`: calls, of those allowed. */
@@ -188,16 +171,11 @@ const lessonsText = ({ rubrics, takeaways }: Lessons): string =>
 const CUTS = [1, 0.5, 0.25, 0.1]
 
 /** Lessons that leave the question no room are cut, and left out in the end. */
-const remindedPrompt = (
-  agent: ChatAgentFormat,
-  { referenceCharacters, maxPromptTokens }: Pick<ResearchSettings, 'referenceCharacters' | 'maxPromptTokens'>,
-  question: string,
-  found: Retrieval,
-): TokenIds => {
+const reminded = (agent: ChatAgentFormat, most: Settings, question: string, found: Retrieval): TokenIds => {
   for (const share of found.items.length === 0 ? [] : CUTS) {
-    const maxCharacters = Math.round(share * referenceCharacters)
+    const maxCharacters = Math.round(share * most.referenceCharacters)
     const prompt = agent.prompt(question, referenceExamples(found, { maxCharacters }))
-    if (prompt.length <= maxPromptTokens) return prompt
+    if (prompt.length <= most.maxPromptTokens) return prompt
   }
   return agent.prompt(question)
 }
@@ -214,11 +192,11 @@ const researchReflector = (
       { hint: 'raise it, or lower reflection.maxTokens' },
     )
   return {
-    prompt: ({ question }, attempt) => {
+    prompt({ question }, attempt) {
       const { staged } = read(attempt)
       const longest = Math.max(...(staged.parts ?? []).map(({ text }) => text.length))
       const encode = (most: number | null) => format.encode(reflectorMessages(question, staged, most))
-      return fittingPrompt(encode, longest, room)
+      return fitting(encode, longest, room)
     },
     stopTokens: format.stopTokens,
     read(_, tokens) {
@@ -246,24 +224,20 @@ const LEAST_CHARACTERS = 100
 const KEPT_TOKENS = 64
 
 /** Of a long attempt, the middle of each part is left out, as much as need be. */
-const fittingPrompt = (
-  encode: (most: number | null) => number[],
-  longest: number,
-  room: number,
-): TokenIds => {
+const fitting = (encode: (most: number | null) => number[], longest: number, room: number): TokenIds => {
   const whole = encode(null)
   if (whole.length <= room) return whole
   let [below, above] = [LEAST_CHARACTERS, longest]
-  let fitting = encode(below)
+  let found = encode(below)
   for (let round = 0; round < MOST_TRIES && above - below > 1; round++) {
     const middle = (below + above) >> 1
     const tokens = encode(middle)
-    if (tokens.length <= room) [below, fitting] = [middle, tokens]
+    if (tokens.length <= room) [below, found] = [middle, tokens]
     else above = middle
   }
-  if (fitting.length <= room) return fitting
+  if (found.length <= room) return found
   // Even excerpts are too long, as of attempts with a great many parts: never more than there is room for.
-  return [...fitting.slice(0, Math.max(0, room - KEPT_TOKENS)), ...fitting.slice(-KEPT_TOKENS)]
+  return [...found.slice(0, Math.max(0, room - KEPT_TOKENS)), ...found.slice(-KEPT_TOKENS)]
 }
 
 /** How calls went: by rollout, by what came of them. */
