@@ -34,7 +34,7 @@ import {
 } from '../../memory/index.ts'
 import { type Credited, datumsOf, type Graded, type Groups, type Rollout } from '../../rl/rollout.ts'
 import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
-import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import { type Lesson, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
@@ -69,8 +69,6 @@ export interface RubricemParts<Problem> {
   evaluate: Recipe<unknown>['evaluate']
   /** Told when the bank has changed. */
   onBank?(step: number): void
-  /** What judges took since this was last asked; it depends on the clock. */
-  figures?(): MetricGroup
 }
 
 /** What a step rolled out. */
@@ -278,7 +276,7 @@ const creditAttempts = <Problem>(
 }
 
 const stepFigures = <Problem>(
-  { config, task, bank, figures }: Own<Problem>,
+  { config, task, bank }: Own<Problem>,
   { plan, retrievals, agents, judged, reflections }: RolledStep<Problem>,
   { credited, leftOut, counts }: ReturnType<typeof creditAttempts<Problem>>,
   reflected: Reflections<Problem>,
@@ -297,6 +295,5 @@ const stepFigures = <Problem>(
     ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),
     ...(reflections.length > 0 && reflectionFigures(reflected)),
     ...task.stages.figures?.(rollouts),
-    ...(figures && { time: figures() }),
   }
 }

@@ -1,20 +1,15 @@
-/** @file A run of rubricem: cold start if there is one, then training with a judge that evolves and a memory that grows. */
+/** @file A run of rubricem: a task in a world, a judge that evolves and a memory that grows, in the frame of every method. */
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ask } from '../../grade/judge/ask-config.ts'
 import { BankFile, openBank, type RubricBank } from '../../memory/index.ts'
-import { openEmbedder, openPolicy } from '../../policy/index.ts'
+import { openEmbedder } from '../../policy/index.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
+import type { StepsResult } from '../../train/steps.ts'
 import { besideGreedy } from '../common/greedy.ts'
-import { judgeIdentity } from '../common/judge-identity.ts'
-import { runPhase } from '../common/phase.ts'
+import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { modelName } from '../common/remote.ts'
-import { decidingHash, type Session, withRun } from '../common/session.ts'
-import { loopSettings, reinforce } from '../common/training.ts'
 import { runRecordsColdStart } from '../records-cold-start/run.ts'
 import { check } from './check.ts'
 import type { RubricemConfig } from './config.ts'
@@ -23,7 +18,6 @@ import { rubricem } from './recipe.ts'
 import { rewardFormula } from './reward-words.ts'
 import { type RubricemRunParts, withTask } from './tasks.ts'
 
-const COLD_START = 'cold-start'
 /** In the run's folder: the bank, for people and for later use. */
 const BANK_FILE = 'bank.jsonl'
 
@@ -37,73 +31,37 @@ export const runRubricem = async (
   options: RunOptions,
   parts: RubricemRunParts = {},
 ): Promise<RunResult> => {
-  const given = check(config, 'run', parts)
-  const session = {
-    ...options,
-    info: {
-      config,
-      recipe: config.recipe,
-      model: modelName(config),
-      seed: config.seed,
-      steps: config.steps,
-      primarySet: REUSE_SETS.plain,
-      rewardFormula: rewardFormula(config),
-    },
-    configHash: runHash(config),
-    hashOf: (other: object) => runHash(other as RubricemConfig),
-    mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
-  }
-  return withRun(session, async open => {
-    const coldStart = (phase: RunOptions) =>
-      runRecordsColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
-    const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
-    if (folder === null) return { step: 0, finished: false }
-    return withTask(config, { folder, session: open, parts }, (task, figures) =>
-      learn(config, open, folder, { task, figures }, options, parts),
-    )
+  const { coldStart, monitors } = config
+  return runMethod(config, options, {
+    start: check(config, 'run', parts),
+    coldStart: coldStart && (phase => runRecordsColdStart({ ...coldStart, monitors }, phase)),
+    info: { primarySet: REUSE_SETS.plain, rewardFormula: rewardFormula(config) },
+    learn: run =>
+      withTask(config, run, parts, (task, figures) => learn(config, run, { ...parts, task, figures })),
   })
 }
 
-/** What must stay the same between stop and resume: of a judge who it is, not where it runs. */
-const runHash = (config: RubricemConfig): string => {
-  const { judge } = config
-  if (judge.kind === 'scripted') return decidingHash(config)
-  const { kind, fleet, score, generate, reflect, reflections } = judge
-  const identity = (ask: Ask) => judgeIdentity({ fleet, ask, cache: null })
-  return decidingHash({
-    ...config,
-    judge: {
-      kind,
-      ...{ score: identity(score), generate: identity(generate), reflect: identity(reflect) },
-      reflections: reflections && judgeIdentity(reflections),
-    },
-  })
+interface Learning<Problem> extends Pick<RubricemRunParts, 'policy'> {
+  task: TaskWith<Problem, 'world' | 'stages'>
+  figures?(): MetricGroup
 }
 
 /** The same for every task. */
 const learn = async <Problem>(
   config: RubricemConfig,
-  open: Session,
-  folder: string,
-  { task, figures }: { task: TaskWith<Problem, 'world' | 'stages'>; figures?: () => MetricGroup },
-  { events = {} }: Pick<RunOptions, 'events'>,
-  parts: RubricemRunParts,
-) => {
-  const { run, from, use } = open
-  for (const message of from === null ? task.notes : []) {
-    run.appendEvent({ level: 'info', message })
-    events.onMessage?.(message)
-  }
-  const { seed, model } = config
-  const lora = model.lora ?? undefined
-  const policy = await use(parts.policy?.(folder) ?? openPolicy(config.policy, { folder, lora, seed }))
-  const bank = await openMemory(config, task, open)
-  const file = new BankFile(join(run.dir, BANK_FILE), { everySteps: writeEvery(config) })
-  let done = from?.step ?? 0
+  run: MethodRun,
+  { task, figures, policy: given }: Learning<Problem>,
+): Promise<StepsResult> => {
+  run.note(task.notes)
+  const policy = await (given ? run.use(given(run.folder)) : run.openPolicy())
+  const bank = await openMemory(config, task, run)
+  const everySteps = config.memory.kind === 'bank' ? config.memory.writeEverySteps : 0
+  const file = new BankFile(join(run.run.dir, BANK_FILE), { everySteps })
+  let done = run.from?.step ?? 0
   const recipe = () => {
     const own = rubricem(config, {
-      ...{ task, figures, bank },
-      evaluate: besideGreedy(config, changed => evaluation(changed, { task, policy, bank })),
+      ...{ task, bank },
+      evaluate: besideGreedy(config, tested => evaluation(tested, { task, policy, bank })),
       onBank: step => {
         done = step
         if (bank) file.afterStep(bank, step)
@@ -111,7 +69,7 @@ const learn = async <Problem>(
     })
     return bank ? { ...own, state: withBankFile(own.state!, () => file.write(bank, done)) } : own
   }
-  return reinforce(open, policy, config.loss, recipe, loopSettings(config, runHash(config)), events)
+  return run.train(policy, recipe, figures)
 }
 
 /** The bank's file is written with every checkpoint, and after one was restored, so that the two never tell of different steps. */
@@ -129,13 +87,10 @@ const withBankFile = ({ save, load }: RecipeState, write: () => void): RecipeSta
 const openMemory = async <Problem>(
   { memory }: RubricemConfig,
   { stages }: TaskWith<Problem, 'stages'>,
-  { use }: Session,
+  { use }: Pick<MethodRun, 'use'>,
 ): Promise<RubricBank | null> => {
   if (memory.kind === 'none') return null
   const embedder = await openEmbedder(memory.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
   return openBank(memory, embedder, stages.takeaways)
 }
-
-const writeEvery = ({ memory }: RubricemConfig): number =>
-  memory.kind === 'bank' ? memory.writeEverySteps : 0

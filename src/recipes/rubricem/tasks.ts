@@ -18,7 +18,7 @@ import { openResearchTask } from '../../tasks/research/open.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { Tool } from '../../tools/index.ts'
 import { judgeFigures } from '../common/judging.ts'
-import type { Session } from '../common/session.ts'
+import type { MethodRun } from '../common/method-run.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import {
   type ChatJudgeConfig,
@@ -44,22 +44,22 @@ type Use<Result> = <Problem>(
 ) => Promise<Result>
 
 /**
- * Does something with the configured task, which is closed with the session.
- * @param folder of the model that acts
+ * Does something with the configured task, which is closed with the run.
  * @throws ConfigError, DataError, CheckpointError, ToolError for files, tools, judges or a model that cannot be used
  */
 export const withTask = async <Result>(
   config: RubricemConfig,
-  { folder, session, parts }: { folder: string; session: Pick<Session, 'use'>; parts: RubricemRunParts },
-  use: Use<Result>,
+  { folder, use }: Pick<MethodRun, 'folder' | 'use'>,
+  parts: RubricemRunParts,
+  learn: Use<Result>,
 ): Promise<Result> => {
   const settings = taskSettings(config)
-  if (settings.kind === 'records') return use(recordsTraining(config, settings))
-  const judges = await session.use(openJudges(config, settings.judge, parts.judgeModel))
+  if (settings.kind === 'records') return learn(recordsTraining(config, settings))
+  const judges = await use(openJudges(config, settings.judge, parts.judgeModel))
   const research = { ...judges, settings: settings.task, tools: parts.tools }
   const { maxTokens: reflectionTokens } = config.reflection
-  const task = await session.use(openResearchTask({ ...research, folder, reflectionTokens }))
-  return use(task, judges.figures)
+  const task = await use(openResearchTask({ ...research, folder, reflectionTokens }))
+  return learn(task, judges.figures)
 }
 
 /** Made-up questions without end, or a pool of them, and others to test on. */
