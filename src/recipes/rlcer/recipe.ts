@@ -20,9 +20,8 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { overlongPenalty } from '../../rl/penalties.ts'
-import { type Credited, datumsOf } from '../../rl/rollout.ts'
-import type { LearntRollout, Recipe } from '../../train/recipe.ts'
+import { datumsOf } from '../../rl/rollout.ts'
+import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { dropoutFigures, placesLeftOut } from '../common/rubric-dropout.ts'
@@ -31,19 +30,18 @@ import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf } from '../common/training.ts'
 import { RubricBank } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
-import { balanceRoles, creditStep } from './credit.ts'
+import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
 import { outcomeOpinion, stepFigures } from './figures.ts'
 import { fittingHints } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import {
-  controlled,
-  cotReward,
+  countingCriteria,
   outcomeReward,
-  type PayingCriterion,
-  randomCot,
+  overlongReward,
   reasonerReward,
   rubricatorReward,
+  thinkingReward,
 } from './rewards.ts'
 import { rolloutRow } from './rows.ts'
 
@@ -57,7 +55,7 @@ export const rlcer = <Problem>(
   config: RlcerConfig,
   { policy, problem, evaluate, ...parts }: RlcerParts<Problem>,
 ): Recipe<QuestionRollouts<Problem>[]> => {
-  const { rollout, scaffold, rubricator } = config
+  const { rollout, scaffold } = config
   const { task, positions } = parts
   const bank = new RubricBank()
 
@@ -78,17 +76,6 @@ export const rlcer = <Problem>(
       { label: 'rlcer', seed: config.seed, step },
     )
 
-  /** Reward of one response's thinking, by what pays for it. */
-  const cotOf = (criteria: readonly PayingCriterion[], m: number, rolloutKey: string) =>
-    config.reasonerReward === 'random' ? randomCot(rolloutKey) : cotReward(criteria, m, config.emptyCot)
-
-  /** What a question's valid criteria say, under a control and without those that dropout leaves out of this step. */
-  const countingOf = ({ paying, key }: JudgedQuestion<Problem>, places: ReadonlySet<number>) => {
-    const { control, controlAt } = config
-    const criteria = control && controlAt === 'reward' ? controlled(paying, control, key) : paying
-    return criteria.filter((_, i) => !places.has(i))
-  }
-
   const left = placesLeftOut(config)
   const placesOf = (step: number, { paying, problem: own }: JudgedQuestion<Problem>) =>
     left(
@@ -97,39 +84,25 @@ export const rlcer = <Problem>(
       task.id(own),
     )
 
-  const overlongOf = (tokens: number): number => {
-    const { overlong } = config
-    return overlong ? overlongPenalty(tokens, { ...overlong, maxLength: rollout.maxTokens }) : 0
-  }
-
+  /** Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators. */
   const rewardQuestion = (question: JudgedQuestion<Problem>, step: number): JudgedQuestion<Problem> => {
-    const counting = countingOf(question, placesOf(step, question))
+    const counting = countingCriteria(question, config, placesOf(step, question))
     return {
       ...question,
       reasoners: question.reasoners.map((item, m) => ({
         ...item,
         ...reasonerReward(config.reasonerReward, {
           outcome: outcomeReward(question.correct[m]),
-          cot: cotOf(counting, m, item.rollout.key),
-          overlong: overlongOf(item.rollout.tokens.length),
+          cot: thinkingReward(config, counting, m, item.rollout.key),
+          overlong: overlongReward(config, item.rollout.tokens.length),
         }),
       })),
       rubricators: question.rubricators.map((item, n) => ({
         ...item,
         grade: { ...item.grade, judged: question.rubrics[n] },
-        ...rubricatorReward(question.rubrics[n], question.correct, rubricator),
+        ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator),
       })),
     }
-  }
-
-  /**
-   * What enters the update: rollouts that say nothing to the policy leave it, unless a critic learns from them, and both roles
-   * weigh alike unless pooled.
-   */
-  const learnable = (credited: readonly Credited<unknown, unknown>[]) => {
-    const leaves = config.dropZero && config.critic === null
-    const kept = leaves ? credited.filter(({ advantages }) => advantages.some(a => a !== 0)) : credited
-    return config.roles === 'sum' ? balanceRoles(kept) : kept
   }
 
   return {
@@ -146,12 +119,11 @@ export const rlcer = <Problem>(
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
       const told = [...credited, ...unknown]
-      const rollouts: LearntRollout[] = told.map(item => ({
-        ...item,
-        row: () => rolloutRow(task, step, item),
-      }))
       return {
-        phases: [phaseOf({ ...config, loss }, datumsOf([learnable(credited)], { ratio: config.ratio }))],
+        // Eq. 13: one update on the samples of both roles.
+        phases: [
+          phaseOf({ ...config, loss }, datumsOf([learnable(credited, config)], { ratio: config.ratio })),
+        ],
         metrics: {
           ...stepFigures(questions, config, step),
           ...dropoutFigures(
@@ -164,7 +136,7 @@ export const rlcer = <Problem>(
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
           ...(scaffold && { bankQuestions: bank.questions }),
         },
-        rollouts,
+        rollouts: learntFrom([told], item => rolloutRow(task, step, item)),
         ...outcomeOpinion(told, config),
       }
     },
