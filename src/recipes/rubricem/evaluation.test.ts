@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { relatedTo } from '../../tasks/records/index.ts'
-import { rubricemSchema, taskSettings } from './config.ts'
+import { recordsQuestion, recordsTask, relatedTo } from '../../tasks/records/index.ts'
+import { rubricemSchema, type ScriptedJudgeConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { presets } from './presets.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
-import { recordsTraining } from './tasks.ts'
+import { scriptedJudge } from './tasks.ts'
 
 it('says of attempts with lessons how many were shown one: a reflection that cannot be read is none', async () => {
   const config = rubricemSchema.parse({
@@ -12,10 +12,9 @@ it('says of attempts with lessons how many were shown one: a reflection that can
     ...{ seed: 1, steps: 4 },
     evaluation: { problems: 6, problemsBetween: 3 },
   })
-  const settings = taskSettings(config)
-  if (settings.kind !== 'records') throw new Error('expected records')
-  const task = recordsTraining(config, settings)
-  const { unseen } = task.tests
+  const unseen = Array.from({ length: 6 }, (_, i) => recordsQuestion('unseen', i))
+  const judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
+  const task = recordsTask({ tests: { unseen } }, { calls: 8, judge })
   const policy = new ScriptedAgent([...unseen, ...unseen.map(relatedTo)], prompt => prompt < 2)
   const evaluate = evaluation(config, { task, policy })
   const rows = await evaluate(4, true)

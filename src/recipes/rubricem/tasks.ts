@@ -63,7 +63,7 @@ export const withTask = async <Result>(
 }
 
 /** Made-up questions without end, or a pool of them, and others to test on. */
-export const recordsTraining = (
+const recordsTraining = (
   { seed, evaluation }: Pick<RubricemConfig, 'seed' | 'evaluation'>,
   { task, judge }: { task: RecordsTaskConfig; judge: ScriptedJudgeConfig },
 ) => {
