@@ -31,8 +31,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tensor: 3200,
   tinker: 2070,
   tools: 2130,
-  train: 3380,
-  util: 5590,
+  train: 3420,
+  util: 5595,
 }
 const LONGEST_CLASS = 416
 /** So many lines below its limit, and a folder's limit is to be lowered. */
