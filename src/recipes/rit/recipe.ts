@@ -25,7 +25,7 @@ import { joinedState } from '../../train/recipe-state.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { ownRubrics, scaffoldedPrompts } from '../common/scaffold.ts'
+import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
 import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
@@ -56,19 +56,9 @@ export const rit = <Problem>(
   config: RitConfig,
   { policy, problem, kit, rubricOf, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RitParts<Problem>,
 ): Recipe<RitRolled<Problem>> => {
-  const { rollout, ratio, critic, fusion, reward, scaffold, seed } = config
+  const { rollout, ratio, critic, fusion, reward, seed } = config
   const { task } = kit
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
-
-  /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
-  const scaffolded = (step: number, problems: readonly Problem[], recalled: Recalled | null) =>
-    scaffold &&
-    scaffoldedPrompts(
-      lambdasIn(step, { ...config, scaffold }),
-      lessons.shown(ownRubrics(task), problems, recalled),
-      problems,
-      { label: 'rit', seed, step },
-    )
 
   return {
     async rollOut(step, io) {
@@ -77,7 +67,7 @@ export const rit = <Problem>(
       const groups = await io.rollOut({
         problems,
         prompt: own => task.prompt(own),
-        sampledFrom: scaffolded(step, problems, recalled),
+        sampledFrom: scaffolded(config, lessons.shown(ownRubrics(task), problems, recalled), problems, step),
         ratio,
         samples: rollout.samples,
         sampling: samplingOf(config, task.stopTokens),
@@ -131,6 +121,20 @@ export const rit = <Problem>(
     ...joinedState({ weight, memory: lessons.state }),
   }
 }
+
+/** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
+const scaffolded = <Problem>(
+  { scaffold, rollout, steps, seed }: RitConfig,
+  shown: Shown<Problem>,
+  problems: readonly Problem[],
+  step: number,
+) =>
+  scaffold &&
+  scaffoldedPrompts(lambdasIn(step, { scaffold, rollout, steps }), shown, problems, {
+    label: 'rit',
+    seed,
+    step,
+  })
 
 const answersOf = async (credited: Groups<Credited<unknown, RitGrade>>): Promise<HeldOut> => ({
   scores: credited.flat().map(({ grade: { answer } }) => answer.score),

@@ -55,26 +55,9 @@ export const rlcer = <Problem>(
   config: RlcerConfig,
   { policy, problem, evaluate, ...parts }: RlcerParts<Problem>,
 ): Recipe<QuestionRollouts<Problem>[]> => {
-  const { rollout, scaffold } = config
-  const { task, positions } = parts
+  const { scaffold } = config
+  const { task } = parts
   const bank = new RubricBank()
-
-  /** Prompts with valid criteria of earlier steps, where there is a scaffold. */
-  const shownIn = (step: number, problems: readonly Problem[]) =>
-    scaffold &&
-    scaffoldedPrompts(
-      lambdasIn(step, { ...config, scaffold }),
-      {
-        criteria: own =>
-          fittingHints(task, own, bank.criteriaOf(task.id(own)), {
-            maxTokens: rollout.maxTokens,
-            positions,
-          }),
-        prompt: task.prompt,
-      },
-      problems,
-      { label: 'rlcer', seed: config.seed, step },
-    )
 
   const left = placesLeftOut(config)
   const placesOf = (step: number, { paying, problem: own }: JudgedQuestion<Problem>) =>
@@ -84,37 +67,16 @@ export const rlcer = <Problem>(
       task.id(own),
     )
 
-  /** Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators. */
-  const rewardQuestion = (question: JudgedQuestion<Problem>, step: number): JudgedQuestion<Problem> => {
-    const counting = countingCriteria(question, config, placesOf(step, question))
-    return {
-      ...question,
-      reasoners: question.reasoners.map((item, m) => ({
-        ...item,
-        ...reasonerReward(config.reasonerReward, {
-          outcome: outcomeReward(question.correct[m]),
-          cot: thinkingReward(config, counting, m, item.rollout.key),
-          overlong: overlongReward(config, item.rollout.tokens.length),
-        }),
-      })),
-      rubricators: question.rubricators.map((item, n) => ({
-        ...item,
-        grade: { ...item.grade, judged: question.rubrics[n] },
-        ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator),
-      })),
-    }
-  }
-
   return {
     rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
-      return explore(io, config, parts, problems, shownIn(step, problems))
+      return explore(io, config, parts, problems, hinted(config, parts, bank, problems, step))
     },
 
     async learn(step, explored) {
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
-      const questions = judged.map(own => rewardQuestion(own, step))
+      const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own)))
       for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.id(own), paying)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
@@ -144,4 +106,50 @@ export const rlcer = <Problem>(
     evaluate,
     ...(scaffold && { state: { save: () => bank.save(), load: value => bank.load(value) } }),
   }
+}
+
+/** Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators. @param leftOut places of valid criteria that do not count */
+const rewardQuestion = <Problem>(
+  config: RlcerConfig,
+  question: JudgedQuestion<Problem>,
+  leftOut: ReadonlySet<number>,
+): JudgedQuestion<Problem> => {
+  const counting = countingCriteria(question, config, leftOut)
+  return {
+    ...question,
+    reasoners: question.reasoners.map((item, m) => ({
+      ...item,
+      ...reasonerReward(config.reasonerReward, {
+        outcome: outcomeReward(question.correct[m]),
+        cot: thinkingReward(config, counting, m, item.rollout.key),
+        overlong: overlongReward(config, item.rollout.tokens.length),
+      }),
+    })),
+    rubricators: question.rubricators.map((item, n) => ({
+      ...item,
+      grade: { ...item.grade, judged: question.rubrics[n] },
+      ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator),
+    })),
+  }
+}
+
+/** Prompts with valid criteria of earlier steps, where there is a scaffold. */
+const hinted = <Problem>(
+  { scaffold, rollout, steps, seed }: RlcerConfig,
+  { task, positions }: ExplorationParts<Problem>,
+  bank: RubricBank,
+  problems: readonly Problem[],
+  step: number,
+) => {
+  const room = { maxTokens: rollout.maxTokens, positions }
+  const criteria = (own: Problem) => fittingHints(task, own, bank.criteriaOf(task.id(own)), room)
+  return (
+    scaffold &&
+    scaffoldedPrompts(
+      lambdasIn(step, { scaffold, rollout, steps }),
+      { criteria, prompt: task.prompt },
+      problems,
+      { label: 'rlcer', seed, step },
+    )
+  )
 }
