@@ -6,7 +6,6 @@ import type { ChatModel } from '../../chat/chat-model.ts'
 import { openPolicy } from '../../policy/open.ts'
 import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
@@ -19,6 +18,8 @@ import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
@@ -62,7 +63,7 @@ export const runRit = async (
   }
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
-      runChecklistColdStart({ ...config.coldStart!, thinking: true, monitors: config.monitors }, phase)
+      runSftRecipe(phaseConfig(config.coldStart!, config.monitors), phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     return openTask(config, folder, kit => learnTask(config, open, folder, kit, options), judgeModel)

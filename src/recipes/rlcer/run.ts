@@ -8,7 +8,6 @@ import { scored } from '../../tasks/scored-response.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { criticLoop, withCriticLoss } from '../common/critic.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { judgeIdentity } from '../common/judge-identity.ts'
@@ -18,6 +17,8 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { evaluation } from './evaluate.ts'
@@ -58,7 +59,7 @@ export const runRlcer = async (
   }
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
-      runArithmeticColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
+      runSftRecipe(phaseConfig(config.coldStart!, config.monitors), phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     return withTask(config, folder, task => learnTask(config, open, folder, task, options, parts))

@@ -1,8 +1,8 @@
 /** @file Which questions rlcer trains on: settings. */
 
 import { z } from 'zod'
+import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
-import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 import { logicProblemsSchema } from '../logic-rubric-start/config.ts'
 
 const size = z.int().positive()

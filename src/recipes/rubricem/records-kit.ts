@@ -1,8 +1,13 @@
 /** @file The records miniature as a run of rubricem: made-up questions, judges by script. */
 
-import { placeboOf, type RecordsQuestion, recordsQuestion, relatedTo } from '../../tasks/records/index.ts'
+import {
+  placeboOf,
+  RECORDS_TEST_WORLD,
+  type RecordsQuestion,
+  recordsQuestion,
+  relatedTo,
+} from '../../tasks/records/index.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
-import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import type { RubricemConfig } from './config.ts'
 import type { RubricemKit } from './kit.ts'
 import {

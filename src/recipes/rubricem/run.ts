@@ -13,7 +13,8 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
 import { decidingHash, type Session, withRun } from '../common/session.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
-import { runRecordsColdStart } from '../records-cold-start/run.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check } from './check.ts'
 import type { RubricemConfig } from './config.ts'
 import { evaluation, REUSE_SETS } from './evaluation.ts'
@@ -56,7 +57,7 @@ export const runRubricem = async (
   }
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
-      runRecordsColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
+      runSftRecipe(phaseConfig(config.coldStart!, config.monitors), phase)
     const folder = given ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     if (config.task.kind === 'records') return learn(config, open, folder, recordsKit(config), options, parts)

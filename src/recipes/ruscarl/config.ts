@@ -12,13 +12,13 @@ import {
   rolloutSchema,
 } from '../../train/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
-import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { groupRewardSchema } from '../common/group-reward-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
+import { packingPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -155,7 +155,7 @@ export const settingsSchema = z.strictObject({
   rules: ruleSettingsSchema
     .optional()
     .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
-  coldStart: checklistPhaseSchema
+  coldStart: packingPhaseSchema
     .nullable()
     .default(null)
     .describe(

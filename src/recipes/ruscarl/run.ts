@@ -8,7 +8,6 @@ import { mainTest } from '../../tasks/task.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
-import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
@@ -21,6 +20,8 @@ import { type Session, withRun } from '../common/session.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { positionsOf } from '../common/starting-model.ts'
 import { loopSettings, reinforce } from '../common/training.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTraining, type JudgeModels, penaltyNames, primarySetOf } from './conversations.ts'
@@ -56,7 +57,7 @@ export const runRuscarl = async (
   }
   return withRun(session, async open => {
     const coldStart = (phase: RunOptions) =>
-      runChecklistColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
+      runSftRecipe(phaseConfig(config.coldStart!, config.monitors), phase)
     const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), options, coldStart))
     if (folder === null) return { step: 0, finished: false }
     return conversations === null
