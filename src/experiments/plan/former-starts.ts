@@ -37,7 +37,19 @@ export const formerConfig = (config: Tree): Tree => {
   const { folder, shape } = config.model as Tree
   const { every, problems, samples, maxTokens } = config.evaluation as Tree
   return {
-    ...{ recipe: name, seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch },
+    ...{
+      recipe: name,
+      seed,
+      out,
+      steps,
+      maxMinutes,
+      policy,
+      optimizer,
+      checkpoint,
+      monitors,
+      trackers,
+      batch,
+    },
     ...own,
     ...(kind === 'arithmetic' && { start: folder }),
     model: { shape },

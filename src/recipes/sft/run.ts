@@ -3,7 +3,7 @@
 import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { checkSft } from './check.ts'
 import type { SftConfig } from './config.ts'
@@ -22,12 +22,12 @@ export const runSftRecipe = async (config: SftConfig, options: RunOptions): Prom
   const { source, rows, task } = checkSft(config, 'run')
   // In a run nothing comes later: there are rows, or a task.
   const learnt = task ?? learnRows(rows!, config)
-  const configHash = decidingHash(config)
   const { events = {} } = options
   const { seed, steps, recipe } = config
   const { primarySet, criterionNames, notes = [] } = learnt
   const info = { config, recipe, model: startName(config), seed, steps, primarySet, criterionNames }
-  const result = await withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  const result = await withRun({ ...options, info }, async ({ use, ...session }) => {
+    const { run, from } = session
     for (const message of from === null ? notes : []) {
       run.appendEvent({ level: 'info', message })
       events.onMessage?.(message)
@@ -39,10 +39,9 @@ export const runSftRecipe = async (config: SftConfig, options: RunOptions): Prom
       draw: learnt.draw,
       evaluate: learnt.evaluate(policy, run.dir),
       testsStart: config.model.folder !== null || isRemote(config.policy),
-      configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
   // Also of a run that was at its end already: it may have been killed before this.
   if (result.finished) task?.finish?.(options.dir)
