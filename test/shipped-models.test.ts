@@ -6,10 +6,10 @@ import { proposalSettingsSchema, readProposal } from '../src/grade/proposal/inde
 import { chatFormatOf } from '../src/model/chat-format.ts'
 import { loadTokenizer } from '../src/model/tokenizer.ts'
 import { LocalPolicy } from '../src/policy/local/local-policy.ts'
-import { evaluateChat } from '../src/recipes/chat-cold-start/evaluate.ts'
 import { logicTokensOf } from '../src/recipes/common/starting-model.ts'
 import { evaluateSet } from '../src/recipes/logic/evaluate.ts'
 import { miniatureFormat } from '../src/recipes/logic/format.ts'
+import { evaluateChat } from '../src/recipes/sft/requests-evaluation.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../src/tasks/arithmetic/index.ts'
 import type { GeneratedTestSet } from '../src/tasks/logic/testset-names.ts'
 import { logicTestSet } from '../src/tasks/logic/testsets.ts'
@@ -89,7 +89,7 @@ it('models/chat-start answers, follows its judge’s format, and is small', asyn
   const [requests, judged] = await evaluateChat(
     policy,
     chatFormatOf(folder, 'a test'),
-    { evaluation: { every: 0, problems: 150 } },
+    { problems: 150, maxTokens: 100 },
     0,
   )
   expect(requests.scores.right.value!).toBeGreaterThan(0.45)

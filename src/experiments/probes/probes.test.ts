@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checklistPhaseSchema } from '../../recipes/checklist-cold-start/config.ts'
-import { runChecklistColdStart } from '../../recipes/checklist-cold-start/run.ts'
 import { MINIATURES } from '../../recipes/common/miniatures.ts'
 import { ruscarlSchema } from '../../recipes/ruscarl/config.ts'
+import { packingPhaseSchema, phaseConfig } from '../../recipes/sft/config.ts'
+import { runSftRecipe } from '../../recipes/sft/run.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { fakeRegistration } from '../fake-paper.fixture.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
@@ -25,14 +25,14 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
 
   let start: string
   beforeAll(async () => {
-    const phase = checklistPhaseSchema.parse({
+    const phase = packingPhaseSchema.parse({
       steps: 2,
       batch: 8,
       model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
       evaluation: { problems: 2 },
       policy: { threads: 1 },
     })
-    const { checkpoint } = await runChecklistColdStart(phase, { dir: join(dir, 'start'), resume: false })
+    const { checkpoint } = await runSftRecipe(phaseConfig(phase), { dir: join(dir, 'start'), resume: false })
     const probes: Probe[] = [
       { name: 'best-of-n', problems: 2, samples: 32, ns: [1, 4, 32] },
       { name: 'novelty', problems: 8, shares: [1, 0] },

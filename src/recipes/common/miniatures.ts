@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
+import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { PackingWorld, packingTask, thinkingPackingTask } from '../../tasks/checklist/index.ts'
 import type { Problems } from '../../tasks/task.ts'
-import { operationsSchema } from '../arithmetic-cold-start/config.ts'
 
 /** What a task draws its problems by. */
 export interface Draw {

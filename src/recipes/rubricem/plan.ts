@@ -2,7 +2,13 @@
 
 import { existsSync } from 'node:fs'
 import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
-import { ATTEMPT_TOKENS, agentPrompt, questionText, recordsQuestion } from '../../tasks/records/index.ts'
+import {
+  ATTEMPT_TOKENS,
+  agentPrompt,
+  questionText,
+  RECORDS_TEST_WORLD,
+  recordsQuestion,
+} from '../../tasks/records/index.ts'
 import {
   agentMessages,
   type ResearchSettings,
@@ -19,8 +25,7 @@ import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
-import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
-import { recordsModelConfig } from '../records-cold-start/model.ts'
+import { recordsModelConfig } from '../sft/records.ts'
 import { check } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
 import { nextOf } from './plan-next.ts'

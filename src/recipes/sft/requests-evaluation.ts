@@ -1,4 +1,4 @@
-/** @file Evaluation after the cold start: answers that are right and do as they were told, and verdicts that are right. */
+/** @file Evaluation of the small chat model: answers that are right and do as they were told, and verdicts that are right. */
 
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { Policy } from '../../policy/policy.ts'
@@ -7,19 +7,15 @@ import { drawDialogue, drawJudgement, readVerdict } from '../../tasks/requests/i
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import { scoresOf } from '../common/item-scores.ts'
-import type { ChatPhase } from './config.ts'
+import type { SftConfig } from './config.ts'
 
 export const REQUEST_SET = 'fresh requests'
 const JUDGE_SET = 'fresh questions to the judge'
 
-/** Most tokens of an answer, and of a verdict with its reason. */
-const MAX_TOKENS = 100
-
 /** What both sets are asked with: a policy, its prompts, and so many conversations of the set. */
-interface Asking {
+interface Asking extends Pick<SftConfig['evaluation'], 'problems' | 'maxTokens'> {
   policy: Policy
   format: ChatFormat
-  problems: number
 }
 
 /** How both are decoded. */
@@ -27,14 +23,14 @@ const GREEDY = { samples: 1, temperature: 0 }
 
 /** Conversations drawn from a stream of their own, and the likeliest answer to each as text. */
 const ask = async <Drawn extends { messages: Parameters<ChatFormat['encode']>[0] }>(
-  { policy, format, problems }: Asking,
+  { policy, format, problems, maxTokens }: Asking,
   stream: string,
   draw: (rng: Rng) => Drawn,
 ): Promise<{ drawn: Drawn[]; answers: string[] }> => {
   const drawn = Array.from({ length: problems }, (_, i) => draw(new Rng(`${stream}/${i}`)))
   const samples = await policy.sample({
     prompts: drawn.map(({ messages }) => format.encode(messages)),
-    ...{ maxTokens: MAX_TOKENS, temperature: GREEDY.temperature, seed: 'evaluation' },
+    ...{ maxTokens, temperature: GREEDY.temperature, seed: 'evaluation' },
     stopTokens: format.stopTokens,
   })
   return { drawn, answers: samples.map(({ tokens }) => format.answer(tokens)) }
@@ -108,9 +104,9 @@ const judgeRow = async (asking: Asking, step: number): Promise<EvalRow> => {
 export const evaluateChat = async (
   policy: Policy,
   format: ChatFormat,
-  { evaluation: { problems } }: Pick<ChatPhase, 'evaluation'>,
+  { problems, maxTokens }: Pick<Asking, 'problems' | 'maxTokens'>,
   step: number,
 ): Promise<EvalRow[]> => {
-  const asking = { policy, format, problems }
+  const asking = { policy, format, problems, maxTokens }
   return [await requestRow(asking, step), await judgeRow(asking, step)]
 }

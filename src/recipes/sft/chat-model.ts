@@ -5,9 +5,9 @@ import { ChatTemplate } from '../../model/chat-template.ts'
 import { createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import { CHAT_TEMPLATE, chatTokenizer, TOKENS } from '../../tasks/requests/index.ts'
+import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { miniatureShape } from '../common/miniature.ts'
-import type { ChatPhase } from './config.ts'
 
 export interface FreshChat {
   source: ModelSource & Required<Pick<ModelSource, 'init'>>
@@ -22,10 +22,7 @@ const LEAST_POSITIONS = 256
  * Fresh weights with the tokenizer files that make the saved checkpoint complete.
  * @throws ConfigError for heads that do not divide the width, and for a context that is too short
  */
-export const freshChatModel = ({
-  model: { shape, vocabulary },
-  seed,
-}: Pick<ChatPhase, 'model' | 'seed'>): FreshChat => {
+export const freshChatModel = (shape: ModelShape, vocabulary: number, seed: number | string): FreshChat => {
   if (shape.maxPositions < LEAST_POSITIONS)
     throw new ConfigError(
       `model.shape.maxPositions: expected at least ${LEAST_POSITIONS}, got ${shape.maxPositions}; a longer question to the judge would not fit`,

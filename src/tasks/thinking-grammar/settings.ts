@@ -1,4 +1,4 @@
-/** @file Settings that cold starts of both roles share: what the scripted rubricator writes, and labels for a learnt verifier. */
+/** @file Settings of demonstrations of both roles: what the scripted rubricator writes, and labels for a learnt verifier. */
 
 import { z } from 'zod'
 
@@ -20,4 +20,9 @@ export const rubricHabitsSchema = z.strictObject({
 })
 
 /** Rows of labels.jsonl that are left for `learned-verifier`: criteria with the exact verdict on the model's own responses. */
-export const labelsSchema = z.int().min(0).max(1_000_000).default(0)
+export const labelsSchema = z
+  .int()
+  .min(0)
+  .max(1_000_000)
+  .default(0)
+  .describe('Rows of labels.jsonl that are left for `learned-verifier`, on what the trained model writes.')

@@ -1,35 +1,40 @@
-/** @file The demonstrations of a step, for both roles: agents with and without references, and reflectors. */
+/** @file Records as they are learnt before they are rewarded: agents with and without references, and reflectors. */
 
-import {
-  advised,
-  agentPrompt,
-  answerOf,
-  archiveName,
-  demonstrateReflection,
-  demonstrateResearch,
-  drawHabits,
-  drawReflectorHabits,
-  encodeText,
-  piecesOf,
-  placeboOf,
-  RECORDS_TOKENS,
-  type RecordsQuestion,
-  type Reference,
-  readTrajectory,
-  recordsQuestion,
-  reflectionText,
-  reflectorPrompt,
-  type Segment,
-  siblingOf,
-} from '../../tasks/records/index.ts'
-import type { SupervisedDatum } from '../../train/supervised.ts'
+import { z } from 'zod'
+import type { SupervisedDatum } from '../../rl/datum.ts'
 import { Rng } from '../../util/rng.ts'
-import type { RecordsPhase } from './config.ts'
+import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
+import { placeboOf, reflectionText } from './lessons.ts'
+import { demonstrateReflection, drawReflectorHabits } from './reflector.ts'
+import { advised, demonstrateResearch, drawHabits, type Segment } from './research.ts'
+import { hopsSchema } from './settings.ts'
+import { piecesOf, readTrajectory } from './trajectory.ts'
+import { encodeText, RECORDS_TOKENS } from './vocabulary.ts'
+import { answerOf, archiveName, type RecordsQuestion, recordsQuestion, siblingOf } from './world.ts'
 
-export type Teacher = Pick<
-  RecordsPhase,
-  'seed' | 'batch' | 'reflectors' | 'referred' | 'heeds' | 'tries' | 'calls' | 'scaffold' | 'hops'
->
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+export const recordsStartSchema = z.strictObject({
+  kind: z.literal('records'),
+  hops: hopsSchema.prefault({}).describe('Look-ups that a question takes.'),
+  reflectors: share.default(0.3).describe('Share of the demonstrations that a reflector writes.'),
+  referred: share.default(0.5).describe("Share of an agent's that have references."),
+  heeds: share.default(0.7).describe('Chance that advice in a reference is followed.'),
+  tries: size
+    .default(3)
+    .describe(
+      'How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote.',
+    ),
+  calls: size.max(12).default(8).describe('Look-ups that an agent may make.'),
+  scaffold: z
+    .boolean()
+    .default(true)
+    .describe('False: neither plan nor review, and idle thinking as long as they would be.'),
+})
+
+export type RecordsTeacher = z.output<typeof recordsStartSchema> & { seed: number | string; batch: number }
+type Teacher = RecordsTeacher
 
 interface Attempt {
   tokens: number[]
@@ -130,7 +135,7 @@ const demonstrationOf = (
 }
 
 /** The demonstrations of a step; they depend on seed and step alone. Every one is of a world of its own: there is nothing to learn by heart. */
-export const demonstrations =
+export const recordsDemonstrations =
   (teacher: Teacher) =>
   (step: number): SupervisedDatum[] =>
     Array.from({ length: teacher.batch }, (_, i) => {

@@ -8,13 +8,12 @@ import { readSafetensors } from '../../model/safetensors.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { loadWeights } from '../../model/weights.ts'
 import { latestCheckpoint, readEvals, readMetrics, readRunInfo, withoutTimings } from '../../runs/readers.ts'
-import { JUDGE_TEXTS } from '../../tasks/requests/index.ts'
+import { JUDGE_TEXTS, requestDemonstrations } from '../../tasks/requests/index.ts'
 import { mean } from '../../util/statistics.ts'
 import type { RunResult } from '../common/recipe.ts'
-import { chatColdStartSchema } from './config.ts'
-import { demonstrations } from './demonstrations.ts'
-import { chatColdStart } from './entry.ts'
-import { freshChatModel } from './model.ts'
+import { freshChatModel } from './chat-model.ts'
+import { runSftRecipe } from './run.ts'
+import { startConfig } from './start.fixture.ts'
 
 const SLOW_MS = 120_000
 let folder: string
@@ -23,9 +22,10 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const config = chatColdStartSchema.parse({
+const config = startConfig('chat-cold-start', {
   ...{ steps: 12, batch: 8 },
-  model: { shape: { hiddenSize: 32, layers: 1, heads: 2 }, vocabulary: 1024 },
+  model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
+  'task.vocabulary': 1024,
   policy: { threads: 1 },
   optimizer: { learningRate: { kind: 'constant', peak: 5e-3 } },
   evaluation: { problems: 6 },
@@ -35,15 +35,15 @@ const config = chatColdStartSchema.parse({
 const run = (name: string, resume = false, stopAfter = 100): Promise<RunResult> => {
   let steps = 0
   const events = { onStep: () => steps++, shouldStop: () => steps >= stopAfter }
-  return chatColdStart.run(config, { dir: join(folder, name), resume, events })
+  return runSftRecipe(config, { dir: join(folder, name), resume, events })
 }
 const rowsOf = (name: string) => readMetrics(join(folder, name)).map(withoutTimings)
 
-describe('chat-cold-start', () => {
-  const { format, tokenizer } = freshChatModel(config)
+describe('the small chat model', () => {
+  const { format, tokenizer } = freshChatModel(config.model.shape, 1024, config.seed)
 
   it('shows answers and verdicts, longest first, and weighs questions less', () => {
-    const drawn = demonstrations({ ...config, batch: 64 }, format)(3)
+    const drawn = requestDemonstrations({ seed: 1, batch: 64, judged: 0.35, promptWeight: 0.2 }, format)(3)
     const texts = drawn.map(({ responseTokens }) => tokenizer.decode([...responseTokens]))
     const verdicts = texts.filter(text => text.includes('"criteria_met": '))
     expect(verdicts.length).toBeGreaterThan(10)
@@ -90,7 +90,7 @@ describe('chat-cold-start', () => {
   })
 
   it('without a step evaluates the fresh weights, and names its first set as the one to read', async () => {
-    await chatColdStart.run({ ...config, steps: 0 }, { dir: join(folder, 'none'), resume: false })
+    await runSftRecipe({ ...config, steps: 0 }, { dir: join(folder, 'none'), resume: false })
     const evals = readEvals(join(folder, 'none'))
     expect(evals.map(({ step }) => step)).toEqual([0, 0])
     expect(readRunInfo(join(folder, 'none')).primarySet).toBe(evals[0].set)
@@ -102,13 +102,6 @@ describe('chat-cold-start', () => {
     expect(tokenizer.encode('<|assistant|>')).toEqual([special])
     for (const text of ['<|assistant|-0123456789ab>', '<|assistant-0123456789ab|>'])
       expect(tokenizer.encode(text)).not.toContain(special)
-  })
-
-  it('says what a shape cannot be', () => {
-    const shape = { ...config.model.shape, maxPositions: 128 }
-    expect(() => chatColdStart.plan({ ...config, model: { ...config.model, shape } })).toThrow(
-      /maxPositions: expected at least 256, got 128/,
-    )
   })
 
   it('has what a judge is always asked as single tokens', () => {

@@ -1,10 +1,31 @@
-/** @file The demonstrations of a step: answers to requests, and a judge's verdicts on answers. */
+/** @file What the small chat model learns: answers to requests, and a judge's verdicts on answers. */
 
+import { z } from 'zod'
 import type { ChatFormat } from '../../model/chat-format.ts'
-import { drawDialogue, drawJudgement } from '../../tasks/requests/index.ts'
-import type { SupervisedDatum } from '../../train/supervised.ts'
+import type { SupervisedDatum } from '../../rl/datum.ts'
 import { Rng } from '../../util/rng.ts'
-import type { ChatPhase } from './config.ts'
+import { drawDialogue } from './dialogue.ts'
+import { drawJudgement } from './judged.ts'
+
+const share = z.number().min(0).max(1)
+
+export const requestsStartSchema = z.strictObject({
+  kind: z.literal('requests'),
+  vocabulary: z
+    .int()
+    .min(1024)
+    .max(8192)
+    .default(2048)
+    .describe('Tokens of fresh weights in all; the tokenizer is learnt.'),
+  judged: share
+    .default(0.35)
+    .describe('Share of the demonstrations that are a judge’s verdict on an answer.'),
+  promptWeight: share
+    .default(0.2)
+    .describe('Weight of what stands before an answer in the loss: questions teach the language as well.'),
+})
+
+type Teacher = z.output<typeof requestsStartSchema> & { seed: number | string; batch: number }
 
 /** A conversation with its answer: all of it is learnt, what stands before the answer with a weight of its own. */
 const demonstrationOf = (
@@ -19,9 +40,9 @@ const demonstrationOf = (
 }
 
 /** The demonstrations of a step, by length, so that little of a micro-batch is padding; they depend on seed and step alone. */
-export const demonstrations =
+export const requestDemonstrations =
   (
-    { batch, judged, promptWeight, seed }: Pick<ChatPhase, 'batch' | 'judged' | 'promptWeight' | 'seed'>,
+    { batch, judged, promptWeight, seed }: Pick<Teacher, 'batch' | 'judged' | 'promptWeight' | 'seed'>,
     format: ChatFormat,
   ) =>
   (step: number): SupervisedDatum[] =>

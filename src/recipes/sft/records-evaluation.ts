@@ -1,4 +1,4 @@
-/** @file Evaluation of both roles after the cold start: right answers, plain and with true lessons; reflections that can be read. */
+/** @file Evaluation of agents of records and of reflectors: right answers, plain and with true lessons; reflections that can be read. */
 
 import type { Policy } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
@@ -10,9 +10,11 @@ import {
   decodeText,
   piecesOf,
   pieceToken,
+  RECORDS_TEST_WORLD,
   RECORDS_TOKENS,
   RecordsEpisode,
   type RecordsQuestion,
+  type RecordsTeacher,
   type Reference,
   readReflection,
   readTrajectory,
@@ -26,16 +28,10 @@ import {
 import { StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
 import { scoresOf } from '../common/item-scores.ts'
-import type { RecordsPhase } from './config.ts'
+import type { SftConfig } from './config.ts'
 
-/** The world of test questions: archives of the same names as in training, with fields and records of their own. */
-export const RECORDS_TEST_WORLD = 'held-out:records'
-
-export const testQuestions = ({
-  evaluation,
-  hops,
-}: Pick<RecordsPhase, 'evaluation' | 'hops'>): RecordsQuestion[] =>
-  Array.from({ length: evaluation.problems }, (_, i) => recordsQuestion(RECORDS_TEST_WORLD, i, { hops }))
+/** What is asked: so many questions of so many look-ups, and the most tokens of an attempt. */
+type Asked = Pick<SftConfig['evaluation'], 'problems' | 'maxTokens'> & Pick<RecordsTeacher, 'hops' | 'calls'>
 
 /** All that is worth knowing of a question's archive. */
 const trueReference = (question: RecordsQuestion): Reference => ({
@@ -46,12 +42,13 @@ const trueReference = (question: RecordsQuestion): Reference => ({
   },
 })
 
-/** Tokens of a turn, of an attempt, of a reflection, at most. */
-export const LENGTHS = { turn: 48, attempt: 200, reflection: 40 }
+/** Tokens of a turn, and of a reflection, at most. */
+const TURN_TOKENS = 48
+export const REFLECTION_TOKENS = 40
 
 const attempts = async (
   policy: Policy,
-  { calls }: Pick<RecordsPhase, 'calls'>,
+  { calls, maxTokens: tokens }: Asked,
   questions: readonly RecordsQuestion[],
   promptOf: (question: RecordsQuestion) => TokenIds,
 ): Promise<Rollout[]> => {
@@ -59,12 +56,12 @@ const attempts = async (
   const groups = await io.rollOut<RecordsQuestion, null>({
     ...{ problems: questions, samples: 1, prompt: promptOf },
     sampling: {
-      ...{ maxTokens: LENGTHS.turn, temperature: 1 },
+      ...{ maxTokens: TURN_TOKENS, temperature: 1 },
       stopTokens: [pieceToken(TAGS.callEnd), pieceToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
     },
     environment: {
       world: { start: question => new RecordsEpisode(question, calls), instant: true },
-      limits: { turns: calls + 2, tokens: LENGTHS.attempt },
+      limits: { turns: calls + 2, tokens },
     },
     grade: async items => items.map(() => null),
   })
@@ -102,7 +99,7 @@ const reflectionRow = async (
   rollouts: readonly Rollout[],
 ): Promise<EvalRow> => {
   const drawn = await policy.sample({
-    ...{ maxTokens: LENGTHS.reflection, temperature: 0.7, samplesPerPrompt: 1, seed: 'evaluation' },
+    ...{ maxTokens: REFLECTION_TOKENS, temperature: 0.7, samplesPerPrompt: 1, seed: 'evaluation' },
     stopTokens: [RECORDS_TOKENS.eos],
     prompts: questions.map((question, i) => reflectorPrompt(question, rollouts[i].tokens)),
   })
@@ -124,19 +121,17 @@ const reflectionRow = async (
 }
 
 /** Right answers without references, and with all that is worth knowing; reflections on the former. */
-export const evaluateRecords = async (
-  policy: Policy,
-  config: RecordsPhase,
-  step: number,
-): Promise<EvalRow[]> => {
-  const questions = testQuestions(config)
-  const plain = await attempts(policy, config, questions, question => agentPrompt(question))
-  const told = await attempts(policy, config, questions, question =>
+export const evaluateRecords = async (policy: Policy, asked: Asked, step: number): Promise<EvalRow[]> => {
+  const questions = Array.from({ length: asked.problems }, (_, i) =>
+    recordsQuestion(RECORDS_TEST_WORLD, i, asked),
+  )
+  const plain = await attempts(policy, asked, questions, question => agentPrompt(question))
+  const told = await attempts(policy, asked, questions, question =>
     agentPrompt(question, [trueReference(question)]),
   )
   return [
-    attemptRow('unseen', step, questions, plain, config.calls),
-    attemptRow('told', step, questions, told, config.calls),
+    attemptRow('unseen', step, questions, plain, asked.calls),
+    attemptRow('told', step, questions, told, asked.calls),
     await reflectionRow(policy, step, questions, plain),
   ]
 }
