@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { type Answer, AnswerFile, askAll } from '../../measure/index.ts'
+import { type Answer, AnswerFile, askAll, askInWords } from '../../measure/index.ts'
 import {
   demonstrationsOf,
   type InstructionDemonstration,
@@ -61,8 +61,8 @@ const answersTo = async (
   io: Io,
 ): Promise<Answer[][]> => {
   const problems = requests.map(({ ask }, i) => ({
-    ...{ id: `request-${i + 1}`, messages: [{ role: 'user' as const, content: ask }] },
-    ...{ rubric: { criteria: [] }, rates: new Map() },
+    id: `request-${i + 1}`,
+    messages: [{ role: 'user' as const, content: ask }],
   }))
   const { signal, release } = abortThenQuit(io)
   let close: (() => Promise<void>) | undefined
@@ -72,7 +72,8 @@ const answersTo = async (
     const talking = await openTalking(opened, '--model', io)
     close = talking.close
     const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
-    const asked = { ...talking, model, by, settings: ASKED, samples: ANSWERS }
+    const ask = askInWords(talking.chat, ASKED)
+    const asked = { ...talking, ask, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
     const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
     file.finish(answers_P.flat())

@@ -171,6 +171,13 @@ export const parseSetting = (text: string): Tree => {
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree
 }
 
+/** Several `--set` as one change. @throws UsageError as `parseSetting` */
+export const parseSettings = (schema: z.ZodType, set: readonly string[]): Tree =>
+  set.reduce((all, setting) => {
+    const named = keysOf(setting).length - 1
+    return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
+  }, {} as Tree)
+
 /** What settings begin with. */
 interface Origin {
   /** Its name. */
@@ -257,10 +264,7 @@ const settingsFrom = (
     config = layer(config, engineAsPolicy(file, source), source)
   }
   if (set.length > 0) {
-    const changes = set.reduce((all, setting) => {
-      const named = keysOf(setting).length - 1
-      return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
-    }, {} as Tree)
+    const changes = parseSettings(schema, set)
     refusePreset(entry, changes, '--set', UsageError)
     config = layer(config, changes, '--set', UsageError)
   }

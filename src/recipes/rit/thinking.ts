@@ -113,7 +113,7 @@ export const thoughtGrader = <Problem>(
 }
 
 /** Grades thinking and answers of finished rollouts, as training sees them. */
-export const gradeThoughts = async <Problem>(
+const gradeThoughts = async <Problem>(
   { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
   kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
   rubricOf: (problem: Problem) => Rubric,
@@ -177,7 +177,7 @@ const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
  * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric (spec 3.3).
  * @param keys name the rollouts, for a control
  */
-export const scoreThinkingTogether = async <Problem>(
+const scoreThinkingTogether = async <Problem>(
   { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
   groupThinking: NonNullable<RitTask<Problem>['groupThinking']>,
   problem: Problem,

@@ -1,11 +1,10 @@
-/** @file Probes of policies on the packing task: samples of the trained policy and of its start, scored by the true rubrics. */
+/** @file Probes of policies: samples of the trained policy and of its start, scored by the true rubrics. */
 
 import { bestOfNCurve, HashedEmbedder, internalisation } from '../../eval/index.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Sample } from '../../policy/policy.ts'
-import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
-import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
 import { DataError } from '../../util/errors.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import { diversity } from './diversity.ts'
@@ -16,7 +15,7 @@ import { type Subject, sample, scoresOf } from './subject.ts'
 /** Problem by problem: all samples of all problems at once would need memory for nothing. */
 const bestOfN = async (
   subject: Subject,
-  problems: readonly Trip[],
+  problems: readonly unknown[],
   { samples, ns }: Extract<Probe, { name: 'best-of-n' }>,
 ): Promise<ProbeResults['best-of-n']> => {
   const tooMany = ns.find(n => n > samples)
@@ -36,7 +35,7 @@ const bestOfN = async (
 
 const internalised = async (
   subject: Subject,
-  problems: readonly Trip[],
+  problems: readonly unknown[],
   { thresholds }: Extract<Probe, { name: 'internalisation' }>,
 ): Promise<ProbeResults['internalisation']> => {
   const { task, trained, initial } = subject
@@ -67,7 +66,7 @@ const internalised = async (
 }
 
 const measure = (subject: Subject, probe: Probe): Promise<unknown> => {
-  const problems = splitTrips().test.slice(0, probe.problems)
+  const problems = mainTest(subject.task)[1].slice(0, probe.problems)
   switch (probe.name) {
     case 'best-of-n':
       return bestOfN(subject, problems, probe)
@@ -84,9 +83,9 @@ const measure = (subject: Subject, probe: Probe): Promise<unknown> => {
  * Measures one trained policy, probe by probe: each result is there before the next one is begun.
  * @param folders checkpoints of the policy and of what it started from
  */
-export async function* probePacking(
+export async function* probe(
   probes: readonly Probe[],
-  config: RuscarlConfig,
+  { task, maxTokens }: { task: Task<unknown>; maxTokens: number },
   folders: { trained: string; initial: string },
 ): AsyncGenerator<{ name: Probe['name']; result: unknown }> {
   const opened = [folders.trained, folders.initial].map(folder =>
@@ -94,9 +93,8 @@ export async function* probePacking(
   )
   try {
     const [trained, initial] = await Promise.all(opened)
-    const task = scored(packingTask(new PackingWorld(config.world)))
-    const subject: Subject = { trained, initial, task, maxTokens: config.rollout.maxTokens }
-    for (const probe of probes) yield { name: probe.name, result: await measure(subject, probe) }
+    const subject: Subject = { trained, initial, task: scored(task), maxTokens }
+    for (const own of probes) yield { name: own.name, result: await measure(subject, own) }
   } finally {
     const settled = await Promise.allSettled(opened)
     await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))
