@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 5330,
   chat: 2820,
-  cli: 11530,
+  cli: 11550,
   eval: 1530,
   experiments: 7620,
   grade: 22160,
@@ -27,7 +27,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   runs: 10600,
   search: 1200,
   serve: 14450,
-  tasks: 17550,
+  tasks: 17940,
   tensor: 3200,
   tinker: 2070,
   tools: 2130,
