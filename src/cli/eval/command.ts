@@ -58,14 +58,9 @@ const noWorseOption = (): Option => {
   return option
 }
 
-/** Adds `gradus eval` to the program. `done` receives the exit code. */
-export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
-  const command = program
-    .command('eval')
-    .summary('measure a model on a file of problems, alone or against another')
-    .description(
-      'Measures a model on rows with criteria, a public benchmark, or any task that trainings train on, alone or against another model on the same problems.',
-    )
+/** What is measured. */
+const addProblems = (command: Command): Command =>
+  command
     .addOption(
       new Option('--task <name>', 'what is measured; rows of prompt and criteria without').choices(
         TASK_NAMES,
@@ -87,6 +82,10 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       new Option('--generated <set>', 'generated problems in place of a file').choices(GENERATED_TEST_SETS),
     )
     .option('--hops <n>', 'rules that proofs of generated problems apply (default: 5)', count)
+
+/** How it is answered. */
+const addAnswering = (command: Command): Command =>
+  command
     .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
     .option('--max-tokens <n>', 'most new tokens a response', count)
@@ -116,6 +115,10 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what 4 GB hold)',
       count,
     )
+
+/** Who judges, and what is too little. */
+const addJudging = (command: Command): Command => {
+  command
     .option(
       '--judge <url|dir>',
       'judge of criteria without a rule: URL#NAME, or a model here; of logic a server, for C4 and C5',
@@ -128,11 +131,22 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       'a second judge, which training never saw; told apart from the score',
     )
     .option('--held-out-api-key-env <name>', "environment variable that holds the second judge's key")
-  addSolverOptions(command, false)
+  return addSolverOptions(command, false)
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
     .option('--min-score <name=share...>', 'the same for any score by its name; may be repeated', namedShares)
     .addOption(noWorseOption())
+}
+
+/** Adds `gradus eval` to the program. `done` receives the exit code. */
+export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const command = program
+    .command('eval')
+    .summary('measure a model on a file of problems, alone or against another')
+    .description(
+      'Measures a model on rows with criteria, a public benchmark, or any task that trainings train on, alone or against another model on the same problems.',
+    )
+  addJudging(addAnswering(addProblems(command)))
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (options: EvalOptions) => {
