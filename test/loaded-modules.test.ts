@@ -64,7 +64,7 @@ describe('modules that a command loads', { timeout: TIMEOUT_MS }, () => {
     { recipe: 'logic-cold-start', own: ['common', 'logic', 'logic-cold-start'] },
     {
       recipe: 'rit',
-      own: ['arithmetic-cold-start', 'checklist', 'checklist-cold-start', 'common', 'reasoning', 'rit'],
+      own: ['checklist', 'common', 'reasoning', 'rit', 'sft'],
     },
   ])('are for a plan of $recipe those of it, and nothing that computes', ({ recipe, own }) => {
     const { modules, packages } = loadedBy(['train', recipe, '--dry-run'])
