@@ -15,26 +15,27 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   cli: 11690,
   eval: 1530,
   experiments: 7630,
-  grade: 22160,
+  grade: 22190,
   measure: 1600,
   memory: 1780,
   model: 7820,
   plan: 1330,
-  policy: 8590,
+  policy: 8760,
   recipes: 23180,
   rl: 2390,
   rubric: 4500,
-  runs: 10600,
+  runs: 10630,
   search: 1200,
-  serve: 14450,
+  serve: 14490,
   tasks: 17580,
   tensor: 3200,
   tinker: 2070,
   tools: 2130,
   train: 3430,
-  util: 5595,
+  util: 5670,
 }
-const LONGEST_CLASS = 416
+/** Most lines of a class. */
+const LONGEST_CLASS = 250
 /** So many lines below its limit, and a folder's limit is to be lowered. */
 const SLACK = 100
 
@@ -63,7 +64,7 @@ it('no folder of src grows, and what shrinks stays so', () => {
   expect(wrong).toEqual([])
 })
 
-it('no class grows longer than the longest', () => {
-  const longest = Math.max(...files.flatMap(({ lines }) => classesOf(lines)))
-  expect(longest).toBe(LONGEST_CLASS)
+it('no class is so long that nobody holds it in mind', () => {
+  const long = files.filter(({ lines }) => classesOf(lines).some(length => length > LONGEST_CLASS))
+  expect(long.map(({ file }) => file)).toEqual([])
 })
