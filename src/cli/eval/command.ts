@@ -58,6 +58,59 @@ const noWorseOption = (): Option => {
   return option
 }
 
+/** Which problems, and how they are asked. */
+const withProblems = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--generated <set>', 'generated problems in place of a file').choices(GENERATED_TEST_SETS),
+    )
+    .option('--hops <n>', 'rules that proofs of generated problems apply (default: 5)', count)
+    .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
+    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
+    .option('--max-tokens <n>', 'most new tokens a response', count)
+    .option('--seed <s>', 'seed of sampling', '1')
+    .addOption(
+      new Option('--format <name>', 'how the files write their problems').choices([
+        'prontoqa',
+        'proofwriter',
+        'folio',
+      ]),
+    )
+    .addOption(
+      new Option('--formulas <how>', 'whether chat prompts show formulas beside the sentences').choices([
+        'hidden',
+        'shown',
+      ]),
+    )
+    .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
+    .option('--limit <n>', 'only the first n problems of each file; of generated ones 500 without', count)
+
+/** Who answers, and who judges. */
+const withModels = (command: Command): Command =>
+  command
+    .option('--threads <n>', 'threads of the engine', count, 2)
+    .option('--tokenizer <dir>', 'folder with tokenizer, template and config.json of a model on a server')
+    .addOption(new Option('--dialect <name>', 'how the server is asked; told by itself').choices(DIALECTS))
+    .option('--model-api-key-env <name>', "environment variable that holds the key of the model's server")
+    .option('--against-api-key-env <name>', 'the same for --against')
+    .option(
+      '--concurrency <n>',
+      'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what 4 GB hold)',
+      count,
+    )
+    .option(
+      '--judge <url|dir>',
+      'judge of criteria without a rule: URL#NAME, or a model here; of logic a server, for C4 and C5',
+    )
+    .option('--judge-model <name>', "the judge's model, where the address does not name it")
+    .option('--api-key-env <name>', "environment variable that holds the judge's key")
+    .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
+    .option(
+      '--held-out-judge <url|dir>',
+      'a second judge, which training never saw; told apart from the score',
+    )
+    .option('--held-out-api-key-env <name>', "environment variable that holds the second judge's key")
+
 /** Adds `gradus eval` to the program. `done` receives the exit code. */
 export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
   const command = program
@@ -83,51 +136,8 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     )
     .option('--against-out <file.jsonl>', 'the same for --against')
     .option('--html <file>', 'write a page with the answers, those of two models side by side')
-    .addOption(
-      new Option('--generated <set>', 'generated problems in place of a file').choices(GENERATED_TEST_SETS),
-    )
-    .option('--hops <n>', 'rules that proofs of generated problems apply (default: 5)', count)
-    .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
-    .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
-    .option('--max-tokens <n>', 'most new tokens a response', count)
-    .option('--seed <s>', 'seed of sampling', '1')
-    .addOption(
-      new Option('--format <name>', 'how the files write their problems').choices([
-        'prontoqa',
-        'proofwriter',
-        'folio',
-      ]),
-    )
-    .addOption(
-      new Option('--formulas <how>', 'whether chat prompts show formulas beside the sentences').choices([
-        'hidden',
-        'shown',
-      ]),
-    )
-    .option('--shuffle <seed>', "put each row's sentences in another order, the same for the same seed")
-    .option('--limit <n>', 'only the first n problems of each file; of generated ones 500 without', count)
-    .option('--threads <n>', 'threads of the engine', count, 2)
-    .option('--tokenizer <dir>', 'folder with tokenizer, template and config.json of a model on a server')
-    .addOption(new Option('--dialect <name>', 'how the server is asked; told by itself').choices(DIALECTS))
-    .option('--model-api-key-env <name>', "environment variable that holds the key of the model's server")
-    .option('--against-api-key-env <name>', 'the same for --against')
-    .option(
-      '--concurrency <n>',
-      'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what 4 GB hold)',
-      count,
-    )
-    .option(
-      '--judge <url|dir>',
-      'judge of criteria without a rule: URL#NAME, or a model here; of logic a server, for C4 and C5',
-    )
-    .option('--judge-model <name>', "the judge's model, where the address does not name it")
-    .option('--api-key-env <name>', "environment variable that holds the judge's key")
-    .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
-    .option(
-      '--held-out-judge <url|dir>',
-      'a second judge, which training never saw; told apart from the score',
-    )
-    .option('--held-out-api-key-env <name>', "environment variable that holds the second judge's key")
+  withProblems(command)
+  withModels(command)
   addSolverOptions(command, false)
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
