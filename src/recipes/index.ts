@@ -19,8 +19,7 @@ import { sftEntry } from './sft/entry.ts'
 
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
-export { evaluateSet, respond } from './logic/evaluate.ts'
-export { type LogicFormat, miniatureFormat } from './logic/format.ts'
+export { evaluateSet } from './logic/evaluate.ts'
 export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
 export {
   arithmeticColdStart,
