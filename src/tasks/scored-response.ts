@@ -1,6 +1,6 @@
 /** @file Responses scored by a rubric: what graders say of one, and what it is worth. */
 
-import type { Reward } from '../rl/rollout.ts'
+import type { Reward, Rollout } from '../rl/rollout.ts'
 import type { Criterion, JudgeCall, Rubric, Verdict } from '../rubric/criterion.ts'
 import { withoutCriteria } from '../rubric/dropout.ts'
 import { signedScore } from '../rubric/index.ts'
@@ -16,7 +16,9 @@ export interface ScoredResponse extends Verdicts {
   score: number | null
   /** The score is null because graders failed: nothing is known of the response. */
   unjudged?: boolean
-  /** Where the score leaves criteria out that graders were asked about: the score by all of them. */
+  /** Criteria that the score leaves out; absent where nothing is ever left out. */
+  leftOut?: LeftOut
+  /** Where graders were asked about those all the same: the score by all criteria. */
   whole?: number | null
   /** What a judge said that saw all responses to the problem at once; it is what is paid then. */
   relative?: { score: number | null; explanation: string | null; call?: JudgeCall }
@@ -48,6 +50,8 @@ export interface LeftOut {
 
 /** A response to be scored. */
 export interface ResponseItem<Problem> extends Omit<Item<Problem>, 'criteria'> {
+  /** Of training; absent in evaluations. */
+  step?: number
   /** Absent: the score counts the whole rubric. */
   leftOut?: LeftOut
 }
@@ -74,6 +78,12 @@ export interface ScoredTask<Problem, Said extends Verdicts = Verdicts>
   extends Omit<Task<Problem>, 'grade'>,
     Pick<Scoring<Problem>, 'told'> {
   grade(items: readonly ResponseItem<Problem>[]): Promise<(Said & ScoredResponse)[]>
+  /** What is said of all responses of a step to a problem together. */
+  gradeGroup?(
+    problem: Problem,
+    rollouts: readonly Rollout[],
+    step: number,
+  ): Promise<readonly Partial<ScoredResponse>[]>
 }
 
 /** A task of thinking, scored. */
@@ -95,9 +105,12 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
   async grade(items) {
     const parts = items.map(({ problem, leftOut }) => partsOf(rubricOf(problem), leftOut))
     const graded = await task.grade(
-      items.map(({ leftOut: _, ...item }, i) => ({ ...item, criteria: parts[i].asked.criteria })),
+      items.map(({ leftOut: _left, step: _step, ...item }, i) => ({
+        ...item,
+        criteria: parts[i].asked.criteria,
+      })),
     )
-    return items.map(({ key = '' }, i) => {
+    return items.map(({ key = '', leftOut }, i) => {
       const { rubric, counted, isCounted } = parts[i]
       const { verdicts: given, score: own } = graded[i]
       const verdicts = noise ? noised(noise, rubric, given, key) : given
@@ -110,6 +123,7 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
         ...(paid === null && { unjudged: own === null || lacksVerdicts(score, counted, counting) }),
         ...(counted !== rubric && parts[i].asked === rubric && { whole: score(rubric, verdicts) }),
         verdicts,
+        ...(leftOut && { leftOut }),
         ...(task.kind && { kinds: kindsOf(rubric, task.kind) }),
       }
     })
@@ -137,8 +151,11 @@ const noised = (noise: Noise, { criteria }: Rubric, given: readonly Verdict[], k
   return noise.verdicts(all, key).filter(({ criterionId }) => known.has(criterionId))
 }
 
-/** The reward of a graded response, with the credit of every criterion. */
-export const scoredReward = (response: ScoredResponse): Reward => ({
-  reward: rewardOf(response),
-  parts: Object.fromEntries(response.verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)])),
-})
+/** The reward of a graded response, with the credit of every criterion. What a judge of the whole group says is all that is paid. */
+export const scoredReward = (response: ScoredResponse): Reward => {
+  const { verdicts, relative } = response
+  const parts = Object.fromEntries(verdicts.map(verdict => [verdict.criterionId, creditOf(verdict)]))
+  return relative
+    ? { reward: relative.score, parts: { ...parts, relative: relative.score } }
+    : { reward: rewardOf(response), parts }
+}

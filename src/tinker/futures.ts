@@ -1,5 +1,6 @@
 /** @file Results that a server works on: asked for until they are there, whatever happens to the connection meanwhile. */
 
+import { isRecord } from '../util/own-value.ts'
 import { type Answer, type Connection, jsonOf } from './connection.ts'
 import { HINTS, TinkerError } from './errors.ts'
 import { PROTOBUF } from './messages.ts'
@@ -24,9 +25,6 @@ export interface Reading<T> {
 
 /** A future that fails is asked for so often before its failure is believed. */
 const FAILURES_BELIEVED = 3
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The result of a request.
@@ -65,11 +63,11 @@ export const resultOf = async <T>(
 }
 
 const isPending = (body: unknown): boolean =>
-  isObject(body) && (body.type === 'try_again' || body.status === 'complete_metadata')
+  isRecord(body) && (body.type === 'try_again' || body.status === 'complete_metadata')
 
 /** A queue that is paused need not be asked at once. */
 const pauseMs = (body: unknown, backoffMs: number): number =>
-  isObject(body) && String(body.queue_state ?? '').startsWith('paused') ? 2 * backoffMs : 0
+  isRecord(body) && String(body.queue_state ?? '').startsWith('paused') ? 2 * backoffMs : 0
 
 const readBytes = <T>({ bytes }: Answer, { protobuf }: Reading<T>, type: RequestType): T => {
   if (protobuf) return protobuf(bytes)
@@ -77,13 +75,13 @@ const readBytes = <T>({ bytes }: Answer, { protobuf }: Reading<T>, type: Request
 }
 
 const readBody = <T>(body: unknown, { json }: Reading<T>, type: RequestType, connection: Connection): T => {
-  if (isObject(body) && typeof body.error === 'string' && body.error !== '')
+  if (isRecord(body) && typeof body.error === 'string' && body.error !== '')
     throw failed(connection, type, body.error)
   return json(body)
 }
 
 const messageOf = (body: unknown): string => {
-  if (!isObject(body)) return String(body)
+  if (!isRecord(body)) return String(body)
   const said = body.detail ?? body.error ?? body.message
   return typeof said === 'string' ? said : JSON.stringify(said ?? body)
 }

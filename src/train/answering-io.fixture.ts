@@ -6,11 +6,13 @@ import type { Io, RollOutRequest } from './rollout.ts'
 /**
  * Answers a request with these responses: one list of token lists a problem.
  * @param problems in place of those of the request
+ * @param step whose rollouts they are
  */
 export const answering = (
   responses_P_G: readonly (readonly (readonly number[])[])[],
   problems?: readonly unknown[],
   end: RolloutEnd = 'stop',
+  step = 1,
 ): Io => ({
   rollOut: async <Problem, Grade>(request: RollOutRequest<Problem, Grade>) => {
     const { prompt, grade, reward, role = 'policy' } = request
@@ -18,6 +20,7 @@ export const answering = (
       const problem = (problems?.[p] ?? request.problems[p]) as Problem
       return responses.map((tokens, sample) => ({
         problem,
+        step,
         rollout: {
           ...{ key: `1/1/${p}/${sample}`, role, group: `1/1/${p}`, sample, prompt: prompt(problem), end },
           tokens: Int32Array.from(tokens),
@@ -34,9 +37,21 @@ export const answering = (
       )
     })
     const grades = (await grade(groups.flat())).values()
-    return groups.map(group =>
-      group.map((item): Graded<Problem, Grade> => {
-        const own = grades.next().value!
+    const { gradeGroup } = request
+    const parts_P_G =
+      gradeGroup &&
+      (await Promise.all(
+        groups.map(group =>
+          gradeGroup(
+            group[0].problem,
+            group.map(({ rollout }) => rollout),
+            step,
+          ),
+        ),
+      ))
+    return groups.map((group, p) =>
+      group.map(({ step: _, ...item }, g): Graded<Problem, Grade> => {
+        const own = { ...grades.next().value!, ...parts_P_G?.[p][g] }
         const nothing = { reward: null, parts: {} }
         return { ...item, grade: own, ...(reward?.(own, item.problem) ?? nothing) }
       }),

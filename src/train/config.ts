@@ -7,6 +7,7 @@ import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { trackersSchema } from '../runs/trackers/config.ts'
 import { ConfigError } from '../util/errors.ts'
+import { isRecord } from '../util/own-value.ts'
 import { monitorsSchema } from './monitors/config.ts'
 
 const size = z.int().positive()
@@ -175,13 +176,10 @@ export const advantageSchema = z.strictObject({
 
 type Tree = Record<string, unknown>
 
-const isTree = (value: unknown): value is Tree =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
 /** Both trees in one. @throws ErrorKind where they disagree */
 const united = (engine: unknown, policy: unknown, key: string, refuse: Refuse): unknown => {
   if (engine === undefined || policy === undefined) return engine === undefined ? policy : engine
-  if (!isTree(engine) || !isTree(policy))
+  if (!isRecord(engine) || !isRecord(policy))
     return JSON.stringify(engine) === JSON.stringify(policy) ? policy : refuse(key, engine, policy)
   const keys = [...new Set([...Object.keys(policy), ...Object.keys(engine)])]
   return Object.fromEntries(
@@ -210,7 +208,7 @@ export const engineAsPolicy = (settings: Tree, source = 'settings'): Tree => {
     ...rest,
     ...(whole !== undefined && { policy: whole }),
     ...(coldStart !== undefined && {
-      coldStart: isTree(coldStart) ? engineAsPolicy(coldStart, `${source}: coldStart`) : coldStart,
+      coldStart: isRecord(coldStart) ? engineAsPolicy(coldStart, `${source}: coldStart`) : coldStart,
     }),
   }
 }

@@ -7,6 +7,7 @@ export interface GradeItem<Problem> {
   problem: Problem
   /** Its key names what is drawn for its grade. */
   rollout: Rollout
+  step: number
 }
 
 /** One grade for every item, in their order. */

@@ -36,6 +36,8 @@ export interface RollOutRequest<Problem, Grade> {
    * is asked about them need not wait. Problems finish in any order, so nothing that is sampled may depend on it.
    */
   onGroup?(p: number, rollouts: readonly Rollout[]): void
+  /** What is said of a problem's rollouts together, from when all of them are sampled on: a part of each one's grade. */
+  gradeGroup?: GroupGrader<Problem, Grade>
   /** What a grade is worth. Absent: nothing yet; the recipe says so later, where it depends on more than one rollout. */
   reward?(grade: Grade, problem: Problem): Reward
   /**
@@ -44,6 +46,13 @@ export interface RollOutRequest<Problem, Grade> {
    */
   last?: boolean
 }
+
+/** Compares the rollouts of a problem; one part of a grade for each, in their order. */
+export type GroupGrader<Problem, Grade> = (
+  problem: Problem,
+  rollouts: readonly Rollout[],
+  step: number,
+) => Promise<readonly Partial<Grade>[]>
 
 /** What a recipe may ask for in a step. */
 export interface Io {
@@ -115,31 +124,36 @@ export class StepRollouts implements Io {
     if (this.#sawLast) await this.#turn
     if (request.last) this.#sawLast = true
     const places = this.#placesOf(request)
+    const { step } = this.#names
     const queue = new GradingQueue(request.grade, request.gradeBatch ?? DEFAULT_BATCH)
+    const { onGroup, graded: together } = gradingGroups(request, step)
     const startMs = performance.now()
     this.#drawing++
-    const finished = groupsWatch(request)
+    const finished = onGroup && groupsWatch(request.samples, onGroup)
     const rollouts = await this.#draw(request, places, (place, rollout, i) => {
-      queue.push({ problem: place.problem, rollout })
-      finished(i, rollout)
+      queue.push({ problem: place.problem, rollout, step })
+      finished?.(i, rollout)
     })
     this.drawn.push(...rollouts)
     this.#drawing--
     if (this.#sawLast && this.#drawing === 0) this.#markSampled()
     const sampledMs = performance.now()
     await queue.finish()
+    const parts_P_G = await Promise.all(together)
     assertAlive(rollouts)
     this.time.sample += (sampledMs - startMs) / 1000
     this.time.grade += (performance.now() - sampledMs) / 1000
     this.time.gradeBusy += queue.busySeconds
+    const { samples } = request
     const graded = rollouts.map((rollout, i): Graded<Problem, Grade> => {
       const { problem } = places[i]
-      const grade = queue.grades.get(rollout.key)!
+      const part = parts_P_G[Math.floor(i / samples)]?.[i % samples]
+      const own = queue.grades.get(rollout.key)!
+      const grade = part ? { ...own, ...part } : own
       // Of one whose environment failed nothing is known, whatever its grader made of it.
       const paid = rollout.end === 'failed' ? null : request.reward?.(grade, problem)
       return { problem, rollout, grade, ...(paid ?? NOTHING_REWARDED) }
     })
-    const { samples } = request
     return request.problems.map((_, p) => graded.slice(p * samples, (p + 1) * samples))
   }
 
@@ -242,11 +256,26 @@ export class StepRollouts implements Io {
   }
 }
 
+/** Who is told of whole groups, and what is said of them, by problem. */
+const gradingGroups = <Problem, Grade>(
+  { problems, onGroup, gradeGroup }: RollOutRequest<Problem, Grade>,
+  step: number,
+) => {
+  const graded: Promise<readonly Partial<Grade>[]>[] = []
+  if (!gradeGroup) return { onGroup, graded }
+  const judge = (p: number, rollouts: readonly Rollout[]) => {
+    onGroup?.(p, rollouts)
+    graded[p] = gradeGroup(problems[p], rollouts, step)
+    // What fails is told by who waits for it; until then it must not count as unhandled.
+    graded[p].catch(() => {})
+  }
+  return { onGroup: judge, graded }
+}
+
 /** Gathers finished rollouts by problem and says when a problem has all of its own. */
-const groupsWatch = ({ samples, onGroup }: Pick<RollOutRequest<never, never>, 'samples' | 'onGroup'>) => {
+const groupsWatch = (samples: number, onGroup: (p: number, rollouts: readonly Rollout[]) => void) => {
   const groups = new Map<number, Rollout[]>()
   return (i: number, rollout: Rollout): void => {
-    if (!onGroup) return
     const p = Math.floor(i / samples)
     const group = groups.get(p) ?? []
     group.push(rollout)

@@ -5,3 +5,7 @@ export const ownValue = <Value>(
   record: Readonly<Record<string, Value>> | null | undefined,
   name: string,
 ): Value | undefined => (record && Object.hasOwn(record, name) ? record[name] : undefined)
+
+/** Whether it is an object with keys, and no array. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,7 @@
 /** @file The keys of a schema as a person looks them up: path, type, default, unit, what it is. From the schema alone. */
 
 import type { z } from 'zod'
+import { isRecord } from './own-value.ts'
 
 /** One key of a configuration. */
 export interface SchemaKey {
@@ -160,9 +161,6 @@ const plainType = ({ def }: Node): string => {
   }
 }
 
-const isTree = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
 /** What a walk carries along. */
 interface Place {
   path: string
@@ -178,7 +176,7 @@ const children = (node: Node, { path, only, given }: Place, skip?: string): Sche
       : walk(child, {
           path: path === '' ? key : `${path}.${key}`,
           only,
-          ...(isTree(given) && { given: given[key] }),
+          ...(isRecord(given) && { given: given[key] }),
         }),
   )
 
@@ -191,7 +189,7 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
     return { inner, kind, values: kind.inner.def.values ?? Object.values(kind.inner.def.entries ?? {}) }
   })
   const usual = kinds.find(({ kind }) => kind.fallback !== undefined)?.kind.fallback
-  const fallback = isTree(place.given) ? (place.given[discriminator] ?? usual) : usual
+  const fallback = isRecord(place.given) ? (place.given[discriminator] ?? usual) : usual
   const row: SchemaKey = {
     path,
     type: list([...new Set(kinds.flatMap(({ values }) => values))]),
@@ -206,7 +204,7 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
   const listed = new Set<string>()
   const keys = kinds.flatMap(({ inner, values }) => {
     const only = `${path}: ${values.map(String).join(' or ')}`
-    const given = isTree(place.given) && values.includes(fallback) ? place.given : undefined
+    const given = isRecord(place.given) && values.includes(fallback) ? place.given : undefined
     return children(inner, { ...place, only, given }, discriminator).flatMap(key => {
       const name = key.path.slice(path.length - discriminator.length).split(/[.[]/)[0]
       if (!shared(name)) return [key]
@@ -237,7 +235,7 @@ const walk = (node: Node, place: Place): SchemaKey[] => {
   const type = typeText(peeled)
   const value = place.given === undefined ? fallback : place.given
   // A default that is itself laid out in keys is told by those keys.
-  const isLaidOut = isTree(value) && below(inner, { path: '', only: null }).length > 0
+  const isLaidOut = isRecord(value) && below(inner, { path: '', only: null }).length > 0
   const row: SchemaKey = {
     path: place.path,
     type,

@@ -8,6 +8,7 @@ import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { GradusError } from '../../util/errors.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { resolveSettings } from '../train/settings.ts'
 
 /** Settings that say nothing of the model. */
@@ -35,11 +36,6 @@ export const changedSettings = async ({
 const isNamedModel = (name: string, value: unknown): boolean =>
   name === 'model.folder' && typeof value === 'string' && modelNameOf(value) !== null
 
-type Tree = Record<string, unknown>
-
-const isTree = (value: unknown): value is Tree =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
 /** The settings without what a section that `base` lacks would have by itself: what is left reads as the same settings. */
 const withoutOwnDefaults = (entry: RecipeEntry | null, base: object, config: unknown): unknown => {
   const read = (value: unknown): string | null => {
@@ -56,10 +52,10 @@ const withoutOwnDefaults = (entry: RecipeEntry | null, base: object, config: unk
 /** Takes out of `node` whatever `other` does not have and whose lack `isSame` does not notice. */
 const takeOut = (node: unknown, other: unknown, isSame: () => boolean): void => {
   if (Array.isArray(node)) for (const entry of node) takeOut(entry, {}, isSame)
-  if (!isTree(node)) return
-  const known = isTree(other) && other.kind === node.kind ? other : {}
+  if (!isRecord(node)) return
+  const known = isRecord(other) && other.kind === node.kind ? other : {}
   for (const [key, value] of Object.entries(node)) {
-    const isKnown = Object.hasOwn(known, key) || (key === 'kind' && isTree(other) && 'kind' in other)
+    const isKnown = Object.hasOwn(known, key) || (key === 'kind' && isRecord(other) && 'kind' in other)
     if (!isKnown) {
       node[key] = undefined
       if (isSame()) continue

@@ -1,7 +1,7 @@
 /** @file The jobs of a registration: cold starts, then arms x starts x seeds, in the order that completes pairs first. */
 
 import { join } from 'node:path'
-import { decidingSettings } from '../../recipes/common/session.ts'
+import { decidingSettings } from '../../recipes/common/deciding.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { allSeeds, seedsOf } from './blocks.ts'

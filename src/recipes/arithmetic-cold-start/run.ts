@@ -11,7 +11,7 @@ import {
 } from '../../tasks/arithmetic/index.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { writeLabels } from '../reasoning/labels.ts'
 import { checkArithmeticColdStart } from './check.ts'
@@ -25,7 +25,6 @@ export const runArithmeticColdStart = async (
   options: RunOptions,
 ): Promise<RunResult> => {
   const source = checkArithmeticColdStart(config)!
-  const configHash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
   const fresh = `fresh, ${layers} layers of ${hiddenSize}, ${heads} heads`
@@ -37,21 +36,21 @@ export const runArithmeticColdStart = async (
     steps: config.steps,
     primarySet: 'unseen',
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  return withRun({ ...options, info }, async ({ use, ...session }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
       policy,
       draw: demonstrations(config),
       evaluate: async (step: number, last: boolean) => {
-        if (last && config.labels > 0) await leaveLabels(join(run.dir, 'labels.jsonl'), policy, config)
+        if (last && config.labels > 0)
+          await leaveLabels(join(session.run.dir, 'labels.jsonl'), policy, config)
         return evaluateRoles(policy, config, step)
       },
       testsStart: false,
-      configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
 }
 

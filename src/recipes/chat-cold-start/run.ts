@@ -6,7 +6,7 @@ import { loadWeights } from '../../model/weights.ts'
 import { openPolicy } from '../../policy/open.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import type { ChatPhase } from './config.ts'
 import { demonstrations } from './demonstrations.ts'
@@ -28,7 +28,6 @@ const saveSmall = (dir: string): void => {
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runChatColdStart = async (config: ChatPhase, options: RunOptions): Promise<RunResult> => {
   const { source, format } = freshChatModel(config)
-  const configHash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
   const info = {
@@ -39,7 +38,7 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
     steps: config.steps,
     primarySet: REQUEST_SET,
   }
-  const result = await withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  const result = await withRun({ ...options, info }, async ({ use, ...session }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
@@ -47,10 +46,9 @@ export const runChatColdStart = async (config: ChatPhase, options: RunOptions): 
       draw: demonstrations(config, format),
       evaluate: (step: number) => evaluateChat(policy, format, config, step),
       testsStart: false,
-      configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
   // Also of a run that was at its end already: it may have been killed before this.
   if (result.finished) saveSmall(options.dir)

@@ -14,7 +14,7 @@ import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import { evaluateScores } from '../checklist/evaluate.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { checkChecklistColdStart } from './check.ts'
 import type { ChecklistPhase } from './config.ts'
@@ -45,7 +45,6 @@ export const runChecklistColdStart = async (
   options: RunOptions,
 ): Promise<RunResult> => {
   const source = checkChecklistColdStart(config)
-  const hash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
   const info = {
@@ -57,7 +56,7 @@ export const runChecklistColdStart = async (
     primarySet: 'unseen trips',
     criterionNames: packingCriterionNames(new PackingWorld(config.world)),
   }
-  return withRun({ ...options, info, configHash: hash }, async ({ run, from, fork, use }) => {
+  return withRun({ ...options, info }, async ({ use, ...session }) => {
     const world = new PackingWorld(config.world)
     const task = scored(config.thinking ? thinkingPackingTask(world) : packingTask(world))
     const policy = await use(openPolicy(config.policy, source))
@@ -67,9 +66,8 @@ export const runChecklistColdStart = async (
       draw: demonstrations(config, world),
       evaluate: (step: number) => evaluatePacking(policy, task, config, step),
       testsStart: false,
-      configHash: hash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
 }

@@ -4,10 +4,9 @@ import { z } from 'zod'
 import type { Policy } from '../../policy/policy.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
-import { type Credited, creditByCritic, type Graded, type Groups } from '../../rl/rollout.ts'
+import { type Credited, creditByCritic, creditRollouts, type Graded, type Groups } from '../../rl/rollout.ts'
 import { scheduleSchema } from '../../rl/schedules.ts'
 import { lossSettingSchema } from '../../train/config.ts'
-import type { LoopSettings } from '../../train/loop.ts'
 import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 
@@ -58,9 +57,15 @@ export const withCriticLoss = (loss: LossSpec, critic: Critic | null): LossSpec 
   value: critic && { coef: critic.coef, clip: critic.clip },
 })
 
-/** What the settings of the loop have besides for a critic. */
-export const criticLoop = (critic: Critic | null): Pick<LoopSettings, 'valueLearningRate'> =>
-  critic?.learningRate ? { valueLearningRate: critic.learningRate } : {}
+/** Rollouts credited by the critic where there is one, else by advantages relative to the group. */
+export const creditedBy = async <Problem, Grade>(
+  critic: Critic | null,
+  policy: Policy,
+  groups: Groups<Graded<Problem, Grade>>,
+  advantages_P_G: readonly (readonly number[])[],
+  options: ScoringOptions,
+): Promise<Credited<Problem, Grade>[][]> =>
+  critic === null ? creditRollouts(groups, advantages_P_G) : creditWithCritic(policy, groups, critic, options)
 
 /**
  * Rollouts credited by the critic's estimates of before the update; those without a reward are left out.

@@ -4,6 +4,7 @@ import type { ExtendableSettings, RunInfo } from '../../runs/rows.ts'
 import type { ResumePoint } from '../../runs/run-folder.ts'
 import { isFinished } from '../../runs/run-state.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { decidingHash } from './deciding.ts'
 
 type Tree = Record<string, unknown>
 
@@ -43,10 +44,11 @@ const withExtendable = (
 export const acceptableHashes = (
   config: object,
   { config: recorded, extensions = [] }: RunInfo,
-  hashOf: (config: object) => string,
 ): string[] => {
   const earlier = [extendableOf(recorded as object), ...extensions.map(({ before }) => before)]
-  return [...new Set([hashOf(config), ...earlier.map(settings => hashOf(withExtendable(config, settings)))])]
+  return [
+    ...new Set([decidingHash(config), ...earlier.map(own => decidingHash(withExtendable(config, own)))]),
+  ]
 }
 
 /** `steps 20 then, 120 now`, for each setting that a resume changed. */

@@ -7,14 +7,16 @@ import {
   openGroupJudge,
   scoreGroup,
 } from '../../grade/group/index.ts'
-import type { Graded, Groups } from '../../rl/rollout.ts'
+import type { Groups, Rollout } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import type { LeftOut, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import type { ScriptedGroupJudge } from './group-reward-config.ts'
 import { judgeFigures } from './judging.ts'
+import { type DropoutRun, leftOutOf } from './rubric-dropout.ts'
 
 /** What is asked about a group. */
 export interface GroupAsked {
@@ -107,25 +109,47 @@ export const chatGroups = <Problem>(
   }
 }
 
-/** Rollouts that are paid what their group's judge said of them, with what it said. */
-export const paidByGroup = <Problem, Grade extends ScoredResponse>(
-  groups: Groups<Graded<Problem, Grade>>,
-  judged: readonly GroupScores[],
-): Graded<Problem, Grade>[][] =>
-  groups.map((group, p) =>
-    group.map((item, g) => {
-      const { scores, explanations, calls, problem } = judged[p]
-      const score = item.rollout.end === 'failed' ? null : scores[g]
-      const explanation = explanations[g] ?? (score === null ? problem : null)
-      const relative = { score, explanation, ...(calls?.[g] && { call: calls[g] }) }
-      return {
-        ...item,
-        grade: { ...item.grade, relative },
-        reward: score,
-        parts: { ...item.parts, relative: score },
-      }
-    }),
-  )
+/** A task whose responses are scored together, by a judge of groups: what it says of each is paid. */
+export const withGroupJudge = <Problem>(
+  run: DropoutRun,
+  task: ScoredTask<Problem>,
+  groups: GroupScorer<Problem>,
+): ScoredTask<Problem> => ({
+  ...task,
+  grade: items =>
+    task.grade(
+      groups.alone ? items.map(item => ({ ...item, leftOut: nothingAsked(task, item.problem) })) : items,
+    ),
+  async gradeGroup(problem, rollouts, step) {
+    const rubric = task.rubric(problem)
+    const leftOut = leftOutOf(run, rubric.criteria, step, task.id(problem))
+    const judged = await groups.score(
+      problem,
+      rollouts.map(({ tokens }) => tokens),
+      {
+        rubric: leftOut === undefined ? rubric : withoutCriteria(rubric, leftOut.ids),
+        ...(leftOut && { leftOut }),
+        key: rollouts[0].group,
+      },
+    )
+    return rollouts.map((rollout, g) => ({ relative: relativeOf(judged, rollout, g), leftOut }))
+  },
+})
+
+const nothingAsked = <Problem>(task: ScoredTask<Problem>, problem: Problem): LeftOut => ({
+  ids: new Set(task.rubric(problem).criteria.map(({ id }) => id)),
+  asked: false,
+})
+
+const relativeOf = (
+  { scores, explanations, calls, problem }: GroupScores,
+  { end }: Rollout,
+  g: number,
+): ScoredResponse['relative'] => {
+  const score = end === 'failed' ? null : scores[g]
+  const explanation = explanations[g] ?? (score === null ? problem : null)
+  return { score, explanation, ...(calls?.[g] && { call: calls[g] }) }
+}
 
 /** Share of the responses without a relative score; nothing where there is no judge of groups. */
 export const groupFigures = (groups: Groups<{ grade: ScoredResponse }>): Omit<MetricsRow, 'step'> => {

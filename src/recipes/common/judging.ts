@@ -10,6 +10,8 @@ import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
 import { RuleGrader, type RuleSettings } from '../../grade/rules/index.ts'
 import { openThinkingJudge } from '../../grade/thinking/config.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import type { Recipe } from '../../train/recipe.ts'
 import { ConfigError } from '../../util/errors.ts'
 
 /**
@@ -76,6 +78,21 @@ export const judgeFigures = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): 
     return figures
   }
 }
+
+/** A recipe whose steps tell what judging took, in the row's `time`; the recipe as it is where nobody is asked. */
+export const withJudgingTime = <Rolled>(
+  recipe: Recipe<Rolled>,
+  figures: (() => MetricGroup) | undefined,
+): Recipe<Rolled> =>
+  figures === undefined
+    ? recipe
+    : {
+        ...recipe,
+        async learn(step, rolled) {
+          const { metrics, ...lesson } = await recipe.learn(step, rolled)
+          return { ...lesson, metrics: { ...metrics, time: figures() } }
+        },
+      }
 
 /**
  * The graders of a run; without a judge, rubrics must get along with rules.

@@ -102,15 +102,6 @@ export const checkMemoryFile = (memory: LessonMemorySettings | MemorySettings, p
   checkBankFile(memory.file)
 }
 
-/** What a hash of settings says of a memory: nothing where there is none, so that hashes of before it stay what they are. */
-export const memoryForHash = <Config extends { memory: LessonMemorySettings }>({
-  memory,
-  ...config
-}: Config): Omit<Config, 'memory'> & { memory?: LessonBankSettings } => ({
-  ...config,
-  ...(memory.kind !== 'none' && { memory }),
-})
-
 /** The plan's line about it; none without a memory. */
 export const memoryLine = (memory: LessonMemorySettings): string[] => {
   if (memory.kind === 'none') return []

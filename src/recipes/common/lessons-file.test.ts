@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,12 +9,14 @@ import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
 import { type Conversation, conversationTask } from '../../tasks/conversation/task.ts'
 import { scaffolding } from '../ruscarl/scaffold.ts'
 import { checkMemoryFile, lessonMemorySchema } from './lessons-config.ts'
-import { openLessonMemory } from './lessons-memory.ts'
+import { openLessons } from './lessons-memory.ts'
 
 let folder: string
 let file: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gradus-lessons-'))
+  mkdirSync(join(folder, 'run'))
+  writeTinyChat(join(folder, 'model'), 8192)
   file = join(folder, 'bank.jsonl')
   // As a reflection policy leaves it: lessons in words.
   const bank = new RubricBank({ embedder: new HashedNgrams() })
@@ -28,11 +30,15 @@ const memoryOf = <Problem>(
   task: { question(problem: Problem): string; shows?(own: never): boolean },
   more: Record<string, unknown> = {},
 ) =>
-  openLessonMemory<Problem>({
-    memory: lessonMemorySchema.parse({ kind: 'bank', file, retrieval: 'both', ...more }),
-    task: task as never,
-    ...{ seed: 1, steps: 2, path: join(folder, 'own.jsonl'), use: resource => resource },
-  })
+  openLessons<Problem>(
+    {
+      memory: lessonMemorySchema.parse({ kind: 'bank', file, retrieval: 'both', ...more }),
+      ...{ seed: 1, steps: 2, rollout: { maxTokens: 8 } },
+    },
+    task as never,
+    { run: { dir: join(folder, 'run') }, use: resource => resource },
+    join(folder, 'model'),
+  )
 
 describe("another run's bank as a scaffold", () => {
   const conversation = (content: string): Conversation => ({
@@ -46,14 +52,14 @@ describe("another run's bank as a scaffold", () => {
   const none = { train: [], tests: {}, notes: [] }
 
   it('is shown to a chat model in the words that it has, and cannot close the message', async () => {
-    const format = chatFormatOf(writeTinyChat(join(folder, 'model'), 8192), 'a test')
+    const format = chatFormatOf(join(folder, 'model'), 'a test')
     const grader = { grade: async () => [] }
     const task = conversationTask({ ...none, format, grader }, { scaffold: scaffolding() })
-    const memory = (await memoryOf<Conversation>({ question: own => task.question(own) }))!
+    const memory = await memoryOf<Conversation>({ question: own => task.question(own) })
     const asked = conversation('When was that treaty signed?')
     expect(task.question(asked)).toBe('When was that treaty signed?')
     const recalled = await memory.recall(1, [asked])
-    const shown = memory.scaffold(
+    const shown = memory.shown(
       {
         criteria: () => [],
         prompt: task.prompt,
@@ -68,7 +74,7 @@ describe("another run's bank as a scaffold", () => {
     // Nothing was judged, so nothing is kept; the file of the run has what it began with.
     const figures = await memory.learn(2, recalled, [{ problem: asked, judged: [] }])
     expect(figures).toMatchObject({ bankSize: 1, referred: 1, lessonsKept: 0 })
-    expect(readFileSync(join(folder, 'own.jsonl'), 'utf8')).toContain('Name the year')
+    expect(readFileSync(join(folder, 'run', 'bank.jsonl'), 'utf8')).toContain('Name the year')
   })
 
   it('a conversation of several messages is found again by who said what', () => {

@@ -3,6 +3,7 @@
  * question or of similar ones are shown to later rollouts as a scaffold's criteria are. No model writes them.
  */
 
+import { join } from 'node:path'
 import { z } from 'zod'
 import {
   BankFile,
@@ -24,9 +25,11 @@ import { parseWith } from '../../util/schema.ts'
 import { type JudgedGroup, lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
 import type { LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
 import type { Shown } from './scaffold.ts'
+import type { Session } from './session.ts'
+import { positionsOf } from './starting-model.ts'
 
 /** In a run's folder: the bank, for people and for other runs. */
-export const LESSONS_FILE = 'bank.jsonl'
+const LESSONS_FILE = 'bank.jsonl'
 
 /** What a memory needs of a task. */
 interface LessonTask<Problem> {
@@ -34,6 +37,35 @@ interface LessonTask<Problem> {
   question(problem: Problem): string
   /** Whether a prompt of the task can show a lesson; absent: any. */
   shows?(lesson: Criterion): boolean
+}
+
+/** Settings of a run with a memory. */
+interface LessonConfig {
+  memory: LessonMemorySettings
+  seed: number | string
+  steps: number
+  rollout: { maxTokens: number }
+}
+
+/** Lessons of earlier attempts in a method with a scaffold; `NO_LESSONS` where there is no memory. */
+export interface Lessons<Problem> {
+  /** What there is for a step's problems; null: nothing is ever recalled. It belongs into `rollOut`, before anything is awaited there. */
+  recall(step: number, problems: readonly Problem[]): Promise<Recalled | null>
+  /** What a scaffold shows in a step: lessons, where any were recalled, in place of the rubric's criteria or after them. */
+  shown(whole: Shown<Problem>, problems: readonly Problem[], recalled: Recalled | null): Shown<Problem>
+  /** Keeps what a step's rollouts missed, and says what was recalled and kept. */
+  learn(
+    step: number,
+    recalled: Recalled | null,
+    attempts: readonly Attempts<Problem>[],
+  ): Promise<Omit<MetricsRow, 'step'>>
+  state?: RecipeState
+}
+
+export const NO_LESSONS: Lessons<unknown> = {
+  recall: async () => null,
+  shown: whole => whole,
+  learn: async () => ({}),
 }
 
 export interface LessonMemoryOptions<Problem> {
@@ -44,6 +76,8 @@ export interface LessonMemoryOptions<Problem> {
   /** Steps of the run: after the last one the file is written. */
   steps: number
   file: BankFile | null
+  /** Most tokens of a prompt with lessons; absent: they always fit. */
+  room?: number
 }
 
 /** What the bank had for a step's problems, in their order. */
@@ -62,8 +96,8 @@ const stateSchema = z.strictObject({ step: z.int().nonnegative(), bank: z.unknow
 
 const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 
-/** `recall` belongs into `rollOut`, before anything is awaited there; `learn` into `learn`: it alone changes the state. */
-export class LessonMemory<Problem> implements RecipeState {
+/** A memory of criteria that rollouts missed. `learn` alone changes its state. */
+export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
   readonly #options: LessonMemoryOptions<Problem>
   /** The last step that was learnt from. */
   #step = 0
@@ -105,39 +139,38 @@ export class LessonMemory<Problem> implements RecipeState {
     })
   }
 
-  /**
-   * What a scaffold shows in a step: lessons in place of the rubric's criteria, or after them. Lessons from the last on are left
-   * out where a prompt would have no room.
-   * @param room most tokens of a prompt
-   */
-  scaffold(
-    shown: Shown<Problem>,
-    problems: readonly Problem[],
-    { lessons }: Recalled,
-    room = Number.POSITIVE_INFINITY,
-  ): Shown<Problem> {
-    const { task, settings } = this.#options
+  get state(): RecipeState {
+    return this
+  }
+
+  /** Lessons from the last on are left out where a prompt would have no room. */
+  shown(whole: Shown<Problem>, problems: readonly Problem[], recalled: Recalled | null): Shown<Problem> {
+    if (recalled === null) return whole
+    const { lessons } = recalled
+    const { task, settings, room = Number.POSITIVE_INFINITY } = this.#options
     const known = new Map(problems.map((problem, i) => [task.question(problem), lessons[i]]))
     const criteriaOf = (problem: Problem): readonly Criterion[] => {
       const own = known.get(task.question(problem)) ?? []
       if (settings.show === 'alone') return own
-      const rubric = shown.criteria(problem)
+      const rubric = whole.criteria(problem)
       const texts = new Set(rubric.map(({ text }) => text))
       return [...rubric, ...own.filter(({ text }) => !texts.has(text))]
     }
     return {
-      ...shown,
+      ...whole,
       criteria: criteriaOf,
-      prompt: (problem, own = []) => fitting(shown, problem, own, room),
+      prompt: (problem, own = []) => fitting(whole, problem, own, room),
     }
   }
 
-  /** Keeps what a step's rollouts missed, and says what was recalled and kept. @throws JudgeError and others of the embedder */
+  /** @throws JudgeError and others of the embedder */
   async learn(
     step: number,
-    { retrievals, lessons }: Recalled,
+    recalled: Recalled | null,
     attempts: readonly Attempts<Problem>[],
   ): Promise<Omit<MetricsRow, 'step'>> {
+    if (recalled === null) return {}
+    const { retrievals, lessons } = recalled
     const { bank, file, settings, steps } = this.#options
     const kept = attempts.flatMap(own => this.#lessonFrom(step, own) ?? [])
     bank.used(retrievals)
@@ -198,37 +231,27 @@ const fitting = <Problem>(
   return prompt(problem)
 }
 
-export interface OpenOptions<Problem> {
-  memory: LessonMemorySettings
-  task: LessonTask<Problem>
-  seed: number | string
-  steps: number
-  /** Path of the run's own bank file. */
-  path: string
-  /** Closes a resource when the run ends. */
-  use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
-}
-
 /**
- * The memory that settings name; null where there is none.
+ * The memory that settings name.
+ * @param folder of the model that reads the prompts
  * @throws ConfigError, DataError, CheckpointError for an embedder or a bank file that cannot be used, and for a bank of which
  * nothing can be shown
  */
-export const openLessonMemory = async <Problem>({
-  memory,
-  task,
-  seed,
-  steps,
-  path,
-  use,
-}: OpenOptions<Problem>): Promise<LessonMemory<Problem> | null> => {
-  if (memory.kind === 'none') return null
-  const embedder = await openEmbedder(memory.embedder)
+export const openLessons = async <Problem>(
+  config: LessonConfig,
+  task: LessonTask<Problem>,
+  { run, use }: { run: { dir: string }; use: Session['use'] },
+  folder: string,
+): Promise<Lessons<Problem>> => {
+  const { memory: settings, seed, steps, rollout } = config
+  if (settings.kind === 'none') return NO_LESSONS as Lessons<Problem>
+  const embedder = await openEmbedder(settings.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  const bank = await openBank(memory, embedder)
-  if (memory.file !== undefined) assertShown(bank, task, memory.file)
-  const file = new BankFile(path, { everySteps: memory.writeEverySteps })
-  return new LessonMemory({ settings: memory, bank, task, seed, steps, file })
+  const bank = await openBank(settings, embedder)
+  if (settings.file !== undefined) assertShown(bank, task, settings.file)
+  const file = new BankFile(join(run.dir, LESSONS_FILE), { everySteps: settings.writeEverySteps })
+  const room = positionsOf(folder) - rollout.maxTokens
+  return new LessonMemory({ settings, bank, task, seed, steps, file, room })
 }
 
 const assertShown = <Problem>(bank: RubricBank, task: LessonTask<Problem>, path: string): void => {

@@ -8,8 +8,10 @@ import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
+import { machinePlan } from './feasible.ts'
 import { knownShape, modelPlace } from './known-models.ts'
 import { type PlannedTime, planTime } from './plan-time.ts'
+import type { RunPlan } from './recipe.ts'
 import { remoteModelWords, shapeFolder } from './remote.ts'
 import {
   type EvaluatedWork,
@@ -200,5 +202,64 @@ export const planTraining = (
       memoryBytes: memory || null,
       ...(remote && { remote }),
     },
+  }
+}
+
+/** New tokens of a step, at most. */
+export const stepTokens = ({ prompts, samples, maxTokens }: TrainingConfig['rollout']): number =>
+  prompts * samples * maxTokens
+
+/** What a plan says that is its method's own. */
+export interface MethodWords {
+  /** Behind the model that it starts from. */
+  start?: string
+  /** Data, training, rewards, judges. */
+  lines: readonly string[]
+  /** Around the optimiser and its learning rate. */
+  algorithm?: string
+  learning?: string
+  /** Evaluations, and what else follows the optimiser. */
+  evaluation: readonly string[]
+  /** At the end. */
+  next?: readonly string[]
+  json: Record<string, unknown>
+  work?: Partial<StepWork>
+}
+
+/**
+ * The plan of a method that learns from rewards.
+ * @param config with the rollout that memory and time go by
+ * @param fresh the model that a cold start makes
+ */
+export const methodPlan = (
+  config: PlannedConfig,
+  fresh: (shape: ModelShape) => ModelConfig,
+  prompts: PlannedPrompts,
+  words: MethodWords,
+): RunPlan => {
+  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
+    config,
+    fresh,
+    prompts,
+  )
+  const { steps, rollout } = config
+  const machine = machinePlan(config, time, sizes.memoryBytes)
+  const { algorithm = '', learning: further = '' } = words
+  return {
+    lines: [
+      `model        ${start}${words.start ?? ''}`,
+      parameters,
+      ...words.lines,
+      `optimiser    ${algorithm}AdamW, ${further}${learning}`,
+      ...words.evaluation,
+      ...needs,
+      ...machine.lines,
+      ...(words.next ?? []),
+    ],
+    json: {
+      ...{ steps, prompts: rollout.prompts, samples: rollout.samples },
+      ...{ ...work, ...machine.json, ...sizes, ...words.json },
+    },
+    work: { ...stepWork, ...words.work },
   }
 }

@@ -35,6 +35,13 @@ export const shuffledPasses = <Problem>(
   return index => passOf(Math.floor(index / problems.length))[index % problems.length]
 }
 
+/** The problems of a step, from 1. */
+export const problemsIn = <Problem>(
+  step: number,
+  problem: ProblemStream<Problem>,
+  { rollout: { prompts } }: { rollout: { prompts: number } },
+): Problem[] => Array.from({ length: prompts }, (_, i) => problem((step - 1) * prompts + i))
+
 /** Training problems of a task in their order. */
 export const problemsOf = <Problem>(
   { stream, train, label }: Pick<Task<Problem>, 'stream' | 'train' | 'label'>,

@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { writeReference } from '../../policy/tinker/checkpoint.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { RECIPES } from '../index.ts'
+import { decidingHash } from './deciding.ts'
 import { refusals } from './refusals.fixture.ts'
-import { decidingHash } from './session.ts'
 import { existingModel } from './starting-model.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'gradus-remote-'))

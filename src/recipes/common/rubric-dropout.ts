@@ -3,13 +3,14 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import { leftOutCount, leftOutPlaces, leftOutShares, type RubricDropout } from '../../rubric/dropout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import type { LeftOut } from '../../tasks/scored-response.ts'
+import type { LeftOut, ScoredTask } from '../../tasks/scored-response.ts'
+import type { Verdicts } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
 
 /** Where dropout is set in every recipe's configuration. */
 const PATH = 'rubricDropout'
 
-interface DropoutRun {
+export interface DropoutRun {
   rubricDropout?: RubricDropout
   seed: number | string
 }
@@ -43,14 +44,34 @@ export const leftOutOf = (
   return { ids: new Set([...places].map(i => criteria[i].id)), asked: run.rubricDropout.ask === 'all' }
 }
 
-/** What a step left out; nothing where the setting is absent. */
-export const dropoutFigures = (
-  { rubricDropout }: Pick<DropoutRun, 'rubricDropout'>,
-  rubrics: Parameters<typeof leftOutShares>[0],
-): Omit<MetricsRow, 'step'> => {
-  const shares = rubricDropout === undefined ? null : leftOutShares(rubrics)
+/** A task whose scores leave criteria out in each step of training. */
+export const withDropout = <Problem, Said extends Verdicts = Verdicts>(
+  run: DropoutRun,
+  task: ScoredTask<Problem, Said>,
+): ScoredTask<Problem, Said> => {
+  if (run.rubricDropout === undefined) return task
+  const leftOut = (problem: Problem, step: number | undefined) =>
+    step === undefined ? undefined : leftOutOf(run, task.rubric(problem).criteria, step, task.id(problem))
+  return {
+    ...task,
+    grade: items => task.grade(items.map(item => ({ leftOut: leftOut(item.problem, item.step), ...item }))),
+  }
+}
+
+/** Rubrics with the places of what a step left out of them. */
+type PartRubrics = Parameters<typeof leftOutShares>[0]
+
+/** What a step left out. */
+export const leftOutFigures = (rubrics: PartRubrics): Omit<MetricsRow, 'step'> => {
+  const shares = leftOutShares(rubrics)
   return shares ? { leftOut: { ...shares } } : {}
 }
+
+/** The same; nothing where the setting is absent. */
+export const dropoutFigures = (
+  { rubricDropout }: Pick<DropoutRun, 'rubricDropout'>,
+  rubrics: PartRubrics,
+): Omit<MetricsRow, 'step'> => (rubricDropout === undefined ? {} : leftOutFigures(rubrics))
 
 /** For a plan: a line about what is left out; none where nothing is. */
 export const dropoutLines = ({ rubricDropout }: Pick<DropoutRun, 'rubricDropout'>): string[] => {

@@ -1,8 +1,8 @@
 /** @file A task with a rubric a problem as a run trains on it: graded as training grades, and for the truth. */
 
 import type { MetricGroup } from '../../runs/rows.ts'
-import type { ScoredTask } from '../../tasks/scored-response.ts'
-import type { GroupScorer } from './group-reward.ts'
+import { type ScoredResponse, type ScoredTask, scoredReward } from '../../tasks/scored-response.ts'
+import type { RollOutRequest } from '../../train/rollout.ts'
 import type { SecondOpinion } from './second-opinion.ts'
 import type { StartLikelihood } from './start-likelihood.ts'
 import { type WrittenCriterion, wordsById } from './verdict-rows.ts'
@@ -14,6 +14,17 @@ export const untoldWords = <Problem>(
 ): ReadonlyMap<string, WrittenCriterion> =>
   new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id))))
 
+/** How rollouts on a task are graded and paid. */
+export const gradedBy = <Problem>(
+  task: ScoredTask<Problem>,
+): Pick<RollOutRequest<Problem, ScoredResponse>, 'grade' | 'gradeBatch' | 'gradeGroup' | 'reward'> => ({
+  grade: items =>
+    task.grade(items.map(({ problem, rollout: { tokens, key }, step }) => ({ problem, tokens, key, step }))),
+  gradeBatch: task.gradeBatch,
+  gradeGroup: task.gradeGroup,
+  reward: scoredReward,
+})
+
 /** A task with its graders. */
 export interface RubricTask<Problem> {
   /** As training grades: rubrics and verdicts spoilt where an experiment asks for it. */
@@ -24,8 +35,6 @@ export interface RubricTask<Problem> {
   heldOut?: SecondOpinion<Problem>
   /** Training's own judge, whose opinion of the test set evaluations tell beside the truth (`judge.train`). */
   trainingJudge?: ScoredTask<Problem>
-  /** Scores a problem's rollouts together; it is what training pays then. */
-  groups?: GroupScorer<Problem>
   /** Scores by the starting model, to be told of the policy before it has learnt anything; absent where nobody asks. */
   start?: StartLikelihood
   /** What grading took since it was last asked about. */

@@ -43,7 +43,7 @@ export type StepDecay = z.output<typeof stepDecaySchema>
  * Shown share of each of `samples` rollouts of a group before any decay (spec 4.2); a group of one sees everything.
  * @throws ConfigError for more fully scaffolded samples than there are.
  */
-export const groupRatios = (ratio: GroupRatio, samples: number): number[] => {
+export const lambdaGroup = (ratio: GroupRatio, samples: number): number[] => {
   if (ratio.kind === 'binary' && ratio.full > samples)
     throw new ConfigError(
       `scaffold.group.full: expected at most ${samples}, the samples of a group, got ${ratio.full}`,
@@ -76,7 +76,7 @@ const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
 
 /** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */
-export const stepRatio = (decay: StepDecay, step: number, steps: number): number => {
+export const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
   if (steps <= 1) return 1
   const t = progressOf(step, steps)
   switch (decay.kind) {
@@ -90,6 +90,19 @@ export const stepRatio = (decay: StepDecay, step: number, steps: number): number
       return (1 - t) ** decay.exponent
   }
 }
+
+/**
+ * The share that each sample of a group is shown in a step: the group's ladder times the decay (RuscaRL section 3.2).
+ * @throws ConfigError for a group that is not that large
+ */
+export const lambdasIn = (
+  step: number,
+  {
+    scaffold: { group, decay },
+    rollout: { samples },
+    steps,
+  }: { scaffold: { group: GroupRatio; decay: StepDecay }; rollout: { samples: number }; steps: number },
+): number[] => lambdaGroup(group, samples).map(share => share * lambdaStep(decay, step, steps))
 
 /** Criteria that a share shows: halves go to the even count, a share of 1 or more shows all (RuscaRL code; spec 4.2). */
 export const shownCount = (share: number, criteria: number): number =>
@@ -116,13 +129,13 @@ export const scaffoldWork = (
   { steps, samples, criteria }: { steps: number; samples: number; criteria: number },
   tokens: { plain: number; whole: number },
 ): ScaffoldWork => {
-  const ratios = groupRatios(group, samples)
+  const ratios = lambdaGroup(group, samples)
   let [prompts, promptTokens, shown] = [0, 0, 0]
   const counted = Math.max(1, steps)
   const looks = Math.min(counted, MOST_LOOKS)
   for (let look = 0; look < looks; look++) {
     const step = looks === counted ? look + 1 : 1 + Math.floor((look * (counted - 1)) / (looks - 1))
-    const share = stepRatio(decay, step, counted)
+    const share = lambdaStep(decay, step, counted)
     const counts = ratios.map(ratio => shownCount(ratio * share, criteria)).filter(count => count > 0)
     shown += counts.length / samples
     prompts += counts.length

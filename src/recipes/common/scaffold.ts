@@ -2,8 +2,9 @@
 
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
-import { type GroupRatio, groupRatios, type StepDecay, shownCount, stepRatio } from './scaffold-schedule.ts'
+import { shownCount } from './scaffold-schedule.ts'
 
 /**
  * A uniformly random subset of the criteria, in the rubric's order; all of them for a share of 1 (spec 4.2). Criteria worth
@@ -20,13 +21,6 @@ export const selectCriteria = (criteria: readonly Criterion[], share: number, rn
   return criteria.filter(({ points }, i) => chosen.has(i) && points !== 0)
 }
 
-export interface ScaffoldConfig {
-  scaffold: { group: GroupRatio; decay: StepDecay }
-  rollout: { samples: number }
-  steps: number
-  seed: number | string
-}
-
 /** What a problem has to show, and how its prompts look. */
 export interface Shown<Problem> {
   criteria(problem: Problem): readonly Criterion[]
@@ -34,10 +28,17 @@ export interface Shown<Problem> {
   prompt(problem: Problem, hints?: readonly Criterion[]): TokenIds
 }
 
+/** A task's own rubrics. */
+export const ownRubrics = <Problem>(task: Pick<Task<Problem>, 'rubric' | 'prompt'>): Shown<Problem> => ({
+  criteria: problem => task.rubric(problem).criteria,
+  prompt: task.prompt,
+})
+
 /** Which rollouts of a run the prompts are for. */
 export interface ScaffoldPlace {
   /** Begins the names of the random streams: the recipe's name. */
   label: string
+  seed: number | string
   step: number
   /** Further rollouts of the same step. Default 0. */
   round?: number
@@ -46,20 +47,18 @@ export interface ScaffoldPlace {
 /**
  * A prompt for every sample with its own part of its problem's criteria: [problem][sample]. Null when nobody is shown anything,
  * as in groups of one. What is drawn depends on label, seed, step, round and place alone.
- * @throws ConfigError for a group that is not that large
+ * @param lambdas_G the share of the criteria that each sample of a group is shown
  */
 export const scaffoldedPrompts = <Problem>(
-  { scaffold, rollout, steps, seed }: ScaffoldConfig,
+  lambdas_G: readonly number[],
   { criteria, prompt }: Shown<Problem>,
   problems: readonly Problem[],
-  { label, step, round = 0 }: ScaffoldPlace,
+  { label, seed, step, round = 0 }: ScaffoldPlace,
 ): TokenIds[][] | null => {
-  if (rollout.samples === 1) return null
-  const decay = stepRatio(scaffold.decay, step, steps)
-  const shares = groupRatios(scaffold.group, rollout.samples).map(share => share * decay)
+  if (lambdas_G.length === 1) return null
   let anything = false
   const prompts = problems.map((problem, p) =>
-    shares.map((share, g) => {
+    lambdas_G.map((share, g) => {
       const rng = new Rng(`${label} scaffold/${seed}/${step}/${p}/${g}${round > 0 ? `/${round}` : ''}`)
       const shown = selectCriteria(criteria(problem), share, rng)
       anything ||= shown.length > 0

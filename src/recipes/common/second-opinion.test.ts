@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { completeScore } from '../ruscarl/rubrics.ts'
+import { completeScore } from './reward-options.ts'
 import { opinionOn, type SecondOpinion } from './second-opinion.ts'
 
 const [PROBLEMS, SAMPLES] = [16, 8]

@@ -3,7 +3,7 @@
 import type { Groups, Rollout } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
-import type { HeldOut } from '../../train/recipe.ts'
+import type { HeldOut, Recipe } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 
 export interface SecondOpinion<Problem> {
@@ -50,6 +50,22 @@ export const opinionOn = async <Problem>(
   })
   return { scores: scores_P_G.flat(), time: figures?.() }
 }
+
+/** A recipe whose rollouts are told to another grader as well, for the monitors; the recipe as it is where there is none. */
+export const withSecondOpinion = <Problem, Rolled extends { groups: Groups<Answered<Problem>> }>(
+  recipe: Recipe<Rolled>,
+  opinion: SecondOpinion<Problem> | undefined,
+  seed: number | string,
+): Recipe<Rolled> =>
+  opinion === undefined
+    ? recipe
+    : {
+        ...recipe,
+        learn: async (step, rolled) => ({
+          ...(await recipe.learn(step, rolled)),
+          heldOut: opinionOn(opinion, rolled.groups, step, seed),
+        }),
+      }
 
 /**
  * A share of the rollouts, spread evenly over problems and over places in the group: each place is shown another part of the

@@ -8,7 +8,6 @@ import { hasCheckpoints, isRun, latestCheckpoint, readMetrics, readRunInfo } fro
 import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
 import { type RunOptions as NewRun, type ResumePoint, RunFolder } from '../../runs/run-folder.ts'
-import { configHash } from '../../runs/run-state.ts'
 import type { TrackerSettings } from '../../runs/trackers/config.ts'
 import type { EndStatus } from '../../runs/trackers/tracker.ts'
 import {
@@ -17,32 +16,12 @@ import {
   TENSORBOARD_FOLDER,
   TRACKERS_FOLDER,
 } from '../../runs/trackers/trackers.ts'
-import { engineAsPolicy } from '../../train/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
+import { decidingHash, decidingSettings } from './deciding.ts'
 import { acceptableHashes, EXTENDABLE_KEYS, extensionOf, isAtItsEnd } from './extension.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
-
-/** Settings that may change between stop and resume without changing what the steps compute. */
-const FREE_CONFIG_KEYS = ['out', 'policy', 'checkpoint', 'monitors', 'trackers']
-
-/**
- * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
- * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is.
- */
-export const decidingSettings = (config: object): Record<string, unknown> => {
-  const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
-  const kept = Object.fromEntries(Object.entries(settings).filter(([key]) => !FREE_CONFIG_KEYS.includes(key)))
-  const { kind = 'local', model, lora, sampler } = (policy ?? {}) as Record<string, unknown>
-  if (kind === 'local') return kept
-  // An inference server draws other samples than the service would, and its correction weighs them.
-  const sampling = sampler ? { correction: (sampler as Record<string, unknown>).correction } : undefined
-  return { ...kept, policy: { kind, model, lora, ...(sampling && { sampler: sampling }) } }
-}
-
-/** Hash of what must stay the same between stop and resume. */
-export const decidingHash = (config: object): string => configHash(decidingSettings(config), [])
 
 export interface Session {
   run: RunFolder
@@ -50,15 +29,16 @@ export interface Session {
   from: ResumePoint | null
   /** Of a new run that is a fork the checkpoint that it starts from, for the optimiser's state; else null. */
   fork: string | null
+  /** Of all that decides what is computed. */
+  configHash: string
+  /** Tells what is known before the first step, and keeps it among the run's events; nothing where the run goes on. */
+  note(messages: readonly string[]): void
   /** Closes a resource when the run ends, whichever way. */
   use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
 }
 
 export interface SessionOptions extends RunOptions {
   info: NewRun
-  configHash: string
-  /** How `configHash` comes from a configuration, where that is not `decidingHash`. */
-  hashOf?: (config: object) => string
   /** Whether the run may go on before it has a checkpoint of its own: an earlier phase has kept one. */
   mayLackCheckpoint?: (dir: string) => boolean
 }
@@ -73,7 +53,9 @@ export const withRun = async (
   work: (session: Session) => Promise<StepsResult>,
 ): Promise<RunResult> => {
   const { dir, events = {} } = options
-  const { trackers: tracked = [] } = options.info.config as { trackers?: readonly TrackerSettings[] }
+  const config = options.info.config as { trackers?: readonly TrackerSettings[] }
+  const { trackers: tracked = [] } = config
+  const configHash = decidingHash(config)
   checkTrackers(tracked)
   const resume = options.resume === true || (options.resume === 'or-start' && isRun(dir))
   const run = resume ? RunFolder.open(dir) : RunFolder.create(dir, newRun(options))
@@ -88,7 +70,7 @@ export const withRun = async (
   let end: EndStatus = 'failed'
   try {
     const from = resume ? resumePoint(run, options) : null
-    if (from && isAtItsEnd(from, options.info.config as object, options.configHash)) {
+    if (from && isAtItsEnd(from, config, configHash)) {
       events.onMessage?.(
         `${run.dir}: finished already at step ${from.step}; nothing is left to do (--set steps=N takes it further)`,
       )
@@ -98,7 +80,14 @@ export const withRun = async (
     opening = false
     if (tracked.length > 0)
       trackers = new RunTrackers(tracked, run, { tell: events.onWarning ?? events.onMessage })
-    const result = await work({ run, from, fork: from ? null : forkFolder(run.dir), use })
+    const note = (messages: readonly string[]) => {
+      for (const message of from === null ? messages : []) {
+        run.appendEvent({ level: 'info', message })
+        events.onMessage?.(message)
+      }
+    }
+    const fork = from ? null : forkFolder(run.dir)
+    const result = await work({ run, from, fork, configHash, note, use })
     end = result.finished ? 'finished' : 'stopped'
     return resultOf(run, result)
   } catch (error) {
@@ -171,7 +160,7 @@ const changesSince = (
 }
 
 const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | null => {
-  const { configHash: hash, info, mayLackCheckpoint, acceptRows, events } = options
+  const { info, mayLackCheckpoint, acceptRows, events } = options
   if (!hasCheckpoints(run.dir)) {
     if (mayLackCheckpoint?.(run.dir)) {
       const isTheSame =
@@ -186,8 +175,7 @@ const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | nul
     }
   }
   refuseOtherFiles(run, options)
-  const hashes = acceptableHashes(info.config as object, run.info, options.hashOf ?? decidingHash)
-  const point = run.resume([hash, ...hashes], {
+  const point = run.resume(acceptableHashes(info.config as object, run.info), {
     changes: changesSince(run, info.config as object, EXTENDABLE_KEYS),
     acceptRows,
   })

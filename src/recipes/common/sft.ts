@@ -14,11 +14,12 @@ import { readJsonl } from '../../util/jsonl.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import { type Answer, answersTo } from './answers.ts'
+import { decidingHash } from './deciding.ts'
 import { type EvaluationConfig, evaluation } from './evaluation.ts'
 import { shuffledPasses } from './problem-order.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import type { RubricTask } from './rubric-task.ts'
-import { withRun } from './session.ts'
+import { type Session, withRun } from './session.ts'
 import type { SftConfig } from './sft-config.ts'
 import { existingModel } from './starting-model.ts'
 import { runSupervised } from './supervised.ts'
@@ -31,7 +32,6 @@ export interface SftPhase<Problem> {
   sft: SftConfig
   /** What the phase's run is called. */
   recipe: string
-  configHash: string
   task: RubricTask<Problem>
   /** The starting policy. */
   folder: string
@@ -84,21 +84,17 @@ export const selectDemonstrations = <Problem>(
   )
 }
 
-/**
- * Whether a phase has left demonstrations, which cost sampling and perhaps a judge.
- * @param isOwn whether a configuration is that of the run that goes on
- */
-export const hasDemonstrations = (dir: string, isOwn: (config: unknown) => boolean): boolean =>
-  existsSync(join(dir, FILE)) && isOwn(readRunInfo(dir).config)
+/** Whether a phase of the same settings has left demonstrations, which cost sampling and perhaps a judge. */
+export const hasDemonstrations = (dir: string, config: object): boolean =>
+  existsSync(join(dir, FILE)) && decidingHash(readRunInfo(dir).config as object) === decidingHash(config)
 
 /** Demonstrations from the run folder, or written now by the teacher. @throws DataError when none is good enough */
 const demonstrations = async <Problem>(
   phase: SftPhase<Problem>,
   student: Policy,
-  dir: string,
-  tell: (message: string) => void,
+  { run, note }: Pick<Session, 'run' | 'note'>,
 ): Promise<Demonstration[]> => {
-  const path = join(dir, FILE)
+  const path = join(run.dir, FILE)
   const { config, sft, task } = phase
   if (existsSync(path)) return readJsonl(path, row => row as Demonstration)
   const teacher =
@@ -113,7 +109,7 @@ const demonstrations = async <Problem>(
     const rewards = written.flatMap(({ grade }) => rewardOf(grade) ?? [])
     const score = rewards.length > 0 ? mean(rewards).toFixed(3) : 'unknown, because graders failed'
     const message = `${kept.length} demonstrations kept of ${written.length} that the teacher wrote under the whole scaffold, whose mean score was ${score}`
-    tell(message)
+    note([message])
     if (kept.length === 0)
       throw new DataError(
         `sft: expected demonstrations that score ${sft.minScore} or more, got none; ${message}`,
@@ -158,33 +154,24 @@ const drawFrom = <Problem>(
 }
 
 /** The phase in a run folder of its own, from the start or from its checkpoint. */
-export const runSft = <Problem>(
-  phase: SftPhase<Problem>,
-  options: RunOptions,
-  isOwn: (config: unknown) => boolean,
-): Promise<RunResult> => {
-  const { config, sft, recipe, configHash, task, folder } = phase
+export const runSft = <Problem>(phase: SftPhase<Problem>, options: RunOptions): Promise<RunResult> => {
+  const { config, sft, recipe, task, folder } = phase
   const { events = {} } = options
   const { seed } = config
   const info = { config, recipe, model: folder, seed, steps: sft.steps, primarySet: mainTest(task.truth)[0] }
-  const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, isOwn)
-  return withRun({ ...options, info, configHash, mayLackCheckpoint }, async ({ run, from, use }) => {
+  const mayLackCheckpoint = (dir: string) => hasDemonstrations(dir, config)
+  return withRun({ ...options, info, mayLackCheckpoint }, async ({ use, ...session }) => {
     const lora = config.model.lora ?? undefined
     const policy = await use(openPolicy(inTurns(config), { folder, lora, seed }))
-    const tell = (message: string) => {
-      run.appendEvent({ level: 'info', message })
-      events.onMessage?.(message)
-    }
-    const rows = await demonstrations(phase, policy, run.dir, tell)
+    const rows = await demonstrations(phase, policy, session)
     const { checkpoint, monitors } = config
     return runSupervised(
-      { run, from, fork: null },
+      { ...session, fork: null },
       {
         name: 'supervised on scaffolded demonstrations',
         policy,
         draw: drawFrom(rows, phase),
         evaluate: evaluation(config, policy, task),
-        configHash,
         config: { ...sft, checkpoint, monitors, maxMinutes: null, evaluation: { every: 0 } },
       },
       events,

@@ -16,7 +16,6 @@ export interface SupervisedPhase {
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
   /** Whether the model is worth a test before the first step, as fresh weights are not. Default true; without steps it is in any case. */
   testsStart?: boolean
-  configHash: string
   config: SupervisedSettings &
     Pick<StepsSettings, 'maxMinutes' | 'monitors'> & {
       checkpoint: { every: number; keepLast: number }
@@ -39,8 +38,8 @@ export const lossesBefore = (done: number, rows: readonly Pick<MetricsRow, 'step
  * tested in full and saved.
  */
 export const runSupervised = async (
-  { run, from, fork }: Pick<Session, 'run' | 'from' | 'fork'>,
-  { name, policy, draw, evaluate, testsStart = true, configHash, config }: SupervisedPhase,
+  { run, from, fork, configHash }: Pick<Session, 'run' | 'from' | 'fork' | 'configHash'>,
+  { name, policy, draw, evaluate, testsStart = true, config }: SupervisedPhase,
   events: RunEvents = {},
 ): Promise<StepsResult> => {
   const saved = from?.dir ?? fork

@@ -7,7 +7,7 @@ import { RunFolder } from '../../runs/run-folder.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { ruscarlSchema } from '../ruscarl/config.ts'
-import { loopSettings, reinforce } from './training.ts'
+import { reinforce } from './training.ts'
 
 it('a loss that the policy refuses ends the run before anything is sampled or written', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gradus-refused-'))
@@ -18,14 +18,8 @@ it('a loss that the policy refuses ends the run before anything is sampled or wr
   const noRecipe = () => {
     throw new Error('not to be made')
   }
-  const training = reinforce(
-    { run, from: null, fork: null },
-    policy,
-    config.loss,
-    noRecipe,
-    loopSettings(config, 'hash'),
-    {},
-  )
+  const session = { run, from: null, fork: null, configHash: 'hash' }
+  const training = reinforce(session, policy, config, noRecipe)
   await expect(training).rejects.toThrow(ConfigError)
   await expect(training).rejects.toThrow('loss.value: expected null with this policy; take the term out')
   expect(policy.calls).toEqual([])

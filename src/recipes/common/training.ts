@@ -7,13 +7,14 @@ import { correctionOf } from '../../policy/tinker/settings.ts'
 import { assertComputable } from '../../policy/update.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
-import type { GroupedDatum } from '../../rl/rollout.ts'
+import type { GroupedDatum, RatioMode } from '../../rl/rollout.ts'
 import type { modelSchema, reinforcementShape } from '../../train/config.ts'
 import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
 import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { type Critic, withCriticLoss } from './critic.ts'
 import type { RunEvents } from './recipe.ts'
 import type { Session } from './session.ts'
 
@@ -24,6 +25,8 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
   loss: LossSpec
   evaluation: { every: number }
   pipeline?: Pipeline
+  critic?: Critic | null
+  ratio?: RatioMode
 }
 
 /**
@@ -44,26 +47,22 @@ export const assertSamplerIsUsed = ({
     )
 }
 
-/** The settings of the loop. */
-export const loopSettings = (
-  config: TrainingConfig,
-  hash: string,
-  monitors: MonitorSettings | null = config.monitors,
-): LoopSettings => {
-  const { learningRate, ...optimizer } = config.optimizer
+/** Where ratios start from another prompt on purpose, their gap is no mismatch. */
+const monitorsOf = ({ monitors, ratio }: TrainingConfig): MonitorSettings | null =>
+  monitors && ratio === 'true-is' ? { ...monitors, samplerMismatch: null } : monitors
+
+const loopSettings = (config: TrainingConfig, configHash: string): LoopSettings => {
+  const { optimizer: settings, evaluation, checkpoint, critic, policy } = config
+  const { learningRate, ...optimizer } = settings
+  const { steps, seed, pipeline, maxMinutes } = config
   return {
-    steps: config.steps,
-    seed: config.seed,
-    optimizer,
-    learningRate,
-    pipeline: config.pipeline,
-    evalEvery: config.evaluation.every,
-    checkpointEvery: config.checkpoint.every,
-    keepCheckpoints: config.checkpoint.keepLast,
-    maxMinutes: config.maxMinutes,
-    configHash: hash,
-    monitors,
-    correction: isRemote(config.policy) ? correctionOf(config.policy) : null,
+    ...{ steps, seed, optimizer, learningRate, pipeline, maxMinutes, configHash },
+    ...(critic?.learningRate && { valueLearningRate: critic.learningRate }),
+    evalEvery: evaluation.every,
+    checkpointEvery: checkpoint.every,
+    keepCheckpoints: checkpoint.keepLast,
+    monitors: monitorsOf(config),
+    correction: isRemote(policy) ? correctionOf(policy) : null,
   }
 }
 
@@ -94,21 +93,20 @@ export const phaseOf = (
  * @param recipeFor makes the recipe while the policy still is that model
  */
 export const reinforce = async <Rolled>(
-  { run, from, fork }: Pick<Session, 'run' | 'from' | 'fork'>,
+  { run, from, fork, configHash }: Pick<Session, 'run' | 'from' | 'fork' | 'configHash'>,
   policy: Policy,
-  loss: LossSpec,
+  config: TrainingConfig,
   recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,
-  settings: LoopSettings,
-  events: RunEvents,
+  events: RunEvents = {},
 ): Promise<StepsResult> => {
+  const loss = config.critic === undefined ? config.loss : withCriticLoss(config.loss, config.critic)
   assertComputable(policy, loss)
-  const { kl } = loss
-  if (kl.kind !== 'none' && kl.coef > 0) await policy.freezeReference()
+  if (loss.kl.kind !== 'none' && loss.kl.coef > 0) await policy.freezeReference()
   const recipe = await recipeFor()
   const saved = from?.dir ?? fork
   if (saved !== null) await policy.load(saved)
-  events.onPhase?.({ name: 'reinforcement', steps: settings.steps, done: from?.step ?? 0 })
+  events.onPhase?.({ name: 'reinforcement', steps: config.steps, done: from?.step ?? 0 })
   const { train } = await import('../../train/loop.ts')
-  const trainedMs = trainedMsOf(from?.state.recipe)
-  return train(policy, recipe, run, { ...settings, trainedMs }, from?.step ?? 0, events)
+  const settings = { ...loopSettings(config, configHash), trainedMs: trainedMsOf(from?.state.recipe) }
+  return train(policy, recipe, run, settings, from?.step ?? 0, events)
 }

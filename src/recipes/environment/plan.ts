@@ -4,9 +4,8 @@ import { judgedCount } from '../../grade/rubric-grader.ts'
 import { conversationFigures } from '../../tasks/conversation/figures.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { mostTurns } from '../../tasks/research/index.ts'
-import { machinePlan } from '../common/feasible.ts'
 import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
-import { planTraining } from '../common/plan.ts'
+import { methodPlan } from '../common/plan.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shapeFolder } from '../common/remote.ts'
@@ -89,9 +88,6 @@ export const planEnvironment = (config: EnvironmentConfig): RunPlan => {
     ...{ name: 'policy', groups: rollout.prompts, samples: rollout.samples },
     ...{ promptTokens, newTokens: tokens, turns },
   }
-  const training = planTraining(planned, NO_COLD_START, {
-    ...{ tokens: promptTokens, longest: promptTokens, together: rollout.prompts, roles: [role] },
-  })
   const judged = {
     ...planned,
     evaluation: { ...config.evaluation, scaffolded: false },
@@ -99,23 +95,16 @@ export const planEnvironment = (config: EnvironmentConfig): RunPlan => {
   }
   const judge = judgePlan(judged, episodes)
   const heldOut = heldOutJudgePlan(judged, episodes)
-  const machine = machinePlan(config, training.time, training.sizes.memoryBytes)
-  return {
+  const prompts = { tokens: promptTokens, longest: promptTokens, together: rollout.prompts, roles: [role] }
+  return methodPlan(planned, NO_COLD_START, prompts, {
     lines: [
-      `model        ${training.start}`,
-      training.parameters,
       ...episodes.lines,
       `reward       ${reward.environment} x environment (${reward.of}) + ${reward.rubric} x rubric`,
       ...(judge === null ? [] : judgeLines(judge, heldOut)),
       `training     ${steps} steps of ${rollout.prompts} problems x ${rollout.samples} episodes, at most ${tokens} tokens each`,
-      `optimiser    AdamW, ${training.learning}`,
-      ...training.needs,
-      ...machine.lines,
     ],
-    json: {
-      ...{ steps, ...training.work, ...machine.json, ...training.sizes },
-      ...{ judge, heldOutJudge: heldOut, model: shapeFolder(config) },
-    },
-    work: { ...training.stepWork, judges: judgeCallsOf(judged, episodes, 'policy') },
-  }
+    evaluation: [],
+    json: { judge, heldOutJudge: heldOut, model: shapeFolder(config) },
+    work: { judges: judgeCallsOf(judged, episodes, 'policy') },
+  })
 }

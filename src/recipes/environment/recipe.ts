@@ -22,7 +22,7 @@ import { type Io, StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { scoresOf } from '../common/item-scores.ts'
-import { problemsOf } from '../common/problem-order.ts'
+import { problemsIn, problemsOf } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { refuseUndecided } from '../common/undecided.ts'
@@ -33,8 +33,6 @@ import { type EpisodeGrade, episodeReward, ownReward } from './rewards.ts'
 export interface EnvironmentParts<Problem> {
   policy: Policy
   task: ActedTask<Problem>
-  /** What judging took since it was last asked. */
-  figures?(): NonNullable<MetricsRow['time']>
 }
 
 /** A task that is acted in, scored. */
@@ -44,7 +42,7 @@ type Episode<Problem> = Graded<Problem, EpisodeGrade>
 
 export const environmentRecipe = <Problem>(
   config: EnvironmentConfig,
-  { policy, task, figures }: EnvironmentParts<Problem>,
+  { policy, task }: EnvironmentParts<Problem>,
 ): Recipe<Episode<Problem>[][]> => {
   const { rollout, reward } = config
   const { environment, limits, stopStrings, outcome } = task.world
@@ -75,9 +73,7 @@ export const environmentRecipe = <Problem>(
 
   return {
     rollOut(step, io) {
-      const from = (step - 1) * rollout.prompts
-      const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(from + i))
-      return act(io, problems, rollout.samples, rollout.temperature, true)
+      return act(io, problemsIn(step, problem, config), rollout.samples, rollout.temperature, true)
     },
 
     async learn(step, groups) {
@@ -85,14 +81,12 @@ export const environmentRecipe = <Problem>(
         grpoAdvantages(known, config.advantage),
       )
       const credited = creditRollouts(groups, advantages_P_G)
-      const time = figures?.()
       return {
         phases: [phaseOf(config, datumsOf(credited, config))],
         metrics: {
           ...rewardFigures(groups),
           ...episodeFigures(groups.flat(), reward.of),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
-          ...(time && { time }),
         },
         rollouts: learntFrom(credited, item => ({
           ...rolloutRow(step, item, tokens => task.show(tokens)),

@@ -1,31 +1,18 @@
 /** @file Runs the environment recipe: model, world, graders and run folder put together, from the start or from a checkpoint. */
 
-import { openPolicy } from '../../policy/open.ts'
 import type { MetricGroup, RewardedRubric } from '../../runs/rows.ts'
 import { sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import { judgeIdentity } from '../common/judge-identity.ts'
 import { openJudging } from '../common/judging.ts'
+import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { modelName } from '../common/remote.ts'
 import { rewardedRubric } from '../common/rewarded-rubric.ts'
-import { decidingHash, type Session, withRun } from '../common/session.ts'
-import { loopSettings, reinforce } from '../common/training.ts'
 import { checkEnvironment, type EnvironmentRunParts } from './check.ts'
 import type { EnvironmentConfig } from './config.ts'
 import { openEnvTask } from './openenv-task.ts'
 import { environmentRecipe } from './recipe.ts'
 import { toolsTask } from './tools-task.ts'
-
-/** What must stay the same between stop and resume: of server and judge who they are, not where they run. */
-const runHash = ({ judge, task, ...config }: EnvironmentConfig): string => {
-  const decisive =
-    task.kind === 'openenv'
-      ? { ...task, url: '', headers: {}, connectTimeoutMs: 0, timeoutMs: 0, attempts: 0 }
-      : task
-  return decidingHash({ ...config, task: decisive, judge: judge && judgeIdentity(judge) })
-}
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runEnvironment = async (
@@ -33,32 +20,22 @@ export const runEnvironment = async (
   options: RunOptions,
   parts: EnvironmentRunParts = {},
 ): Promise<RunResult> => {
-  const folder = checkEnvironment(config, 'run', parts)!
-  const { recipe, seed, steps, task } = config
-  const session = {
-    ...options,
+  const { task, judge } = config
+  return runMethod(config, options, {
+    start: checkEnvironment(config, 'run', parts),
+    coldStart: null,
     info: {
-      ...{ config, recipe, model: modelName(config), seed, steps },
       primarySet: task.kind === 'openenv' ? 'unseen seeds' : 'held-out rows',
       rewardFormula: formulaOf(config),
       ...rubricInfo(config),
     },
-    configHash: runHash(config),
-    hashOf: (other: object) => runHash(other as EnvironmentConfig),
-  }
-  return withRun(session, async open => {
-    const { grader, figures } = await open.use(Promise.resolve(openJudging(config.judge)))
-    const asked = config.judge ? figures : undefined
-    return task.kind === 'openenv'
-      ? learn(config, open, folder, await open.use(openEnvTask(config, task, folder, grader)), options, asked)
-      : learn(
-          config,
-          open,
-          folder,
-          await open.use(toolsTask(task, folder, grader, parts.tools)),
-          options,
-          asked,
-        )
+    async learn(run) {
+      const { grader, figures } = await run.use(Promise.resolve(openJudging(judge)))
+      const asked = judge ? figures : undefined
+      return task.kind === 'openenv'
+        ? learn(config, run, await run.use(openEnvTask(config, task, run.folder, grader)), asked)
+        : learn(config, run, await run.use(toolsTask(task, run.folder, grader, parts.tools)), asked)
+    },
   })
 }
 
@@ -81,19 +58,12 @@ const formulaOf = ({ reward: { environment, rubric, of }, task }: EnvironmentCon
 
 const learn = async <Problem>(
   config: EnvironmentConfig,
-  { run, from, fork, use }: Session,
-  folder: string,
+  run: MethodRun,
   task: TaskWith<Problem, 'world'>,
-  { events = {} }: RunOptions,
   figures?: () => MetricGroup,
 ) => {
-  const { model, seed, loss } = config
-  for (const message of task.notes) {
-    run.appendEvent({ level: 'info', message })
-    events.onMessage?.(message)
-  }
-  const policy = await use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
+  run.note(task.notes)
+  const policy = await run.openPolicy()
   const acted = { ...scored(task), world: task.world }
-  const recipe = () => environmentRecipe(config, { policy, task: acted, figures })
-  return reinforce({ run, from, fork }, policy, loss, recipe, loopSettings(config, runHash(config)), events)
+  return run.train(policy, () => environmentRecipe(config, { policy, task: acted }), figures)
 }

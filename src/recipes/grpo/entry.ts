@@ -23,9 +23,7 @@ export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
     plan: config => planRuscarl(asRuscarl(config)),
     run: async (config, options) => {
       const { runRuscarl } = await import('../ruscarl/run.ts')
-      return runRuscarl(asRuscarl(config), options, {
-        written: { config, asRuscarl: other => asRuscarl(other as GrpoConfig) },
-      })
+      return runRuscarl(asRuscarl(config), options, { written: config })
     },
   },
   conversationDataFiles,

@@ -5,7 +5,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { Rng } from '../../util/rng.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { checkLearnedVerifier, verifierModel } from './check.ts'
 import type { LearnedVerifierConfig } from './config.ts'
@@ -112,24 +112,19 @@ export const runLearnedVerifier = async (
   options: RunOptions,
 ): Promise<RunResult> => {
   const data = checkLearnedVerifier(config, 'run')!
-  const hash = decidingHash(config)
   const { source, reader } = verifierModel(config, data.train)
   const { events = {} } = options
-  return withRun(
-    { ...options, info: runInfo(config, data), configHash: hash },
-    async ({ run, from, fork, use }) => {
-      const policy = await use(openPolicy(config.policy, source))
-      const verifier = new LearnedVerifier(policy, reader)
-      const heldOut = new Rng('held-out rows').shuffle(data.heldOut).slice(0, config.evaluation.rows)
-      const phase = {
-        name: 'verifier',
-        policy,
-        draw: demonstrationsOf(config, reader, data.train),
-        evaluate: async (step: number) => [await evaluate(verifier, heldOut, step)],
-        configHash: hash,
-        config,
-      }
-      return runSupervised({ run, from, fork }, phase, events)
-    },
-  )
+  return withRun({ ...options, info: runInfo(config, data) }, async ({ use, ...session }) => {
+    const policy = await use(openPolicy(config.policy, source))
+    const verifier = new LearnedVerifier(policy, reader)
+    const heldOut = new Rng('held-out rows').shuffle(data.heldOut).slice(0, config.evaluation.rows)
+    const phase = {
+      name: 'verifier',
+      policy,
+      draw: demonstrationsOf(config, reader, data.train),
+      evaluate: async (step: number) => [await evaluate(verifier, heldOut, step)],
+      config,
+    }
+    return runSupervised(session, phase, events)
+  })
 }

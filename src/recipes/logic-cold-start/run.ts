@@ -7,7 +7,7 @@ import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { logicTask } from '../../tasks/logic/task.ts'
 import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { CRITERION_NAMES, type EvaluationParts, evaluateSets, type TestSet } from '../logic/evaluate.ts'
 import { checkLogicColdStart, testSet, testSets } from './check.ts'
@@ -16,28 +16,23 @@ import type { ColdStartPhase } from './config.ts'
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runLogicColdStart = async (config: ColdStartPhase, options: RunOptions): Promise<RunResult> => {
   const { source, draw, vocabulary } = checkLogicColdStart(config)
-  const hash = decidingHash(config)
   const { events = {} } = options
-  return withRun(
-    { ...options, info: runInfo(config), configHash: hash },
-    async ({ run, from, fork, use }) => {
-      const [policy, solver] = await Promise.all([
-        use(openPolicy(config.policy, source)),
-        use(LogicSolver.start({ backend: 'ground' })),
-      ])
-      const parts = { policy, task: logicTask(miniatureFormat(vocabulary), solver, { truth: 'only' }) }
-      const phase = {
-        name: 'supervised',
-        policy,
-        draw,
-        evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
-        testsStart: config.start !== null,
-        configHash: hash,
-        config,
-      }
-      return runSupervised({ run, from, fork }, phase, events)
-    },
-  )
+  return withRun({ ...options, info: runInfo(config) }, async ({ use, ...session }) => {
+    const [policy, solver] = await Promise.all([
+      use(openPolicy(config.policy, source)),
+      use(LogicSolver.start({ backend: 'ground' })),
+    ])
+    const parts = { policy, task: logicTask(miniatureFormat(vocabulary), solver, { truth: 'only' }) }
+    const phase = {
+      name: 'supervised',
+      policy,
+      draw,
+      evaluate: (step: number, last: boolean) => evaluateHops(config, parts, step, last),
+      testsStart: config.start !== null,
+      config,
+    }
+    return runSupervised(session, phase, events)
+  })
 }
 
 const runInfo = (config: ColdStartPhase) => {

@@ -12,7 +12,7 @@ import {
   logicThinkingTask,
 } from '../../tasks/logic/thinking/index.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { type LabelSource, writeLabels } from '../reasoning/labels.ts'
 import { checkLogicRubricStart } from './check.ts'
@@ -34,7 +34,6 @@ export const runLogicRubricStart = async (
   options: RunOptions,
 ): Promise<RunResult> => {
   const start = checkLogicRubricStart(config, 'run')!
-  const configHash = decidingHash(config)
   const { events = {} } = options
   const info = {
     config,
@@ -44,12 +43,12 @@ export const runLogicRubricStart = async (
     steps: config.steps,
     primarySet: 'unseen',
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  return withRun({ ...options, info }, async ({ use, ...session }) => {
     const problem = logicProblems(config.problems, `rubric start/${config.seed}`)
-    const responses = await startResponses(join(run.dir, RESPONSES), config, problem, () =>
+    const responses = await startResponses(join(session.run.dir, RESPONSES), config, problem, () =>
       openPolicy(config.policy, { folder: start, seed: config.seed }),
     )
-    const grown = join(run.dir, GROWN)
+    const grown = join(session.run.dir, GROWN)
     if (!existsSync(grown)) growCheckpoint(start, grown, vocabulary(config), config.seed)
     const policy = await use(openPolicy(config.policy, { folder: grown, seed: config.seed }))
     const labelled = { count: config.labels, maxTokens: config.evaluation.maxTokens, seed: config.seed }
@@ -59,14 +58,13 @@ export const runLogicRubricStart = async (
       draw: logicDemonstrations(config, responses, problem),
       evaluate: async (step: number, last: boolean) => {
         if (last && config.labels > 0)
-          await writeLabels(join(run.dir, LABELS), policy, labelSource(config), labelled)
+          await writeLabels(join(session.run.dir, LABELS), policy, labelSource(config), labelled)
         return evaluateLogicRoles(policy, config, step)
       },
       testsStart: false,
-      configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
 }
 

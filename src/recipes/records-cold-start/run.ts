@@ -2,7 +2,7 @@
 
 import { openPolicy } from '../../policy/open.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
 import { checkRecordsColdStart } from './check.ts'
 import type { RecordsPhase } from './config.ts'
@@ -12,7 +12,6 @@ import { evaluateRecords } from './evaluate.ts'
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRecordsColdStart = async (config: RecordsPhase, options: RunOptions): Promise<RunResult> => {
   const source = checkRecordsColdStart(config)
-  const configHash = decidingHash(config)
   const { events = {} } = options
   const { hiddenSize, layers, heads } = config.model.shape
   const info = {
@@ -23,7 +22,7 @@ export const runRecordsColdStart = async (config: RecordsPhase, options: RunOpti
     steps: config.steps,
     primarySet: 'unseen',
   }
-  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
+  return withRun({ ...options, info }, async ({ use, ...session }) => {
     const policy = await use(openPolicy(config.policy, source))
     const phase = {
       name: 'supervised',
@@ -31,9 +30,8 @@ export const runRecordsColdStart = async (config: RecordsPhase, options: RunOpti
       draw: demonstrations(config),
       evaluate: (step: number) => evaluateRecords(policy, config, step),
       testsStart: false,
-      configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
 }

@@ -15,7 +15,7 @@ import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
-import { groupRatios } from '../common/scaffold-schedule.ts'
+import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RitConfig, ritSchema } from './config.ts'
@@ -203,7 +203,7 @@ const checkCredit = ({ critic, normalise, advantage, rollout: { samples } }: Rit
 
 const checkScaffold = ({ scaffold, rollout, ratio, memory }: RitConfig): void => {
   checkLessonMemory(memory, { scaffold, samples: rollout.samples })
-  if (scaffold !== null) groupRatios(scaffold.group, rollout.samples)
+  if (scaffold !== null) lambdaGroup(scaffold.group, rollout.samples)
   else if (ratio !== 'plain')
     refuse(
       'ratio',

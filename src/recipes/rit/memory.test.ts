@@ -63,9 +63,9 @@ const RESPONSES = ['so </think> 10', 'so </think> 3', 'so </think> 3', 'good </t
 const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
   const { memory: settings } = config
   const task = kit(hinted)
-  const memory =
+  const lessons =
     settings.kind === 'none'
-      ? null
+      ? undefined
       : new LessonMemory<number>({
           ...{
             settings,
@@ -77,7 +77,7 @@ const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
           task: { question: own => task.task.question(own) },
         })
   const recipe = rit(config, {
-    ...{ policy: {} as Policy, problem: () => 7, kit: task, rubricOf: () => THINKING, memory },
+    ...{ policy: {} as Policy, problem: () => 7, kit: task, rubricOf: () => THINKING, lessons },
     evaluate: async () => [],
   })
   const step = async (number: number) => {

@@ -4,15 +4,14 @@ import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { questionFileWords } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
-import { machinePlan } from '../common/feasible.ts'
 import { memoryLine } from '../common/lessons-config.ts'
-import { planTraining } from '../common/plan.ts'
+import { methodPlan, stepTokens } from '../common/plan.ts'
 import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { evaluatedSamples } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { tokensOf } from '../common/step-work.ts'
+import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { freshShape, type TaskFigures, taskFigures } from './tasks.ts'
@@ -85,7 +84,9 @@ export const planRit = (config: RitConfig): RunPlan => {
   const data = taskFigures(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
-  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
+  const tokensPerStep = stepTokens(rollout)
+  const updates = config.minibatches * config.epochs
+  return methodPlan(
     config,
     freshShape(config),
     {
@@ -95,58 +96,40 @@ export const planRit = (config: RitConfig): RunPlan => {
       critic: critic !== null,
       scorings: Number(scaffold != null && config.ratio === 'plain'),
     },
+    {
+      lines: [
+        `data         ${dataWords(config)}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
+        `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
+        `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
+        `reward       ${rewardWords(config)}`,
+        ...dropoutLines(config),
+        ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
+        ...memoryLine(config.memory),
+        ...judging.lines,
+      ],
+      algorithm: critic === null ? 'GRPO, ' : 'PPO with a critic, ',
+      learning: `${updates === 1 ? '1 update' : `${updates} updates`} a step, `,
+      evaluation: [evaluationLine(config, { test, noun: 'problems' })],
+      json: { judge: judging.json },
+      work: { judges: judging.json === null ? [] : [judgeCall(config, data, judging.json.callsPerStep)] },
+    },
   )
-  const { tokensPerStep } = work
-  const updates = config.minibatches * config.epochs
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  return {
-    lines: [
-      `model        ${start}`,
-      parameters,
-      `data         ${dataWords(config)}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
-      `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-      `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
-      `reward       ${rewardWords(config)}`,
-      ...dropoutLines(config),
-      ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
-      ...memoryLine(config.memory),
-      ...judging.lines,
-      `optimiser    ${critic === null ? 'GRPO' : 'PPO with a critic'}, AdamW, ${updates === 1 ? '1 update' : `${updates} updates`} a step, ${learning}`,
-      evaluationLine(config, { test, noun: 'problems' }),
-      ...needs,
-      ...machine.lines,
-    ],
-    json: {
-      steps,
-      prompts: rollout.prompts,
-      samples: rollout.samples,
-      ...work,
-      ...machine.json,
-      judge: judging.json,
-      ...sizes,
-    },
-    work: {
-      ...stepWork,
-      judges:
-        judging.json === null
-          ? []
-          : [
-              {
-                name: 'judge',
-                callsPerStep: judging.json.callsPerStep,
-                // The rubric of thinking is the same in every call.
-                instructionTokens: tokensOf(JUDGE_CHARACTERS),
-                ownTokens: 0,
-                sharedTokens: tokensOf(data.questionCharacters),
-                // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
-                shown: {
-                  role: 'policy',
-                  samples: (rollout.prompts * rollout.samples) / judging.json.callsPerStep,
-                },
-                callsPerShown: 1,
-                completionTokens: COMPLETION_TOKENS,
-              },
-            ],
-    },
-  }
 }
+
+/** Of the language model that judges, as a fleet sees it. */
+const judgeCall = (
+  { rollout }: RitConfig,
+  { questionCharacters }: TaskFigures,
+  callsPerStep: number,
+): JudgeCalls => ({
+  name: 'judge',
+  callsPerStep,
+  // The rubric of thinking is the same in every call.
+  instructionTokens: tokensOf(JUDGE_CHARACTERS),
+  ownTokens: 0,
+  sharedTokens: tokensOf(questionCharacters),
+  // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
+  shown: { role: 'policy', samples: (rollout.prompts * rollout.samples) / callsPerStep },
+  callsPerShown: 1,
+  completionTokens: COMPLETION_TOKENS,
+})

@@ -29,15 +29,16 @@ const textOf = (tokens: ArrayLike<number>) => Array.from(tokens, token => WORDS[
 
 class WordVerifier implements ThinkingVerifier<number> {
   readonly asked: VerifierItem<number>[] = []
-  failing = false
+  /** Whether nothing usable is said of an item. */
+  fails: (i: number) => boolean = () => false
 
   async verify(items: readonly VerifierItem<number>[]): Promise<Verdict[][]> {
     this.asked.push(...items)
-    return items.map(({ response, rubric, problem }) =>
+    return items.map(({ response, rubric, problem }, i) =>
       rubric.criteria.map(({ id }) => ({
         criterionId: id,
         // Thinking about problem 1 is good where it says "so": another problem has other good thinking.
-        met: this.failing
+        met: this.fails(i)
           ? null
           : response.thinking.split(' ').includes(problem === 1 && id === 'good' ? 'so' : id),
         source: 'llm',
@@ -166,13 +167,16 @@ describe('the reward', () => {
 
   it('is unknown where nobody could judge thinking, unless that counts as unmet', async () => {
     const verifier = new WordVerifier()
-    verifier.failing = true
-    await expect(learnt(FOUR, {}, { verifier })).rejects.toThrow(
-      'judge: expected verdicts on 4 rollouts, got none',
-    )
-    const unmet = await learnt(FOUR, { fusion: { alpha: 1, nulls: 'as-false' } }, { verifier })
-    expect(rewardsOf(unmet)).toEqual([0, 0, 0, 0])
-    expect(unmet.lesson.metrics.judgeNullRate).toBe(1)
+    const asFalse = { fusion: { alpha: 1, nulls: 'as-false' } }
+    verifier.fails = () => true
+    for (const more of [{}, asFalse])
+      await expect(learnt(FOUR, more, { verifier })).rejects.toThrow(
+        'judge: expected verdicts on 4 rollouts, got none',
+      )
+    verifier.fails = i => i > 0
+    expect(rewardsOf(await learnt(FOUR, {}, { verifier }))).toEqual([0.75, null, null, null])
+    const unmet = await learnt(FOUR, asFalse, { verifier })
+    expect(rewardsOf(unmet)).toEqual([0.5, 0, 0, 0])
   })
 })
 

@@ -6,8 +6,10 @@ import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { LeftOut, ResponseItem, ScoredResponse } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
+import type { RollOutRequest } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
+import { leftOutOf } from '../common/rubric-dropout.ts'
 import type { RitConfig } from './config.ts'
 import type { RitTask } from './task.ts'
 
@@ -69,6 +71,43 @@ export const verifyThinking = async <Problem>(
       source: 'rule',
     }))
   })
+}
+
+/** How rollouts are graded in training: thinking and answer of each one, and the thinking of a group where it is compared. */
+export const thoughtGrader = <Problem>(
+  config: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed' | 'rubricDropout'>,
+  kit: RitTask<Problem>,
+  rubricOf: (problem: Problem) => Rubric,
+): Pick<RollOutRequest<Problem, RitGrade>, 'grade' | 'gradeBatch' | 'gradeGroup'> => {
+  const { task, groupThinking } = kit
+  const leftOutIn = (step: number) => (problem: Problem) =>
+    leftOutOf(config, rubricOf(problem).criteria, step, task.id(problem))
+  return {
+    gradeBatch: task.gradeBatch,
+    grade: async ([first, ...others]) =>
+      first === undefined
+        ? []
+        : gradeThoughts(
+            config,
+            kit,
+            rubricOf,
+            [first, ...others].map(({ problem, rollout: { tokens, key } }) => ({ problem, tokens, key })),
+            leftOutIn(first.step),
+          ),
+    ...(config.thinkingBy === 'group' &&
+      groupThinking && {
+        async gradeGroup(problem, rollouts, step) {
+          const ids = leftOutIn(step)(problem)?.ids
+          const thoughts = rollouts.map(({ tokens, key }) => ({
+            key,
+            thinking: task.thinking.read(tokens).thinking,
+          }))
+          const rubric = withoutCriteria(rubricOf(problem), ids ?? new Set())
+          const scored = await scoreThinkingTogether(config, groupThinking, problem, thoughts, rubric)
+          return scored.map(own => ({ ...own, ...(ids && { leftOut: ids }) }))
+        },
+      }),
+  }
 }
 
 /** Grades thinking and answers of finished rollouts, as training sees them. */

@@ -5,7 +5,7 @@ import { refusedLoss } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
-import { groupRatios } from '../common/scaffold-schedule.ts'
+import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 
@@ -148,7 +148,7 @@ const checkScaffold = ({ scaffold, ratio, rollout, task }: RlcerConfig): void =>
   if (scaffold === null && ratio !== 'plain')
     refuse(`ratio: expected "plain" without a scaffold, got "${ratio}"`, 'leave ratio out, or set scaffold')
   if (scaffold === null) return
-  groupRatios(scaffold.group, rollout.samples)
+  lambdaGroup(scaffold.group, rollout.samples)
   if (task.kind !== 'questions' && task.pool === null)
     refuse(
       'task.pool: expected a number of questions with a scaffold, whose criteria are kept for the next time that a question comes, got null',

@@ -5,12 +5,11 @@ import { questionFigures, questionFileWords } from '../../tasks/questions/index.
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
-import { machinePlan } from '../common/feasible.ts'
-import { planTraining } from '../common/plan.ts'
+import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { tokensOf } from '../common/step-work.ts'
+import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { check } from './check.ts'
 import type { RlcerConfig } from './config.ts'
@@ -135,13 +134,8 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     roles: rubricator.enabled ? [reasoners, rubricators] : [reasoners],
     critic: critic !== null,
   }
-  const planned = planTraining({ ...config, rollout: asked }, arithmeticModelConfig, prompts)
-  const { start, parameters, learning, needs, sizes, stepWork, time } = planned
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  return {
+  return methodPlan({ ...config, rollout: asked }, arithmeticModelConfig, prompts, {
     lines: [
-      `model        ${start}`,
-      parameters,
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${rewardWords(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
@@ -149,33 +143,33 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
       ...judgeLinesOf(config, data, work),
-      `optimiser    AdamW, ${learning}; ${critic === null ? 'baselines by leaving one out' : `critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
+      `credit       ${critic === null ? 'baselines by leaving one out' : `by a critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
+    ],
+    evaluation: [
       evaluationLine(config, {
         noun: 'questions',
         also: evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : '',
       }),
-      ...needs,
-      ...machine.lines,
     ],
-    json: { steps, prompts: rollout.prompts, samples: rollout.samples, ...work, ...machine.json, ...sizes },
-    work: {
-      ...stepWork,
-      judges:
-        verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
-          ? []
-          : [
-              {
-                name: 'verifier',
-                callsPerStep: work.verifierCallsPerStep,
-                instructionTokens: tokensOf(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
-                ownTokens: tokensOf(RUBRIC_CHARACTERS),
-                sharedTokens: tokensOf(data.questionCharacters),
-                shown: { role: 'reasoner', samples: 1 },
-                // Every rubric of a question sees the same response.
-                callsPerShown: rollout.samples,
-                completionTokens: COMPLETION_TOKENS,
-              },
-            ],
-    },
-  }
+    json: work,
+    work: { judges: verifierCalls(config, data, work) },
+  })
 }
+
+/** Of a language model as verifier, as a fleet sees it. */
+const verifierCalls = ({ verifier, rollout }: RlcerConfig, data: PlannedData, work: Work): JudgeCalls[] =>
+  verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
+    ? []
+    : [
+        {
+          name: 'verifier',
+          callsPerStep: work.verifierCallsPerStep,
+          instructionTokens: tokensOf(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
+          ownTokens: tokensOf(RUBRIC_CHARACTERS),
+          sharedTokens: tokensOf(data.questionCharacters),
+          shown: { role: 'reasoner', samples: 1 },
+          // Every rubric of a question sees the same response.
+          callsPerShown: rollout.samples,
+          completionTokens: COMPLETION_TOKENS,
+        },
+      ]

@@ -22,12 +22,12 @@
 import type { Policy } from '../../policy/policy.ts'
 import { overlongPenalty } from '../../rl/penalties.ts'
 import { type Credited, datumsOf } from '../../rl/rollout.ts'
-import type { MetricGroup } from '../../runs/rows.ts'
 import type { LearntRollout, Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
-import type { ProblemStream } from '../common/problem-order.ts'
+import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { dropoutFigures, placesLeftOut } from '../common/rubric-dropout.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
+import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf } from '../common/training.ts'
 import { RubricBank } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
@@ -51,13 +51,11 @@ export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy
   problem: ProblemStream<Problem>
   evaluate: Recipe<unknown>['evaluate']
-  /** What verification took since it was last asked. */
-  figures?(): MetricGroup
 }
 
 export const rlcer = <Problem>(
   config: RlcerConfig,
-  { policy, problem, evaluate, figures, ...parts }: RlcerParts<Problem>,
+  { policy, problem, evaluate, ...parts }: RlcerParts<Problem>,
 ): Recipe<QuestionRollouts<Problem>[]> => {
   const { rollout, scaffold, rubricator } = config
   const { task, positions } = parts
@@ -67,7 +65,7 @@ export const rlcer = <Problem>(
   const shownIn = (step: number, problems: readonly Problem[]) =>
     scaffold &&
     scaffoldedPrompts(
-      { ...config, scaffold },
+      lambdasIn(step, { ...config, scaffold }),
       {
         criteria: own =>
           fittingHints(task, own, bank.criteriaOf(task.id(own)), {
@@ -77,7 +75,7 @@ export const rlcer = <Problem>(
         prompt: task.prompt,
       },
       problems,
-      { label: 'rlcer', step },
+      { label: 'rlcer', seed: config.seed, step },
     )
 
   /** Reward of one response's thinking, by what pays for it. */
@@ -136,8 +134,7 @@ export const rlcer = <Problem>(
 
   return {
     rollOut(step, io) {
-      const first = (step - 1) * rollout.prompts
-      const problems = Array.from({ length: rollout.prompts }, (_, i) => problem(first + i))
+      const problems = problemsIn(step, problem, config)
       return explore(io, config, parts, problems, shownIn(step, problems))
     },
 
@@ -148,7 +145,6 @@ export const rlcer = <Problem>(
       for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.id(own), paying)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
-      const time = figures?.()
       const told = [...credited, ...unknown]
       const rollouts: LearntRollout[] = told.map(item => ({
         ...item,
@@ -167,7 +163,6 @@ export const rlcer = <Problem>(
           ),
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
           ...(scaffold && { bankQuestions: bank.questions }),
-          ...(time && { time }),
         },
         rollouts,
         ...outcomeOpinion(told, config),

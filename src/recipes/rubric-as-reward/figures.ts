@@ -7,14 +7,12 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
-import { dropoutFigures } from '../common/rubric-dropout.ts'
-import type { RubricAsRewardConfig } from './config.ts'
+import { leftOutFigures } from '../common/rubric-dropout.ts'
 import type { LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type Outcome } from './lengths.ts'
 
@@ -44,13 +42,8 @@ export const proved = truth(({ correctAndProved }) => correctAndProved)
 /**
  * Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control.
  * @param rubric what rewards are made of
- * @param leftOut ids of criteria that a problem's rewards did not count
  */
-export const logicFigures = (
-  groups: Groups<LogicRollout>,
-  rubric: Rubric,
-  leftOut: (problem: LogicTaskExample) => ReadonlySet<string> = () => new Set(),
-): Omit<MetricsRow, 'step'> => {
+export const logicFigures = (groups: Groups<LogicRollout>, rubric: Rubric): Omit<MetricsRow, 'step'> => {
   const all = groups.flat()
   const known = all.filter(({ grade }) => grade.excluded === null)
   return {
@@ -74,8 +67,8 @@ export const logicFigures = (
     exploits: { ...averageFlags(known), ...excludedShares(all) },
     // Where the weighted sum comes from; nothing where the reward is none.
     ...shareFigures(
-      known.map(({ problem, grade: { verdicts } }) => {
-        const counted = withoutCriteria(rubric, leftOut(problem))
+      known.map(({ grade: { verdicts, leftOut } }) => {
+        const counted = leftOut ? withoutCriteria(rubric, leftOut.ids) : rubric
         const ids = new Set(counted.criteria.map(({ id }) => id))
         return { rubric: counted, verdicts: verdicts.filter(({ criterionId }) => ids.has(criterionId)) }
       }),
@@ -85,19 +78,17 @@ export const logicFigures = (
 
 /** What dropout left out of a step's rewards, and what the responses are worth by all criteria of the condition. */
 export const droppedFigures = (
-  config: Pick<RubricAsRewardConfig, 'rubricDropout'>,
   groups: Groups<LogicRollout>,
   { criteria }: Rubric,
-  leftOut: (problem: LogicTaskExample) => ReadonlySet<string>,
 ): Omit<MetricsRow, 'step'> => {
-  if (config.rubricDropout === undefined) return {}
-  const rubrics = groups.flatMap(([first]) => {
-    if (first === undefined) return []
-    const ids = leftOut(first.problem)
-    return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))) }]
-  })
+  const dropped = groups.flatMap(([first]) => first?.grade.leftOut ?? [])
+  if (dropped.length === 0) return {}
+  const rubrics = dropped.map(({ ids }) => ({
+    criteria,
+    places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))),
+  }))
   const whole = groups.flat().flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward)))
-  return { ...dropoutFigures(config, rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
+  return { ...leftOutFigures(rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
 }
 
 const averageFlags = (items: readonly LogicRollout[]): Record<string, number> =>

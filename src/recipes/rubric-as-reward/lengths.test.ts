@@ -126,7 +126,9 @@ describe('a schedule in the settings', () => {
       ['8 hops', [8, 8, 8]],
     ])
     const kinds = new Set(
-      hopSets(config, 200)[0].problems().flatMap(({ context }) => context.toLowerCase().match(/\w+pus/g)!),
+      hopSets(config, 200)[0]
+        .problems()
+        .flatMap(({ context }) => context.toLowerCase().match(/\w+pus/g)!),
     )
     expect(kinds.size).toBe(24)
   })

@@ -73,7 +73,7 @@ const learnt = async (
   problems = [stella, stella],
   step = 1,
 ) => {
-  const groups = await recipe.rollOut(step, answering(responses_P_G, problems))
+  const groups = await recipe.rollOut(step, answering(responses_P_G, problems, 'stop', step))
   const lesson = await recipe.learn(step, groups)
   const all = lesson.rollouts.map(({ advantages }) => advantages).values()
   const advantages = groups.map(group => group.map(() => all.next().value!))

@@ -22,7 +22,8 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { TrainedLogicTask } from '../../tasks/logic/task.ts'
 import { scoredReward } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
-import { leftOutOf } from '../common/rubric-dropout.ts'
+import { problemsIn } from '../common/problem-order.ts'
+import { withDropout } from '../common/rubric-dropout.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
@@ -46,16 +47,15 @@ export const rubricAsReward = (
   const { condition, rollout, advantage, dropZero } = config
   const { hops, sources } = config.task
   const rubric = rewardedRubric(config)
-  const paid = rewarded(task, condition, rubric)
+  const paid = withDropout(config, rewarded(task, condition, rubric))
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
-  const leftOut = (step: number, { id }: LogicTaskExample) => leftOutOf(config, rubric.criteria, step, id)
 
-  const problemsOf = (step: number): LogicTaskExample[] => {
-    const first = (step - 1) * rollout.prompts
-    return lengths === null
-      ? Array.from({ length: rollout.prompts }, (_, i) => task.stream(first + i))
-      : lengths.draw(step, rollout.prompts, (i, count) => task.stream(first + i, count))
-  }
+  const problemsOf = (step: number): LogicTaskExample[] =>
+    lengths === null
+      ? problemsIn(step, task.stream, config)
+      : lengths.draw(step, rollout.prompts, (i, count) =>
+          task.stream((step - 1) * rollout.prompts + i, count),
+        )
 
   return {
     rollOut: (step, io) =>
@@ -65,31 +65,26 @@ export const rubricAsReward = (
         samples: rollout.samples,
         sampling: samplingOf(config, task.stopTokens),
         grade: items =>
-          paid.grade(
-            items.map(({ problem, rollout: { tokens, key } }) => ({
-              ...{ problem, tokens, key, leftOut: leftOut(step, problem) },
-            })),
-          ),
+          paid.grade(items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))),
         reward: own => scoredReward(own),
         last: true,
       }),
 
     async learn(step, groups) {
       assertSolverWorks(groups)
-      const idsOf = (problem: LogicTaskExample) => leftOut(step, problem)?.ids ?? new Set<string>()
-      const weights = (p: number) => weightsWithout(rubric, idsOf(groups[p][0].problem))
+      const weights = (p: number) => weightsWithout(rubric, groups[p][0].grade.leftOut?.ids)
       const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(groups, condition, weights, advantage)
       const credited = credit(config, groups, advantages_P_G)
       return {
         phases: [phaseOf({ ...config, loss: learntLoss(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
-          ...logicFigures(groups, rubric, idsOf),
-          ...droppedFigures(config, groups, rubric, idsOf),
+          ...logicFigures(groups, rubric),
+          ...droppedFigures(groups, rubric),
           ...(sources && sourceMetrics(groups, sources.map(sourceName))),
           ...lengths?.learn(step, outcomesOf(groups, hops)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(task, step, item, idsOf(item.problem))),
+        rollouts: learntFrom(credited, item => rolloutRow(task, step, item)),
         // Whole proofs that hold are what every condition hopes for; `proof` pays for them, unless a control pays for something else.
         ...((condition !== 'proof' || config.control !== undefined) && { heldOut: provedOf(groups) }),
       }

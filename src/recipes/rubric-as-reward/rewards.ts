@@ -77,7 +77,10 @@ const madeUp = (left: Rubric, whole: Rubric): Rubric => {
 }
 
 /** The weights that a rubric's criteria have when some of them are left out. */
-export const weightsWithout = (rubric: Rubric, ids: ReadonlySet<string>): Readonly<Record<string, number>> =>
+export const weightsWithout = (
+  rubric: Rubric,
+  ids: ReadonlySet<string> = new Set(),
+): Readonly<Record<string, number>> =>
   Object.fromEntries(
     madeUp(withoutCriteria(rubric, ids), rubric).criteria.map(({ id, points }) => [id, points]),
   )

@@ -9,15 +9,13 @@ import { verdictFields } from '../common/verdict-rows.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
 import type { CreditedLogicRollout } from './credit.ts'
 
-/** @param leftOut ids of criteria that the reward did not count */
 export const rolloutRow = (
   task: Pick<LogicTask, 'id' | 'question' | 'show'>,
   step: number,
   item: CreditedLogicRollout,
-  leftOut: ReadonlySet<string>,
 ): RolloutRow => {
   const { problem, parts } = item
-  const { grade, flags, verdicts, response } = item.grade
+  const { grade, flags, verdicts, leftOut, response } = item.grade
   return {
     ...rolloutFields(step, item),
     problemId: task.id(problem),
@@ -27,7 +25,10 @@ export const rolloutRow = (
     ...gradedFields(problem, grade),
     ...{ parts, flags },
     ...verdictFields(
-      verdicts.map(verdict => ({ ...verdict, ...leftOutFlag(leftOut.has(verdict.criterionId)) })),
+      verdicts.map(verdict => ({
+        ...verdict,
+        ...leftOutFlag(leftOut?.ids.has(verdict.criterionId) ?? false),
+      })),
     ),
   }
 }

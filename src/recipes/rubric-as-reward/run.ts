@@ -9,9 +9,9 @@ import type { Recipe } from '../../train/recipe.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
-import { decidingHash, type Session, withRun } from '../common/session.ts'
+import { type Session, withRun } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
-import { loopSettings, reinforce } from '../common/training.ts'
+import { reinforce } from '../common/training.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
@@ -38,7 +38,6 @@ export const runRubricAsReward = async (
   const session = {
     ...options,
     info: runInfo(config),
-    configHash: decidingHash(config),
     mayLackCheckpoint: (dir: string) =>
       (config.coldStart !== null && existsSync(coldStartIn(dir))) || hasVerifier(dir, config),
   }
@@ -70,9 +69,8 @@ export const runRubricAsReward = async (
     const policy = await open.use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
     const task = controlled(trained, config)
     const evaluate = evaluation(config, { policy, task: truth }, open.run.dir, sources.tested)
-    const settings = { ...loopSettings(config, session.configHash), steps: trainingSteps(config) }
     const learnBy = <Rolled>(recipe: () => Recipe<Rolled>) =>
-      reinforce(open, policy, config.loss, recipe, settings, events)
+      reinforce(open, policy, { ...config, steps: trainingSteps(config) }, recipe, events)
     return config.method === 'supervised'
       ? learnBy(() => continuedSupervision(config, logicTokensOf(folder), { evaluate }))
       : learnBy(() => rubricAsReward(config, { task, evaluate }))

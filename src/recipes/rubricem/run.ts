@@ -2,17 +2,15 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Ask } from '../../grade/judge/ask-config.ts'
 import { BankFile, type Json, openBank, type RubricBank } from '../../memory/index.ts'
 import { openEmbedder, openPolicy } from '../../policy/index.ts'
 import type { RecipeState } from '../../train/recipe.ts'
 import { besideGreedy } from '../common/greedy.ts'
-import { judgeIdentity } from '../common/judge-identity.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
-import { decidingHash, type Session, withRun } from '../common/session.ts'
-import { loopSettings, reinforce } from '../common/training.ts'
+import { type Session, withRun } from '../common/session.ts'
+import { reinforce } from '../common/training.ts'
 import { runRecordsColdStart } from '../records-cold-start/run.ts'
 import { check } from './check.ts'
 import type { RubricemConfig } from './config.ts'
@@ -50,8 +48,6 @@ export const runRubricem = async (
       primarySet: REUSE_SETS.plain,
       rewardFormula: rewardFormula(config),
     },
-    configHash: runHash(config),
-    hashOf: (other: object) => runHash(other as RubricemConfig),
     mayLackCheckpoint: (dir: string) => config.coldStart !== null && existsSync(join(dir, COLD_START)),
   }
   return withRun(session, async open => {
@@ -62,22 +58,6 @@ export const runRubricem = async (
     if (config.task.kind === 'records') return learn(config, open, folder, recordsKit(config), options, parts)
     const kit = await open.use(openResearchKit(config, folder, parts))
     return learn(config, open, folder, kit, options, parts)
-  })
-}
-
-/** What must stay the same between stop and resume: of a judge who it is, not where it runs. */
-const runHash = (config: RubricemConfig): string => {
-  const { judge } = config
-  if (judge.kind === 'scripted') return decidingHash(config)
-  const { kind, fleet, score, generate, reflect, reflections } = judge
-  const identity = (ask: Ask) => judgeIdentity({ fleet, ask, cache: null })
-  return decidingHash({
-    ...config,
-    judge: {
-      kind,
-      ...{ score: identity(score), generate: identity(generate), reflect: identity(reflect) },
-      reflections: reflections && judgeIdentity(reflections),
-    },
   })
 }
 
@@ -113,7 +93,7 @@ const learn = async <Question, Takeaways extends Json>(
     })
     return bank ? { ...own, state: withBankFile(own.state!, () => file.write(bank, done)) } : own
   }
-  return reinforce(open, policy, config.loss, recipe, loopSettings(config, runHash(config)), events)
+  return reinforce(open, policy, config, recipe, events)
 }
 
 /** The bank's file is written with every checkpoint, and after one was restored, so that the two never tell of different steps. */

@@ -7,7 +7,7 @@ import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
-import { groupRatios } from '../common/scaffold-schedule.ts'
+import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 
@@ -138,7 +138,7 @@ const checkDropout = (config: RuscarlConfig): void => {
 const checkTogether = (config: RuscarlConfig): void => {
   const { exploration, rollout, scaffold, reward, flipRate } = config
   // Before the cold start, not at the first step after it.
-  groupRatios(scaffold.group, rollout.samples)
+  lambdaGroup(scaffold.group, rollout.samples)
   checkLessonMemory(config.memory, { scaffold, samples: rollout.samples })
   if (config.memory.kind !== 'none' && exploration.dynamicSampling !== null)
     refuse(

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { JUDGED_ROWS, pipelinedPolicySchema } from '../../policy/open.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import {
   lossSettingSchema,
   modelSchema,
@@ -12,15 +11,15 @@ import {
   rolloutSchema,
 } from '../../train/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { groupRewardSchema } from '../common/group-reward-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
+import { rewardOptionsShape, spoiltRewardsShape } from '../common/reward-options.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
 
-const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 export const taskSchema = z.strictObject({
@@ -78,12 +77,6 @@ const scaffoldSchema = z.strictObject({
     ),
 })
 
-/**
- * Rubrics spoilt on purpose (spec 4.6), for scaffold and reward alike; evaluation keeps the true ones. `shuffled` gives every
- * prompt another one's rubric: a negative control.
- */
-const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
-
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
   scaffolded: z.boolean().default(true).describe('Also evaluate with the whole rubric in the prompt.'),
@@ -116,9 +109,6 @@ const explorationSchema = z.strictObject({
       "Problems from easy to hard by the starting policy's own scores, the same order in every pass; null: shuffled.",
     ),
 })
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A judge has work early where few rollouts are decoded together; what is sampled ahead hides it anyway, and likes many. */
 export const withJudgedRows = (raw: unknown): unknown => {
@@ -174,30 +164,14 @@ export const settingsSchema = z.strictObject({
     .default('plain')
     .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
   exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
-  noise: z.enum(NOISES).default('none').describe('Rubrics spoilt on purpose; a negative control.'),
-  reward: z
-    .enum(['rubric', 'random'])
-    .default('rubric')
-    .describe('`random`: rewards drawn by chance, a negative control.'),
-  flipRate: share
-    .default(0)
-    .describe('Chance that a verdict is turned round before it is scored: a noisy judge.'),
+  ...spoiltRewardsShape,
   carelessJudge: z
     .literal(true)
     .optional()
     .describe(
       'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much (packing).',
     ),
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave criteria out of the reward by chance, drawn for each prompt and step; absent: none. Evaluation has the whole rubric.',
-    ),
-  groupJudge: groupRewardSchema
-    .optional()
-    .describe(
-      "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
-    ),
+  ...rewardOptionsShape,
   loss: lossSettingSchema
     .prefault('gradus:ruscarl')
     .describe(

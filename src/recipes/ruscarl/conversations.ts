@@ -18,12 +18,12 @@ import { ConfigError } from '../../util/errors.ts'
 import { chatGroups } from '../common/group-reward.ts'
 import type { HeldOutJudge } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
+import { asTrained, completeScore, trainingRubrics, trainingScore } from '../common/reward-options.ts'
 import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
-import { asTrained, completeScore, trainingRubrics, trainingScore } from './rubrics.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
 const TEST_SET = 'held-out conversations'
@@ -150,11 +150,11 @@ export const conversationTraining = (
     ...seen,
   })
   const told = toldIn(rubric)
+  const { reward } = asTrained(config, task, { rubricOf, told, nulls, groups: () => groups })
   return {
-    reward: asTrained(config, task, { rubricOf, told, nulls }),
+    reward,
     truth: scored(task, { score: trainingScore('none', nulls), told }),
     ...(second && { heldOut: second.opinion }),
-    ...(groups && { groups }),
     ...(start && { start }),
     figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {

@@ -5,11 +5,12 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
-import { type GroupAsked, type GroupScorer, scriptedGroups } from '../common/group-reward.ts'
+import { decidingHash } from '../common/deciding.ts'
+import { type GroupAsked, type GroupScorer, scriptedGroups, withGroupJudge } from '../common/group-reward.ts'
+import { withDropout } from '../common/rubric-dropout.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
-import { runHash } from './run-hash.ts'
 
 /** Eight merits of 1 to 8 points and a flaw; a response meets what its tokens name. */
 const RUBRIC: Rubric = {
@@ -62,11 +63,10 @@ const learnt = async (
   const recipe = ruscarl(config, {
     policy: {} as Policy,
     problem: index => index % 2,
-    task,
+    task: groups ? withGroupJudge(config, withDropout(config, task), groups) : withDropout(config, task),
     evaluate: async () => [],
-    ...(groups && { groups }),
   })
-  const rolled = await recipe.rollOut(step, answering([RESPONSES, RESPONSES]))
+  const rolled = await recipe.rollOut(step, answering([RESPONSES, RESPONSES], undefined, 'stop', step))
   const lesson = await recipe.learn(step, rolled)
   const rows = lesson.rollouts.map(({ row }) => row())
   return { ...lesson, rows, rewards: lesson.rollouts.map(({ reward }) => reward), task }
@@ -138,7 +138,7 @@ describe('rubric dropout in ruscarl', () => {
   it('changes nothing where it is absent: neither settings, nor their hash, nor rows', async () => {
     const config = ruscarlSchema.parse({})
     for (const key of ['rubricDropout', 'groupJudge', 'carelessJudge']) expect(config).not.toHaveProperty(key)
-    expect(runHash(config)).not.toBe(runHash(ruscarlSchema.parse(DROPOUT)))
+    expect(decidingHash(config)).not.toBe(decidingHash(ruscarlSchema.parse(DROPOUT)))
     const { metrics, rows } = await learnt({})
     expect(metrics).not.toHaveProperty('leftOut')
     expect(rows.flatMap(leftOutIn)).toEqual([])

@@ -11,39 +11,30 @@ import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
-import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import { groupFigures } from '../common/group-reward.ts'
+import { leftOutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import { untoldWords } from '../common/rubric-task.ts'
 import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
-import type { RuscarlConfig } from './config.ts'
 
-export type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
-export type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
+type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
+type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
 
 /** Tokens of scaffold that a rollout was shown. */
 const hintOf = ({ prompt, sampledFrom }: Rollout): number =>
   (sampledFrom?.length ?? prompt.length) - prompt.length
 
-type IdsOf<Problem> = (problem: Problem) => ReadonlySet<string> | undefined
-
-interface ScoreFigureOptions<Problem> {
-  byRubric: boolean
-  showsRubric: boolean
-  leftOut?: IdsOf<Problem>
-}
-
-const counting = (verdicts: readonly Verdict[], left: ReadonlySet<string> | undefined): readonly Verdict[] =>
-  left === undefined ? verdicts : verdicts.filter(({ criterionId }) => !left.has(criterionId))
+const counting = ({ verdicts, leftOut }: ScoredResponse): readonly Verdict[] =>
+  leftOut === undefined ? verdicts : verdicts.filter(({ criterionId }) => !leftOut.ids.has(criterionId))
 
 /**
  * The score over all samples, over those that saw nothing, and over those that saw the whole rubric.
  * @param options.byRubric whether the rubric's points are what the rewards are made of
  * @param options.showsRubric whether the rubric is all that a scaffold shows
- * @param options.leftOut ids of criteria that a problem's rewards did not count
  */
 export const scoreFigures = <Problem>(
   task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
-  { byRubric, showsRubric, leftOut = () => undefined }: ScoreFigureOptions<Problem>,
+  { byRubric, showsRubric }: { byRubric: boolean; showsRubric: boolean },
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(group => {
     const whole =
@@ -68,40 +59,39 @@ export const scoreFigures = <Problem>(
     unscored: mean(grades.map(({ score, relative }) => Number((relative ? relative.score : score) === null))),
     leakRate: task.leaks ? mean(all.map(({ rollout }) => Number(task.leaks!(rollout.tokens)))) : null,
     ...(byRubric &&
+      !grades.some(({ relative }) => relative) &&
       shareFigures(
-        all.map(({ problem, grade: { verdicts, kinds } }) => ({
+        all.map(({ problem, grade }) => ({
           rubric: task.rubric(problem),
-          verdicts: counting(verdicts, leftOut(problem)),
-          kinds,
+          verdicts: counting(grade),
+          kinds: grade.kinds,
         })),
       )),
+    ...droppedFigures(task, groups),
+    ...groupFigures(groups),
   }
 }
 
 /**
  * What dropout left out of a step's rewards, and what responses are worth by the whole rubric, where graders were asked about it.
  */
-export const droppedFigures = <Problem>(
-  config: Pick<RuscarlConfig, 'rubricDropout' | 'reward'>,
+const droppedFigures = <Problem>(
   task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
-  leftOut: IdsOf<Problem>,
 ): Omit<MetricsRow, 'step'> => {
-  if (config.rubricDropout === undefined) return {}
-  const rubrics = groups.flatMap(([first]) => {
-    if (first === undefined) return []
-    const { criteria } = task.rubric(first.problem)
-    const ids = leftOut(first.problem)
-    return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (ids?.has(id) ? [i] : []))) }]
+  const dropped = groups.flatMap(([first]) =>
+    first?.grade.leftOut ? [{ problem: first.problem, leftOut: first.grade.leftOut }] : [],
+  )
+  if (dropped.length === 0) return {}
+  const rubrics = dropped.map(({ problem, leftOut: { ids } }) => {
+    const { criteria } = task.rubric(problem)
+    return { criteria, places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))) }
   })
   const whole = groups
     .flat()
     .flatMap(({ grade }) => (grade.whole === undefined ? grade.score : grade.whole) ?? [])
-  const isKnown = config.rubricDropout.ask === 'all' && whole.length > 0
-  return {
-    ...dropoutFigures(config, rubrics),
-    ...(isKnown && { rewardWhole: mean(whole) }),
-  }
+  const isKnown = dropped[0].leftOut.asked && whole.length > 0
+  return { ...leftOutFigures(rubrics), ...(isKnown && { rewardWhole: mean(whole) }) }
 }
 
 /** Tokens that the whole rubric of a group adds to its prompt. */
@@ -133,7 +123,6 @@ export const rolloutRow = <Problem>(
   task: ScoredTask<Problem>,
   step: number,
   item: CreditedScore<Problem>,
-  leftOut?: ReadonlySet<string>,
 ): RolloutRow => {
   const { problem, rollout, grade, reward } = item
   const { tokens, prompt, sampledFrom } = rollout
@@ -151,7 +140,7 @@ export const rolloutRow = <Problem>(
         ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
         ...grade.verdicts.map(verdict => ({
           ...verdict,
-          ...leftOutFlag(leftOut?.has(verdict.criterionId) ?? false),
+          ...leftOutFlag(grade.leftOut?.ids.has(verdict.criterionId) ?? false),
         })),
       ],
       untoldWords(task, problem),

@@ -4,10 +4,9 @@ import type { DataFigures } from '../../tasks/conversation/figures.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
-import { machinePlan } from '../common/feasible.ts'
 import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
-import { planTraining } from '../common/plan.ts'
+import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
@@ -77,7 +76,10 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const data = dataFigures(config)
   const judge = judgePlan(config, data)
   const heldOutJudge = heldOutJudgePlan(config, data)
-  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
+  const { minibatches, epochs } = config
+  const tokensPerStep = stepTokens(rollout)
+  const passes = (steps * rollout.prompts) / data.train
+  return methodPlan(
     config,
     packingModelConfig,
     {
@@ -96,43 +98,25 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
         ],
       }),
     },
+    {
+      start: sftWords(config),
+      lines: [
+        ...dataLines(config, data),
+        `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
+        ...dynamicLines(config),
+        scaffoldLine(scaffold, ratio),
+        ...memoryLine(config.memory),
+        `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
+        ...dropoutLines(config),
+      ],
+      learning: `${minibatches * epochs} updates a step, `,
+      evaluation: [
+        ...judgeLines(judge, heldOutJudge),
+        ...groupLines(config),
+        evaluationLine(config, { test: data.test, noun: 'problems' }),
+      ],
+      json: { data, judge, heldOutJudge },
+      work: { ...scaffoldedWork(config, data), judges: judgeCallsOf(config, data, 'policy') },
+    },
   )
-  const { tokensPerStep } = work
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  const passes = (steps * rollout.prompts) / data.train
-  return {
-    lines: [
-      `model        ${start}${sftWords(config)}`,
-      parameters,
-      ...dataLines(config, data),
-      `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-      ...dynamicLines(config),
-      scaffoldLine(scaffold, ratio),
-      ...memoryLine(config.memory),
-      `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
-      ...dropoutLines(config),
-      `optimiser    AdamW, ${config.minibatches * config.epochs} updates a step, ${learning}`,
-      ...judgeLines(judge, heldOutJudge),
-      ...groupLines(config),
-      evaluationLine(config, { test: data.test, noun: 'problems' }),
-      ...needs,
-      ...machine.lines,
-    ],
-    json: {
-      steps,
-      prompts: rollout.prompts,
-      samples: rollout.samples,
-      ...work,
-      data,
-      judge,
-      heldOutJudge,
-      ...machine.json,
-      ...sizes,
-    },
-    work: {
-      ...stepWork,
-      ...scaffoldedWork(config, data),
-      judges: judgeCallsOf(config, data, 'policy'),
-    },
-  }
 }

@@ -2,39 +2,34 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPolicy } from '../../policy/open.ts'
 import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
 import { mainTest } from '../../tasks/task.ts'
-import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
 import { besideGreedy } from '../common/greedy.ts'
-import { LESSONS_FILE, openLessonMemory } from '../common/lessons-memory.ts'
+import { openLessons } from '../common/lessons-memory.ts'
+import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { modelName } from '../common/remote.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
-import { type Session, withRun } from '../common/session.ts'
+import { withSecondOpinion } from '../common/second-opinion.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
-import { positionsOf } from '../common/starting-model.ts'
-import { loopSettings, reinforce } from '../common/training.ts'
 import { check } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTraining, type JudgeModels, penaltyNames, primarySetOf } from './conversations.ts'
 import { ruscarl } from './recipe.ts'
-import { runHash } from './run-hash.ts'
 import { packingTraining } from './tasks.ts'
 
 /** Parts of a run in place of the configured ones. */
 export interface RuscarlRunParts extends JudgeModels {
-  /** Where they are settings of another recipe that this one runs: as they were written, and what becomes of such settings. */
-  written?: { config: { recipe: string }; asRuscarl(config: object): RuscarlConfig }
+  /** Where they are settings of another recipe that this one runs: as they were written. */
+  written?: { recipe: string }
 }
 
-const FOLDERS = { coldStart: 'cold-start', sft: 'sft' } as const
+const SFT = 'sft'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
@@ -47,39 +42,21 @@ export const runRuscarl = async (
   judges: RuscarlRunParts = {},
 ): Promise<RunResult> => {
   const { given, conversations } = check(config, 'run', judges)
-  const session = {
-    ...options,
-    info: { ...runInfo(config, conversations), ...writtenAs(judges.written) },
-    configHash: runHash(config),
-    hashOf: (other: object) => runHash(judges.written?.asRuscarl(other) ?? (other as RuscarlConfig)),
-    mayLackCheckpoint: (dir: string) => hasPhase(config, dir),
-  }
-  return withRun(session, async open => {
-    const coldStart = (phase: RunOptions) =>
-      runChecklistColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
-    const folder = given ?? (await runPhase(join(open.run.dir, FOLDERS.coldStart), options, coldStart))
-    if (folder === null) return { step: 0, finished: false }
-    return conversations === null
-      ? learnTask(config, open, folder, packingTraining(config), options)
-      : learnTask(config, open, folder, conversationTraining(config, folder, judges, conversations), options)
+  const { coldStart, monitors, sft } = config
+  const { written } = judges
+  return runMethod(config, options, {
+    start: given,
+    coldStart: coldStart && (phase => runChecklistColdStart({ ...coldStart, monitors }, phase)),
+    info: { ...infoOf(config, conversations), ...(written && { config: written, recipe: written.recipe }) },
+    keeps: dir => sft !== null && existsSync(join(dir, SFT)),
+    learn: run =>
+      conversations === null
+        ? learnTask(config, run, packingTraining(config), options)
+        : learnTask(config, run, conversationTraining(config, run.folder, judges, conversations), options),
   })
 }
 
-const writtenAs = (written: RuscarlRunParts['written']) =>
-  written && { config: written.config, recipe: written.config.recipe }
-
-/** Whether an earlier phase of a run has begun. */
-const hasPhase = (config: RuscarlConfig, dir: string): boolean =>
-  (['coldStart', 'sft'] as const).some(
-    phase => config[phase] !== null && existsSync(join(dir, FOLDERS[phase])),
-  )
-
-const runInfo = (config: RuscarlConfig, conversations: ReturnType<typeof check>['conversations']) => ({
-  config,
-  recipe: config.recipe,
-  model: modelName(config),
-  seed: config.seed,
-  steps: config.steps,
+const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof check>['conversations']) => ({
   rewardFormula:
     'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
   ...(config.task.kind === 'packing'
@@ -103,47 +80,33 @@ const namesOf = (criterionNames: Record<string, string>) =>
 /** The phases that are the same for every task: supervised learning where asked for, then the reinforcement. */
 const learnTask = async <Problem>(
   config: RuscarlConfig,
-  open: Session,
-  folder: string,
+  run: MethodRun,
   task: RubricTask<Problem>,
   options: PhaseOptions,
 ): Promise<StepsResult> => {
-  const { events = {} } = options
-  const { run, from, use } = open
-  await use(Promise.resolve(task))
-  for (const message of from === null ? task.reward.notes : []) {
-    run.appendEvent({ level: 'info', message })
-    events.onMessage?.(message)
-  }
-  const start = await supervised(config, task, folder, run.dir, options)
-  if (start === null) return { step: 0, finished: false }
-  const lora = config.model.lora ?? undefined
-  const policy = await use(openPolicy(config.policy, { folder: start, lora, seed: config.seed }))
+  await run.use(Promise.resolve(task))
   const { reward } = task
+  run.note(reward.notes)
+  const start = await supervised(config, task, run, options)
+  if (start === null) return STOPPED
+  const policy = await run.openPolicy(start)
   await task.start?.startAt(policy)
-  const memory = await openLessonMemory({
-    memory: config.memory,
-    task: reward,
-    seed: config.seed,
-    steps: config.steps,
-    path: join(run.dir, LESSONS_FILE),
-    use,
-  })
+  const lessons = await openLessons(config, reward, run, start)
   const { curriculum } = config.exploration
-  const recipe = async () =>
-    ruscarl(config, {
-      ...task,
-      policy,
-      memory,
-      ...(memory && { room: positionsOf(start) - config.rollout.maxTokens }),
-      problem: await problemStream({ ...config, curriculum }, policy, reward, run.dir),
-      task: reward,
-      evaluate: besideGreedy(config, (own, alone) =>
-        evaluation(own, policy, alone ? withoutOthers(task) : task),
-      ),
-    })
-  const settings = loopSettings(config, runHash(config), monitorsOf(config))
-  return reinforce(open, policy, config.loss, recipe, settings, events)
+  return run.train(
+    policy,
+    async () => {
+      const recipe = ruscarl(config, {
+        ...{ policy, lessons, task: reward },
+        problem: await problemStream({ ...config, curriculum }, policy, reward, run.run.dir),
+        evaluate: besideGreedy(config, (own, alone) =>
+          evaluation(own, policy, alone ? withoutOthers(task) : task),
+        ),
+      })
+      return withSecondOpinion(recipe, task.heldOut, config.seed)
+    },
+    task.figures,
+  )
 }
 
 /** Without further judges and sets. */
@@ -154,23 +117,16 @@ const withoutOthers = <Problem>({ truth, ...task }: RubricTask<Problem>): Rubric
   trainingJudge: undefined,
 })
 
-/** Where ratios start from another prompt on purpose, their gap is no mismatch. */
-const monitorsOf = ({ monitors, ratio }: RuscarlConfig): MonitorSettings | null =>
-  monitors && ratio === 'true-is' ? { ...monitors, samplerMismatch: null } : monitors
-
 /** Runs the SFT phase where there is one; the starting policy as it is where there is none. Null when it was asked to stop. */
 const supervised = async <Problem>(
   config: RuscarlConfig,
   task: RubricTask<Problem>,
-  folder: string,
-  dir: string,
+  { folder, run }: MethodRun,
   options: PhaseOptions,
 ): Promise<string | null> => {
   const { sft } = config
   if (sft === null) return folder
-  const configHash = runHash(config)
-  const isOwn = (other: unknown) => runHash(other as RuscarlConfig) === configHash
-  const phase = { config, sft, recipe: 'ruscarl sft', configHash, task, folder }
-  const run = (own: RunOptions) => runSft(phase, own, isOwn)
-  return runPhase(join(dir, FOLDERS.sft), options, run, own => hasDemonstrations(own, isOwn))
+  const phase = { config, sft, recipe: 'ruscarl sft', task, folder }
+  const runs = (own: RunOptions) => runSft(phase, own)
+  return runPhase(join(run.dir, SFT), options, runs, dir => hasDemonstrations(dir, config))
 }

@@ -3,11 +3,11 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
 import { selectCriteria } from '../common/scaffold.ts'
 import {
-  groupRatios,
+  lambdaGroup,
+  lambdaStep,
   scaffoldLine,
   scaffoldWork,
   shownCount,
-  stepRatio,
 } from '../common/scaffold-schedule.ts'
 import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
 
@@ -15,7 +15,7 @@ const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4
 
 describe('schedules (spec 4.2)', () => {
   it('have the printed ladder of eight', () => {
-    const ladder = groupRatios({ kind: 'linear' }, 8)
+    const ladder = lambdaGroup({ kind: 'linear' }, 8)
     expect(rounded(ladder)).toEqual([1, 0.8571, 0.7143, 0.5714, 0.4286, 0.2857, 0.1429, 0])
     expect(ladder.map(share => shownCount(share, 11))).toEqual([11, 9, 8, 6, 5, 3, 2, 0])
     expect(ladder.map(share => shownCount(share, 5))).toEqual([5, 4, 4, 3, 2, 1, 1, 0])
@@ -23,7 +23,7 @@ describe('schedules (spec 4.2)', () => {
 
   it('say what prompts become of them on average', () => {
     const tokens = { plain: 100, whole: 210 }
-    const of = (group: Parameters<typeof groupRatios>[0], steps = 1) =>
+    const of = (group: Parameters<typeof lambdaGroup>[0], steps = 1) =>
       scaffoldWork({ group, decay: { kind: 'linear' } }, { steps, samples: 8, criteria: 11 }, tokens)
     // Eleven criteria of ten tokens: 11, 9, 8, 6, 5, 3 and 2 of them are shown, and one sample sees none.
     expect(of({ kind: 'linear' })).toEqual({ prompts: 8, promptTokens: 100 + (10 * 44) / 8, shown: 7 / 8 })
@@ -34,16 +34,16 @@ describe('schedules (spec 4.2)', () => {
   })
 
   it('have the other groups, and a group of one', () => {
-    expect(groupRatios({ kind: 'binary', full: 2 }, 4)).toEqual([1, 1, 0, 0])
-    expect(groupRatios({ kind: 'all' }, 2)).toEqual([1, 1])
-    expect(groupRatios({ kind: 'none' }, 2)).toEqual([0, 0])
-    expect(groupRatios({ kind: 'linear' }, 1)).toEqual([1])
-    expect(() => groupRatios({ kind: 'binary', full: 9 }, 8)).toThrow('expected at most 8')
+    expect(lambdaGroup({ kind: 'binary', full: 2 }, 4)).toEqual([1, 1, 0, 0])
+    expect(lambdaGroup({ kind: 'all' }, 2)).toEqual([1, 1])
+    expect(lambdaGroup({ kind: 'none' }, 2)).toEqual([0, 0])
+    expect(lambdaGroup({ kind: 'linear' }, 1)).toEqual([1])
+    expect(() => lambdaGroup({ kind: 'binary', full: 9 }, 8)).toThrow('expected at most 8')
   })
 
   it('have the printed points of the sigmoid: almost a step at a fifth of the run', () => {
     const decay = { kind: 'sigmoid', alpha: 125, t0: 0.2 } as const
-    const at = (step: number) => stepRatio(decay, step, 350)
+    const at = (step: number) => lambdaStep(decay, step, 350)
     expect([60, 70, 71, 78, 90].map(at).map(x => x.toFixed(2))).toEqual([
       '0.98',
       '0.57',
@@ -56,12 +56,12 @@ describe('schedules (spec 4.2)', () => {
   })
 
   it('have the other decays, and a run of one step', () => {
-    const at = (decay: Parameters<typeof stepRatio>[0]) => [1, 3, 5].map(step => stepRatio(decay, step, 5))
+    const at = (decay: Parameters<typeof lambdaStep>[0]) => [1, 3, 5].map(step => lambdaStep(decay, step, 5))
     expect(at({ kind: 'constant' })).toEqual([1, 1, 1])
     expect(at({ kind: 'linear' })).toEqual([1, 0.5, 0])
     expect(at({ kind: 'power', exponent: 2 })).toEqual([1, 0.25, 0])
-    expect(stepRatio({ kind: 'linear' }, 1, 1)).toBe(1)
-    expect(stepRatio({ kind: 'linear' }, 9, 5)).toBe(0)
+    expect(lambdaStep({ kind: 'linear' }, 1, 1)).toBe(1)
+    expect(lambdaStep({ kind: 'linear' }, 9, 5)).toBe(0)
   })
 
   it('round halves to even', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { sharedData } from '../../util/shared-data.ts'
+import { decidingHash } from '../common/deciding.ts'
 import type { JudgePlan } from '../common/judge-plan.ts'
 import { checkSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarlEntry } from './entry.ts'
-import { runHash } from './run-hash.ts'
 
 const parse = (config: Record<string, unknown>) => ruscarlSchema.parse(config)
 const check = (config: Record<string, unknown>) => () => checkSettings(parse(config))
@@ -128,21 +128,23 @@ describe('topK of a judge', () => {
 })
 
 describe('what must stay the same for a resume', () => {
+  const hashed = (config: unknown) => decidingHash(config as object)
+
   it('is who judges and how, not where', () => {
     const hashOf = (more: object, ask: object = {}) =>
-      runHash(parse({ ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, ...more }] }, ask } }))
+      hashed(parse({ ...conversations, judge: { fleet: { endpoints: [{ ...endpoint, ...more }] }, ask } }))
     expect(hashOf({ url: 'http://other:1', concurrency: 3 })).toBe(hashOf({}))
     expect(hashOf({ model: 'other' })).not.toBe(hashOf({}))
     expect(hashOf({ extraBody: { temperature: 0 } })).not.toBe(hashOf({}))
     expect(hashOf({}, { temperature: 0 })).not.toBe(hashOf({}))
     const heldOutBy = (model: string, rollouts = {}) =>
-      runHash(parse(watchedBy({ fleet: { endpoints: [{ ...other, model }] }, rollouts })))
+      hashed(parse(watchedBy({ fleet: { endpoints: [{ ...other, model }] }, rollouts })))
     expect(heldOutBy('other', { share: 0.5, every: 2 })).toBe(heldOutBy('other'))
     expect(heldOutBy('third')).not.toBe(heldOutBy('other'))
-    expect(runHash(parse({ ratio: 'sampled' }))).not.toBe(runHash(parse({})))
-    expect(runHash(parse({ out: 'elsewhere' }))).toBe(runHash(parse({})))
+    expect(hashed(parse({ ratio: 'sampled' }))).not.toBe(hashed(parse({})))
+    expect(hashed(parse({ out: 'elsewhere' }))).toBe(hashed(parse({})))
     // One engine or two: the numbers are the same.
-    expect(runHash(parse({ policy: { threads: 1, sampler: {} } }))).toBe(runHash(parse({})))
+    expect(hashed(parse({ policy: { threads: 1, sampler: {} } }))).toBe(hashed(parse({})))
   })
 })
 

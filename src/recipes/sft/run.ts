@@ -10,7 +10,7 @@ import { shuffledPasses } from '../common/problem-order.ts'
 import { comesLater, modelComesLater, type Purpose } from '../common/purpose.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { checkRemote, modelName, remoteWords } from '../common/remote.ts'
-import { decidingHash, withRun } from '../common/session.ts'
+import { withRun } from '../common/session.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { runSupervised } from '../common/supervised.ts'
 import type { SftRecipeConfig } from './config.ts'
@@ -72,15 +72,11 @@ const evaluateRows = async (policy: Policy, rows: readonly SftRow[], step: numbe
 export const runSftRecipe = async (config: SftRecipeConfig, options: RunOptions): Promise<RunResult> => {
   // In a run nothing comes later.
   const { folder, rows } = checkSft(config, 'run')!
-  const configHash = decidingHash(config)
   const { events = {} } = options
   const { seed, batch, model, steps } = config
   const info = { config, recipe: config.recipe, model: modelName(config), seed, steps, primarySet: TEST_SET }
-  return withRun({ ...options, info, configHash }, async ({ run, from, fork, use }) => {
-    for (const message of from === null ? rows.notes : []) {
-      run.appendEvent({ level: 'info', message })
-      events.onMessage?.(message)
-    }
+  return withRun({ ...options, info }, async ({ use, ...session }) => {
+    session.note(rows.notes)
     const policy = await use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
     const stream = shuffledPasses(rows.train, `sft rows/${seed}`)
     const phase = {
@@ -92,9 +88,8 @@ export const runSftRecipe = async (config: SftRecipeConfig, options: RunOptions)
           return { promptTokens, responseTokens, responseWeights: learnt }
         }),
       evaluate: (step: number) => evaluateRows(policy, rows.test, step),
-      configHash,
       config,
     }
-    return runSupervised({ run, from, fork }, phase, events)
+    return runSupervised(session, phase, events)
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { configHash } from '../../runs/run-state.ts'
-import { decidingHash, decidingSettings } from './session.ts'
+import { decidingHash, decidingSettings } from './deciding.ts'
 
 const REST = { recipe: 'x', steps: 3, rollout: { samples: 2 } }
 
@@ -21,5 +21,23 @@ describe('what must stay the same between stop and resume', () => {
       configHash(before, ['out', 'engine', 'checkpoint', 'monitors']),
     )
     expect(decidingHash(before)).toBe(decidingHash({ ...REST, policy: { kind: 'local', threads: 1 } }))
+  })
+
+  it('is of judges and environments who they are, wherever the settings name them, not where they run', () => {
+    const judge = (url: string, model = 'm') => ({
+      ...{
+        fleet: { endpoints: [{ url, model, extraBody: {}, concurrency: url.length }] },
+        ask: { repairs: 1 },
+      },
+      ...{ cache: url, heldOut: { fleet: { endpoints: [] }, rollouts: { share: url.length } } },
+    })
+    const settings = (url: string, model?: string) => ({
+      ...REST,
+      verifier: { kind: 'judge', judge: judge(url, model) },
+      task: { kind: 'openenv', url, headers: { a: url }, rubric: null },
+    })
+    expect(decidingHash(settings('http://a'))).toBe(decidingHash(settings('http://another')))
+    expect(decidingHash(settings('http://a'))).not.toBe(decidingHash(settings('http://a', 'other')))
+    expect(decidingSettings(settings('http://a')).task).toEqual({ kind: 'openenv', rubric: null })
   })
 })

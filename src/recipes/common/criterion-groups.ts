@@ -1,0 +1,79 @@
+/** @file Criteria that count only together, and clauses that void what they bring (ProRubric, arXiv 2609.38847). */
+
+import { z } from 'zod'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
+import type { ScoringRule } from '../../tasks/scored-response.ts'
+import { ConfigError } from '../../util/errors.ts'
+
+const groupSchema = z.strictObject({
+  criteria: z
+    .array(z.string())
+    .min(1)
+    .describe('Ids of criteria that bring their points only where all of them are met.'),
+  voidedBy: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Ids of further criteria: a flaw that is there, or a merit that is not, takes the points of the group away.',
+    ),
+})
+
+export const criterionGroupsSchema = z.array(groupSchema).min(1)
+export type CriterionGroups = z.output<typeof criterionGroupsSchema>
+
+/** From here on a credit counts as met. */
+const MET = 0.5
+
+/** Whether what a criterion asks for is so: a merit met, a flaw avoided; null where nobody knows. */
+const holds = (points: number, verdict: Verdict | undefined): boolean | null => {
+  const credit = verdict === undefined ? null : creditOf(verdict)
+  return credit === null ? null : credit >= MET === points > 0
+}
+
+/** False where one is false; else null where one is not known. */
+const allOf = (known: readonly (boolean | null)[]): boolean | null =>
+  known.includes(false) ? false : known.includes(null) ? null : true
+
+/**
+ * The verdicts as a rule counts them: merits of a group that does not hold are unmet, those of one that may hold unknown. Flaws
+ * cost what they cost.
+ */
+const groupedVerdicts = (
+  groups: CriterionGroups,
+  { criteria }: Rubric,
+  verdicts: readonly Verdict[],
+): readonly Verdict[] => {
+  const points = new Map(criteria.map(own => [own.id, own.points]))
+  const said = new Map(verdicts.map(verdict => [verdict.criterionId, verdict]))
+  const counted = new Map(said)
+  for (const { criteria: ids, voidedBy } of groups) {
+    const asked = [...ids, ...voidedBy].filter(id => points.has(id))
+    const held = allOf(asked.map(id => holds(points.get(id)!, said.get(id))))
+    if (held === true) continue
+    for (const id of ids)
+      if (said.has(id) && points.get(id)! > 0) {
+        const { credit: _credit, level: _level, ...verdict } = said.get(id)!
+        counted.set(id, { ...verdict, met: held })
+      }
+  }
+  return verdicts.map(({ criterionId }) => counted.get(criterionId)!)
+}
+
+/** A rule that counts criteria by groups; the rule as it is without any. */
+export const inGroups = (groups: CriterionGroups | undefined, rule: ScoringRule): ScoringRule =>
+  groups === undefined ? rule : (rubric, verdicts) => rule(rubric, groupedVerdicts(groups, rubric, verdicts))
+
+/** @throws ConfigError for an id that no rubric has */
+export const assertGroups = (groups: CriterionGroups | undefined, rubrics: readonly Rubric[]): void => {
+  const ids = new Set(rubrics.flatMap(({ criteria }) => criteria.map(({ id }) => id)))
+  for (const [i, group] of (groups ?? []).entries())
+    for (const key of ['criteria', 'voidedBy'] as const) {
+      const stranger = group[key].find(id => !ids.has(id))
+      if (stranger !== undefined)
+        throw new ConfigError(
+          `criterionGroups[${i}].${key}: expected ids of criteria of the rubrics, got ${JSON.stringify(stranger)}`,
+          { hint: 'ids are those of the file of rubrics' },
+        )
+    }
+}

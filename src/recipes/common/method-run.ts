@@ -1,0 +1,80 @@
+/** @file The frame of a method's run: its folder, the model that it starts from, the policy, and the steps. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openPolicy } from '../../policy/open.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import type { RunOptions as NewRun } from '../../runs/run-folder.ts'
+import type { Recipe } from '../../train/recipe.ts'
+import type { StepsResult } from '../../train/steps.ts'
+import { withJudgingTime } from './judging.ts'
+import { runPhase } from './phase.ts'
+import type { RunOptions, RunResult } from './recipe.ts'
+import { modelName } from './remote.ts'
+import { type Session, withRun } from './session.ts'
+import { reinforce, type TrainingConfig } from './training.ts'
+
+/** A run that is open, with what the frame does for its method. */
+export interface MethodRun extends Session {
+  /** The checkpoint to start from. */
+  folder: string
+  /** Opens the policy that learns, from `folder` or what another phase made of it. */
+  openPolicy(folder?: string): Promise<Policy>
+  /** As `reinforce`. @param figures what judging took since it was last asked */
+  train<Rolled>(
+    policy: Policy,
+    recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,
+    figures?: () => MetricGroup,
+  ): Promise<StepsResult>
+}
+
+/** What the frame asks of a method. */
+export interface Method {
+  /** The checkpoint to start from; null where `coldStart` makes it. */
+  start: string | null
+  /** Makes it, in a folder of its own. */
+  coldStart: ((phase: RunOptions) => Promise<RunResult>) | null
+  /** What the run's folder says besides the settings, or in place of them. */
+  info: Partial<NewRun>
+  /** Whether a run of the folder goes on before its first checkpoint, although it has no cold start. */
+  keeps?(dir: string): boolean
+  learn(run: MethodRun): Promise<StepsResult>
+}
+
+const COLD_START = 'cold-start'
+
+/** Phases that were asked to stop leave their run where it is. */
+export const STOPPED: StepsResult = { step: 0, finished: false }
+
+/**
+ * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
+ * @throws what opening the folder, the method and its training throw
+ */
+export const runMethod = async (
+  config: TrainingConfig & { recipe: string },
+  options: RunOptions,
+  { start, coldStart, info, keeps, learn }: Method,
+): Promise<RunResult> => {
+  const { recipe, seed, steps, model, policy, critic } = config
+  const session = {
+    ...options,
+    info: { config, recipe, model: modelName(config), seed, steps, ...info },
+    mayLackCheckpoint: (dir: string) =>
+      (coldStart !== null && existsSync(join(dir, COLD_START))) || keeps?.(dir) === true,
+  }
+  return withRun(session, async open => {
+    const folder = start ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart!))
+    if (folder === null) return STOPPED
+    const source = { lora: model.lora ?? undefined, seed, ...(critic && { valueHead: true }) }
+    return learn({
+      ...open,
+      folder,
+      openPolicy: (from = folder) => open.use(openPolicy(policy, { folder: from, ...source })),
+      train: (learning, recipeFor, figures) => {
+        const timed = async () => withJudgingTime(await recipeFor(), figures)
+        return reinforce(open, learning, config, timed, options.events)
+      },
+    })
+  })
+}
