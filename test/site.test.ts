@@ -157,7 +157,7 @@ describe('the site', { timeout: TIMEOUT_MS }, () => {
     const built = (path: string) =>
       existsSync(join(out, 'pages', `${path.replace(/^docs\/|\.md$/g, '')}.html`))
     expect(pages.filter(page => !built(page))).toEqual([])
-    expect(built('examples/own-recipe.ts') && built('LICENSE')).toBe(true)
+    expect(built('examples/own-task.ts') && built('LICENSE')).toBe(true)
     expect(faultsOf(out)).toEqual([])
   })
 

@@ -21,18 +21,18 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8590,
-  recipes: 23620,
+  recipes: 22870,
   rl: 2390,
   rubric: 4500,
   runs: 10600,
   search: 1200,
   serve: 14450,
-  tasks: 16910,
+  tasks: 17580,
   tensor: 3200,
   tinker: 2070,
   tools: 2130,
-  train: 3380,
-  util: 5590,
+  train: 3420,
+  util: 5595,
 }
 const LONGEST_CLASS = 416
 /** So many lines below its limit, and a folder's limit is to be lowered. */

@@ -126,15 +126,29 @@ describe('the package as others get it', { timeout: TIMEOUT_MS }, () => {
     expect(exec('npx', ['--no-install', 'gradus', '--version'])).toBe(`${manifest.version}\n`)
   })
 
-  it('trains the example of an own recipe: the reward rises', () => {
-    compile('own-recipe')
-    const lines = exec('node', ['own-recipe.js', 'recipe-run', '60']).trim().split('\n')
-    const rewards = rowsOf('recipe-run/metrics.jsonl').map(({ reward }) => reward as number)
-    const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-    expect(mean(rewards.slice(0, 10))).toBeLessThan(0.35)
-    expect(mean(rewards.slice(-10))).toBeGreaterThan(0.55)
-    expect(rowsOf('recipe-run/evals.jsonl')).toHaveLength(2)
-    expect(readFileSync(lines.at(-1)!, 'utf8')).toContain('own-recipe')
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const rewardsOf = (run: string) => rowsOf(`${run}/metrics.jsonl`).map(({ reward }) => reward as number)
+
+  it('trains the example of an own task under two methods: the reward rises, also after a resume', () => {
+    compile('own-task')
+    for (const steps of ['20', '60']) exec('node', ['own-task.js', 'task-run', steps])
+    for (const method of ['grpo', 'ruscarl']) {
+      const rewards = rewardsOf(`task-run/${method}`)
+      expect(rewards).toHaveLength(60)
+      expect(mean(rewards.slice(0, 10))).toBeLessThan(0.1)
+      expect(mean(rewards.slice(-10))).toBeGreaterThan(0.25)
+      expect(readFileSync(join(app, `task-run/${method}/report.html`), 'utf8')).toContain(method)
+    }
+  })
+
+  it('trains the example of an own method on two tasks: both rewards rise', () => {
+    compile('own-method')
+    exec('node', ['own-method.js', 'method-run', '20'])
+    for (const task of ['packing', 'arithmetic']) {
+      const rewards = rewardsOf(`method-run/${task}`)
+      expect(mean(rewards.slice(-5))).toBeGreaterThan(mean(rewards.slice(0, 5)) + 0.02)
+      expect(rowsOf(`method-run/${task}/evals.jsonl`).map(({ step }) => step)).toEqual([0, 20])
+    }
   })
 
   it('trains the example of an own tool: it is called, and what it says is not learnt', () => {

@@ -224,22 +224,50 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const ideals = await idealsOf(whole, running)
   onProgress('warmed up')
 
-  const series = new Map([...works.keys()].map(work => [work, emptySeries()]))
-  const matmulRates: number[] = []
-  const optimizerMs: number[] = []
-  const adamwMs: number[] = []
-  const raggedRuns: Awaited<ReturnType<typeof ragged>>[] = []
+  const timed: Timed = {
+    ...{ matmulRates: [], optimizerMs: [], adamwMs: [], raggedRuns: [] },
+    series: new Map([...works.keys()].map(work => [work, emptySeries()])),
+  }
   for (let round = 1; round <= rounds; round++) {
-    for (const [name, work] of works)
-      matmulRates.push(await measureWork(work, matmulRate, ideals.get(name), series.get(name)!))
-    raggedRuns.push(await ragged(round))
+    for (const [work, own] of works)
+      timed.matmulRates.push(await measureWork(own, matmulRate, ideals.get(work), timed.series.get(work)!))
+    timed.raggedRuns.push(await ragged(round))
     for (let i = 0; i < OPTIMIZER_STEPS; i++) {
-      optimizerMs.push(await optimizer())
-      adamwMs.push(adamw())
+      timed.optimizerMs.push(await optimizer())
+      timed.adamwMs.push(adamw())
     }
     onProgress(`round ${round} of ${rounds}`)
   }
   await close()
+  return {
+    ...{ provider, shape: name, parameters: benched.parameterCount, threads, engines },
+    ...{ recompute, arena, microBatchTokens },
+    workload: {
+      ...{ layers: config.layers, hiddenSize: config.hiddenSize },
+      queryWidth: config.heads * config.headDim,
+      ...{ promptTokens, newTokens, sequence },
+    },
+    ...figuresOf(timed, works, { flopPerToken, newTokens }),
+    ...(provider !== 'cpu' && { adamwMsPerMillionParams: null }),
+    peakRssMb,
+  }
+}
+
+/** What was timed, a number a round or more. */
+interface Timed {
+  series: ReadonlyMap<string, Series>
+  matmulRates: number[]
+  optimizerMs: number[]
+  adamwMs: number[]
+  raggedRuns: Awaited<ReturnType<ReturnType<typeof raggedRunner>>>[]
+}
+
+/** Medians of what was timed, as the report has them. */
+const figuresOf = (
+  { series, matmulRates, optimizerMs, adamwMs, raggedRuns }: Timed,
+  works: ReturnType<typeof worksOf>,
+  { flopPerToken, newTokens }: { flopPerToken: number; newTokens: number },
+) => {
   const of = (name: string, figures: keyof Series) => median(series.get(name)![figures])
   const per = (names: readonly string[], value: (name: string) => number) =>
     Object.fromEntries(names.map(name => [name, value(name)]))
@@ -247,29 +275,17 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const tokenRate = (name: string) => Math.round((of(name, 'rates') * 1e9) / flopPerToken)
   const rows = DECODE_ROWS.map(String)
   const shared = SHARED.map(([prompts, samples]) => `${prompts}x${samples}`)
+  const secondsOf = (name: string) => fourDigits(works.get(name)!.flop / 1e9 / of(name, 'rates'))
+  const meanOf = (value: (run: Timed['raggedRuns'][number]) => number) =>
+    fourDigits(mean(raggedRuns.map(value)))
   return {
-    ...{
-      provider,
-      shape: name,
-      parameters: benched.parameterCount,
-      threads,
-      engines,
-      recompute,
-      arena,
-      microBatchTokens,
-    },
-    workload: {
-      ...{ layers: config.layers, hiddenSize: config.hiddenSize },
-      queryWidth: config.heads * config.headDim,
-      ...{ promptTokens, newTokens, sequence },
-    },
     matmulGflops: fourDigits(median(matmulRates)),
-    trainStepSeconds: fourDigits(works.get('train')!.flop / 1e9 / of('train', 'rates')),
+    trainStepSeconds: secondsOf('train'),
     trainGflops: fourDigits(of('train', 'rates')),
     trainToMatmul: ratioOf('train'),
     idealTrainSeconds: fourDigits(of('train', 'idealSeconds')),
     trainToIdeal: fourDigits(of('train', 'toIdeal')),
-    groupTrainSeconds: fourDigits(works.get('groups')!.flop / 1e9 / of('groups', 'rates')),
+    groupTrainSeconds: secondsOf('groups'),
     groupTrainGflops: fourDigits(of('groups', 'rates')),
     groupTrainToMatmul: ratioOf('groups'),
     decodeTokensPerSecond: per(rows, tokenRate),
@@ -284,13 +300,12 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     raggedDecode: {
       prompts: GROUPS[0],
       samples: GROUPS[0] * GROUPS[1],
-      seconds: fourDigits(mean(raggedRuns.map(({ seconds: each }) => each))),
-      tokens: fourDigits(mean(raggedRuns.map(({ tokens }) => tokens))),
-      longest: fourDigits(mean(raggedRuns.map(({ longest }) => longest))),
+      seconds: meanOf(({ seconds }) => seconds),
+      tokens: meanOf(({ tokens }) => tokens),
+      longest: meanOf(({ longest }) => longest),
     },
     optimizerMsPerMillionParams: fourDigits(median(optimizerMs)),
-    adamwMsPerMillionParams: provider === 'cpu' ? fourDigits(median(adamwMs)) : null,
-    peakRssMb,
+    adamwMsPerMillionParams: fourDigits(median(adamwMs)),
   }
 }
 

@@ -7,16 +7,11 @@ import { PairedPolicy } from '../policy/local/paired-policy.ts'
 import type { Policy } from '../policy/policy.ts'
 import { existingModel } from '../recipes/common/starting-model.ts'
 import { samplingOf } from '../recipes/common/training.ts'
-import { type RubricemConfig, rubricemSchema } from '../recipes/rubricem/config.ts'
+import { type RubricemConfig, rubricemSchema, type ScriptedJudgeConfig } from '../recipes/rubricem/config.ts'
 import { presets } from '../recipes/rubricem/presets.ts'
 import { type RolledStep, rubricem } from '../recipes/rubricem/recipe.ts'
-import {
-  type RecordsTakeaways,
-  RecordsTask,
-  recordsReflectionJudge,
-  recordsStageJudge,
-} from '../recipes/rubricem/records.ts'
-import { type RecordsQuestion, recordsQuestion } from '../tasks/records/index.ts'
+import { scriptedJudge } from '../recipes/rubricem/tasks.ts'
+import { type RecordsQuestion, recordsQuestion, recordsTask } from '../tasks/records/index.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { StepRollouts } from '../train/rollout.ts'
 import { median } from '../util/statistics.ts'
@@ -136,7 +131,7 @@ class TimedJudge implements StageJudge<RecordsQuestion> {
   readonly #judge: StageJudge<RecordsQuestion>
 
   constructor(config: RubricemConfig, { latencyMs, slots }: Pick<Settings, 'latencyMs' | 'slots'>) {
-    this.#judge = recordsStageJudge(config)
+    this.#judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
     this.slow = new SlowJudge(latencyMs, slots)
   }
 
@@ -161,16 +156,14 @@ class TimedJudge implements StageJudge<RecordsQuestion> {
   }
 }
 
-type Step = RolledStep<RecordsQuestion, RecordsTakeaways>
+type Step = RolledStep<RecordsQuestion>
+
+const taskWith = (judge: StageJudge<RecordsQuestion>) =>
+  recordsTask({ stream: i => recordsQuestion('train/bench', i) }, { calls: CALLS, judge })
 
 const recipeOf = (config: RubricemConfig, judge: StageJudge<RecordsQuestion>): Recipe<Step> => {
-  const task = new RecordsTask({ calls: CALLS })
-  const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
-  return rubricem(config, {
-    ...{ task, bank, judge, reflectionJudge: recordsReflectionJudge({ oracle: false }) },
-    question: i => recordsQuestion('train/bench', i),
-    evaluate: async () => [],
-  })
+  const bank = new RubricBank({ embedder: new HashedNgrams() })
+  return rubricem(config, { task: taskWith(judge), bank, evaluate: async () => [] })
 }
 
 /** Everything that a step asked of its judge once more, and nothing beside it: seconds, and calls. */
@@ -243,21 +236,21 @@ const benchTurns = async (
 ): Promise<TurnsBenchmark> => {
   const { questions, samples, rounds } = settings
   const config = configOf(settings)
-  const task = new RecordsTask({ calls: CALLS })
+  const task = taskWith(scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed))
   const count = questions * samples
   const questionsOf = (step: number) =>
     Array.from({ length: questions }, (_, i) => recordsQuestion('train/bench', step * questions + i))
   const several = async (step: number) => {
     const io = new StepRollouts(policy, { seed: 'bench', step })
     const groups = await io.rollOut<RecordsQuestion, null>({
-      ...{ problems: questionsOf(step), samples, prompt: question => task.prompt(question, null) },
+      ...{ problems: questionsOf(step), samples, prompt: question => task.prompt(question) },
       sampling: samplingOf(config, task.stopTokens),
-      environment: { world: task.world, limits: task.limits },
+      environment: { world: task.world.environment, limits: task.world.limits },
       grade: async items => items.map(() => null),
     })
     return groups.flat().map(({ rollout }) => rollout)
   }
-  const promptsOf = (step: number) => questionsOf(step).map(question => task.prompt(question, null))
+  const promptsOf = (step: number) => questionsOf(step).map(question => task.prompt(question))
   const single = async (step: number, lengths: readonly number[]) => {
     const prompts = promptsOf(step)
     const rows = lengths.map((maxTokens, row) => ({

@@ -17,10 +17,16 @@ import { rubricemEntry } from './rubricem/entry.ts'
 import { ruscarlEntry } from './ruscarl/entry.ts'
 import { sftEntry } from './sft/entry.ts'
 
+export { evaluation } from './common/evaluation.ts'
+export { type Method, type MethodRun, runMethod } from './common/method-run.ts'
+export { problemsIn, problemsOf } from './common/problem-order.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
+export { gradedBy } from './common/rubric-task.ts'
+export { runGrpo } from './grpo/run.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
 export { evaluateSet } from './logic/evaluate.ts'
-export { type RuscarlRunParts, runRuscarl } from './ruscarl/run.ts'
+export type { RuscarlRunParts } from './ruscarl/check.ts'
+export { runRuscarl } from './ruscarl/run.ts'
 export {
   arithmeticColdStart,
   chatColdStart,

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { ConfigError } from '../util/errors.ts'
+import { isRecord } from '../util/own-value.ts'
 import { closest, parseWith } from '../util/schema.ts'
 import { type LossSpec, lossSchema } from './loss.ts'
 
@@ -81,14 +82,11 @@ export interface LossOverrides {
   aggregation?: Partial<LossSpec['aggregation']>
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const merge = (base: Record<string, unknown>, changes: Record<string, unknown>): Record<string, unknown> => {
   const merged = { ...base }
   for (const [key, value] of Object.entries(changes)) {
     const old = base[key]
-    merged[key] = isObject(old) && isObject(value) ? { ...old, ...value } : value
+    merged[key] = isRecord(old) && isRecord(value) ? { ...old, ...value } : value
   }
   return merged
 }
@@ -99,7 +97,7 @@ const merge = (base: Record<string, unknown>, changes: Record<string, unknown>):
  */
 export const resolveLoss = (value: unknown, source = 'loss'): LossSpec => {
   if (typeof value === 'string') return lossPreset(value, source)
-  if (!isObject(value) || value.preset === undefined) return parseWith(lossSchema, value, source)
+  if (!isRecord(value) || value.preset === undefined) return parseWith(lossSchema, value, source)
   const { preset: name, ...changes } = value
   const base = lossPreset(parseWith(z.string(), name, `${source}.preset`), `${source}.preset`)
   return parseWith(lossSchema, merge(base as unknown as Record<string, unknown>, changes), source)

@@ -3,6 +3,7 @@
 import type { TokenIds } from '../rl/datum.ts'
 import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
+import type { Stages } from './stages.ts'
 import type { Rubricator, Thinking } from './thinking.ts'
 import type { World } from './world.ts'
 
@@ -62,6 +63,8 @@ export interface Task<Problem, Said extends Verdicts = Verdicts> {
   rubricator?: Rubricator<Problem>
   /** What is acted in, in turns; absent: an answer is one turn. */
   world?: World<Problem>
+  /** Stages of what is done in the world, where they are judged apart, with reflections on it. */
+  stages?: Stages<Problem>
   /** A sample ends with one of these; the model's own where absent. */
   stopTokens?: readonly number[]
   /** Finished samples that go to the graders together. */

@@ -80,9 +80,7 @@ const binary = (rows: number, op: (a: Tensor, b: Tensor) => Tensor): Determinism
   inputs: [floats([rows, 256]), positive([rows, 256], 1), positive([256], 2), positive([rows, 1], 3)],
 })
 
-const elementwise = (rows: number): Record<string, DeterminismCase> => {
-  const x = floats([rows, 256])
-  const above = positive([rows, 256])
+const ofTwo = (rows: number): Record<string, DeterminismCase> => {
   const pair = (op: (a: Tensor, b: Tensor) => Tensor) => binary(rows, op)
   const comparison = (op: (a: Tensor, b: Tensor) => Tensor) => ({ ...pair(op), withGradient: false })
   return {
@@ -118,6 +116,13 @@ const elementwise = (rows: number): Record<string, DeterminismCase> => {
       withGradient: false,
     },
     logicalAnd: comparison((a, b) => e.logicalAnd(e.less(a, b), e.greater(b, 1))),
+  }
+}
+
+const ofOne = (rows: number): Record<string, DeterminismCase> => {
+  const x = floats([rows, 256])
+  const above = positive([rows, 256])
+  return {
     neg: unary(e.neg, x),
     exp: unary(e.exp, x),
     log: unary(e.log, above),
@@ -336,7 +341,8 @@ const layers = (rows: number): Record<string, DeterminismCase> => {
 
 /** All cases with so many rows (a multiple of 32), by the operation's name; several of one are told apart after the slash. */
 export const determinismCases = (rows: number): Record<string, DeterminismCase> => ({
-  ...elementwise(rows),
+  ...ofTwo(rows),
+  ...ofOne(rows),
   ...indexed(rows),
   ...products(rows),
   ...reductions(rows),

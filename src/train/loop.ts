@@ -107,18 +107,13 @@ export const train = async <Rolled>(
     const row = await learn(policy, lesson, watched, settings, step)
     run.appendRollouts(keptRows(step, lesson.rollouts))
     if (lesson.rubrics) run.appendRubrics(lesson.rubrics)
-    const { sample, grade, gradeBusy } = running.io.time
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
-    const { update, ...other } = row.time as MetricGroup
-    const total = (performance.now() - startMs) / 1000
+    const time = timesOf(running.io, row, { ...weights, total: (performance.now() - startMs) / 1000 })
     return {
-      step,
-      ...row,
-      ...lessonFigures(lesson.rollouts, running.io.drawn),
-      ...stale,
+      ...{ step, ...row, ...lessonFigures(lesson.rollouts, running.io.drawn), ...stale },
       // Where nothing is drawn the recipe says what it read instead.
       ...(running.io.drawn.length === 0 && typeof row.tokens === 'number' && { tokens: row.tokens }),
-      time: { ...other, sample, grade, update, gradeBusy, ...weights, total },
+      time,
     }
   }
   const evaluate = async (step: number, last: boolean) => {
@@ -139,6 +134,15 @@ export const train = async <Rolled>(
   const { atEnd } = recipe
   const work = { trainStep, evaluate, save, atEnd, rollouts: () => watched?.rollouts() ?? [] }
   return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
+}
+
+const timesOf = (
+  { time: { sample, grade, gradeBusy } }: StepRollouts,
+  row: Omit<MetricsRow, 'step'>,
+  whole: MetricGroup,
+): MetricGroup => {
+  const { update, ...other } = row.time as MetricGroup
+  return { ...other, sample, grade, update, gradeBusy, ...whole }
 }
 
 const start = <Rolled>(

@@ -39,6 +39,22 @@ const checkJson = (value: unknown, place: string): void => {
     if (item !== undefined) checkJson(item, `${place}.${key}`)
 }
 
+/** Several states as one, by name; nothing where all are absent. */
+export const joinedState = (
+  parts: Readonly<Record<string, RecipeState | null | undefined>>,
+): { state?: RecipeState } => {
+  const states = Object.entries(parts).flatMap(([name, state]) => (state ? [[name, state] as const] : []))
+  if (states.length === 0) return {}
+  return {
+    state: {
+      save: () => Object.fromEntries(states.map(([name, state]) => [name, state.save()])),
+      load: value => {
+        for (const [name, state] of states) state.load((value as Record<string, unknown>)[name])
+      },
+    },
+  }
+}
+
 /**
  * The state as it is now, which later steps cannot change any more.
  * @throws DataError for what JSON does not keep

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertStarts, type PolicySettings } from '../../policy/open.ts'
-import type { RunEvents, RunPlan } from '../../recipes/common/recipe.ts'
+import type { RunEvents, RunPlan, RunResult } from '../../recipes/common/recipe.ts'
 import { RunError } from '../../runs/errors.ts'
 import { findFork } from '../../runs/forks.ts'
 import { Progress } from '../../runs/progress.ts'
@@ -108,31 +108,9 @@ const carryOut = async (
     })
     display.close()
     const seconds = (performance.now() - startMs) / 1000
-    const report = existsSync(join(dir, 'report.html')) ? join(dir, 'report.html') : null
     const resume = finished ? null : resumeCommand(target, options, dir)
-    const summary = summarise(dir)
-    const warnings = warningsOf(dir)
-    if (options.json)
-      printJson(io, {
-        dir,
-        step,
-        finished,
-        checkpoint,
-        report,
-        resume,
-        seconds,
-        warnings,
-        ...summaryJson(summary),
-      })
-    else {
-      const text = formatSummary(summary)
-      if (text !== '') io.out.write(`\n${text}\n\n`)
-      if (warnings.length > 0)
-        io.out.write(`warnings    ${warnings.map(warningLine).join(', ')}; see the report\n`)
-      if (report) io.out.write(`report      ${report}\n`)
-      if (checkpoint) io.out.write(`checkpoint  ${checkpoint}\n`)
-      if (resume) io.out.write(`stopped ${display.place ?? `after step ${step}`}; go on with:\n  ${resume}\n`)
-    }
+    const end = { dir, step, finished, checkpoint, resume, seconds }
+    tellEnd(end, display.place ?? `after step ${step}`, options, io)
     return finished ? EXIT.ok : EXIT.interrupted
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
@@ -321,4 +299,28 @@ class Display {
     this.#progress?.close()
     this.#progress = null
   }
+}
+
+/** What a training came to. */
+interface End extends Pick<RunResult, 'dir' | 'step' | 'finished' | 'checkpoint'> {
+  resume: string | null
+  seconds: number
+}
+
+const tellEnd = (end: End, place: string, { json }: TrainOptions, io: Io): void => {
+  const { dir, checkpoint, resume } = end
+  const report = existsSync(join(dir, 'report.html')) ? join(dir, 'report.html') : null
+  const summary = summarise(dir)
+  const warnings = warningsOf(dir)
+  if (json) {
+    printJson(io, { ...end, report, warnings, ...summaryJson(summary) })
+    return
+  }
+  const text = formatSummary(summary)
+  if (text !== '') io.out.write(`\n${text}\n\n`)
+  if (warnings.length > 0)
+    io.out.write(`warnings    ${warnings.map(warningLine).join(', ')}; see the report\n`)
+  if (report) io.out.write(`report      ${report}\n`)
+  if (checkpoint) io.out.write(`checkpoint  ${checkpoint}\n`)
+  if (resume) io.out.write(`stopped ${place}; go on with:\n  ${resume}\n`)
 }

@@ -20,7 +20,7 @@ export interface EvaluationConfig extends Evaluated {
   evaluation: Evaluated['evaluation'] & {
     samples: number
     /** Also with the whole rubric shown, at the start and the end. */
-    scaffolded: boolean
+    scaffolded?: boolean
     temperature: number
     topK: number
     topP: number
@@ -41,7 +41,7 @@ interface EvaluationGrader<Problem> {
 export const evaluation =
   <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
-    const { samples, scaffolded, temperature, topK, topP } = config.evaluation
+    const { samples, scaffolded = false, temperature, topK, topP } = config.evaluation
     const { truth, figures, heldOut, trainingJudge } = task
     const [[testName, test], ...otherTests] = Object.entries(truth.tests)
     const between = step > 0 && !last

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { modelPath } from '../../model/model-place.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
@@ -31,10 +32,10 @@ export interface MethodRun extends Session {
 
 /** What the frame asks of a method. */
 export interface Method {
-  /** The checkpoint to start from; null where `coldStart` makes it. */
+  /** The checkpoint to start from, a folder or any other name of a model that is here; null where `coldStart` makes it. */
   start: string | null
   /** Makes it, in a folder of its own. */
-  coldStart: ((phase: RunOptions) => Promise<RunResult>) | null
+  coldStart?: ((phase: RunOptions) => Promise<RunResult>) | null
   /** What the run's folder says besides the settings, or in place of them. */
   info: Partial<NewRun>
   /** Whether a run of the folder goes on before its first checkpoint, although it has no cold start. */
@@ -54,7 +55,7 @@ export const STOPPED: StepsResult = { step: 0, finished: false }
 export const runMethod = async (
   config: TrainingConfig & { recipe: string },
   options: RunOptions,
-  { start, coldStart, info, keeps, learn }: Method,
+  { start, coldStart = null, info, keeps, learn }: Method,
 ): Promise<RunResult> => {
   const { recipe, seed, steps, model, policy, critic } = config
   const session = {
@@ -64,7 +65,9 @@ export const runMethod = async (
       (coldStart !== null && existsSync(join(dir, COLD_START))) || keeps?.(dir) === true,
   }
   return withRun(session, async open => {
-    const folder = start ?? (await runPhase(join(open.run.dir, COLD_START), options, coldStart!))
+    const folder = start
+      ? modelPath(start)
+      : await runPhase(join(open.run.dir, COLD_START), options, coldStart!)
     if (folder === null) return STOPPED
     const source = { lora: model.lora ?? undefined, seed, ...(critic && { valueHead: true }) }
     return learn({

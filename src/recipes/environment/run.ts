@@ -23,7 +23,6 @@ export const runEnvironment = async (
   const { task, judge } = config
   return runMethod(config, options, {
     start: checkEnvironment(config, 'run', parts),
-    coldStart: null,
     info: {
       primarySet: task.kind === 'openenv' ? 'unseen seeds' : 'held-out rows',
       rewardFormula: formulaOf(config),

@@ -21,10 +21,7 @@ export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
       },
     },
     plan: config => planRuscarl(asRuscarl(config)),
-    run: async (config, options) => {
-      const { runRuscarl } = await import('../ruscarl/run.ts')
-      return runRuscarl(asRuscarl(config), options, { written: config })
-    },
+    run: async (config, options) => (await import('./run.ts')).runGrpo(config, options),
   },
   conversationDataFiles,
 )

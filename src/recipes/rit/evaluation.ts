@@ -2,11 +2,12 @@
 
 import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Rubric } from '../../rubric/criterion.ts'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalItem, EvalRow, EvalSample, Score } from '../../runs/rows.ts'
-import type { ThinkingTask } from '../../tasks/scored-response.ts'
+import type { ScoredResponse, ThinkingTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
+import type { ThoughtItem } from '../../tasks/thinking.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
 import type { Evaluate } from '../common/evaluation.ts'
@@ -32,75 +33,34 @@ export interface RitEvaluation<Problem> {
   earlier(): readonly EvalRow[]
 }
 
+/** Answers to the problems of a test, with all that was said of them; samples of a problem stand in a row. */
+interface Judged<Problem> {
+  problems: readonly Problem[]
+  samples: number
+  items: readonly (ThoughtItem<Problem> & { key: string; tokens: Int32Array })[]
+  answers: readonly ScoredResponse[]
+  /** On thinking, by the rubric of `oracleOf`. */
+  verdicts: readonly (readonly Verdict[])[]
+  oracleOf(problem: Problem): Rubric
+}
+
 /** The start and the end on more problems, with more samples, and with all judges. */
 export const evaluation =
   <Problem>(config: RitConfig, { policy, kit, rubricOf, earlier }: RitEvaluation<Problem>): Evaluate =>
   async (step, last) => {
     const { task } = kit
-    const { samples: most, samplesBetween, temperature, topK, topP } = config.evaluation
     const between = step > 0 && !last
-    const samples = between ? samplesBetween : most
-    const problems = mainTest(task)[1].slice(0, testProblems(config, step, last))
-    const { maxTokens } = config.rollout
-    const sampling = {
-      maxTokens,
-      temperature,
-      topK,
-      topP,
-      stopTokens: task.stopTokens,
-      seed: 'evaluation',
-    }
-    const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
-    const items = drawn.map(({ prompt, tokens }, i) => ({
-      problem: problems[prompt],
-      tokens,
-      response: task.thinking.read(tokens),
-      key: `evaluation/${prompt}/${i % samples}`,
-    }))
-    const oracleOf = (problem: Problem): Rubric => task.thinking.oracle ?? rubricOf(problem)
-    const [answers, verdicts] = await Promise.all([
-      task.grade(items),
-      verifyThinking(kit.truth, items, oracleOf),
-    ])
+    const [set, test] = mainTest(task)
+    const problems = test.slice(0, testProblems(config, step, last))
+    const judged = await judgedAnswers(config, { policy, kit, rubricOf }, problems, between)
+    const { answers, items, samples } = judged
     if (step === 0) {
       refuseUndecided(answers)
-      refuseUndecided(verdicts.map(own => ({ verdicts: own })))
+      refuseUndecided(judged.verdicts.map(verdicts => ({ verdicts })))
     }
-    const ofProblem = (p: number): EvalItem[] => {
-      const own = Array.from({ length: samples }, (_, i) => p * samples + i)
-      const known = own.filter(i => answers[i].score !== null)
-      if (known.length === 0) return []
-      const thoughts = own.flatMap(i => {
-        const score = thinkingScore(oracleOf(problems[p]), items[i].response, verdicts[i])
-        return typeof score === 'number' ? [score] : []
-      })
-      const judged = JUDGES.map(judge => {
-        const rubric = rubricFor(judge, task, problems[p])
-        const scores = known.flatMap(i => judgedBy(judge, rubric, answers[i].verdicts, items[i].key) ?? [])
-        return [judge.name, scores.length > 0 ? mean(scores) : null] as const
-      })
-      const scores: Scores = {
-        ...answerScores(
-          task,
-          known.map(i => answers[i].score!),
-        ),
-        thinking: thoughts.length > 0 ? mean(thoughts) : null,
-        // Of one trace, so that traces of several policies can be set against each other, also of like length.
-        thinkingFirst: numberOr(
-          thinkingScore(oracleOf(problems[p]), items[own[0]].response, verdicts[own[0]]),
-        ),
-        thinkingWords: wordCount(items[own[0]].response.thinking),
-        ...(!between && task.thinking.exact && Object.fromEntries(judged)),
-      }
-      return [{ id: task.id(problems[p]), scores: present(scores) }]
-    }
-    const rows = problems.flatMap((_, p) => ofProblem(p))
+    const rows = problems.flatMap((_, p) => itemOf(task, judged, p, between))
     const row: EvalRow = {
-      step,
-      set: mainTest(task)[0],
-      n: rows.length,
-      samples,
-      temperature,
+      ...{ step, set, n: rows.length, samples, temperature: config.evaluation.temperature },
       scores: {
         ...summary(rows.map(withoutTrace)),
         thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
@@ -108,31 +68,95 @@ export const evaluation =
       },
       primary: primaryOf(task),
       scoreNames: SCORE_NAMES,
-      responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
+      responseTokens: mean(items.map(({ tokens }) => tokens.length)),
       criteria: satisfaction(answers),
       items: rows,
     }
-    const firsts = new Map(problems.map((problem, p) => [task.id(problem), p]))
-    const sampleOf = (id: string): EvalSample | null => {
-      const p = firsts.get(id)
-      if (p === undefined) return null
-      const i = p * samples
-      const { score, verdicts: own } = answers[i]
-      return {
-        prompt: task.show(task.prompt(problems[p])),
-        response: items[i].response.text,
-        reward: score,
-        answer: items[i].response.answer,
-        ...(task.isBinary && { correct: score === 1 }),
-        ...judgedFields(
-          { rubric: oracleOf(problems[p]), verdicts: verdicts[i] },
-          { rubric: task.rubric(problems[p]), verdicts: own },
-        ),
-      }
-    }
-    const kept = withSamples(row, sampleOf)
+    const places = new Map(problems.map((problem, p) => [task.id(problem), p]))
+    const kept = withSamples(row, id => {
+      const p = places.get(id)
+      return p === undefined ? null : firstSample(task, judged, p)
+    })
     return [last ? withGap(kept, earlier()) : kept]
   }
+
+const judgedAnswers = async <Problem>(
+  config: RitConfig,
+  { policy, kit, rubricOf }: Omit<RitEvaluation<Problem>, 'earlier'>,
+  problems: readonly Problem[],
+  between: boolean,
+): Promise<Judged<Problem>> => {
+  const { task } = kit
+  const { samples: most, samplesBetween, temperature, topK, topP } = config.evaluation
+  const samples = between ? samplesBetween : most
+  const sampling = {
+    ...{ maxTokens: config.rollout.maxTokens, temperature, topK, topP },
+    ...{ stopTokens: task.stopTokens, seed: 'evaluation' },
+  }
+  const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
+  const items = drawn.map(({ prompt, tokens }, i) => ({
+    ...{ problem: problems[prompt], tokens, response: task.thinking.read(tokens) },
+    key: `evaluation/${prompt}/${i % samples}`,
+  }))
+  const oracleOf = (problem: Problem): Rubric => task.thinking.oracle ?? rubricOf(problem)
+  const [answers, verdicts] = await Promise.all([
+    task.grade(items),
+    verifyThinking(kit.truth, items, oracleOf),
+  ])
+  return { problems, samples, items, answers, verdicts, oracleOf }
+}
+
+/** Scores of a problem's answers and thinking; none where nothing is known of any answer. */
+const itemOf = <Problem>(
+  task: ThinkingTask<Problem>,
+  { problems, samples, items, answers, verdicts, oracleOf }: Judged<Problem>,
+  p: number,
+  between: boolean,
+): EvalItem[] => {
+  const problem = problems[p]
+  const own = Array.from({ length: samples }, (_, i) => p * samples + i)
+  const known = own.filter(i => answers[i].score !== null)
+  if (known.length === 0) return []
+  const thinkingOf = (i: number) => numberOr(thinkingScore(oracleOf(problem), items[i].response, verdicts[i]))
+  const thoughts = own.flatMap(i => thinkingOf(i) ?? [])
+  const judged = JUDGES.map(judge => {
+    const rubric = rubricFor(judge, task, problem)
+    const scores = known.flatMap(i => judgedBy(judge, rubric, answers[i].verdicts, items[i].key) ?? [])
+    return [judge.name, scores.length > 0 ? mean(scores) : null] as const
+  })
+  const scores: Scores = {
+    ...answerScores(
+      task,
+      known.map(i => answers[i].score!),
+    ),
+    thinking: thoughts.length > 0 ? mean(thoughts) : null,
+    // Of one trace, so that traces of several policies can be set against each other, also of like length.
+    thinkingFirst: thinkingOf(own[0]),
+    thinkingWords: wordCount(items[own[0]].response.thinking),
+    ...(!between && task.thinking.exact && Object.fromEntries(judged)),
+  }
+  return [{ id: task.id(problem), scores: present(scores) }]
+}
+
+/** A problem's first answer, for reading. */
+const firstSample = <Problem>(
+  task: ThinkingTask<Problem>,
+  { problems, samples, items, answers, verdicts, oracleOf }: Judged<Problem>,
+  p: number,
+): EvalSample => {
+  const problem = problems[p]
+  const i = p * samples
+  const { score, verdicts: own } = answers[i]
+  const { text, answer } = items[i].response
+  return {
+    ...{ prompt: task.show(task.prompt(problem)), response: text, reward: score, answer },
+    ...(task.isBinary && { correct: score === 1 }),
+    ...judgedFields(
+      { rubric: oracleOf(problem), verdicts: verdicts[i] },
+      { rubric: task.rubric(problem), verdicts: own },
+    ),
+  }
+}
 
 /** What a judge looks at: training's at what training pays for. */
 const rubricFor = <Problem>(

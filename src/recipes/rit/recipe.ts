@@ -20,19 +20,20 @@ import type { Policy } from '../../policy/policy.ts'
 import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
 import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
+import { type HeldOut, learntFrom, type Recipe } from '../../train/recipe.ts'
+import { joinedState } from '../../train/recipe-state.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
-import { type Attempts, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
+import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { ownRubrics, scaffoldedPrompts } from '../common/scaffold.ts'
+import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
 import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { droppedFigures, ritFigures, rolloutRow } from './figures.ts'
-import { type RitRollout, rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
+import { rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
-import { type RitGrade, shuffledThinking, thoughtGrader } from './thinking.ts'
+import { attemptsOf, type RitGrade, saidOf, shuffledThinking, thoughtGrader } from './thinking.ts'
 
 export interface RitParts<Problem> {
   policy: Policy
@@ -55,19 +56,9 @@ export const rit = <Problem>(
   config: RitConfig,
   { policy, problem, kit, rubricOf, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RitParts<Problem>,
 ): Recipe<RitRolled<Problem>> => {
-  const { rollout, ratio, critic, fusion, reward, scaffold, seed } = config
+  const { rollout, ratio, critic, fusion, reward, seed } = config
   const { task } = kit
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
-
-  /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
-  const scaffolded = (step: number, problems: readonly Problem[], recalled: Recalled | null) =>
-    scaffold &&
-    scaffoldedPrompts(
-      lambdasIn(step, { ...config, scaffold }),
-      lessons.shown(ownRubrics(task), problems, recalled),
-      problems,
-      { label: 'rit', seed, step },
-    )
 
   return {
     async rollOut(step, io) {
@@ -76,7 +67,7 @@ export const rit = <Problem>(
       const groups = await io.rollOut({
         problems,
         prompt: own => task.prompt(own),
-        sampledFrom: scaffolded(step, problems, recalled),
+        sampledFrom: scaffolded(config, lessons.shown(ownRubrics(task), problems, recalled), problems, step),
         ratio,
         samples: rollout.samples,
         sampling: samplingOf(config, task.stopTokens),
@@ -127,53 +118,23 @@ export const rit = <Problem>(
 
     evaluate,
 
-    ...stateOf(weight, lessons.state),
+    ...joinedState({ weight, memory: lessons.state }),
   }
 }
 
-/** All that was said of a rollout. */
-const saidOf = ({ reward, grade: { verdicts, answer } }: RitRollout<unknown>) => ({
-  reward,
-  verdicts: [...verdicts, ...answer.verdicts],
-})
-
-/** Verdicts on what a hint may be. */
-const attemptsOf = <Problem>(
-  { task }: RitTask<Problem>,
-  rubricOf: (problem: Problem) => Rubric,
-  group: readonly Graded<Problem, RitGrade>[],
-): Attempts<Problem> => {
-  const [{ problem }] = group
-  const { hinted = 'answers' } = task.thinking
-  const answers = {
-    criteria: task.rubric(problem).criteria,
-    verdicts_G: group.map(({ grade: { answer } }) => answer.verdicts),
-  }
-  const thinking = {
-    criteria: rubricOf(problem).criteria,
-    verdicts_G: group.map(({ grade: { verdicts } }) => verdicts),
-  }
-  return {
-    problem,
-    judged: [...(hinted === 'thinking' ? [] : [answers]), ...(hinted === 'answers' ? [] : [thinking])],
-  }
-}
-
-/** A weight alone is kept as it was before there was a memory. */
-const stateOf = (weight: AdaptiveWeight | null, memory: RecipeState | undefined): { state?: RecipeState } => {
-  if (memory === undefined)
-    return weight === null ? {} : { state: { save: () => weight.save(), load: value => weight.load(value) } }
-  return {
-    state: {
-      save: () => ({ ...(weight && { weight: weight.save() }), memory: memory.save() }),
-      load: value => {
-        const saved = value as { weight?: unknown; memory: unknown }
-        weight?.load(saved.weight)
-        memory.load(saved.memory)
-      },
-    },
-  }
-}
+/** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
+const scaffolded = <Problem>(
+  { scaffold, rollout, steps, seed }: RitConfig,
+  shown: Shown<Problem>,
+  problems: readonly Problem[],
+  step: number,
+) =>
+  scaffold &&
+  scaffoldedPrompts(lambdasIn(step, { scaffold, rollout, steps }), shown, problems, {
+    label: 'rit',
+    seed,
+    step,
+  })
 
 const answersOf = async (credited: Groups<Credited<unknown, RitGrade>>): Promise<HeldOut> => ({
   scores: credited.flat().map(({ grade: { answer } }) => answer.score),

@@ -1,6 +1,7 @@
 /** @file What thinking is worth: verdicts of a rubric or of its steps, made into a number (spec 3.3, 3.5). */
 
 import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
+import type { Graded } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
@@ -9,6 +10,7 @@ import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks
 import type { RollOutRequest } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
+import type { Attempts } from '../common/lessons-memory.ts'
 import { leftOutOf } from '../common/rubric-dropout.ts'
 import type { RitConfig } from './config.ts'
 import type { RitTask } from './task.ts'
@@ -111,7 +113,7 @@ export const thoughtGrader = <Problem>(
 }
 
 /** Grades thinking and answers of finished rollouts, as training sees them. */
-export const gradeThoughts = async <Problem>(
+const gradeThoughts = async <Problem>(
   { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
   kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
   rubricOf: (problem: Problem) => Rubric,
@@ -175,7 +177,7 @@ const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
  * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric (spec 3.3).
  * @param keys name the rollouts, for a control
  */
-export const scoreThinkingTogether = async <Problem>(
+const scoreThinkingTogether = async <Problem>(
   { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
   groupThinking: NonNullable<RitTask<Problem>['groupThinking']>,
   problem: Problem,
@@ -246,4 +248,32 @@ export const shuffledThinking = <Item extends { grade: RitGrade }>(
     ...item,
     grade: { ...item.grade, thinking: group[order[i]].grade.thinking },
   }))
+}
+
+/** All that was said of a rollout. */
+export const saidOf = ({ reward, grade: { verdicts, answer } }: Graded<unknown, RitGrade>) => ({
+  reward,
+  verdicts: [...verdicts, ...answer.verdicts],
+})
+
+/** Verdicts on what a hint may be. */
+export const attemptsOf = <Problem>(
+  { task }: RitTask<Problem>,
+  rubricOf: (problem: Problem) => Rubric,
+  group: readonly Graded<Problem, RitGrade>[],
+): Attempts<Problem> => {
+  const [{ problem }] = group
+  const { hinted = 'answers' } = task.thinking
+  const answers = {
+    criteria: task.rubric(problem).criteria,
+    verdicts_G: group.map(({ grade: { answer } }) => answer.verdicts),
+  }
+  const thinking = {
+    criteria: rubricOf(problem).criteria,
+    verdicts_G: group.map(({ grade: { verdicts } }) => verdicts),
+  }
+  return {
+    problem,
+    judged: [...(hinted === 'thinking' ? [] : [answers]), ...(hinted === 'answers' ? [] : [thinking])],
+  }
 }

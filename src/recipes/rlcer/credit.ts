@@ -109,6 +109,19 @@ export const balanceRoles = (items: readonly Credited<unknown, unknown>[]): Cred
   })
 }
 
+/**
+ * What enters the update: rollouts that say nothing to the policy leave it, unless a critic learns from them, and both roles
+ * weigh alike unless pooled.
+ */
+export const learnable = (
+  credited: readonly Credited<unknown, unknown>[],
+  { dropZero, critic, roles }: Pick<RlcerConfig, 'dropZero' | 'critic' | 'roles'>,
+): readonly Credited<unknown, unknown>[] => {
+  const leaves = dropZero && critic === null
+  const kept = leaves ? credited.filter(({ advantages }) => advantages.some(a => a !== 0)) : credited
+  return roles === 'sum' ? balanceRoles(kept) : kept
+}
+
 /** Each part of the reward normalised within its question before they are added up (spec 6.4). */
 const partAdvantages = (
   groups: Groups<Graded<unknown, unknown>>,

@@ -1,5 +1,6 @@
 /** @file What reasoners and rubricators are paid: pure functions of verdicts and answers (RLCER Eq. 6 to 12; spec 2.5, 2.6). */
 
+import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import type { Control, RlcerConfig } from './config.ts'
@@ -79,6 +80,22 @@ export const controlled = <Item extends PayingCriterion>(
   return criteria.map(item => ({ ...item, met: changed(item.met) }))
 }
 
+/** What of a question's valid criteria pays in a step: under a control, and without those that dropout leaves out. */
+export const countingCriteria = (
+  { paying, key }: { paying: readonly PayingCriterion[]; key: string },
+  { control, controlAt }: Pick<RlcerConfig, 'control' | 'controlAt'>,
+  leftOut: ReadonlySet<number>,
+): readonly PayingCriterion[] => {
+  const criteria = control && controlAt === 'reward' ? controlled(paying, control, key) : paying
+  return criteria.filter((_, i) => !leftOut.has(i))
+}
+
+/** What is taken off for a response that comes near the longest that it may be; 0 where nothing is. */
+export const overlongReward = (
+  { overlong, rollout }: Pick<RlcerConfig, 'overlong' | 'rollout'>,
+  tokens: number,
+): number => (overlong ? overlongPenalty(tokens, { ...overlong, maxLength: rollout.maxTokens }) : 0)
+
 /** What a reasoner's reward is made of; `cot` is what its kind of reward pays for thinking. */
 export type ReasonerParts = Record<'outcome' | 'cot' | 'overlong', number | null>
 
@@ -103,6 +120,14 @@ export const reasonerReward = (kind: RlcerConfig['reasonerReward'], parts: Reaso
 
 /** Chance in place of rubrics (Rubric Only (Random)): the same for the same rollout. */
 export const randomCot = (key: string): number => new Rng(`random thinking reward/${key}`).next()
+
+/** Reward of the thinking of response m, by what pays for it (Eq. 8). */
+export const thinkingReward = (
+  { reasonerReward: kind, emptyCot }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot'>,
+  criteria: readonly PayingCriterion[],
+  m: number,
+  key: string,
+): number | null => (kind === 'random' ? randomCot(key) : cotReward(criteria, m, emptyCot))
 
 export const RUBRICATOR_PARTS = ['evolving', 'format'] as const
 

@@ -5,8 +5,8 @@ import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { refusedLoss } from '../../policy/open.ts'
-import { recordsQuestion } from '../../tasks/records/index.ts'
-import { researchQuestions, STAGES } from '../../tasks/research/index.ts'
+import { ATTEMPT_TOKENS, agentPrompt, recordsQuestion } from '../../tasks/records/index.ts'
+import { type ResearchSettings, researchQuestions, STAGES } from '../../tasks/research/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
@@ -20,9 +20,8 @@ import { assertSamplerIsUsed } from '../common/training.ts'
 import { checkRecordsColdStart } from '../records-cold-start/check.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
-import type { RubricemConfig } from './config.ts'
-import { RecordsTask, recordsSettings } from './records.ts'
-import { type RubricemRunParts, researchSettings } from './research-kit.ts'
+import { type ChatJudgeConfig, type RecordsTaskConfig, type RubricemConfig, taskSettings } from './config.ts'
+import type { RubricemRunParts } from './tasks.ts'
 
 const refuse = (key: string, expected: string, hint: string): never => {
   throw new ConfigError(`${key}: expected ${expected}`, { hint })
@@ -38,7 +37,7 @@ export const check = (
   purpose: Purpose,
   parts: RubricemRunParts = {},
 ): string | null => {
-  const { reflection, window, memory, rollout, policy, pipeline, task } = config
+  const { reflection, window, memory, rollout, policy, pipeline } = config
   checkRemote(config, purpose, 'records-cold-start', [
     reflection.enabled &&
       reflection.temperature !== 1 && [
@@ -73,10 +72,11 @@ export const check = (
     )
   checkDropout(config)
   assertSamplerIsUsed(config)
-  if (task.kind === 'research') checkResearchSettings(config, purpose, parts)
+  const settings = taskSettings(config)
+  if (settings.kind === 'research') checkResearchSettings(config, settings, purpose, parts)
   const given = givenModel(config, 'records-cold-start', purpose)
-  if (task.kind === 'research') checkResearchModel(config, given)
-  else checkRecords(config, given)
+  if (settings.kind === 'research') checkResearchModel(config, settings.task, given)
+  else checkRecords(config, settings.task, given)
   return given
 }
 
@@ -91,27 +91,26 @@ const checkDropout = ({ rubricDropout, control }: RubricemConfig): void => {
     refuseDropout('ask "all": which rubrics stay is decided by the levels on all of them', 'leave ask out')
 }
 
-const checkRecords = (config: RubricemConfig, given: string | null): void => {
-  recordsSettings(config)
+const checkRecords = (config: RubricemConfig, task: RecordsTaskConfig, given: string | null): void => {
   if (given !== null) assertRecordsVocabulary(given)
   if (config.coldStart !== null) checkRecordsColdStart(config.coldStart)
   const shape = startShape(config, recordsModelConfig)
-  if (shape) checkRecordsRoom(config, shape)
+  if (shape) checkRecordsRoom(config, task, shape)
 }
 
 /** An attempt fits behind its question with references, and a reflection behind both. */
-const checkRecordsRoom = (config: RubricemConfig, { maxPositions }: ModelConfig): void => {
-  const { task: settings } = recordsSettings(config)
-  const task = new RecordsTask(settings)
-  const question = recordsQuestion(RECORDS_TEST_WORLD, 0, settings)
-  const { length } = task.prompt(question, null)
-  const { tokens } = task.limits
-  assertRoom('an attempt at a question', length, tokens, maxPositions)
-  if (config.reflection.enabled)
+const checkRecordsRoom = (
+  { reflection }: RubricemConfig,
+  task: RecordsTaskConfig,
+  { maxPositions }: ModelConfig,
+): void => {
+  const { length } = agentPrompt(recordsQuestion(RECORDS_TEST_WORLD, 0, task))
+  assertRoom('an attempt at a question', length, ATTEMPT_TOKENS, maxPositions)
+  if (reflection.enabled)
     assertRoom(
       'an attempt, for a reflection (reflection.maxTokens)',
-      length + tokens,
-      config.reflection.maxTokens,
+      length + ATTEMPT_TOKENS,
+      reflection.maxTokens,
       maxPositions,
     )
 }
@@ -120,9 +119,12 @@ const checkRecordsRoom = (config: RubricemConfig, { maxPositions }: ModelConfig)
 const LEAST_TURN_TOKENS = 128
 const LEAST_REFLECTION_TOKENS = 64
 
-const checkResearchSettings = (config: RubricemConfig, purpose: Purpose, parts: RubricemRunParts): void => {
-  const { task, judge } = researchSettings(config)
-  const { coldStart, reflection, rollout } = config
+const checkResearchSettings = (
+  { coldStart, reflection, rollout }: RubricemConfig,
+  { task, judge }: { task: ResearchSettings; judge: ChatJudgeConfig },
+  purpose: Purpose,
+  parts: RubricemRunParts,
+): void => {
   if (coldStart !== null)
     refuse('coldStart', 'nothing with task.kind research', 'it teaches records; start from model.folder')
   if (reflection.placebo)
@@ -158,8 +160,7 @@ const checkResearchSettings = (config: RubricemConfig, purpose: Purpose, parts: 
 }
 
 /** The model can be talked to, and has room for attempts and reflections. */
-const checkResearchModel = (config: RubricemConfig, given: string | null): void => {
-  const { task } = researchSettings(config)
+const checkResearchModel = (config: RubricemConfig, task: ResearchSettings, given: string | null): void => {
   if (given !== null) chatFormatOf(given, 'task "research"')
   const shape = startShape(config, recordsModelConfig)
   if (shape === null) return

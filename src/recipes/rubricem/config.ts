@@ -8,8 +8,7 @@ import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../m
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { researchFilesShape, TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
-import { toolsSchema } from '../../tools/index.ts'
+import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,
   lossSettingSchema,
@@ -20,6 +19,7 @@ import {
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { greedySetting } from '../common/evaluation-config.ts'
 import { hopsSchema, recordsPhaseSchema } from '../records-cold-start/config.ts'
 import { CONTROLS } from './control.ts'
@@ -82,55 +82,6 @@ const recordsTaskSchema = z.strictObject({
   hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
   calls: size.default(8).describe('Look-ups that an agent may make.'),
   pool: size.nullable().default(null).describe('Questions of training; null: new ones without end.'),
-})
-
-const researchTaskSchema = z.strictObject({
-  kind: z.literal('research').describe('Which kind; each has keys of its own.'),
-  ...researchFilesShape,
-  tools: toolsSchema
-    .default([])
-    .describe('What an agent may call: MCP servers, local search indexes, search over HTTP.'),
-  toolBox: z
-    .strictObject({
-      timeoutMs: z
-        .number()
-        .positive()
-        .default(TOOL_BOX_DEFAULTS.timeoutMs)
-        .describe('Longest time of one call.'),
-      concurrency: size.default(TOOL_BOX_DEFAULTS.concurrency).describe('Calls at a time.'),
-      maxChars: z
-        .int()
-        .min(200)
-        .default(TOOL_BOX_DEFAULTS.maxChars)
-        .describe('Most characters of an answer that the model is shown.'),
-    })
-    .prefault({})
-    .describe('Deadline of a call, calls under way at a time, most characters of what is said to one.'),
-  rules: turnRulesSchema
-    .prefault({})
-    .describe('Calls that an agent may make, and breaks of a rule that are answered with a reminder.'),
-  callForm: z
-    .enum(['auto', 'xml', 'template'])
-    .default('auto')
-    .describe(
-      "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
-    ),
-  scaffold: z.boolean().default(true).describe('False: agents without plan and review.'),
-  maxPromptTokens: size
-    .default(8192)
-    .describe('Questions with longer prompts are left out; lessons that make one longer are cut.'),
-  maxTokens: size
-    .default(18_432)
-    .describe('Tokens of an attempt in all, tool output included; `rollout.maxTokens` is for a turn.'),
-  maxOutputTokens: size.default(2048).describe('Tokens of what a tool says.'),
-  maxReflectorTokens: size
-    .default(26_624)
-    .describe(
-      'Longest prompt of a reflector: of an attempt that is too long for it, the middle of its parts is left out.',
-    ),
-  referenceCharacters: size
-    .default(4000)
-    .describe('Characters of each part of a lesson (question, rubrics, takeaways) that are shown.'),
 })
 
 const scriptedJudgeSchema = z.strictObject({
@@ -257,9 +208,22 @@ export const rubricemSchema = z.strictObject({
 
 export type RubricemConfig = z.output<typeof rubricemSchema>
 export type RecordsTaskConfig = z.output<typeof recordsTaskSchema>
-export type ResearchTaskConfig = z.output<typeof researchTaskSchema>
 export type ScriptedJudgeConfig = z.output<typeof scriptedJudgeSchema>
 export type ChatJudgeConfig = z.output<typeof chatJudgeSchema>
+
+/** The task with its kind of judge. @throws ConfigError where the two do not go together */
+export const taskSettings = ({ task, judge }: Pick<RubricemConfig, 'task' | 'judge'>) => {
+  if (task.kind === 'records' && judge.kind === 'scripted') return { kind: task.kind, task, judge }
+  if (task.kind === 'research' && judge.kind === 'chat') return { kind: task.kind, task, judge }
+  throw task.kind === 'records'
+    ? new ConfigError(
+        `task.kind: expected records with judge.kind scripted, got records with ${judge.kind}`,
+        { hint: 'records have a judge by script, and research a chat model' },
+      )
+    : new ConfigError(`judge.kind: expected chat with task.kind research, got ${judge.kind} with research`, {
+        hint: 'name a chat model in judge.fleet.endpoints; judges by script know the records task alone',
+      })
+}
 
 /** Similar questions whose lessons are shown. */
 export const topOf = ({ memory }: Pick<RubricemConfig, 'memory'>): number | undefined =>

@@ -1,43 +1,44 @@
-/** @file A batch that is learnt from a step later: in checkpoints as plain JSON, and back. */
+/** @file A batch that is learnt from a step later: what was put off, in checkpoints as plain JSON, and back. */
 
 import { z } from 'zod'
 import type { GroupedDatum } from '../../rl/rollout.ts'
 import { CheckpointError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 
-const numbers = z.array(z.number())
-const datumSchema = z.strictObject({
-  group: z.string(),
-  promptTokens: z.array(z.int().min(0)),
-  tokens: z.array(z.int().min(0)),
-  mask: numbers,
-  oldLogprobs: numbers,
-  advantages: numbers,
-})
-const batchSchema = z.array(datumSchema)
+const ids = z.array(z.int().min(0))
+const floats = z.array(z.number()).transform(values => Float32Array.from(values))
+const batchSchema = z.array(
+  z
+    .strictObject({
+      group: z.string(),
+      promptTokens: ids,
+      tokens: ids.transform(values => Int32Array.from(values)),
+      ...{ mask: floats, oldLogprobs: floats, advantages: floats },
+    })
+    .transform(({ group, ...datum }): GroupedDatum => ({ group, datum })),
+)
 
 /** Log-probs of sampling go with the batch: the policy is another one when it is learnt from (spec 5.5). */
-export const saveBatch = (batch: readonly GroupedDatum[]): unknown =>
-  batch.map(({ group, datum }) => ({
-    group,
-    promptTokens: Array.from(datum.promptTokens),
-    tokens: Array.from(datum.tokens),
-    mask: Array.from(datum.mask),
-    oldLogprobs: Array.from(datum.oldLogprobs),
-    advantages: Array.from(datum.advantages),
-  }))
+export class DeferredBatch {
+  #batch: readonly GroupedDatum[] = []
 
-/** @throws CheckpointError for something else than `saveBatch` gives */
-export const loadBatch = (value: unknown): GroupedDatum[] =>
-  parseWith(batchSchema, value, "recipe's state: deferred batch", CheckpointError).map(
-    ({ group, promptTokens, tokens, ...datum }) => ({
-      group,
-      datum: {
-        promptTokens,
-        tokens: Int32Array.from(tokens),
-        mask: Float32Array.from(datum.mask),
-        oldLogprobs: Float32Array.from(datum.oldLogprobs),
-        advantages: Float32Array.from(datum.advantages),
-      },
-    }),
-  )
+  /** Puts a batch off. @returns the one that was put off before */
+  swap(batch: readonly GroupedDatum[]): readonly GroupedDatum[] {
+    const before = this.#batch
+    this.#batch = batch
+    return before
+  }
+
+  save(): unknown {
+    return this.#batch.map(({ group, datum: { promptTokens, tokens, mask, oldLogprobs, advantages } }) => {
+      const kept = { promptTokens, tokens, mask, oldLogprobs, advantages }
+      const lists = Object.entries(kept).map(([name, values]) => [name, Array.from(values)])
+      return { group, ...Object.fromEntries(lists) }
+    })
+  }
+
+  /** @throws CheckpointError for something else than `save` gives */
+  load(value: unknown): void {
+    this.#batch = parseWith(batchSchema, value, "recipe's state: deferred batch", CheckpointError)
+  }
+}

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
-import { rubricemSchema } from './config.ts'
+import { recordsQuestion, recordsTask, relatedTo } from '../../tasks/records/index.ts'
+import { rubricemSchema, type ScriptedJudgeConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { presets } from './presets.ts'
-import { recordsKit } from './records-kit.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
+import { scriptedJudge } from './tasks.ts'
 
 it('says of attempts with lessons how many were shown one: a reflection that cannot be read is none', async () => {
   const config = rubricemSchema.parse({
@@ -11,9 +12,11 @@ it('says of attempts with lessons how many were shown one: a reflection that can
     ...{ seed: 1, steps: 4 },
     evaluation: { problems: 6, problemsBetween: 3 },
   })
-  const kit = recordsKit(config)
-  const policy = new ScriptedAgent([...kit.test, ...kit.test.map(kit.siblingOf!)], prompt => prompt < 2)
-  const evaluate = evaluation(config, { ...kit, policy })
+  const unseen = Array.from({ length: 6 }, (_, i) => recordsQuestion('unseen', i))
+  const judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
+  const task = recordsTask({ tests: { unseen } }, { calls: 8, judge })
+  const policy = new ScriptedAgent([...unseen, ...unseen.map(relatedTo)], prompt => prompt < 2)
+  const evaluate = evaluation(config, { task, policy })
   const rows = await evaluate(4, true)
   expect(rows.map(({ set, scores }) => [set, scores.referred?.value ?? null])).toEqual([
     ['unseen', null],
@@ -22,7 +25,7 @@ it('says of attempts with lessons how many were shown one: a reflection that can
     ['placebo', 4 / 6],
   ])
   expect(rows.every(({ primary }) => primary === 'right')).toBe(true)
-  expect(rows[1].items![2].sample).toMatchObject({ prompt: kit.task.question(kit.test[2]) })
+  expect(rows[1].items![2].sample).toMatchObject({ prompt: task.question(unseen[2]) })
   // One sample a question: what is kept has the score of its question.
   for (const { items } of rows)
     expect(items!.map(({ sample }) => sample!.reward)).toEqual(items!.map(({ scores }) => scores.right))

@@ -1,6 +1,6 @@
 /** @file What a step says of memory and reflections in metrics.jsonl. */
 
-import type { Json, Retrieval, WindowStep } from '../../memory/index.ts'
+import type { Retrieval, WindowStep } from '../../memory/index.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { mean } from '../../util/descriptive.ts'
 import type { Reflections } from './reflections.ts'
@@ -33,10 +33,7 @@ export const memoryFigures = (
 }
 
 /** What came of a step's reflections. */
-export const reflectionFigures = <Question, Takeaways extends Json>({
-  candidates,
-  accepted,
-}: Reflections<Question, Takeaways>): Figures => {
+export const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>): Figures => {
   const all = candidates.flat()
   const rewards = all.flatMap(({ reward }) => (reward === null ? [] : [reward]))
   const scores = all.flatMap(({ grade }) => (grade.scores === null ? [] : [grade.scores]))
@@ -45,7 +42,7 @@ export const reflectionFigures = <Question, Takeaways extends Json>({
     reflectionValid: average(all.map(({ grade }) => Number(grade.lessons !== null))),
     reflectionUnjudged: all.filter(({ reward }) => reward === null).length,
     reflectionsAccepted: candidates.length === 0 ? null : accepted.length / candidates.length,
-    acceptedUtility: average(accepted.map(({ reflection }) => reflection.u)),
+    acceptedUtility: average(accepted.map(({ u }) => u)),
     reflectionScores: {
       diagnosticAccuracy: average(scores.map(own => own.diagnosticAccuracy)),
       specificity: average(scores.map(own => own.specificity)),

@@ -2,8 +2,13 @@
 
 import { existsSync } from 'node:fs'
 import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
-import { recordsQuestion } from '../../tasks/records/index.ts'
-import { agentMessages, reflectorMessages, researchQuestions } from '../../tasks/research/index.ts'
+import { ATTEMPT_TOKENS, agentPrompt, questionText, recordsQuestion } from '../../tasks/records/index.ts'
+import {
+  agentMessages,
+  type ResearchSettings,
+  reflectorMessages,
+  researchQuestions,
+} from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
 import { hasRows } from '../../util/brought-rows.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
@@ -18,10 +23,8 @@ import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
 import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import { recordsModelConfig } from '../records-cold-start/model.ts'
 import { check } from './check.ts'
-import type { ChatJudgeConfig, ResearchTaskConfig, RubricemConfig } from './config.ts'
+import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
 import { nextOf } from './plan-next.ts'
-import { RecordsTask } from './records.ts'
-import { researchSettings } from './research-kit.ts'
 
 /** Lengths in tokens, and what there is to train on. */
 interface PlannedData {
@@ -66,7 +69,7 @@ const toolWords = (tools: ToolsConfig): string =>
         })
         .join('; ')
 
-const researchData = (task: ResearchTaskConfig): PlannedData => {
+const researchData = (task: ResearchSettings): PlannedData => {
   const files = [task.file, task.testFile].filter(file => file !== null)
   const there = task.file !== null && files.every(hasRows)
   const split = there ? researchQuestions(task) : null
@@ -102,18 +105,16 @@ const researchData = (task: ResearchTaskConfig): PlannedData => {
 
 const dataOf = ({ task }: RubricemConfig): PlannedData => {
   if (task.kind === 'research') return researchData(task)
-  const records = new RecordsTask(task)
   const question = recordsQuestion(RECORDS_TEST_WORLD, 0, task)
-  const { length } = records.prompt(question, null)
-  const { tokens } = records.limits
+  const { length } = agentPrompt(question)
   const number = task.pool === null ? 'new questions without end' : `${formatInteger(task.pool)} questions`
   return {
     lines: [`data         records, ${task.hops.min} to ${task.hops.max} look-ups, ${number}`],
     promptTokens: length,
-    attemptTokens: tokens,
-    reflectorTokens: length + tokens,
+    attemptTokens: ATTEMPT_TOKENS,
+    reflectorTokens: length + ATTEMPT_TOKENS,
     calls: task.calls,
-    questionCharacters: records.question(question).length,
+    questionCharacters: questionText(question).length,
   }
 }
 
@@ -229,9 +230,9 @@ const costWords = (costs: readonly (number | null)[]): string =>
     : `cost at most about ${costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0).toFixed(2)}, in the currency of the prices`
 
 const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
-  if (config.judge.kind === 'scripted')
+  const { judge } = config
+  if (judge.kind === 'scripted')
     return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
-  const { judge } = researchSettings(config)
   const { prompts } = config.rollout
   const all = judgeCalls(config, judge, data, work).map(({ fleet, ...asked }) => ({
     ...asked,

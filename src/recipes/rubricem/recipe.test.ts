@@ -3,21 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank } from '../../memory/index.ts'
+import type { Environment } from '../../rl/environment.ts'
 import { readMetrics, readRollouts, readRubricRows, withoutTimings } from '../../runs/readers.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
-import { decodeText, questionText, recordsQuestion } from '../../tasks/records/index.ts'
+import {
+  decodeText,
+  questionText,
+  type RecordsQuestion,
+  recordsQuestion,
+  recordsTask,
+} from '../../tasks/records/index.ts'
 import { type LoopSettings, type Pipeline, train } from '../../train/loop.ts'
-import { rubricemSchema } from './config.ts'
+import { rubricemSchema, type ScriptedJudgeConfig } from './config.ts'
 import { presets } from './presets.ts'
 import { rubricem } from './recipe.ts'
-import {
-  type RecordsTakeaways,
-  RecordsTask,
-  recordsReflectionJudge,
-  recordsSettings,
-  recordsStageJudge,
-} from './records.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
+import { scriptedJudge } from './tasks.ts'
 
 let root: string
 beforeEach(() => {
@@ -52,7 +53,7 @@ const configOf = (changes: Record<string, unknown> = {}) =>
 
 interface Outcome {
   policy: ScriptedAgent
-  bank: RubricBank<RecordsTakeaways>
+  bank: RubricBank
   metrics: ReturnType<typeof withoutTimings>[]
   rubrics: ReturnType<typeof readRubricRows>
   rollouts: ReturnType<typeof readRollouts>
@@ -77,15 +78,11 @@ const trained = async (
   const run = RunFolder.create(join(root, name), { config: {} })
   const part = async (from: { dir: string; step: number } | null) => {
     const policy = new ScriptedAgent(QUESTIONS, broken)
-    const { task: settings, judge } = recordsSettings(config)
-    const task = new RecordsTask(settings, { placebo: config.reflection.placebo, oracle: judge.oracle })
-    if (failFirst) failFirstAttempts(task)
-    const bank = new RubricBank<RecordsTakeaways>({ embedder: new HashedNgrams(), takeaways: task.takeaways })
-    const recipe = rubricem(config, {
-      ...{ question: (i: number) => QUESTIONS[i], task, bank },
-      ...{ judge: recordsStageJudge(config), reflectionJudge: recordsReflectionJudge(judge) },
-      evaluate: async () => [],
-    })
+    const judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
+    const task = recordsTask({ stream: i => QUESTIONS[i] }, { calls: 8, judge })
+    if (failFirst) failFirstAttempts(task.world.environment)
+    const bank = new RubricBank({ embedder: new HashedNgrams(), takeaways: task.stages.takeaways })
+    const recipe = rubricem(config, { task, bank, evaluate: async () => [] })
     const shouldStop = () => from === null && readMetrics(run.dir).length === stopAfter
     await train(policy, recipe, run, { ...SETTINGS, pipeline }, from?.step ?? 0, { shouldStop })
     return { policy, bank }
@@ -102,11 +99,11 @@ const trained = async (
 }
 
 /** The world fails at the first attempt of each question. */
-const failFirstAttempts = ({ world }: RecordsTask): void => {
-  const { start } = world
+const failFirstAttempts = (environment: Environment<RecordsQuestion>): void => {
+  const { start } = environment
   const met = new Set<string>()
-  world.start = question => {
-    const episode = start(question)
+  environment.start = (question, key) => {
+    const episode = start(question, key)
     if (!met.has(question.id))
       episode.reply = async () => {
         throw new Error('the archive burnt down')

@@ -23,28 +23,29 @@ import {
   judgeGroup,
   type QuestionRubrics,
   rubricRow,
-  type StageJudge,
 } from '../../grade/evolving/index.ts'
 import {
   countFallbacks,
-  type Json,
   type Retrieval,
   type RubricBank,
   type WindowStep,
   windowRetrieval,
   windowStep,
 } from '../../memory/index.ts'
-import { datumsOf, type Graded, type GroupedDatum, type Rollout } from '../../rl/rollout.ts'
-import { creditStages, type StageRewards, stageAdvantages } from '../../rl/stage-credit.ts'
-import type { MetricGroup } from '../../runs/rows.ts'
-import { type LearntRollout, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
+import { type Credited, datumsOf, type Graded, type Groups, type Rollout } from '../../rl/rollout.ts'
+import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
+import type { StagedRead } from '../../tasks/stages.ts'
+import type { TaskWith } from '../../tasks/task.ts'
+import { type Lesson, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
 import type { Io } from '../../train/rollout.ts'
-import type { ProblemStream } from '../common/problem-order.ts'
+import { mean } from '../../util/descriptive.ts'
+import { type ProblemStream, problemsOf } from '../common/problem-order.ts'
 import { dropoutFigures } from '../common/rubric-dropout.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
 import { controlled } from './control.ts'
-import { loadBatch, saveBatch } from './deferred.ts'
+import { DeferredBatch } from './deferred.ts'
 import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './dropout.ts'
 import { memoryFigures, reflectionFigures } from './figures.ts'
 import {
@@ -56,217 +57,243 @@ import {
   pickAttempts,
   type Reflected,
   type ReflectionGrade,
+  type Reflections,
   rewardReflections,
 } from './reflections.ts'
-import type { ReflectionJudge, ResearchTask, StagedRead } from './research-task.ts'
 import { agentRow, reflectorRow } from './rows.ts'
 
-export interface RubricemParts<Question, Takeaways extends Json> {
-  /** Fresh questions, in their order. */
-  question: ProblemStream<Question>
-  task: ResearchTask<Question, Takeaways>
-  judge: StageJudge<Question>
-  reflectionJudge: ReflectionJudge<Question, Takeaways>
+export interface RubricemParts<Problem> {
+  task: TaskWith<Problem, 'world' | 'stages'>
   /** Null: no memory. */
-  bank: RubricBank<Takeaways> | null
+  bank: RubricBank | null
   evaluate: Recipe<unknown>['evaluate']
   /** Told when the bank has changed. */
   onBank?(step: number): void
-  /** What judges took since this was last asked; it depends on the clock. */
-  figures?(): MetricGroup
 }
 
 /** What a step rolled out. */
-export interface RolledStep<Question, Takeaways extends Json> {
+export interface RolledStep<Problem> {
   plan: WindowStep
-  retrievals: readonly Retrieval<Takeaways>[] | null
-  agents: Graded<Question, StagedRead>[][]
+  retrievals: readonly Retrieval[] | null
+  agents: Graded<Problem, StagedRead>[][]
   judged: JudgedGroup[]
-  reflections: Candidate<Question, Takeaways>[][]
+  reflections: Candidate<Problem>[][]
 }
 
-export const rubricem = <Question, Takeaways extends Json>(
+/** The parts of a run, and what lives across its steps. */
+interface Own<Problem> extends RubricemParts<Problem> {
+  config: RubricemConfig
+  problem: ProblemStream<Problem>
+  buffers: EvolvingBuffers
+  deferred: DeferredBatch
+}
+
+export const rubricem = <Problem>(
   config: RubricemConfig,
-  parts: RubricemParts<Question, Takeaways>,
-): Recipe<RolledStep<Question, Takeaways>> => {
-  const { rollout, reflection, evolving, credit, advantage } = config
-  const { task, bank, judge } = parts
-  const buffers = new EvolvingBuffers()
-  let deferred: GroupedDatum[] = []
-
-  /** The rollouts of a step's agents, and their judgements, which begin as soon as a question's group is there. */
-  const rollOutAgents = async (
-    step: number,
-    io: Io,
-    questions: readonly Question[],
-    before: readonly QuestionRubrics[],
-    retrievals: RolledStep<Question, Takeaways>['retrievals'],
-    last: boolean,
-  ) => {
-    const judging = new Array<Promise<JudgedGroup>>(questions.length)
-    const judgeQuestion = (p: number, rollouts: readonly Rollout[]) => {
-      const question = questions[p]
-      const group = {
-        ...{ step, question, key: task.name(question), before: before[p] },
-        rollouts: rollouts.map(own => task.read(question, own).staged),
-        persistent: task.persistent(question),
-      }
-      judging[p] = judgeGroup(judge, group, evolving)
-      judging[p].catch(() => {})
-    }
-    const agents = await io.rollOut<Question, StagedRead>({
-      ...{ role: 'agent', problems: questions, samples: rollout.samples, last },
-      prompt: question => task.prompt(question, null),
-      sampledFrom: retrievals?.map((found, p) => {
-        const shown = task.prompt(questions[p], found)
-        return Array.from({ length: rollout.samples }, () => shown)
-      }),
-      ratio: 'sampled',
-      sampling: { ...samplingOf(config, task.stopTokens), stopStrings: task.stopStrings },
-      environment: { world: task.world, limits: task.limits },
-      onGroup: judgeQuestion,
-      grade: async items => items.map(({ problem, rollout: own }) => task.read(problem, own)),
-    })
-    return { agents, judging }
-  }
-
-  const rollOutReflections = (
-    step: number,
-    io: Io,
-    agents: RolledStep<Question, Takeaways>['agents'],
-    judgementOf: JudgementOf,
-  ) =>
-    io.rollOut<Reflected<Question>, ReflectionGrade<Takeaways>>({
-      role: 'reflector',
-      problems: pickAttempts(agents, `${config.seed}/${step}/reflected`),
-      prompt: ({ question, attempt }) => task.reflectorPrompt(question, attempt),
-      samples: reflection.candidates,
-      sampling: {
-        maxTokens: reflection.maxTokens,
-        temperature: reflection.temperature,
-        stopTokens: [...task.reflectorStopTokens],
-      },
-      grade: items => gradeReflections(task, parts.reflectionJudge, items, judgementOf),
-      last: true,
-    })
-
-  /** Phase A: what a step's reflections teach, of the step before or of this one. */
-  const reflectionPhase = (now: readonly GroupedDatum[]): Phase[] => {
-    if (!reflection.enabled || !reflection.learn) return []
-    const datums = reflection.deferred ? deferred : now
-    if (reflection.deferred) deferred = [...now]
-    const { temperature } = reflection
-    return [
-      {
-        ...phaseOf({ ...config, rollout: { ...rollout, temperature } }, datums),
-        ...{ name: 'reflection', stale: reflection.deferred, compared: true },
-      },
-    ]
-  }
-
+  parts: RubricemParts<Problem>,
+): Recipe<RolledStep<Problem>> => {
+  const { bank, task, evaluate } = parts
+  const [buffers, deferred] = [new EvolvingBuffers(), new DeferredBatch()]
+  const own = { ...parts, config, problem: problemsOf(task, config.seed), buffers, deferred }
   return {
-    async rollOut(step, io) {
-      const plan = windowStep(step, config.window)
-      const first = plan.batch * rollout.prompts
-      const questions = Array.from({ length: rollout.prompts }, (_, i) => parts.question(first + i))
-      // Read before anything is waited for: the step before may be learnt from meanwhile.
-      const before = questions.map(own => buffers.of(task.name(own)))
-      const retrievals = bank
-        ? await bank.retrieve(
-            questions.map(own => task.question(own)),
-            windowRetrieval(plan, topOf(config)),
-          )
-        : null
-      const reflects = reflection.enabled && plan.reflects
-      const { agents, judging } = await rollOutAgents(step, io, questions, before, retrievals, !reflects)
-      const judgementOf = judgementsOf(agents, judging)
-      const reflections = reflects ? await rollOutReflections(step, io, agents, judgementOf) : []
-      return { plan, retrievals, agents, judged: await Promise.all(judging), reflections }
-    },
-
-    async learn(step, { plan, retrievals, agents, judged, reflections }) {
-      assertScored(judged)
-      for (const { key, after } of judged) buffers.keep(key, after)
-      const leftOut = judged.map(group => leftOutRubrics(config, group, step))
-      const rewards_P_G_K = judged.map((group, p) => {
-        const { key } = group
-        const given = rewardsWithout(group, leftOut[p])
-        const paid = config.control === null ? given : controlled(given, config.control, `${step}/${key}`)
-        return paid.map((own, g) => knownRewards(own, agents[p][g].rollout))
-      })
-      const { advantages_P_G_K, ...counts } = stageAdvantages(rewards_P_G_K, { ...advantage, ...credit })
-      const rewarded = agents.map((group, p) =>
-        group.map((item, g) => {
-          const [planned, researched, reviewed, answered] = rewards_P_G_K[p][g]
-          const parts = { plan: planned, research: researched, review: reviewed, answer: answered }
-          return { ...item, reward: answered, parts }
-        }),
-      )
-      const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit.mode)
-      const reflected = rewardReflections(task, reflections, reflection, step)
-      const lookedBack = creditReflections(reflected.candidates, advantage)
-      if (bank) {
-        if (retrievals) bank.used(retrievals)
-        await bank.add(reflected.accepted.map(own => own.reflection))
-        parts.onBank?.(step)
-      }
-      const { dropZero } = config
-      const own = datumsOf(credited, { dropZero, ratio: 'sampled' })
-      const placeOf = new Map(judged.map(({ key }, p) => [key, p]))
-      const retrievalOf = (problem: Question) => retrievals?.[placeOf.get(task.name(problem)) ?? -1] ?? null
-      const rollouts: LearntRollout[] = [
-        ...learntFrom(credited, (item: (typeof credited)[number][number]) =>
-          agentRow(task, step, item, judged, retrievalOf(item.problem)),
-        ),
-        ...learntFrom(lookedBack, item => reflectorRow(task, step, item)),
-      ]
-      return {
-        phases: [
-          ...reflectionPhase(datumsOf(lookedBack, { dropZero })),
-          { ...phaseOf(config, own), name: 'task', compared: true },
-        ],
-        metrics: {
-          reward: meanReward(rewarded),
-          ...evolvingFigures(judged),
-          ...dropoutFigures(
-            config,
-            judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
-          ),
-          zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
-          failedScoringRollouts: counts.failedRollouts,
-          ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),
-          ...(reflections.length > 0 && reflectionFigures(reflected)),
-          ...task.figures?.(agents.flat()),
-          ...(parts.figures && { time: parts.figures() }),
-        },
-        rollouts,
-        rubrics: judged.map(group => rubricRow(group, evolving.journal)),
-      }
-    },
-
-    evaluate: parts.evaluate,
-
+    rollOut: (step, io) => rollOut(own, step, io),
+    learn: (step, rolled) => learn(own, step, rolled),
+    evaluate,
     state: {
       save: () => ({
         buffers: buffers.save(),
-        deferred: saveBatch(deferred),
+        deferred: deferred.save(),
         ...(bank && { bank: bank.save() }),
       }),
       load: value => {
         const saved = value as { buffers: unknown; deferred: unknown; bank?: unknown }
         buffers.load(saved.buffers)
-        deferred = loadBatch(saved.deferred)
+        deferred.load(saved.deferred)
         bank?.load(saved.bank)
       },
     },
   }
 }
 
-/** Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it. */
-const knownRewards = (rewards_K: StageRewards, { end }: Rollout): StageRewards =>
-  end === 'failed' ? rewards_K.map(() => null) : rewards_K
+/** A step of the window: its problems with their lessons, attempts at them, and in fresh steps reflections on those. */
+const rollOut = async <Problem>(own: Own<Problem>, step: number, io: Io): Promise<RolledStep<Problem>> => {
+  const { config, task, bank, buffers } = own
+  const { reflection, rollout } = config
+  const plan = windowStep(step, config.window)
+  const first = plan.batch * rollout.prompts
+  const problems = Array.from({ length: rollout.prompts }, (_, i) => own.problem(first + i))
+  // Read before anything is waited for: the step before may be learnt from meanwhile.
+  const before = problems.map(problem => buffers.of(task.id(problem)))
+  const asked = problems.map(problem => task.question(problem))
+  const retrievals = bank ? await bank.retrieve(asked, windowRetrieval(plan, topOf(config))) : null
+  const reflects = reflection.enabled && plan.reflects
+  const { agents, judging } = await attempt(own, io, { step, problems, before, retrievals, last: !reflects })
+  const reflections = reflects ? await reflect(own, io, step, agents, judgementsOf(agents, judging)) : []
+  return { plan, retrievals, agents, judged: await Promise.all(judging), reflections }
+}
 
-const meanReward = (groups: readonly (readonly { reward: number | null }[])[]): number | null => {
-  const known = groups.flat().flatMap(({ reward }) => (reward === null ? [] : [reward]))
-  return known.length === 0 ? null : known.reduce((sum, own) => sum + own, 0) / known.length
+interface Attempted<Problem> extends Pick<RolledStep<Problem>, 'retrievals'> {
+  step: number
+  problems: readonly Problem[]
+  before: readonly QuestionRubrics[]
+  last: boolean
+}
+
+/** Attempts at problems, and their judgements, which begin as soon as a problem's group is there (spec 5.2). */
+const attempt = async <Problem>(
+  { config, task }: Own<Problem>,
+  io: Io,
+  { step, problems, before, retrievals, last }: Attempted<Problem>,
+) => {
+  const { world, stages } = task
+  const { samples } = config.rollout
+  const judging = new Array<Promise<JudgedGroup>>(problems.length)
+  const judge = (p: number, rollouts: readonly Rollout[]) => {
+    const question = problems[p]
+    const group = {
+      ...{ step, question, key: task.id(question), before: before[p] },
+      rollouts: rollouts.map(rollout => stages.read(rollout).staged),
+      persistent: stages.persistent(question),
+    }
+    judging[p] = judgeGroup(stages.judge, group, config.evolving)
+    judging[p].catch(() => {})
+  }
+  const agents = await io.rollOut<Problem, StagedRead>({
+    ...{ role: 'agent', problems, samples, last },
+    prompt: problem => task.prompt(problem),
+    sampledFrom: retrievals?.map((found, p) => {
+      const shown = stages.reminded(problems[p], found)
+      return Array.from({ length: samples }, () => shown)
+    }),
+    ratio: 'sampled',
+    sampling: { ...samplingOf(config, task.stopTokens), stopStrings: world.stopStrings },
+    environment: { world: world.environment, limits: world.limits },
+    onGroup: judge,
+    grade: async items => items.map(({ rollout }) => stages.read(rollout)),
+  })
+  return { agents, judging }
+}
+
+/** The same policy looks back at one attempt of each problem (spec 5.4). */
+const reflect = <Problem>(
+  { config, task }: Own<Problem>,
+  io: Io,
+  step: number,
+  agents: RolledStep<Problem>['agents'],
+  judgementOf: JudgementOf,
+) => {
+  const { seed, reflection } = config
+  const { reflector } = task.stages
+  const { maxTokens, temperature } = reflection
+  return io.rollOut<Reflected<Problem>, ReflectionGrade>({
+    role: 'reflector',
+    problems: pickAttempts(agents, `${seed}/${step}/reflected`),
+    prompt: ({ problem, attempt: seen }) => reflector.prompt(problem, seen),
+    samples: reflection.candidates,
+    sampling: { maxTokens, temperature, stopTokens: reflector.stopTokens },
+    grade: items => gradeReflections(reflector, items, judgementOf),
+    last: true,
+  })
+}
+
+/** Credit of attempts and of reflections; what is kept of both; Phase A, then Phase B (spec 5.5). */
+const learn = async <Problem>(
+  own: Own<Problem>,
+  step: number,
+  rolled: RolledStep<Problem>,
+): Promise<Lesson> => {
+  const { config, task, bank, buffers } = own
+  const { judged, retrievals } = rolled
+  const { reflection } = config
+  assertScored(judged)
+  for (const { key, after } of judged) buffers.keep(key, after)
+  const attempts = creditAttempts(config, step, rolled)
+  const reflected = rewardReflections(task, reflection, rolled.reflections, step)
+  const lookedBack = creditReflections(reflected.candidates, config.advantage)
+  if (bank) {
+    if (retrievals) bank.used(retrievals)
+    await bank.add(reflected.accepted)
+    own.onBank?.(step)
+  }
+  const shown = new Map(retrievals?.map((found, p) => [judged[p].key, found]))
+  return {
+    phases: [
+      ...(reflection.enabled && reflection.learn ? [phaseA(own, lookedBack)] : []),
+      phaseB(config, attempts.credited),
+    ],
+    metrics: stepFigures(own, rolled, attempts, reflected),
+    rollouts: [
+      ...learntFrom(attempts.credited, item =>
+        agentRow(task, step, item, judged, shown.get(task.id(item.problem))),
+      ),
+      ...learntFrom(lookedBack, item => reflectorRow(task, step, item)),
+    ],
+    rubrics: judged.map(group => rubricRow(group, config.evolving.journal)),
+  }
+}
+
+/** Phase A: what reflections teach, those of the step before or of this one. */
+const phaseA = <Problem>(
+  { config, deferred }: Pick<Own<Problem>, 'config' | 'deferred'>,
+  lookedBack: Groups<Credited<Reflected<Problem>, ReflectionGrade>>,
+): Phase => {
+  const { temperature, deferred: stale } = config.reflection
+  const now = datumsOf(lookedBack, { dropZero: config.dropZero })
+  const sampling = { ...config, rollout: { ...config.rollout, temperature } }
+  return { ...phaseOf(sampling, stale ? deferred.swap(now) : now, 'reflection'), stale, compared: true }
+}
+
+/** Phase B: SS-GRPO on this step's attempts. */
+const phaseB = (config: RubricemConfig, credited: Groups<Credited<unknown, StagedRead>>): Phase => ({
+  ...phaseOf(config, datumsOf(credited, { dropZero: config.dropZero, ratio: 'sampled' }), 'task'),
+  compared: true,
+})
+
+/** Rewards of stages become returns, advantages, and those a token each (spec 5.3). */
+const creditAttempts = <Problem>(
+  config: RubricemConfig,
+  step: number,
+  { agents, judged }: Pick<RolledStep<Problem>, 'agents' | 'judged'>,
+) => {
+  const { control, credit, advantage } = config
+  const leftOut = judged.map(group => leftOutRubrics(config, group, step))
+  const rewards_P_G_K = judged.map((group, p) => {
+    const given = rewardsWithout(group, leftOut[p])
+    const paid = control === null ? given : controlled(given, control, `${step}/${group.key}`)
+    // Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it.
+    const isKnown = (g: number) => agents[p][g].rollout.end !== 'failed'
+    return paid.map((rewards_K, g) => (isKnown(g) ? rewards_K : rewards_K.map(() => null)))
+  })
+  const { advantages_P_G_K, ...counts } = stageAdvantages(rewards_P_G_K, { ...advantage, ...credit })
+  const rewarded = agents.map((group, p) =>
+    group.map((item, g) => {
+      const [plan, research, review, answer] = rewards_P_G_K[p][g]
+      return { ...item, reward: answer, parts: { plan, research, review, answer } }
+    }),
+  )
+  const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit.mode)
+  return { credited, leftOut, counts }
+}
+
+const stepFigures = <Problem>(
+  { config, task, bank }: Own<Problem>,
+  { plan, retrievals, agents, judged, reflections }: RolledStep<Problem>,
+  { credited, leftOut, counts }: ReturnType<typeof creditAttempts<Problem>>,
+  reflected: Reflections<Problem>,
+): Omit<MetricsRow, 'step'> => {
+  const known = credited.flat().flatMap(({ reward }) => (reward === null ? [] : [reward]))
+  const rollouts = agents.flat().map(({ rollout }) => rollout)
+  return {
+    reward: known.length === 0 ? null : mean(known),
+    ...evolvingFigures(judged),
+    ...dropoutFigures(
+      config,
+      judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
+    ),
+    zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
+    failedScoringRollouts: counts.failedRollouts,
+    ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),
+    ...(reflections.length > 0 && reflectionFigures(reflected)),
+    ...task.stages.figures?.(rollouts),
+  }
 }

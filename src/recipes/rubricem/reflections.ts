@@ -1,7 +1,7 @@
 /** @file Reflections: one attempt at each question is looked back at, candidates are judged, the best is kept, all are learnt from (spec 5.4). */
 
 import type { JudgedGroup } from '../../grade/evolving/index.ts'
-import { gate, type Json, type Reflection, type ReflectionScores, utilityOf } from '../../memory/index.ts'
+import { gate, type Reflection, type ReflectionScores, utilityOf } from '../../memory/index.ts'
 import { type GrpoOptions, grpoAdvantages } from '../../rl/advantages.ts'
 import {
   advantagesOf,
@@ -11,44 +11,38 @@ import {
   type Groups,
   type Rollout,
 } from '../../rl/rollout.ts'
+import type { JudgedReflection, Lessons, Reflector } from '../../tasks/stages.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricemConfig } from './config.ts'
-import type { JudgedAttempt, Lessons, ReflectionJudge, ResearchTask } from './research-task.ts'
 
-/** What a reflector is asked about. */
-export interface Reflected<Question> {
-  question: Question
-  /** The one attempt that it sees. */
-  attempt: Rollout
-}
+/** What a reflector is asked about: one attempt at a problem. */
+export type Reflected<Problem> = Pick<JudgedReflection<Problem>, 'problem' | 'attempt'>
 
 /** A candidate, as it was read and judged. */
-export interface ReflectionGrade<Takeaways extends Json = Json> {
+export interface ReflectionGrade {
   /** Null where the format is broken. */
-  lessons: Lessons<Takeaways> | null
+  lessons: Lessons | null
   /** Null where there is nothing to judge, or the judge failed. */
   scores: ReflectionScores | null
 }
 
-export type Candidate<Question, Takeaways extends Json = Json> = Graded<
-  Reflected<Question>,
-  ReflectionGrade<Takeaways>
->
+export type Candidate<Problem> = Graded<Reflected<Problem>, ReflectionGrade>
 
 /** One attempt of each group, drawn uniformly: no score has a say in which. Groups of which all attempts failed have none. */
-export const pickAttempts = <Question>(
-  groups: Groups<Graded<Question, unknown>>,
+export const pickAttempts = <Problem>(
+  groups: Groups<Graded<Problem, unknown>>,
   label: string,
-): Reflected<Question>[] =>
+): Reflected<Problem>[] =>
   groups.flatMap((group, p) => {
     const whole = group.filter(({ rollout }) => rollout.end !== 'failed')
     if (whole.length === 0) return []
     const { problem, rollout } = new Rng(`${label}/${p}`).pick(whole)
-    return [{ question: problem, attempt: rollout }]
+    return [{ problem, attempt: rollout }]
   })
 
 /** What is known of an attempt by the judge of stages, who may still be at work on it. */
-export type JudgementOf = (attempt: Rollout) => Promise<JudgedAttempt | null>
+export type JudgementOf = (attempt: Rollout) => Promise<JudgedReflection<unknown>['judged']>
 
 /** Where judgements of groups are found by one of their attempts. */
 export const judgementsOf = (
@@ -65,57 +59,62 @@ export const judgementsOf = (
 }
 
 /** Reads candidates and has those judged that can be read, once what they are about is judged. */
-export const gradeReflections = async <Question, Takeaways extends Json>(
-  task: Pick<ResearchTask<Question, Takeaways>, 'readReflection'>,
-  judge: ReflectionJudge<Question, Takeaways>,
-  items: readonly { problem: Reflected<Question>; rollout: Rollout }[],
+export const gradeReflections = async <Problem>(
+  reflector: Pick<Reflector<Problem>, 'read' | 'judge'>,
+  items: readonly { problem: Reflected<Problem>; rollout: Rollout }[],
   judgementOf: JudgementOf,
-): Promise<ReflectionGrade<Takeaways>[]> => {
-  const read = items.map(({ rollout: { tokens, end } }) =>
-    end === 'length' ? null : task.readReflection(tokens),
+): Promise<ReflectionGrade[]> => {
+  const read = items.map(({ problem: { problem }, rollout: { tokens, end } }) =>
+    end === 'length' ? null : reflector.read(problem, tokens),
   )
-  const judged = await Promise.all(
-    items.map(({ problem: { attempt } }, i) => (read[i] === null ? null : judgementOf(attempt))),
+  const asked = await Promise.all(
+    items.flatMap(({ problem }, i) => {
+      const lessons = read[i]
+      return lessons === null
+        ? []
+        : [judgementOf(problem.attempt).then(judged => ({ ...problem, lessons, judged }))]
+    }),
   )
-  const asked = items.flatMap(({ problem, rollout: { key } }, i) => {
-    const lessons = read[i]
-    return lessons === null ? [] : [{ ...problem, lessons, key, judged: judged[i] }]
-  })
-  const scores = asked.length > 0 ? await judge.score(asked) : []
+  const scores = asked.length > 0 ? await reflector.judge(asked) : []
   const given = scores.values()
   return read.map(lessons => ({ lessons, scores: lessons && (given.next().value ?? null) }))
 }
 
 /** What came of a step's candidates. */
-export interface Reflections<Question, Takeaways extends Json = Json> {
+export interface Reflections<Problem> {
   /** With their rewards: the utility; 0 for a broken format; null where the judge failed. */
-  candidates: Candidate<Question, Takeaways>[][]
-  /** What goes into the bank, at most one a question. */
-  accepted: { question: Question; reflection: Reflection<Takeaways> }[]
+  candidates: Candidate<Problem>[][]
+  /** What goes into the bank, at most one a problem. */
+  accepted: Reflection[]
 }
 
+/** Lessons as later attempts are shown them: as they are, or under a control such as say nothing. @param key draws those */
+export const keptLessons = <Problem>(
+  { stages }: Pick<TaskWith<Problem, 'stages'>, 'stages'>,
+  { placebo }: Pick<RubricemConfig['reflection'], 'placebo'>,
+  lessons: Lessons,
+  key: string,
+): Lessons => (placebo ? stages.placebo!(lessons, key) : lessons)
+
 /** Gate and rewards of a step's candidates. */
-export const rewardReflections = <Question, Takeaways extends Json>(
-  task: Pick<ResearchTask<Question, Takeaways>, 'question' | 'kept'>,
-  groups: Groups<Candidate<Question, Takeaways>>,
-  { utility, acceptThreshold }: Pick<RubricemConfig['reflection'], 'utility' | 'acceptThreshold'>,
+export const rewardReflections = <Problem>(
+  task: Pick<TaskWith<Problem, 'stages'>, 'question' | 'stages'>,
+  config: Pick<RubricemConfig['reflection'], 'utility' | 'acceptThreshold' | 'placebo'>,
+  groups: Groups<Candidate<Problem>>,
   step: number,
-): Reflections<Question, Takeaways> => {
-  const accepted: Reflections<Question, Takeaways>['accepted'] = []
+): Reflections<Problem> => {
+  const accepted: Reflection[] = []
   const candidates = groups.map(group => {
-    const us = group.map(({ grade: { scores } }) => utilityOf(utility, scores))
+    const us = group.map(({ grade: { scores } }) => utilityOf(config.utility, scores))
     const gated = gate(
       group.map(({ grade: { lessons } }, i) => ({ valid: lessons !== null, u: us[i] })),
-      acceptThreshold,
+      config.acceptThreshold,
     )
     if (gated.accepted !== null) {
       const { problem, grade, rollout } = group[gated.accepted]
-      const { rubrics, takeaways } = task.kept(problem.question, grade.lessons!, rollout.key)
-      const question = task.question(problem.question)
-      accepted.push({
-        question: problem.question,
-        reflection: { question, rubrics, takeaways, u: us[gated.accepted]!, step },
-      })
+      const { rubrics, takeaways } = keptLessons(task, config, grade.lessons!, rollout.key)
+      const question = task.question(problem.problem)
+      accepted.push({ question, rubrics, takeaways, u: us[gated.accepted]!, step })
     }
     return group.map((item, i) => ({
       ...item,
@@ -126,11 +125,11 @@ export const rewardReflections = <Question, Takeaways extends Json>(
   return { candidates, accepted }
 }
 
-/** Advantages among the candidates of a question; an equal group has no gradient. */
-export const creditReflections = <Question, Takeaways extends Json>(
-  candidates: Groups<Candidate<Question, Takeaways>>,
+/** Advantages among the candidates of a problem; an equal group has no gradient. */
+export const creditReflections = <Problem>(
+  candidates: Groups<Candidate<Problem>>,
   options: GrpoOptions,
-): Credited<Reflected<Question>, ReflectionGrade<Takeaways>>[][] => {
+): Credited<Reflected<Problem>, ReflectionGrade>[][] => {
   const { advantages_P_G } = advantagesOf(candidates, rewards => grpoAdvantages(rewards, options))
   return creditRollouts(candidates, advantages_P_G)
 }

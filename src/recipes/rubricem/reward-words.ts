@@ -1,17 +1,16 @@
 /** @file What an attempt and its reflections are paid, in words, for reports. */
 
+import { STAGE_NAMES } from '../../grade/evolving/rubrics.ts'
 import type { RubricemConfig } from './config.ts'
-
-const STAGES = ['plan', 'research', 'review', 'answer'] as const
 
 /** `plan = plan + 0.5 × research`: what a stage hears of itself and of those behind it. */
 const heard = (weights: readonly number[], k: number): string => {
-  const parts = STAGES.flatMap((stage, j) => {
+  const parts = STAGE_NAMES.flatMap((stage, j) => {
     const weight = weights[j]
     if (j < k || weight === 0) return []
     return [weight === 1 ? stage : `${weight} × ${stage}`]
   })
-  return `${STAGES[k]} = ${parts.join(' + ')}`
+  return `${STAGE_NAMES[k]} = ${parts.join(' + ')}`
 }
 
 /** How the rewards of a configuration come about. */

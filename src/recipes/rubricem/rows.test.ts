@@ -28,7 +28,7 @@ it('keeps levels so that a half is no missing verdict, and a flaw that is away i
       },
     ],
   } as unknown as JudgedGroup
-  const task = { name: () => 'q', question: () => 'Where?', text: () => 'There.' }
+  const task = { id: () => 'q', question: () => 'Where?', show: () => 'There.' }
   const rollout = { key: 'r', tokens: [], logprobs: [] }
   const item = { problem: null, rollout, parts: {}, grade: { wellFormed: true }, reward: 1, advantage: 0 }
   const { verdicts = [] } = agentRow(task as never, 1, item as never, [group])
@@ -48,8 +48,8 @@ it('keeps levels so that a half is no missing verdict, and a flaw that is away i
 
 it('keeps the lessons that an attempt was shown, a long one without its end; none where it was shown none', () => {
   const group = { key: 'q', rubrics: [], rollouts: [] } as unknown as JudgedGroup
-  const lessonsText = ({ takeaways }: { takeaways: string[] }) => takeaways.join('\n')
-  const task = { name: () => 'q', question: () => 'Where?', text: () => 'There.', lessonsText }
+  const stages = { show: ({ takeaways }: { takeaways: string[] }) => takeaways.join('\n') }
+  const task = { id: () => 'q', question: () => 'Where?', show: () => 'There.', stages }
   const rowFor = (rollout: object, retrieval: unknown) =>
     agentRow(
       task as never,

@@ -1,13 +1,14 @@
 /** @file A rollout of either role as it is kept for reading. */
 
 import { gainOf, type JudgedGroup, type Scored, type StageRubric } from '../../grade/evolving/index.ts'
-import type { Json, Retrieval } from '../../memory/index.ts'
+import type { Retrieval } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow, ShownLesson } from '../../runs/rows.ts'
+import type { StagedRead } from '../../tasks/stages.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { type KeptVerdict, verdictFields, type WrittenCriterion } from '../common/verdict-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
-import type { ResearchTask, StagedRead } from './research-task.ts'
 
 /** A level in words; a flaw is paid for being away. */
 const levelWords = (level: number, sign: StageRubric['sign'], reason: string | undefined): string =>
@@ -20,36 +21,32 @@ const cut = (text: string): string =>
   text.length <= LESSON_CHARACTERS ? text : `${text.slice(0, LESSON_CHARACTERS)} [...]`
 
 /** The lessons of a retrieval in words. */
-export const shownLessons = <Question, Takeaways extends Json>(
-  task: Pick<ResearchTask<Question, Takeaways>, 'lessonsText'>,
-  { items }: Retrieval<Takeaways>,
+export const shownLessons = <Problem>(
+  { stages }: TaskWith<Problem, 'stages'>,
+  { items }: Retrieval,
 ): ShownLesson[] =>
-  items.map(({ how, item: { question, rubrics, takeaways } }) => ({
-    how,
-    question: cut(question),
-    text: cut(task.lessonsText({ rubrics, takeaways })),
-  }))
+  items.map(({ how, item }) => ({ how, question: cut(item.question), text: cut(stages.show(item)) }))
 
 /**
  * An agent's rollout with its levels on every rubric; met is what is there in full, unmet what is not there at all.
  * @param retrieval what its question was shown, where there is a memory
  */
-export const agentRow = <Question, Takeaways extends Json>(
-  task: ResearchTask<Question, Takeaways>,
+export const agentRow = <Problem>(
+  task: TaskWith<Problem, 'stages'>,
   step: number,
-  item: Credited<Question, StagedRead>,
+  item: Credited<Problem, StagedRead>,
   judged: readonly JudgedGroup[],
-  retrieval: Retrieval<Takeaways> | null = null,
+  retrieval: Retrieval | null = null,
 ): RolloutRow => {
   const { problem, rollout, parts, grade } = item
-  const name = task.name(problem)
+  const name = task.id(problem)
   const group = judged.find(({ key }) => key === name)
   const own = group?.rollouts.find(({ rollout: { key } }) => key === rollout.key)
   return {
     ...rolloutFields(step, item),
     problemId: name,
     prompt: task.question(problem),
-    response: task.text(rollout),
+    response: task.show(rollout.tokens),
     parts,
     ...(rollout.sampledFrom &&
       retrieval !== null &&
@@ -90,18 +87,19 @@ const levelVerdict = (
   }
 }
 
-/** A candidate reflection; its question is that of the attempt. */
-export const reflectorRow = <Question, Takeaways extends Json>(
-  task: ResearchTask<Question, Takeaways>,
+/** A candidate reflection; its problem is that of the attempt. */
+export const reflectorRow = <Problem>(
+  task: TaskWith<Problem, 'stages'>,
   step: number,
-  item: Credited<Reflected<Question>, ReflectionGrade<Takeaways>>,
+  item: Credited<Reflected<Problem>, ReflectionGrade>,
 ): RolloutRow => {
-  const { problem, grade, parts } = item
+  const { grade, parts, rollout } = item
+  const { problem, attempt } = item.problem
   return {
     ...rolloutFields(step, item),
-    problemId: task.name(problem.question),
-    prompt: `${task.question(problem.question)}\n\n${task.text(problem.attempt)}`,
-    response: grade.lessons === null ? task.text(item.rollout) : task.lessonsText(grade.lessons),
+    problemId: task.id(problem),
+    prompt: `${task.question(problem)}\n\n${task.show(attempt.tokens)}`,
+    response: grade.lessons === null ? task.show(rollout.tokens) : task.stages.show(grade.lessons),
     parts,
     ...(grade.lessons === null && { flags: { unformatted: 1 } }),
   }

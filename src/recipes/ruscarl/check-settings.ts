@@ -15,10 +15,9 @@ const refuse = (key: string, expected: string, hint: string): never => {
   throw new ConfigError(`${key}: expected ${expected}`, { hint })
 }
 
-/** @throws ConfigError naming the setting and what to do. */
-export const checkSettings = (config: RuscarlConfig): void => {
-  if (config.task.kind === 'packing') checkPacking(config)
-  else checkConversations(config)
+/** @param isOwn the task is no setting. @throws ConfigError naming the setting and what to do. */
+export const checkSettings = (config: RuscarlConfig, isOwn = false): void => {
+  if (!isOwn) (config.task.kind === 'packing' ? checkPacking : checkConversations)(config)
   assertSamplerIsUsed(config)
   checkLoss(config)
   checkTogether(config)

@@ -3,6 +3,7 @@
 import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
+import type { Task } from '../../tasks/task.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkChecklistColdStart } from '../checklist-cold-start/check.ts'
 import { checkFleet } from '../common/judging.ts'
@@ -16,13 +17,22 @@ import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
 
+/** Parts of a run in place of the configured ones. */
+export interface RuscarlRunParts extends JudgeModels {
+  /** What is trained on. Its problems are of one type, which only the task itself knows. */
+  // biome-ignore lint/suspicious/noExplicitAny: a task of any problems, each of which it alone reads
+  task?: Task<any>
+  /** Where they are settings of another recipe that this one runs: as they were written. */
+  written?: { recipe: string }
+}
+
 /**
- * The checkpoint to start from, null when a cold start makes one; and the conversations, null with task "packing". In a plan
+ * The checkpoint to start from, null when a cold start makes one; and the conversations, null with another task. In a plan
  * both are null where they come later.
- * @param judges in place of those that the configuration's endpoints serve
+ * @param parts in place of the configured ones
  * @throws ConfigError, DataError, CheckpointError for settings, files, models and judges that a run cannot use
  */
-export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeModels = {}) => {
+export const check = (config: RuscarlConfig, purpose: Purpose, { task, ...judges }: RuscarlRunParts = {}) => {
   checkRemote(config, purpose, 'checklist-cold-start', [
     config.sft !== null && [
       'sft',
@@ -35,9 +45,10 @@ export const check = (config: RuscarlConfig, purpose: Purpose, judges: JudgeMode
       'set it to null',
     ],
   ])
-  checkSettings(config)
+  checkSettings(config, task !== undefined)
   checkMemoryFile(config.memory, purpose)
   const given = givenModel(config, 'checklist-cold-start', purpose)
+  if (task !== undefined) return { given, conversations: null }
   if (config.task.kind === 'packing') {
     checkPacking(config, given)
     return { given, conversations: null }

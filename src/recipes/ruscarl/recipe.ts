@@ -29,7 +29,7 @@ import { idleCriteria } from '../common/idle-criteria.ts'
 import { type Attempts, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
-import { ownRubrics, scaffoldedPrompts } from '../common/scaffold.ts'
+import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
 import { lambdaGroup, lambdaStep } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
@@ -54,12 +54,24 @@ export interface RuscarlRolled<Problem> {
   recalled: Recalled | null
 }
 
+/** Lines 5 to 7 of Algorithm 1: the prompts of a step, each with its own share of the rubric. */
+const scaffolded = <Problem>(
+  { scaffold, rollout, steps, seed }: RuscarlConfig,
+  shown: Shown<Problem>,
+  problems: readonly Problem[],
+  { step, round }: { step: number; round: number },
+) => {
+  const decay = lambdaStep(scaffold.decay, step, steps)
+  const lambdas_G = lambdaGroup(scaffold.group, rollout.samples).map(lambda => lambda * decay)
+  return scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed, step, round })
+}
+
 /** Algorithm 1, by its lines. */
 export const ruscarl = <Problem>(
   config: RuscarlConfig,
   { policy, problem, task, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RuscarlParts<Problem>,
 ): Recipe<RuscarlRolled<Problem>> => {
-  const { rollout, ratio, seed, steps, scaffold, exploration } = config
+  const { rollout, ratio, seed, exploration } = config
   const { samples, temperature } = rollout
 
   const explore = (
@@ -69,12 +81,8 @@ export const ruscarl = <Problem>(
     recalled: Recalled | null,
     round = 0,
   ): Promise<ScoredGroups<Problem>> => {
-    // Line 5: the share of the rubric that each sample is shown, by its place in the group and by the step.
-    const decay = lambdaStep(scaffold.decay, step, steps)
-    const lambdas_G = lambdaGroup(scaffold.group, samples).map(lambda => lambda * decay)
-    // Lines 6 and 7: that share of the criteria, drawn at random, in the prompt.
     const shown = lessons.shown(ownRubrics(task), problems, recalled)
-    const sampledFrom = scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed, step, round })
+    const sampledFrom = scaffolded(config, shown, problems, { step, round })
     // Line 8: responses to those prompts. Lines 10 to 14: verdicts and rewards.
     return io.rollOut({
       ...{ problems, prompt: own => task.prompt(own), sampledFrom, ratio, samples, round },

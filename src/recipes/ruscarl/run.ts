@@ -17,42 +17,42 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { withSecondOpinion } from '../common/second-opinion.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
-import { check } from './check.ts'
+import { check, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
-import { conversationTraining, type JudgeModels, penaltyNames, primarySetOf } from './conversations.ts'
+import { conversationTraining, penaltyNames, primarySetOf } from './conversations.ts'
 import { ruscarl } from './recipe.ts'
-import { packingTraining } from './tasks.ts'
-
-/** Parts of a run in place of the configured ones. */
-export interface RuscarlRunParts extends JudgeModels {
-  /** Where they are settings of another recipe that this one runs: as they were written. */
-  written?: { recipe: string }
-}
+import { packingTraining, training } from './tasks.ts'
 
 const SFT = 'sft'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
- * @param judges in place of those that the configuration's endpoints serve
+ * @param parts in place of the configured ones: judges, or a task of one's own
  * @throws ConfigError for settings that do not go together; what training throws
  */
 export const runRuscarl = async (
   config: RuscarlConfig,
   options: RunOptions,
-  judges: RuscarlRunParts = {},
+  parts: RuscarlRunParts = {},
 ): Promise<RunResult> => {
-  const { given, conversations } = check(config, 'run', judges)
+  const { given, conversations } = check(config, 'run', parts)
   const { coldStart, monitors, sft } = config
-  const { written } = judges
+  const { written, task } = parts
   return runMethod(config, options, {
     start: given,
     coldStart: coldStart && (phase => runChecklistColdStart({ ...coldStart, monitors }, phase)),
-    info: { ...infoOf(config, conversations), ...(written && { config: written, recipe: written.recipe }) },
+    info: {
+      ...infoOf(config, conversations),
+      ...(task && { primarySet: mainTest(task)[0], criterionNames: {} }),
+      ...(written && { config: written, recipe: written.recipe }),
+    },
     keeps: dir => sft !== null && existsSync(join(dir, SFT)),
-    learn: run =>
-      conversations === null
+    learn(run) {
+      if (task) return learnTask(config, run, training(config, task), options)
+      return conversations === null
         ? learnTask(config, run, packingTraining(config), options)
-        : learnTask(config, run, conversationTraining(config, run.folder, judges, conversations), options),
+        : learnTask(config, run, conversationTraining(config, run.folder, parts, conversations), options)
+    },
   })
 }
 

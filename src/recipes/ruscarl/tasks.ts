@@ -1,8 +1,9 @@
-/** @file The packing miniature as ruscarl trains on it. */
+/** @file Tasks as ruscarl trains on them: scored with the options of rewards, and for the truth. */
 
 import { PackingWorld, packingTask, type Trip } from '../../tasks/checklist/index.ts'
 import { ALL_TRIPS } from '../../tasks/checklist/world.ts'
 import { scored } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
 import { careless } from '../checklist/careless.ts'
 import { scriptedGroups } from '../common/group-reward.ts'
 import { asTrained, isSpoilt, trainingRubrics } from '../common/reward-options.ts'
@@ -10,26 +11,40 @@ import type { RubricTask } from '../common/rubric-task.ts'
 import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
 import type { RuscarlConfig } from './config.ts'
 
-/** Trips of the configured world. */
-export const packingTraining = (config: RuscarlConfig): RubricTask<Trip> => {
-  const { groupJudge, carelessJudge = false } = config
-  const task = packingTask(new PackingWorld(config.world), config)
+/**
+ * A task whose graders know the truth.
+ * @param judged the same task with the graders of training, where those are others
+ * @param problems all that rubrics can be mixed up among
+ */
+export const training = <Problem>(
+  config: RuscarlConfig,
+  task: Task<Problem>,
+  { judged = task, problems = task.train }: { judged?: Task<Problem>; problems?: readonly Problem[] } = {},
+): RubricTask<Problem> => {
+  const { groupJudge } = config
   const truth = scored(task)
-  const rubricOf = trainingRubrics(config, task, ALL_TRIPS)
-  const { heard, reward } = asTrained(config, carelessJudge ? careless(task) : task, {
-    rubricOf,
+  const { heard, reward } = asTrained(config, judged, {
+    rubricOf: trainingRubrics(config, task, problems),
     groups: own =>
       groupJudge?.kind === 'scripted'
         ? scriptedGroups(groupJudge, groupJudge.sees === 'truth' ? truth : own)
         : null,
   })
+  const isOther = judged !== task
   return {
     reward,
     truth,
-    ...((carelessJudge || isSpoilt(config)) && {
+    ...((isOther || isSpoilt(config)) && {
       heldOut: { task: truth, rollouts: ALL_ROLLOUTS, testName: null },
     }),
-    ...(carelessJudge && { trainingJudge: heard }),
-    close: async () => {},
+    ...(isOther && { trainingJudge: heard }),
+    close: async () => task.close?.(),
   }
+}
+
+/** Trips of the configured world. */
+export const packingTraining = (config: RuscarlConfig): RubricTask<Trip> => {
+  const task = packingTask(new PackingWorld(config.world), config)
+  const judged = config.carelessJudge ? careless(task) : task
+  return training(config, task, { judged, problems: ALL_TRIPS })
 }

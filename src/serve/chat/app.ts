@@ -94,8 +94,25 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
       throw new WireError(413, `the body has more than ${maxBodyBytes} bytes`)
     return bodies.read(name, bytes)
   }
+  const answer = answering(model, batcher, pace)
+  return {
+    app,
+    isAllowed,
+    waiting: () => batcher.waiting,
+    onAnswer: listener => {
+      told = listener
+    },
+    drain: async () => {
+      await batcher.drain()
+      await Promise.all([bodies.close(), prompts.close()])
+    },
+  }
+}
 
-  const answer = async (
+/** Answers a request whole, or piece by piece as it is written. */
+const answering =
+  (model: LocalChat, batcher: Batcher, pace: Pace) =>
+  async (
     context: Context<Env>,
     shape: typeof CHAT,
     request: Generation,
@@ -118,19 +135,6 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
       await written
     })
   }
-  return {
-    app,
-    isAllowed,
-    waiting: () => batcher.waiting,
-    onAnswer: listener => {
-      told = listener
-    },
-    drain: async () => {
-      await batcher.drain()
-      await Promise.all([bodies.close(), prompts.close()])
-    },
-  }
-}
 
 /** Compares without telling by its time how much was right. */
 const sameToken = (header: string | undefined, token: string): boolean => {

@@ -73,6 +73,7 @@ export {
   type SessionReply,
   XML_NAMES,
 } from './session.ts'
+export { type ResearchSettings, researchTaskSchema } from './settings.ts'
 export { givenAnswer, normaliseShort, shortAnswerScores, wordF1 } from './short-answer.ts'
 export {
   DEFAULT_MAX_CALLS,

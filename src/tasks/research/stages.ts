@@ -1,16 +1,10 @@
 /** @file The four stages of a research trajectory, by its tags: plan, research, review, answer (RubricEM; spec 5.1). */
 
+import { STAGES, type Stage, type StageSpan } from '../../grade/evolving/rubrics.ts'
 import { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
 import { addTurnProblems, type Problem, ProblemList } from './problems.ts'
 
-/** 1 plan, 2 research, 3 review, 4 answer. */
-export type Stage = 1 | 2 | 3 | 4
-
-export const STAGES: readonly Stage[] = [1, 2, 3, 4]
-
-export interface StageSpan extends TextSpan {
-  stage: Stage
-}
+export { STAGES, type Stage, type StageSpan }
 
 /** A trajectory's text as stages. */
 export interface Trajectory {

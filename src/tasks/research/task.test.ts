@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { persistentRubrics, type StageJudge } from '../../grade/evolving/index.ts'
 import { questionHash, type Retrieval } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import { ToolBox } from '../../tasks/research/index.ts'
 import type { Tool } from '../../tools/index.ts'
-import { rubricemSchema } from './config.ts'
-import { type ChatTakeaways, ResearchChatTask } from './research-chat.ts'
-import { researchSettings } from './research-kit.ts'
+import type { ResearchQuestion } from './questions.ts'
+import { researchTaskSchema } from './settings.ts'
+import { researchTask } from './task.ts'
+import { ToolBox } from './tool-box.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-chat-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,14 +24,20 @@ const search: Tool = {
   call: async () => ({ text: 'yes' }),
 }
 
+/** Finds everything there to the half, and cannot tell where it is asked to sing. */
+const judge: StageJudge<ResearchQuestion> = {
+  propose: async () => ({ drafts: null, problem: 'expected not to be asked' }),
+  score: async ({ rubrics }) => ({
+    scores: Object.fromEntries(
+      rubrics.map(({ id, title }) => [id, { level: title === 'sings' ? null : 1, justification: 'so' }]),
+    ),
+  }),
+}
+
 const taskOf = (changes: object = {}, reflectionTokens = 1000) => {
-  const { task } = researchSettings(
-    rubricemSchema.parse({
-      task: { kind: 'research', maxPromptTokens: 14_000, ...changes },
-      judge: { kind: 'chat', fleet: { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'm' }] } },
-    }),
-  )
-  return new ResearchChatTask({ format, tools: new ToolBox([search]), task, reflectionTokens })
+  const settings = researchTaskSchema.parse({ kind: 'research', maxPromptTokens: 14_000, ...changes })
+  const tools = new ToolBox([search])
+  return researchTask({ format, tools, settings, reflectionTokens, judge, judgeReflection: async () => null })
 }
 
 const QUESTION = { id: 'q', question: 'Why?', answers: ['cape 3'], persistent: [] }
@@ -52,7 +59,7 @@ const REVIEW = '<think>c</think><review>r</review>'
 const said = (text: string) => `\n<tool_output>\n${text}\n</tool_output>\n`
 const whole = rolloutOf(PLAN, said('yes'), `${REVIEW}<answer>\\boxed{Cape 3}</answer>`)
 
-const lessons = (takeaways: string, how: 'within' | 'cross' = 'within'): Retrieval<ChatTakeaways> => ({
+const lessons = (takeaways: string, how: 'within' | 'cross' = 'within'): Retrieval => ({
   question: 'Why?',
   items: [
     {
@@ -76,33 +83,33 @@ const shownOf = (tokens: ArrayLike<number>) => format.show(Array.from(tokens))
 describe('a prompt with lessons', () => {
   it('has them before the question, with the preamble of where they are from', () => {
     const task = taskOf()
-    const within = shownOf(task.prompt(QUESTION, lessons('Box it.')))
+    const within = shownOf(task.stages.reminded(QUESTION, lessons('Box it.')))
     expect(within).toMatch(
       /this very question[\s\S]*- Box it\.[\s\S]*<\/reference_examples>\n\nWhy\?<\|im_end\|>/,
     )
-    expect(shownOf(task.prompt(QUESTION, lessons('Box it.', 'cross')))).toContain(
+    expect(shownOf(task.stages.reminded(QUESTION, lessons('Box it.', 'cross')))).toContain(
       'another one, so copy neither',
     )
-    const plain = task.prompt(QUESTION, null)
+    const plain = task.prompt(QUESTION)
     expect(shownOf(plain)).not.toContain('reference_examples')
-    expect(task.prompt(QUESTION, { question: 'Why?', items: [], fellBack: true })).toEqual(plain)
+    expect(task.stages.reminded(QUESTION, { question: 'Why?', items: [], fellBack: true })).toEqual(plain)
   })
 
   it('is cut where it would be too long, and without them where nothing helps', () => {
-    const plain = taskOf().prompt(QUESTION, null).length
+    const plain = taskOf().prompt(QUESTION).length
     const long = lessons(`${'lesson '.repeat(500)}end`)
     const most = plain + 3000
-    const cut = taskOf({ maxPromptTokens: most }).prompt(QUESTION, long)
+    const cut = taskOf({ maxPromptTokens: most }).stages.reminded(QUESTION, long)
     expect(cut.length).toBeLessThanOrEqual(most)
     expect(shownOf(cut)).toMatch(/lesson[\s\S]*\[\.\.\.\][\s\S]*\n\nWhy\?/)
-    expect(taskOf({ maxPromptTokens: plain + 100 }).prompt(QUESTION, long)).toHaveLength(plain)
+    expect(taskOf({ maxPromptTokens: plain + 100 }).stages.reminded(QUESTION, long)).toHaveLength(plain)
   })
 })
 
 describe('an attempt', () => {
   it('is read by stages, once', () => {
     const task = taskOf()
-    const read = task.read(QUESTION, whole)
+    const read = task.stages.read(whole)
     expect(read.staged.stages).toEqual([
       '<think>a</think><structured_plan>p</structured_plan>',
       '<call_tool name="search">q</call_tool>',
@@ -111,17 +118,45 @@ describe('an attempt', () => {
     ])
     expect(read.wellFormed).toBe(true)
     expect(Array.from(read.tokenStages, stage => Number(stage > 0))).toEqual(Array.from(whole.mask))
-    expect(task.read(QUESTION, whole)).toBe(read)
+    expect(task.stages.read(whole)).toBe(read)
   })
 
   it('is right or not where that is known', () => {
     const task = taskOf()
-    expect(task.truth(QUESTION, whole)).toEqual({ right: 1, f1: 1, answered: 1, wellFormed: 1, effort: 0.1 })
+    expect(task.stages.truth(QUESTION, whole)).toEqual({ f1: 1, answered: 1, wellFormed: 1, effort: 0.1 })
     const open = { ...QUESTION, answers: [] }
-    expect(Object.keys(task.truth(open, whole))).toEqual(['answered', 'wellFormed', 'effort'])
+    expect(Object.keys(task.stages.truth(open, whole))).toEqual(['answered', 'wellFormed', 'effort'])
     const early = rolloutOf('<answer>\\boxed{cape 3}</answer>')
-    expect(task.truth(QUESTION, early)).toEqual({ right: 0, f1: 0, answered: 0, wellFormed: 0, effort: 0 })
-    expect(task.truth(QUESTION, rolloutOf(''))).toMatchObject({ right: 0, answered: 0 })
+    expect(task.stages.truth(QUESTION, early)).toEqual({ f1: 0, answered: 0, wellFormed: 0, effort: 0 })
+    expect(task.stages.truth(QUESTION, rolloutOf(''))).toMatchObject({ answered: 0 })
+  })
+
+  it('is graded by the right answer, and by the judge where none is known', async () => {
+    const task = taskOf()
+    const gradeOf = async (problem: ResearchQuestion, rollout: Rollout) => {
+      const { criteria } = task.rubric(problem)
+      const [graded] = await task.grade([{ problem, tokens: rollout.tokens, rollout, criteria }])
+      return { ...graded, verdicts: graded.verdicts.map(({ met, credit }) => [met, credit]) }
+    }
+    expect(await gradeOf(QUESTION, whole)).toEqual({ verdicts: [[true, undefined]], wellFormed: true })
+    const early = rolloutOf('<answer>\\boxed{cape 3}</answer>')
+    expect(await gradeOf(QUESTION, early)).toEqual({ verdicts: [[false, undefined]], wellFormed: false })
+    const given = (...titles: string[]) => ({
+      ...{ ...QUESTION, answers: [] },
+      persistent: persistentRubrics(
+        titles.map((title, i) => ({ id: title, title, text: title, points: i - 2 || 1 })),
+      ),
+    })
+    // A merit or a flaw, half of it is there; what the judge cannot tell is left out.
+    const { verdicts, score } = await gradeOf(given('guesses', 'sings', 'cites'), whole)
+    expect(verdicts).toEqual([
+      [false, 0.5],
+      [null, undefined],
+      [false, 0.5],
+    ])
+    expect(score).toBe(0.5)
+    expect((await gradeOf(given('sings'), whole)).score).toBeNull()
+    expect(await gradeOf(given(), whole)).toEqual({ verdicts: [], wellFormed: true, score: null })
   })
 
   it('needs no plan and no review without the scaffold', () => {
@@ -130,18 +165,17 @@ describe('an attempt', () => {
       said('yes'),
       '<answer>x</answer>',
     )
-    expect(taskOf().read(QUESTION, bare).wellFormed).toBe(false)
+    expect(taskOf().stages.read(bare).wellFormed).toBe(false)
     const task = taskOf({ scaffold: false })
-    expect(task.read(QUESTION, bare).wellFormed).toBe(true)
-    expect(shownOf(task.prompt(QUESTION, null))).not.toContain('structured_plan')
+    expect(task.stages.read(bare).wellFormed).toBe(true)
+    expect(shownOf(task.prompt(QUESTION))).not.toContain('structured_plan')
   })
 
   it('is counted by what came of its calls', () => {
     const late =
       '\n<tool_output error="timeout">\nError: search did not answer within 1 seconds.\n</tool_output>\n'
     const rude = rolloutOf(PLAN, late, 'hm', said('Not accepted: no'), `${REVIEW}<answer>x</answer>`)
-    const attempts = [whole, rude].map(rollout => ({ problem: QUESTION, rollout }))
-    expect(taskOf().figures(attempts)).toMatchObject({
+    expect(taskOf().stages.figures!([whole, rude])).toMatchObject({
       toolCalls: 1,
       answeredShare: 1,
       wellFormedShare: 0.5,
@@ -154,17 +188,17 @@ describe('an attempt', () => {
         reminders: 1,
       },
     })
-    expect(taskOf().figures([])).toEqual({})
+    expect(taskOf().stages.figures!([])).toEqual({})
   })
 })
 
 describe('a reflector', () => {
   it('sees the question and the attempt, and where that is too long the ends of its parts', () => {
     const task = taskOf()
-    expect(shownOf(task.reflectorPrompt(QUESTION, whole))).toMatch(/yes[\s\S]*boxed\{Cape 3\}/)
+    expect(shownOf(task.stages.reflector.prompt(QUESTION, whole))).toMatch(/yes[\s\S]*boxed\{Cape 3\}/)
     const long = rolloutOf(PLAN, said('word '.repeat(4000)), `${REVIEW}<answer>x</answer>`)
-    const all = taskOf({ maxReflectorTokens: 40_000 }).reflectorPrompt(QUESTION, long).length
-    const cut = taskOf({ maxReflectorTokens: 9000 }).reflectorPrompt(QUESTION, long)
+    const all = taskOf({ maxReflectorTokens: 40_000 }).stages.reflector.prompt(QUESTION, long).length
+    const cut = taskOf({ maxReflectorTokens: 9000 }).stages.reflector.prompt(QUESTION, long)
     expect(all).toBeGreaterThan(20_000)
     expect(cut.length).toBeLessThanOrEqual(9000)
     expect(cut.length).toBeGreaterThan(8500)
@@ -173,7 +207,7 @@ describe('a reflector', () => {
 
   it('never has more than there is room for, whatever an attempt is made of', () => {
     const parts = Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? 'hm' : said('no')))
-    const cut = taskOf({ maxReflectorTokens: 9000 }).reflectorPrompt(QUESTION, rolloutOf(...parts))
+    const cut = taskOf({ maxReflectorTokens: 9000 }).stages.reflector.prompt(QUESTION, rolloutOf(...parts))
     expect(cut).toHaveLength(9000)
     expect(shownOf(cut)).toMatch(/<\|im_start\|>assistant\n$/)
     expect(() => taskOf({ maxReflectorTokens: 3000 })).toThrow(/task\.maxReflectorTokens: expected at least/)
@@ -186,11 +220,11 @@ describe('a reflector', () => {
 
   it('is read with its thinking left out, or not at all', () => {
     const task = taskOf()
-    const read = (text: string) => task.readReflection(format.tokens(text))
+    const read = (text: string) => task.stages.reflector.read(QUESTION, format.tokens(text))
     const lesson = { rubrics: 'Pitfalls: none', takeaways: ['one', 'two'] }
     expect(read(`${BLOCKS}<|im_end|>`)).toEqual(lesson)
     expect(read(`<think>hm</think>\n${BLOCKS}`)).toEqual(lesson)
-    expect(task.lessonsText(lesson)).toBe('Pitfalls: none\n- one\n- two')
+    expect(task.stages.show(lesson)).toBe('Pitfalls: none\n- one\n- two')
     for (const broken of ['So:\n', '<think>']) expect(read(`${broken}${BLOCKS}`)).toBeNull()
     expect(read(BLOCKS.replace('</reflection_takeaways>', ''))).toBeNull()
   })

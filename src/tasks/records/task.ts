@@ -1,0 +1,173 @@
+/** @file The records miniature as a task: prompts, archives to look things up in, stages, reflections, what is true of an attempt. */
+
+import { z } from 'zod'
+import { STAGE_NAMES, type StageJudge } from '../../grade/evolving/index.ts'
+import type { Json } from '../../memory/index.ts'
+import type { Rollout } from '../../rl/rollout.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { mean } from '../../util/descriptive.ts'
+import type { Lessons, Reflector, Stages } from '../stages.ts'
+import type { Item, Problems, TaskWith, Verdicts } from '../task.ts'
+import { RecordsEpisode } from './episode.ts'
+import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
+import {
+  isBorneOut,
+  placeboOf,
+  type Reflection,
+  readReflection,
+  reflectionText,
+  usefulnessOf,
+} from './lessons.ts'
+import { PERSISTENT_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
+import { attemptOf, persistentRubrics } from './stage-judge.ts'
+import { stagedAttempt } from './stages.ts'
+import { piecesOf, readTrajectory } from './trajectory.ts'
+import { ADVICE, type Advice, decodeText, pieceToken, RECORDS_TOKENS, TAGS } from './vocabulary.ts'
+import {
+  ARCHIVE_COLOURS,
+  ARCHIVE_PLACES,
+  answerOf,
+  ENDINGS,
+  PEOPLE,
+  questionText,
+  RELATIONS,
+  type RecordsQuestion,
+  relatedTo,
+} from './world.ts'
+
+const fieldSchema = z.strictObject({ relation: z.enum(RELATIONS), ending: z.enum(ENDINGS) })
+const lessonSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['use', 'not']), field: fieldSchema }),
+  z.strictObject({ kind: z.literal('answer'), person: z.enum(PEOPLE) }),
+])
+
+/** What a lesson of the bank carries over: the archive that it is about, and what it says of it. */
+const takeawaysSchema = z.strictObject({
+  colour: z.enum(ARCHIVE_COLOURS),
+  place: z.enum(ARCHIVE_PLACES),
+  advice: z.array(z.enum(Object.keys(ADVICE) as [Advice, ...Advice[]])),
+  lessons: z.array(lessonSchema),
+})
+type Takeaways = z.output<typeof takeawaysSchema>
+
+/** Takeaways of this task: it made them itself, or they came by its schema. */
+const own = (takeaways: Json) => takeaways as Takeaways
+
+const lessonsOf = (
+  { advice, lessons }: Reflection,
+  { colour, place }: Pick<Takeaways, 'colour' | 'place'>,
+): Lessons => ({ rubrics: advice, takeaways: { colour, place, advice, lessons } })
+
+const referenceTo = ({ colour, place, advice, lessons }: Takeaways): Reference => ({
+  archive: { world: '', colour, place },
+  reflection: { advice, lessons },
+})
+
+const ANSWERS: Rubric = { criteria: [{ id: 'right', text: 'The answer is right', points: 1 }] }
+
+const SOUND = [...STAGE_CRITERIA.filter(({ worth }) => worth === 'sound'), ...PERSISTENT_CRITERIA]
+
+/** Tokens of an attempt that any plan, its calls and an answer fit into. */
+export const ATTEMPT_TOKENS = 200
+
+/** What a person should know of a run before it trains. */
+const ORACLE_NOTE =
+  "judge.oracle: the judge knows the right answers and the archives' field names, which a judge of real research does not"
+
+export interface RecordsOptions {
+  /** Look-ups that an agent may make. */
+  calls: number
+  judge: StageJudge<RecordsQuestion>
+  /** Judges know what is true of the archives; else what stands in the attempts. */
+  oracle?: boolean
+}
+
+/** Questions about archives, judged by script. */
+export const recordsTask = (
+  problems: Problems<RecordsQuestion>,
+  { calls, judge, oracle = false }: RecordsOptions,
+): TaskWith<RecordsQuestion, 'world' | 'stages'> => ({
+  ...{ train: [], tests: {}, ...problems },
+  label: 'records',
+  id: ({ id }) => id,
+  question: questionText,
+  prompt: question => agentPrompt(question),
+  show: tokens => decodeText(tokens).trim(),
+  rubric: () => ANSWERS,
+  isBinary: true,
+  grade: async items => items.map(item => verdictOn(item, calls)),
+  world: {
+    environment: { start: question => new RecordsEpisode(question, calls), instant: true },
+    // One turn a call, one that hears that calls are used up, and the answer.
+    limits: { turns: calls + 2, tokens: ATTEMPT_TOKENS },
+    outcome: () => null,
+  },
+  stages: recordsStages({ calls, judge, oracle }),
+  stopTokens: [pieceToken(TAGS.callEnd), pieceToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
+  notes: oracle ? [ORACLE_NOTE] : [],
+})
+
+/** Right or not; a bare answer is all the policy's. */
+const verdictOn = ({ problem, tokens, rollout }: Item<RecordsQuestion>, calls: number): Verdicts => {
+  const mask = rollout?.mask ?? new Uint8Array(tokens.length).fill(1)
+  const { answer } = readTrajectory(piecesOf(tokens, mask))
+  return {
+    verdicts: [{ criterionId: 'right', met: answer?.person === answerOf(problem), source: 'rule' }],
+    wellFormed: stagedAttempt('', tokens, mask, calls).wellFormed,
+  }
+}
+
+const recordsStages = ({ calls, judge, oracle }: Required<RecordsOptions>): Stages<RecordsQuestion> => ({
+  read: ({ key, tokens, mask }) => stagedAttempt(key, tokens, mask, calls),
+  persistent: () => (oracle ? persistentRubrics : []),
+  judge,
+  reflector: recordsReflector(oracle),
+  reminded: (question, { items }) =>
+    agentPrompt(
+      question,
+      items.map(({ item }) => referenceTo(own(item.takeaways))),
+    ),
+  show: ({ takeaways }) => reflectionText(own(takeaways)).trim(),
+  takeaways: takeawaysSchema,
+  sibling: relatedTo,
+  placebo: ({ takeaways }, key) => lessonsOf(placeboOf(own(takeaways), key), own(takeaways)),
+  truth: (question, rollout) => truthAbout(question, rollout, calls),
+})
+
+const recordsReflector = (oracle: boolean): Reflector<RecordsQuestion> => ({
+  prompt: (question, { tokens }) => reflectorPrompt(question, tokens),
+  stopTokens: [RECORDS_TOKENS.eos],
+  read({ archive }, tokens): Lessons | null {
+    const read = readReflection(decodeText(tokens))
+    return read && lessonsOf(read, archive)
+  },
+  // Useful to whoever asks there next: by what is true of the archive, else by what the attempt shows that they are about.
+  judge: async items =>
+    items.map(({ problem: question, attempt: { tokens, mask }, lessons }) => {
+      if (oracle) return usefulnessOf(own(lessons.takeaways), question)
+      const attempt = { question, trajectory: readTrajectory(piecesOf(tokens, mask)) }
+      return usefulnessOf(own(lessons.takeaways), question, lesson => isBorneOut(lesson, attempt))
+    }),
+})
+
+/** How good each stage is by all sound criteria, whatever a judge asks for; calls, of those allowed. */
+const truthAbout = (
+  question: RecordsQuestion,
+  { key, tokens, mask }: Rollout,
+  most: number,
+): Record<string, number> => {
+  const { staged, wellFormed } = stagedAttempt(key, tokens, mask, most)
+  const attempt = attemptOf(question, staged)
+  const quality = STAGE_NAMES.map((name, k) => {
+    const sound = SOUND.filter(({ stage }) => stage === k + 1)
+    const gains = sound.map(({ level, negative }) => (negative ? 2 - level(attempt) : level(attempt)) / 2)
+    return [name, mean(gains)] as const
+  })
+  const { calls } = readTrajectory(piecesOf(tokens, mask))
+  return {
+    ...Object.fromEntries(quality),
+    wellFormed: Number(wellFormed),
+    // A call too many is answered, too: that calls are used up.
+    effort: Math.min(1, calls.length / most),
+  }
+}
