@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JOBS } from '../scripts/chaos/jobs.js'
 import { FAULTS, faultsOf, planAttempt, planRound } from '../scripts/chaos/plan.js'
-import { RECIPES } from '../src/recipes/index.ts'
+import { RECIPES_BY_NAME } from '../src/recipes/by-name.ts'
 import { Rng } from '../src/util/rng.ts'
 
 describe('the plan of a round', () => {
@@ -20,7 +20,7 @@ describe('the plan of a round', () => {
 
   it('leaves out no recipe', () => {
     const names = JOBS.flatMap(({ recipe = [] }) => recipe)
-    expect(new Set(names)).toEqual(new Set(Object.keys(RECIPES)))
+    expect(new Set(names)).toEqual(new Set(Object.keys(RECIPES_BY_NAME)))
   })
 
   it('keeps to the jobs and faults that were asked for, and plans them as it would among all', () => {

@@ -6,9 +6,9 @@ import { proposalSettingsSchema, readProposal } from '../src/grade/proposal/inde
 import { chatFormatOf } from '../src/model/chat-format.ts'
 import { loadTokenizer } from '../src/model/tokenizer.ts'
 import { LocalPolicy } from '../src/policy/local/local-policy.ts'
-import { evaluateChat } from '../src/recipes/chat-cold-start/evaluate.ts'
 import { logicTokensOf } from '../src/recipes/common/starting-model.ts'
 import { evaluateSet } from '../src/recipes/logic/evaluate.ts'
+import { evaluateChat } from '../src/recipes/sft/requests-evaluation.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../src/tasks/arithmetic/index.ts'
 import { miniatureFormat } from '../src/tasks/logic/prompts.ts'
 import { logicTask } from '../src/tasks/logic/task.ts'
@@ -90,7 +90,7 @@ it('models/chat-start answers, follows its judge’s format, and is small', asyn
   const [requests, judged] = await evaluateChat(
     policy,
     chatFormatOf(folder, 'a test'),
-    { evaluation: { every: 0, problems: 150 } },
+    { problems: 150, maxTokens: 100 },
     0,
   )
   expect(requests.scores.right.value!).toBeGreaterThan(0.45)

@@ -12,29 +12,29 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 5330,
   chat: 2820,
-  cli: 11530,
+  cli: 11720,
   eval: 1530,
-  experiments: 7620,
-  grade: 22160,
-  measure: 1310,
+  experiments: 7700,
+  grade: 22190,
+  measure: 1600,
   memory: 1780,
   model: 7820,
   plan: 1330,
-  policy: 8590,
-  recipes: 22870,
+  policy: 8760,
+  recipes: 22300,
   rl: 2390,
   rubric: 4500,
-  runs: 10600,
+  runs: 10630,
   search: 1200,
-  serve: 14450,
-  tasks: 17580,
+  serve: 14490,
+  tasks: 18540,
   tensor: 3200,
   tinker: 2070,
   tools: 2130,
-  train: 3420,
-  util: 5595,
+  train: 3430,
+  util: 5670,
 }
-const LONGEST_CLASS = 416
+const LONGEST_CLASS = 249
 /** So many lines below its limit, and a folder's limit is to be lowered. */
 const SLACK = 100
 

@@ -221,7 +221,7 @@ export const JOBS = [
     settings: () => ({
       ...local(1),
       ...everyStep,
-      ...{ steps: 12, batch: 8, labels: 20, evaluation: { problems: 4, maxTokens: 24 } },
+      ...{ steps: 12, batch: 8, task: { labels: 20 }, evaluation: { problems: 4, maxTokens: 24 } },
       model: { shape: { ...SMALL, maxPositions: 192 } },
     }),
   },
@@ -258,7 +258,8 @@ export const JOBS = [
       ...local(1),
       ...everyStep,
       ...{ steps: 12, batch: 8, evaluation: { problems: 4 } },
-      model: { shape: SMALL, vocabulary: 1024 },
+      model: { shape: SMALL },
+      task: { vocabulary: 1024 },
     }),
   },
   {

@@ -81,10 +81,6 @@ export const SECTIONS = [
       'learned-verifier',
       'logic-cold-start',
       'logic-rubric-start',
-      'checklist-cold-start',
-      'arithmetic-cold-start',
-      'records-cold-start',
-      'chat-cold-start',
     ]),
   },
   {

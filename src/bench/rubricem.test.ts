@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { saveCheckpoint } from '../model/checkpoint.ts'
 import { initWeights } from '../model/weights.ts'
-import { freshRecordsModel } from '../recipes/records-cold-start/model.ts'
+import { freshRecordsModel } from '../recipes/sft/records.ts'
 import { modelShapeSchema } from '../train/config.ts'
 import { benchRubricem, formatRubricemBenchmark } from './rubricem.ts'
 

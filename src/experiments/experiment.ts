@@ -3,37 +3,26 @@
 import { join } from 'node:path'
 import { RunError } from '../runs/errors.ts'
 import { lockHolder, takeLock } from '../runs/lock.ts'
-import { readRunInfo } from '../runs/readers.ts'
-import { differentSettings } from '../runs/report/compare.ts'
-import { ConfigError, UsageError } from '../util/errors.ts'
+import { UsageError } from '../util/errors.ts'
 import { missingFigures } from './analysis/missing-figures.ts'
 import { reachWarnings } from './analysis/reach.ts'
 import { estimateSeconds, fitBudget, wallSeconds } from './plan/estimate.ts'
-import {
-  decisive,
-  isOfOtherSettings,
-  type Job,
-  jobsOf,
-  type ResolveTraining,
-  runDir,
-  type WorkFolders,
-  workFolders,
-} from './plan/jobs.ts'
+import { type Job, jobsOf, type ResolveTraining, type WorkFolders, workFolders } from './plan/jobs.ts'
 import { ADVISED_PROBLEMS, type Registration } from './plan/registration.ts'
 import { missingProbes, runProbes } from './probes/run.ts'
 import { writePaperReport } from './report/report.ts'
 import { writePaperSummary } from './report/summary.ts'
-import { Adoption } from './results/adoption.ts'
+import { type AdoptedJobs, Adoption } from './results/adoption.ts'
 import { foreignResults, writeResults } from './results/files.ts'
 import { analysePaper, type PaperContext, type PaperResult } from './results/paper.ts'
-import { earlierRegistered, readRegistered, register } from './results/registered.ts'
+import { readRegistered, register } from './results/registered.ts'
 import { writeSlimRuns } from './results/slim-runs.ts'
 import { calibrate, readPaces } from './run/calibration.ts'
 import { finishedRuns, finishedStarts, type TrainedRun } from './run/finished.ts'
-import { isDone, provenanceOf, readRecord } from './run/ledger.ts'
-import { addTrained, countTrained, provenanceNow } from './run/provenance.ts'
+import { earlierFailures, isDone, provenanceOf, readRecord } from './run/ledger.ts'
+import { refuseOtherSettings } from './run/other-settings.ts'
+import { countTrained, provenanceNow } from './run/provenance.ts'
 import {
-  canResume,
   type Execute,
   type RunnerEvents,
   type RunnerOptions,
@@ -41,9 +30,6 @@ import {
   runJobs,
 } from './run/runner.ts'
 import { isLookedAt, type Looks, lookAtStart, startDifference, untestableClaims } from './run/start-look.ts'
-
-/** Differences that an error names. */
-const NAMED_CHANGES = 5
 
 export interface ExperimentOptions {
   work: string
@@ -59,20 +45,6 @@ export interface ExperimentOptions {
   adopt?: boolean
   /** As a person would give it; results and records of runs name it. */
   command: string
-}
-
-/** Runs that stand in results and in no folder here. */
-export interface AdoptedJobs {
-  /** Path of the file that they are from. */
-  from: string
-  /** Ids of jobs that need not be trained for that. */
-  runs: string[]
-  /** Cold starts that no other runs need: they are not trained either. */
-  starts: string[]
-  /** Of how many runs, cold starts left out. */
-  of: number
-  /** Runs that lie there and are not among them, and why. */
-  warnings: string[]
 }
 
 /** What is to be done, and how long it may take. */
@@ -136,17 +108,7 @@ export class Experiment {
 
   /** Jobs of which nothing need be here, for their runs stand in the results; null where none were asked for. */
   get adopted(): AdoptedJobs | null {
-    const adoption = this.#adoption
-    if (adoption === null) return null
-    const ids = (kind: Job['kind']) =>
-      this.jobs.flatMap(job => (job.kind === kind && adoption.covers(job) ? [job.id] : []))
-    return {
-      from: adoption.from,
-      runs: ids('arm'),
-      starts: ids('start'),
-      of: this.jobs.filter(({ kind }) => kind === 'arm').length,
-      warnings: adoption.warnings(),
-    }
+    return this.#adoption?.jobsCovered() ?? null
   }
 
   /**
@@ -178,22 +140,10 @@ export class Experiment {
       }),
     )
     const guess = estimateSeconds(this.jobs, {
-      seconds: new Map([...this.#secondsElsewhere(known), ...known]),
+      seconds: new Map([...(this.#adoption?.seconds(known) ?? []), ...known]),
       paces: readPaces(this.#options.work),
     })
     return job => (job.given !== undefined || this.isComplete(job) ? 0 : guess(job))
-  }
-
-  /** What adopted runs and their cold starts took, of arms of which no run is done here: another machine may be faster. */
-  #secondsElsewhere(here: ReadonlyMap<string, number>): [string, number][] {
-    const adoption = this.#adoption
-    if (adoption === null) return []
-    const arms = new Set(this.jobs.flatMap(({ id, arm }) => (here.has(id) ? [arm] : [])))
-    const starts = new Map(adoption.starts().map(({ id, seconds }) => [id, seconds]))
-    return this.jobs.flatMap(job => {
-      const seconds = adoption.runOf(job)?.seconds ?? starts.get(job.id)
-      return seconds === undefined || arms.has(job.arm) ? [] : [[job.id, seconds]]
-    })
   }
 
   /** @throws ConfigError for a start that is not there, where an arm has to be trained from it */
@@ -298,7 +248,7 @@ export class Experiment {
       )
     const lock = takeLock(this.folder)
     try {
-      if (chosen.some(job => !this.isComplete(job))) this.#refuseOtherSettings()
+      if (chosen.some(job => !this.isComplete(job))) refuseOtherSettings(this.jobs, this.#options.resolve)
       const { execute, width, command } = this.#options
       const provenance = () => provenanceNow(command)
       register(this.folder, this.registration, provenance().versions)
@@ -330,55 +280,6 @@ export class Experiment {
     return isDone(job) ? startDifference(this.#looks, job, own => this.#runHere(own)) : null
   }
 
-  /**
-   * Runs that are done or begun and those still to be made must be trained with the same settings: the registration's content leaves
-   * presets and defaults to the code, and the weights of a given start to a folder, and both may have changed since.
-   */
-  #refuseOtherSettings(): void {
-    for (const job of this.jobs) {
-      const { finished, configHash, provenance = [] } = readRecord(job)
-      if (!isOfOtherSettings(job, configHash)) continue
-      if (!finished && !canResume(runDir(job))) continue
-      const { commit } = provenance.at(-1)?.versions ?? {}
-      throw new ConfigError(
-        `${job.id}: was trained with other settings than it would be now: ${this.#changes(job)}. Runs of both must not be compared`,
-        {
-          hint: `go on with the Gradus that trained it${commit === undefined ? '' : ` (commit ${commit})`}, or begin anew with another --work`,
-        },
-      )
-    }
-  }
-
-  #changes(job: Job): string {
-    const now = decisive(this.#options.resolve(job.training, job.id))
-    const then = decisive(readRunInfo(runDir(job)).config as Record<string, unknown>)
-    const changes = differentSettings(then, now)
-      .filter(({ name }) => name !== 'model.folder')
-      .map(
-        ({ name, a, b }) => `${name} ${JSON.stringify(a) ?? 'absent'}, now ${JSON.stringify(b) ?? 'absent'}`,
-      )
-    return changes.length === 0 ? 'its cold start has others' : changes.slice(0, NAMED_CHANGES).join('; ')
-  }
-
-  /** Failures of this call, and those of earlier calls that no run has made good since. */
-  #failures(now: PaperResult['failed']): PaperResult['failed'] {
-    const told = new Set(now.map(({ id }) => id))
-    const earlier = this.jobs.flatMap(job => {
-      const { error } = readRecord(job)
-      return error === null || told.has(job.id) || this.isComplete(job)
-        ? []
-        : [{ id: job.id, message: error }]
-    })
-    const known = new Set([
-      ...told,
-      ...this.jobs.flatMap(job => (readRecord(job).attempts > 0 ? [job.id] : [])),
-    ])
-    const elsewhere = this.#adoption?.context.failed.filter(
-      ({ id }) => !known.has(id) && this.jobs.some(job => job.id === id && !this.isComplete(job)),
-    )
-    return [...now, ...earlier, ...(elsewhere ?? [])]
-  }
-
   /** Analyses what is done, and writes results and report. */
   report(failed: PaperResult['failed'] = []): ExperimentReport {
     const runs = this.#runsOf(this.jobs)
@@ -395,23 +296,15 @@ export class Experiment {
 
   #context(failed: PaperResult['failed']): PaperContext {
     const analysedWith = provenanceNow(this.#options.command)
+    const open = this.jobs.filter(job => !this.isComplete(job))
     const context: PaperContext = {
       registered: readRegistered(this.folder, this.registration, analysedWith.versions),
-      failed: this.#failures(failed),
+      failed: [...failed, ...earlierFailures(open, failed, this.#adoption?.context.failed)],
       trainedWith: countTrained(this.jobs.filter(isDone).map(provenanceOf)),
       analysedWith,
     }
-    const adoption = this.#adoption
-    if (adoption === null || adoption.jobs.length === 0) return context
-    const differences = this.jobs.flatMap(job =>
-      job.kind === 'start' ? (this.#startDifference(job) ?? []) : [],
-    )
-    const notes = [...new Set([...(adoption.context.notes ?? []), ...differences])]
-    return {
-      ...context,
-      registered: earlierRegistered(context.registered, adoption.context.registered),
-      trainedWith: addTrained(context.trainedWith, adoption.trainedWith()),
-      ...(notes.length > 0 && { notes }),
-    }
+    const differences = () =>
+      this.jobs.flatMap(job => (job.kind === 'start' ? (this.#startDifference(job) ?? []) : []))
+    return this.#adoption?.addTo(context, differences) ?? context
   }
 }

@@ -37,6 +37,9 @@ export type SavedVerdict = Pick<Verdict, 'criterionId' | 'met' | 'credit' | 'exp
   source?: string
 }
 
+/** An episode beside its tokens. */
+export type SavedEpisode = z.output<typeof episodeSchema>
+
 export interface Answer {
   id: string
   /** Which of the problem's answers, from 0. */
@@ -47,6 +50,10 @@ export interface Answer {
   finishReason?: string
   /** Absent where nobody counted them. */
   tokens?: number
+  /** The response, where it was asked for in tokens. */
+  ids?: readonly number[]
+  /** The rest of it where it took several turns, and what the environment said of it. */
+  episode?: SavedEpisode
   /** Who answered, as it was named. */
   model?: string
   /** Names who answered and how it was asked; rows of another one are never taken over. */
@@ -70,6 +77,16 @@ const verdict = z.looseObject({
   source: z.string().optional(),
 })
 
+const episodeSchema = z.object({
+  mask: z.array(z.int()),
+  turns: z.array(z.object({ start: z.int(), end: z.int() })),
+  end: z.enum(['stop', 'length', 'over', 'turns', 'failed']),
+  failure: z.string().optional(),
+  outcome: z
+    .object({ rewards: z.array(z.number().nullable()), done: z.boolean(), faults: z.int() })
+    .nullable(),
+})
+
 /** Files of other tools have responses with an id or a prompt, and what else they like. */
 const rowSchema = z.looseObject({
   id: z.union([z.string(), z.number()]).optional(),
@@ -78,6 +95,8 @@ const rowSchema = z.looseObject({
   response: z.string(),
   finishReason: z.string().nullish(),
   tokens: z.int().min(0).nullish(),
+  ids: z.array(z.int().min(0)).optional(),
+  episode: episodeSchema.optional(),
   model: z.string().optional(),
   by: z.string().optional(),
   settings: z.object({ temperature: z.number(), maxTokens: z.number(), seed: z.string() }).optional(),
@@ -137,7 +156,7 @@ export class SavedAnswers {
   }
 
   /** All answers to a problem: to its very prompt, or of its id where rows tell no prompt. */
-  to({ id, messages }: MeasuredProblem): Answer[] {
+  to({ id, messages }: Pick<MeasuredProblem, 'id' | 'messages'>): Answer[] {
     const key = promptKey(messages)
     const own = (this.#byId.get(id) ?? []).filter(
       ({ prompt }) => prompt === undefined || promptKey(prompt) === key,

@@ -6,23 +6,22 @@ import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
 import type { Answer } from './answers.ts'
-import type { Counted, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { Counted, Graded, MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** An answer with what was said of it. */
-export interface GradedAnswer {
+export interface GradedAnswer extends Graded {
   answer: Answer
   /** The text that was graded. */
   text: string
-  verdicts: readonly Verdict[]
   /** Of the judge that training never saw. */
-  heldOut?: readonly Verdict[]
+  heldOut?: Graded
 }
 
 export interface FigureName {
   name: string
   words: string
   group: 'score' | 'rate' | 'response' | 'held-out judge'
-  unit: 'share' | 'words' | 'tokens'
+  unit: 'share' | 'words' | 'tokens' | 'reward'
   /** More of it is worse: the rate of a penalty, answers that were cut off. */
   isBad?: true
 }
@@ -86,7 +85,7 @@ export const figureNames = (
   )
   return [
     ...Object.entries(task.scores).map(
-      ([name, { words }]): FigureName => ({ name, words, group: 'score', unit: 'share' }),
+      ([name, { words, unit = 'share' as const }]): FigureName => ({ name, words, group: 'score', unit }),
     ),
     ...rates.map(
       (rate): FigureName => ({
@@ -140,16 +139,16 @@ export const valuesOf = (
   graded: GradedAnswer,
 ): Record<string, Counted> => {
   const { answer, text, verdicts, heldOut } = graded
-  const score = (name: string, given: readonly Verdict[]) => task.scores[name].count(problem, given)
+  const score = (name: string, given: Graded) => task.scores[name].count(given, problem.rubric)
   return {
-    ...Object.fromEntries(Object.keys(task.scores).map(name => [name, score(name, verdicts)])),
+    ...Object.fromEntries(Object.keys(task.scores).map(name => [name, score(name, graded)])),
     ...ratesOf(task, problem, verdicts),
     length: { value: wordsOf(text).length },
     tokens: { value: answer.tokens ?? null },
     cutOff: { value: answer.finishReason === undefined ? null : Number(answer.finishReason === 'length') },
     // As trainings count a second opinion: nothing unless it has spoken of everything that it was asked about.
     ...(heldOut && {
-      [HELD_OUT.name]: heldOut.some(isUnjudged) ? { value: null } : score(task.primary, heldOut),
+      [HELD_OUT.name]: heldOut.verdicts.some(isUnjudged) ? { value: null } : score(task.primary, heldOut),
     }),
   }
 }

@@ -1,13 +1,22 @@
-/** @file Grades answers: rules where a criterion has one, else a judge; apart from that a judge that training never saw. */
+/**
+ * @file Grades answers as their task does: what it leaves to graders goes to rules where a criterion has one, else to a judge; apart
+ * from that to a judge that training never saw.
+ */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import pMap from 'p-map'
 import type { Grader } from '../grade/grader.ts'
 import { rubricGrader } from '../grade/rubric-grader.ts'
+import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
-import { gradeAnswer } from '../tasks/conversation/task.ts'
+import type { TaskParts } from '../tasks/kind.ts'
+import { scored } from '../tasks/scored-response.ts'
+import type { Task } from '../tasks/task.ts'
+import { DataError } from '../util/errors.ts'
 import type { Answer, SavedVerdict } from './answers.ts'
 import { type GradedAnswer, valuesOf } from './figures.ts'
-import type { MeasuredProblem, MeasuredTask } from './task.ts'
+import { spokenTokens } from './spoken.ts'
+import type { Graded, MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** A judge by the name that rows keep. */
 export interface NamedJudge {
@@ -22,6 +31,15 @@ export interface Graders {
   heldOut: NamedJudge | null
   /** Nats a token under the model that a training started from; absent where nothing is known of one. */
   startLogprob?(answer: Answer): number | null
+}
+
+/** What is asked about the answer that is being graded. */
+const current = new AsyncLocalStorage<{ grader: Grader; startLogprob: number | null }>()
+
+/** A task that is opened with these is graded by `gradeAll`, which has other graders for each answer. */
+export const GRADING: Pick<TaskParts, 'grader' | 'startLogprobs'> = {
+  grader: { grade: (...asked) => current.getStore()!.grader.grade(...asked) },
+  startLogprobs: async items => items.map(() => current.getStore()!.startLogprob),
 }
 
 /** Answers graded at a time: as many as the calls of a judge, and more than rules need. */
@@ -58,34 +76,66 @@ const remembered = (
   }
 }
 
+/** An answer as its task reads it. @throws DataError for a saved one that says no tokens where they are needed */
+const tokensOf = ({ asked }: MeasuredKind, { id, response, finishReason, ids }: Answer): Int32Array => {
+  if (asked === 'words') return spokenTokens(response, finishReason)
+  if (ids !== undefined) return Int32Array.from(ids)
+  throw new DataError(`${id}: expected the answer's tokens in ids, got words alone`, {
+    hint: 'of this task answers can be graded that gradus eval --out has kept',
+  })
+}
+
+/** An episode as it was, but for what sampling said of it. */
+const rolloutOf = (
+  { id, sample, episode }: Answer,
+  { prompt }: MeasuredProblem,
+  tokens: Int32Array,
+): Rollout | undefined =>
+  episode && {
+    ...{ key: `${id}/${sample}`, role: 'policy', group: id, sample, prompt, tokens },
+    ...{ turns: episode.turns, end: episode.end },
+    mask: Uint8Array.from(episode.mask),
+    logprobs: new Float32Array(tokens.length),
+  }
+
 /**
- * Verdicts on all answers, by problem.
+ * What graders say of all answers, by problem.
+ * @param task opened with `GRADING`
  * @param onGraded told how many answers have all their verdicts
  * @throws the signal's reason; JudgeError when every call of a judge would fail
  */
 export const gradeAll = async (
-  task: MeasuredTask,
+  kind: MeasuredKind,
+  task: Task<unknown>,
   problems: readonly MeasuredProblem[],
   answers_P: readonly (readonly Answer[])[],
   { rules, formal, judge, heldOut, startLogprob }: Graders,
   { onGraded, signal }: { onGraded(done: number, total: number): void; signal?: AbortSignal },
 ): Promise<GradedAnswer[][]> => {
+  const grading = scored(task)
   const jobs = problems.flatMap((problem, p) => answers_P[p].map(answer => ({ problem, answer, p })))
   let done = 0
   const graded = await pMap(
     jobs,
     async ({ problem, answer, p }) => {
-      const text = task.read(answer.response)
-      const likely = startLogprob?.(answer) ?? null
-      const read = { response: text, ...(likely !== null && { startLogprob: likely }) }
-      const verdictsBy = (own: Grader | undefined): Promise<readonly Verdict[]> => {
+      const tokens = tokensOf(kind, answer)
+      const rollout = rolloutOf(answer, problem, tokens)
+      // Nothing is known of an episode that failed; what has no rubric is not judged.
+      const isLost = rollout && (rollout.end === 'failed' || problem.rubric.criteria.length === 0)
+      const gradedBy = async (own: Grader | undefined): Promise<Graded> => {
+        const outcome = answer.episode && { outcome: answer.episode.outcome }
+        if (isLost) return { score: null, verdicts: [], ...outcome }
         const grader = rubricGrader({ rules, formal, ...(own && { judge: own }) })
-        return gradeAnswer(problem, read, problem.rubric.criteria, grader)
+        const asked = { grader, startLogprob: startLogprob?.(answer) ?? null }
+        const item = { problem: problem.problem, tokens, ...(rollout && { rollout }) }
+        const [{ score, verdicts }] = await current.run(asked, () => grading.grade([item]))
+        return { score, verdicts, ...outcome }
       }
-      const verdicts = await verdictsBy(remembered(answer.verdicts, answer.judge, judge))
-      const second = heldOut && (await verdictsBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))
+      const own = await gradedBy(remembered(answer.verdicts, answer.judge, judge))
+      const second = heldOut && (await gradedBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))
       onGraded(++done, jobs.length)
-      return { p, own: { answer, text, verdicts, ...(second && { heldOut: second }) } }
+      const text = kind.read?.(answer.response) ?? answer.response
+      return { p, own: { answer, text, ...own, ...(second && { heldOut: second }) } }
     },
     { concurrency: CONCURRENCY, signal },
   )
@@ -96,9 +146,11 @@ export const gradeAll = async (
 
 /** Verdicts as a row keeps them; what a judge was asked stands beside its verdict. */
 const savedVerdicts = (verdicts: readonly Verdict[], { rubric }: MeasuredProblem): SavedVerdict[] =>
-  verdicts.map(({ criterionId, met, credit, explanation, source }, i) => ({
+  verdicts.map(({ criterionId, met, credit, explanation, source }) => ({
     criterionId,
-    ...(source === 'rule' || source === 'formal' ? {} : { text: rubric.criteria[i].text }),
+    ...(source === 'rule' || source === 'formal'
+      ? {}
+      : { text: rubric.criteria.find(({ id }) => id === criterionId)?.text }),
     met,
     ...(credit !== undefined && { credit }),
     ...(explanation !== undefined && { explanation }),
@@ -128,6 +180,6 @@ export const savedAnswer = (
     scores: Object.fromEntries(Object.keys(task.scores).map(name => [name, values[name].value])),
     verdicts: savedVerdicts(verdicts, problem),
     ...(judgedBy !== undefined && { judge: judgedBy }),
-    ...(second && { heldOut: savedVerdicts(second, problem), heldOutJudge: heldOut!.name }),
+    ...(second && { heldOut: savedVerdicts(second.verdicts, problem), heldOutJudge: heldOut!.name }),
   }
 }

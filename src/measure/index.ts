@@ -1,9 +1,16 @@
 /** @file Measuring models: tasks with their scores, answers that are kept, figures with intervals, comparisons. */
 
 export { type Answer, AnswerFile, type AskSettings, answerLines, SavedAnswers } from './answers.ts'
-export { type AskEvents, type Asked, askAll } from './ask.ts'
+export { type Ask, type Asked, type AskedPolicy, askAll, askInTokens, askInTurns, askInWords } from './ask.ts'
 export { compare, type PairedFigure } from './compare.ts'
 export { type FigureName, figureNames, type GradedAnswer, type Measured, measure } from './figures.ts'
-export { type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
-export type { MeasuredProblem, MeasuredTask } from './task.ts'
+export { GRADING, type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
+export { spoken } from './spoken.ts'
+export {
+  type MeasuredKind,
+  type MeasuredProblem,
+  type MeasuredTask,
+  measuredProblems,
+  measuredTask,
+} from './task.ts'
 export { figureTable } from './words.ts'

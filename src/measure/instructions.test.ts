@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { FormalGrader } from '../grade/formal-grader.ts'
 import { RuleGrader } from '../grade/rules/index.ts'
+import { mainTest } from '../tasks/task.ts'
 import { sharedData } from '../util/shared-data.ts'
 import { type Answer, SavedAnswers } from './answers.ts'
+import type { Benchmark } from './benchmark.ts'
 import { figureNames, measure } from './figures.ts'
-import { gradeAll } from './grading.ts'
+import { GRADING, gradeAll } from './grading.ts'
 import { ifbench, ifeval } from './instructions.ts'
-import type { MeasuredTask } from './task.ts'
+import { spoken } from './spoken.ts'
+import { measuredProblems, measuredTask } from './task.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-measure-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -20,14 +23,16 @@ const write = (name: string, rows: readonly unknown[]): string => {
   return path
 }
 
-const measured = async (task: MeasuredTask, file: string, responses: readonly (readonly string[])[]) => {
-  const problems = task.problems(file)
+const measured = async (kind: Benchmark, file: string, responses: readonly (readonly string[])[]) => {
+  const task = await kind.open({}, { ...GRADING, ...{ file, folder: '', format: spoken, tests: 0 } })
+  const problems = measuredProblems(kind, task, mainTest(task)[1])
   const answers_P = problems.map(({ id, messages }, p) =>
     responses[p].map((response, sample): Answer => ({ id, sample, prompt: messages, response })),
   )
   const graders = { rules: new RuleGrader(), formal: new FormalGrader(), judge: null, heldOut: null }
-  const graded_P = await gradeAll(task, problems, answers_P, graders, { onGraded: () => {} })
-  return measure('m', task, problems, graded_P, figureNames(task, problems, { heldOut: false }))
+  const graded_P = await gradeAll(kind, task, problems, answers_P, graders, { onGraded: () => {} })
+  const own = measuredTask('own', kind, task, problems)
+  return measure('m', own, problems, graded_P, figureNames(own, problems, { heldOut: false }))
 }
 
 const ROWS = [
@@ -80,19 +85,19 @@ describe('IFEval', () => {
     [{ ...ROWS[1], kwargs: [{ bullets: 2 }] }, /bullets/],
     [{ prompt: 'x' }, /key/],
   ])('refuses a row that is none: %j', (row, words) => {
-    expect(() => ifeval.problems(write('rows2.jsonl', [row]))).toThrow(words)
+    expect(() => ifeval.rows(write('rows2.jsonl', [row]))).toThrow(words)
   })
 })
 
 it('the public prompts of both are problems', ({ skip }) => {
   const [own, other] = [sharedData('ifeval/prompts.jsonl'), sharedData('ifbench/prompts.jsonl')]
   if (own === null || other === null) return skip('no ../shared/data/ifeval here')
-  expect([ifeval.problems(own).length, ifbench.problems(other).length]).toEqual([200, 100])
+  expect([ifeval.rows(own).length, ifbench.rows(other).length]).toEqual([200, 100])
 })
 
 describe('saved answers', () => {
   it('are found by prompt and by id, in the order of the file', () => {
-    const [problem] = ifeval.problems(write('one.jsonl', [ROWS[0]]))
+    const [problem] = ifeval.rows(write('one.jsonl', [ROWS[0]]))
     const responses = (rows: readonly object[]) =>
       new SavedAnswers(write('answers.jsonl', rows)).to(problem).map(({ response }) => response)
     expect(

@@ -7,13 +7,15 @@
 import { z } from 'zod'
 import { checkInstruction } from '../grade/instructions/index.ts'
 import { withoutThinking } from '../model/chat-format.ts'
-import type { Criterion, Verdict } from '../rubric/criterion.ts'
+import type { Criterion, Rubric } from '../rubric/criterion.ts'
 import { uniqueNames } from '../rubric/unique.ts'
+import type { ConversationRow } from '../tasks/conversation/rows.ts'
 import { DataError } from '../util/errors.ts'
 import { parseRow, someJsonlLines } from '../util/jsonl.ts'
 import { parseWith } from '../util/schema.ts'
 import { mean } from '../util/statistics.ts'
-import type { Counted, MeasuredProblem, MeasuredTask, TaskScore } from './task.ts'
+import { type Benchmark, benchmark } from './benchmark.ts'
+import type { Counted, Graded, TaskScore } from './task.ts'
 
 const rowSchema = z.looseObject({
   key: z.union([z.string(), z.number()]),
@@ -36,7 +38,7 @@ const criterion = (id: string, instruction: string, kwargs: object, mode: Mode):
 const given = (kwargs: object | null): object =>
   Object.fromEntries(Object.entries(kwargs ?? {}).filter(([, value]) => value !== null))
 
-const problemOf = (value: unknown): MeasuredProblem => {
+const rowOf = (value: unknown): ConversationRow => {
   const row = parseWith(rowSchema, value, '', DataError)
   const { key, prompt, instruction_id_list: instructions, kwargs } = row
   if (kwargs.length !== instructions.length)
@@ -57,22 +59,17 @@ const problemOf = (value: unknown): MeasuredProblem => {
     id: String(key),
     messages: [{ role: 'user', content: prompt }],
     rubric: { criteria: [...of('strict'), ...of('loose')] },
-    rates: new Map(named.map(({ id, instruction }) => [id, instruction])),
   }
 }
 
 /** Whether each instruction is followed, in order; null where the checker could not say. */
-const followed = (
-  { rubric }: MeasuredProblem,
-  verdicts: readonly Verdict[],
-  mode: Mode,
-): (boolean | null)[] =>
-  rubric.criteria.flatMap(({ category }, i) => (category === mode ? [verdicts[i].met] : []))
+const followed = ({ verdicts }: Graded, { criteria }: Rubric, mode: Mode): (boolean | null)[] =>
+  criteria.flatMap(({ category }, i) => (category === mode ? [verdicts[i].met] : []))
 
 const promptLevel = (mode: Mode): TaskScore => ({
   words: `prompt level, ${mode}`,
-  count(problem, verdicts) {
-    const met = followed(problem, verdicts, mode)
+  count(graded, rubric) {
+    const met = followed(graded, rubric, mode)
     if (met.includes(false)) return { value: 0 }
     return { value: met.includes(null) ? null : 1 }
   },
@@ -80,8 +77,8 @@ const promptLevel = (mode: Mode): TaskScore => ({
 
 const instructionLevel = (mode: Mode): TaskScore => ({
   words: `instruction level, ${mode}`,
-  count(problem, verdicts): Counted {
-    const met = followed(problem, verdicts, mode)
+  count(graded, rubric): Counted {
+    const met = followed(graded, rubric, mode)
     if (met.includes(null)) return { value: null }
     return { value: mean(met.map(Number)), weight: met.length }
   },
@@ -90,26 +87,27 @@ const instructionLevel = (mode: Mode): TaskScore => ({
 const about = (name: string) =>
   `Prompts of ${name} as they are, one user message each. Prompt level: all instructions of a prompt are followed; instruction level: of all instructions. Loose: by any of eight forms of the response, without first line, last line, asterisks.`
 
-const task = (name: string, title: string, primary: string, maxTokens: number): MeasuredTask => ({
-  name,
-  about: about(title),
-  maxTokens,
-  primary,
-  scores: {
-    promptStrict: promptLevel('strict'),
-    instructionStrict: instructionLevel('strict'),
-    promptLoose: promptLevel('loose'),
-    instructionLoose: instructionLevel('loose'),
-  },
-  // Blanks at the ends count: a response is graded as it is, but for thinking.
-  read: response => (response.includes('think>') ? withoutThinking(response) : response),
-  problems(file) {
-    const unique = uniqueNames()
-    const rows = someJsonlLines(file, 'prompt').map(({ text, place }) => parseRow(text, place, problemOf))
-    return rows.map(row => ({ ...row, id: unique(row.id) }))
-  },
-})
+const task = (title: string, primary: string, maxTokens: number): Benchmark =>
+  benchmark({
+    about: about(title),
+    maxTokens,
+    primary,
+    scores: {
+      promptStrict: promptLevel('strict'),
+      instructionStrict: instructionLevel('strict'),
+      promptLoose: promptLevel('loose'),
+      instructionLoose: instructionLevel('loose'),
+    },
+    rate: ({ category, verifier }) => (category === 'strict' ? String(verifier?.params?.id) : null),
+    // Blanks at the ends count: a response is graded as it is, but for thinking.
+    read: response => (response.includes('think>') ? withoutThinking(response) : response),
+    rows(file) {
+      const unique = uniqueNames()
+      const rows = someJsonlLines(file, 'prompt').map(({ text, place }) => parseRow(text, place, rowOf))
+      return rows.map(row => ({ ...row, id: unique(row.id) }))
+    },
+  })
 
-export const ifeval = task('ifeval', 'IFEval', 'promptStrict', 1280)
+export const ifeval = task('IFEval', 'promptStrict', 1280)
 /** Its paper reports loose accuracy of prompts. */
-export const ifbench = task('ifbench', 'IFBench', 'promptLoose', 2048)
+export const ifbench = task('IFBench', 'promptLoose', 2048)

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const problemsOf = (task: typeof gsm8k, ...rows: unknown[]) => {
   const path = join(folder, 'rows.jsonl')
   writeFileSync(path, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
-  return task.problems(path)
+  return task.rows(path)
 }
 
 describe('problems with one answer', () => {
@@ -45,6 +45,6 @@ describe('problems with one answer', () => {
   it('are those of the public files', ({ skip }) => {
     const [gsm, math] = [sharedData('gsm8k/train_1000.jsonl'), sharedData('math500/math500.jsonl')]
     if (gsm === null || math === null) return skip('no ../shared/data/gsm8k here')
-    expect([gsm8k.problems(gsm).length, mathematics.problems(math).length]).toEqual([1000, 200])
+    expect([gsm8k.rows(gsm).length, mathematics.rows(math).length]).toEqual([1000, 200])
   })
 })

@@ -1,13 +1,12 @@
 /** @file GSM8K (Cobbe et al. 2021, arXiv 2110.14168) and MATH (Hendrycks et al. 2021, arXiv 2103.03874): the final answer is right. */
 
 import { z } from 'zod'
-import { withoutThinking } from '../model/chat-format.ts'
-import { creditOf } from '../rubric/score.ts'
 import { uniqueNames } from '../rubric/unique.ts'
+import type { ConversationRow } from '../tasks/conversation/rows.ts'
 import { DataError } from '../util/errors.ts'
 import { parseRow, someJsonlLines } from '../util/jsonl.ts'
 import { parseWith } from '../util/schema.ts'
-import type { MeasuredProblem, MeasuredTask } from './task.ts'
+import { type Benchmark, benchmark } from './benchmark.ts'
 
 /** As the Qwen2.5-Math models were evaluated, and what most small models have seen. */
 const ASK = 'Please reason step by step, and put your final answer within \\boxed{}.'
@@ -42,7 +41,7 @@ const math = (value: unknown): Asked => {
   return { id: id ?? unique_id, question: problem, gold: String(answer) }
 }
 
-const problemOf = ({ question, gold }: Asked, id: string): MeasuredProblem => ({
+const rowOf = ({ question, gold }: Asked, id: string): ConversationRow => ({
   id,
   messages: [{ role: 'user', content: `${question.trim()}\n\n${ASK}` }],
   reference: gold,
@@ -56,34 +55,21 @@ const problemOf = ({ question, gold }: Asked, id: string): MeasuredProblem => ({
       },
     ],
   },
-  rates: new Map(),
 })
 
-const task = (
-  name: string,
-  title: string,
-  maxTokens: number,
-  asked: (row: unknown) => Asked,
-): MeasuredTask => ({
-  name,
-  about: `Problems of ${title}, each followed by "${ASK}"; right is a final answer that equals the reference mathematically.`,
-  maxTokens,
-  primary: 'accuracy',
-  scores: {
-    accuracy: {
-      words: 'answers right',
-      count: (_, [verdict]) => ({ value: creditOf(verdict) }),
+const task = (title: string, maxTokens: number, asked: (row: unknown) => Asked): Benchmark =>
+  benchmark({
+    about: `Problems of ${title}, each followed by "${ASK}"; right is a final answer that equals the reference mathematically.`,
+    maxTokens,
+    isBinary: true,
+    rows(file) {
+      const unique = uniqueNames()
+      return someJsonlLines(file, 'problem').map(({ text, place }, i) => {
+        const row = parseRow(text, place, asked)
+        return rowOf(row, unique(String(row.id ?? `row${i + 1}`)))
+      })
     },
-  },
-  read: withoutThinking,
-  problems(file) {
-    const unique = uniqueNames()
-    return someJsonlLines(file, 'problem').map(({ text, place }, i) => {
-      const row = parseRow(text, place, asked)
-      return problemOf(row, unique(String(row.id ?? `row${i + 1}`)))
-    })
-  },
-})
+  })
 
-export const gsm8k = task('gsm8k', 'GSM8K', 512, gsm)
-export const mathematics = task('math', 'MATH', 1536, math)
+export const gsm8k = task('GSM8K', 512, gsm)
+export const mathematics = task('MATH', 1536, math)

@@ -1,5 +1,6 @@
 /** @file Answers for reading, those of two models side by side, as one HTML file: to be filtered by won and lost without a script. */
 
+import type { Rubric } from '../rubric/criterion.ts'
 import { type Html, html, part } from '../runs/report/html.ts'
 import { heading, plainPage } from '../runs/report/page.ts'
 import { Said } from '../runs/report/parts/response.tsx'
@@ -25,16 +26,21 @@ interface Side {
   primary: string
 }
 
+/** Graders may say more than the rubric asks. */
+const wordsOf = ({ criteria }: Rubric, id: string) => {
+  const { text = id, points = 1 } = criteria.find(own => own.id === id) ?? {}
+  return { text, points }
+}
+
 const rowOf = ({ answer, text, verdicts }: GradedAnswer, { id, rubric }: MeasuredProblem): RolloutRow => ({
   step: 0,
   problemId: id,
   prompt: '',
   response: text,
   reward: null,
-  verdicts: verdicts.map(({ criterionId, met, credit, explanation, source }, i) => ({
+  verdicts: verdicts.map(({ criterionId, met, credit, explanation, source }) => ({
     criterionId,
-    text: rubric.criteria[i].text,
-    points: rubric.criteria[i].points,
+    ...wordsOf(rubric, criterionId),
     met,
     source,
     ...(credit !== undefined && { credit }),

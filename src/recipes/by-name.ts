@@ -8,6 +8,11 @@ interface NamedRecipe {
   load(): Promise<unknown>
 }
 
+const loadSft = async () => (await import('./sft/entry.ts')).sftEntry
+
+/** A preset of sft that is known by its own name. */
+const START: NamedRecipe = { presets: ['start'], load: loadSft }
+
 /** In the order of the help. */
 export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
   grpo: { presets: ['own'], load: async () => (await import('./grpo/entry.ts')).grpoEntry },
@@ -43,29 +48,23 @@ export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
     presets: ['start', 'short'],
     load: async () => (await import('./logic-rubric-start/entry.ts')).logicRubricStart,
   },
-  'checklist-cold-start': {
-    presets: ['start'],
-    load: async () => (await import('./checklist-cold-start/entry.ts')).checklistColdStart,
-  },
-  'arithmetic-cold-start': {
-    presets: ['start'],
-    load: async () => (await import('./arithmetic-cold-start/entry.ts')).arithmeticColdStart,
-  },
-  'records-cold-start': {
-    presets: ['start'],
-    load: async () => (await import('./records-cold-start/entry.ts')).recordsColdStart,
-  },
-  'chat-cold-start': {
-    presets: ['start'],
-    load: async () => (await import('./chat-cold-start/entry.ts')).chatColdStart,
-  },
+  'checklist-cold-start': START,
+  'arithmetic-cold-start': START,
+  'records-cold-start': START,
+  'chat-cold-start': START,
   'learned-verifier': {
     presets: ['small', 'wide'],
     load: async () => (await import('./learned-verifier/entry.ts')).learnedVerifier,
   },
-  sft: { presets: ['chat', 'paper'], load: async () => (await import('./sft/entry.ts')).sftEntry },
+  sft: { presets: ['chat', 'paper'], load: loadSft },
 }
 
 /** A recipe by its name, one that there is. An entry checks its configuration by its own schema, so the type of it does not matter here. */
 export const loadRecipe = async (name: string): Promise<RecipeEntry> =>
   (await RECIPES_BY_NAME[name].load()) as RecipeEntry
+
+/** What a name and a preset of the table mean: of a start that is a preset of sft that one. */
+export const meantBy = (name: string, preset: string | undefined): { recipe: string; preset?: string } =>
+  RECIPES_BY_NAME[name] === START
+    ? { recipe: 'sft', preset: preset === undefined || preset === 'start' ? name : preset }
+    : { recipe: name, preset }

@@ -1,15 +1,11 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
-import { arithmeticColdStart } from './arithmetic-cold-start/entry.ts'
-import { chatColdStart } from './chat-cold-start/entry.ts'
-import { checklistColdStart } from './checklist-cold-start/entry.ts'
 import type { RecipeEntry } from './common/recipe.ts'
 import { environmentEntry } from './environment/entry.ts'
 import { grpoEntry } from './grpo/entry.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { logicColdStart } from './logic-cold-start/entry.ts'
 import { logicRubricStart } from './logic-rubric-start/entry.ts'
-import { recordsColdStart } from './records-cold-start/entry.ts'
 import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
@@ -28,15 +24,11 @@ export { evaluateSet } from './logic/evaluate.ts'
 export type { RuscarlRunParts } from './ruscarl/check.ts'
 export { runRuscarl } from './ruscarl/run.ts'
 export {
-  arithmeticColdStart,
-  chatColdStart,
-  checklistColdStart,
   environmentEntry as environment,
   grpoEntry as grpo,
   learnedVerifier,
   logicColdStart,
   logicRubricStart,
-  recordsColdStart,
   ritEntry as rit,
   rlcerEntry as rlcer,
   rubricAsRewardEntry as rubricAsReward,
@@ -57,10 +49,6 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     environmentEntry,
     logicColdStart,
     logicRubricStart,
-    checklistColdStart,
-    arithmeticColdStart,
-    recordsColdStart,
-    chatColdStart,
     learnedVerifier,
     sftEntry,
   ].map(entry => [entry.name, entry as unknown as RecipeEntry]),

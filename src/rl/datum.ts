@@ -116,3 +116,11 @@ export const policyTokens = ({ mask }: Pick<Datum, 'mask'>): number => {
   for (let t = 0; t < mask.length; t++) count += Number(mask[t] !== 0)
   return count
 }
+
+/** One demonstration: learn `responseTokens` after `promptTokens`. */
+export interface SupervisedDatum {
+  promptTokens: TokenIds
+  responseTokens: TokenIds
+  /** Loss weight of each response token; 1 where absent. */
+  responseWeights?: Float32Array
+}

@@ -16,7 +16,8 @@ import { lockHolder } from './lock.ts'
 import { hasCheckpoints, isRun, readRunInfo } from './readers.ts'
 import { numberedRows, rowDamage, stepOf, stepProblems } from './row-extent.ts'
 import type { RunInfo } from './rows.ts'
-import { leftoversOf, ROW_FILES } from './run-folder.ts'
+import { leftoversOf } from './run-folder.ts'
+import { ROW_FILES } from './run-rows.ts'
 
 /** One thing in a run that was looked at. */
 export interface Examined {

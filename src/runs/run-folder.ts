@@ -17,9 +17,10 @@ import { FORK_FOLDER } from './forks.ts'
 import { type RunLock, takeLock } from './lock.ts'
 import { hasCheckpoints, isRun, readMetrics, readRunInfo } from './readers.ts'
 import { chooseCheckpoint, type ResumeOptions } from './resume.ts'
-import { cutBackTo, type RowExtent, RowTally } from './row-extent.ts'
-import { appendRows, flushRows, keepThrough, repairTail } from './row-files.ts'
+import { cutBackTo, type RowExtent } from './row-extent.ts'
+import { keepThrough, repairTail } from './row-files.ts'
 import type { EvalRow, EventRow, MetricsRow, RolloutRow, RubricRow, RunExtension, RunInfo } from './rows.ts'
+import { ROW_FILES, type RowFile, RunRows } from './run-rows.ts'
 import {
   checkpointName,
   type PruneOptions,
@@ -41,16 +42,6 @@ export interface ResumePoint {
   warnings: string[]
 }
 
-/** The files that grow by rows. */
-export const ROW_FILES = [
-  'metrics.jsonl',
-  'rollouts.jsonl',
-  'evals.jsonl',
-  'events.jsonl',
-  'rubrics.jsonl',
-] as const
-type RowFile = (typeof ROW_FILES)[number]
-
 const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
 
 const refuseNonFinite = (row: object, where: string, hint: string, path = ''): void => {
@@ -68,7 +59,7 @@ export class RunFolder {
   readonly dir: string
   readonly info: RunInfo
   readonly #lock: RunLock
-  readonly #tallies = new Map<RowFile, RowTally>()
+  readonly #rows: RunRows
   readonly #listeners: (() => void)[] = []
   /** Read when it is needed first: a damaged file is a matter of the resume. */
   #lastStep: number | null = null
@@ -77,6 +68,7 @@ export class RunFolder {
     this.dir = dir
     this.info = info
     this.#lock = lock
+    this.#rows = new RunRows(dir)
   }
 
   /**
@@ -195,29 +187,18 @@ export class RunFolder {
 
   #append(file: RowFile, rows: readonly unknown[]): void {
     this.#lock.assertHeld()
-    const bytes = appendRows(this.path(file), rows)
-    this.#tallies.get(file)?.append(bytes, rows)
+    this.#rows.append(file, rows)
     for (const listener of this.#listeners) listener()
-  }
-
-  /** What a row file holds now, flushed to the disk. */
-  #extentOf(file: RowFile): RowExtent {
-    flushRows(this.path(file))
-    const known = this.#tallies.get(file)
-    const tally = known?.holds ? known : RowTally.of(this.path(file))
-    this.#tallies.set(file, tally)
-    return tally.extent
   }
 
   /** Drops what was recorded after `step`, in every row file, and torn last lines. */
   truncateAfter(step: number): void {
-    this.#cutBack(file => keepThrough(this.path(file), step))
+    this.#cutBack(path => keepThrough(path, step))
   }
 
-  #cutBack(cut: (file: RowFile) => void): void {
-    this.#tallies.clear()
+  #cutBack(cut: (path: string, file: RowFile) => void): void {
     this.#lastStep = null
-    for (const file of ROW_FILES) cut(file)
+    this.#rows.cutBack(cut)
   }
 
   /**
@@ -229,7 +210,7 @@ export class RunFolder {
       throw new RunError(`${this.dir}: expected a run without a checkpoint to begin anew`, {
         hint: 'continue it with --resume, or choose another folder with --out',
       })
-    this.#cutBack(file => rmSync(this.path(file), { force: true }))
+    this.#cutBack(path => rmSync(path, { force: true }))
     const info = { ...this.info }
     // The new settings may have none of these, and then no old ones either.
     for (const key of OF_SETTINGS) delete info[key]
@@ -251,7 +232,7 @@ export class RunFolder {
   ): Promise<string> {
     const target = this.path('checkpoints', checkpointName(state.step))
     const temporary = temporaryPath(`${target}.new`)
-    const rows = Object.fromEntries(ROW_FILES.map(file => [file, this.#extentOf(file)]))
+    const rows = this.#rows.extents()
     try {
       rmSync(temporary, { recursive: true, force: true })
       mkdirSync(temporary, { recursive: true })
@@ -288,7 +269,7 @@ export class RunFolder {
   resume(configHash?: string | readonly string[], options: ResumeOptions = {}): ResumePoint {
     const { checkpoint, warnings, aside, moment } = chooseCheckpoint(this.dir, configHash, options)
     const { step, dir, state } = checkpoint
-    if (moment) this.#cutBack(file => cutBackTo(this.path(file), moment.rows[file] ?? NO_ROWS))
+    if (moment) this.#cutBack((path, file) => cutBackTo(path, moment.rows[file] ?? NO_ROWS))
     else this.truncateAfter(step)
     if (basename(dir) !== pointedTo(this.dir)) this.#pointTo(dir)
     for (const damaged of aside) setAside(damaged)

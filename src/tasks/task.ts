@@ -1,6 +1,6 @@
 /** @file A task: what is asked, and how answers are graded. It is all that a method knows of what it trains on. */
 
-import type { TokenIds } from '../rl/datum.ts'
+import type { SupervisedDatum, TokenIds } from '../rl/datum.ts'
 import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
 import type { Stages } from './stages.ts'
@@ -61,6 +61,11 @@ export interface Task<Problem, Said extends Verdicts = Verdicts> {
   thinking?: Thinking<Problem>
   /** Rubrics for thinking that the policy writes itself. */
   rubricator?: Rubricator<Problem>
+  /**
+   * What a model learns before it is rewarded: the demonstrations of a step, the first being 1. The same step after the same losses
+   * has the same ones.
+   */
+  demonstrations?(step: number, losses: readonly number[]): readonly SupervisedDatum[]
   /** What is acted in, in turns; absent: an answer is one turn. */
   world?: World<Problem>
   /** Stages of what is done in the world, where they are judged apart, with reflections on it. */

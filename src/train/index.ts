@@ -22,5 +22,5 @@ export {
   type StepWork,
   trainedMsOf,
 } from './steps.ts'
-export { type DrawStep, type SupervisedDatum, type SupervisedSettings, supervisedStep } from './supervised.ts'
+export { type DrawStep, type SupervisedSettings, supervisedStep } from './supervised.ts'
 export { learnPhase } from './update.ts'

@@ -1,6 +1,6 @@
 /** @file A step's rollouts: sampled and graded side by side, named by their keys, journaled, as often as a recipe asks. */
 
-import type { Policy, SamplingOptions } from '../policy/policy.ts'
+import type { SamplingOptions } from '../policy/policy.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import type { Environment, TurnLimits } from '../rl/environment.ts'
 import type { Graded, RatioMode, Reward, Rollout } from '../rl/rollout.ts'
@@ -8,7 +8,7 @@ import { shortHash } from '../util/canonical.ts'
 import { DataError, GradusError } from '../util/errors.ts'
 import { type Grader, GradingQueue } from './grading.ts'
 import type { Journal, SampledRequest, SampledResponse } from './journal.ts'
-import { drawResponses, type Place } from './sampling.ts'
+import { drawResponses, type Place, type Sampler } from './sampling.ts'
 
 /** What a recipe asks for. */
 export interface RollOutRequest<Problem, Grade> {
@@ -85,7 +85,7 @@ export class StepRollouts implements Io {
   readonly drawn: Rollout[] = []
   /** Resolves when the policy is done with a request that said it was the last, and with those that were made before it. */
   readonly lastSampled: Promise<void>
-  readonly #policy: Policy
+  readonly #policy: Sampler
   readonly #names: StepNames
   readonly #known: Journal
   readonly #journal = new Map<string, SampledRequest>()
@@ -98,7 +98,7 @@ export class StepRollouts implements Io {
   readonly open: () => void
 
   /** @param known what was sampled for this step before a resume */
-  constructor(policy: Policy, names: StepNames, known: Journal | null = null) {
+  constructor(policy: Sampler, names: StepNames, known: Journal | null = null) {
     this.#policy = policy
     this.#names = names
     this.#known = known ?? new Map()

@@ -6,6 +6,9 @@ import type { Environment, Episode, TurnLimits } from '../rl/environment.ts'
 import type { Rollout, RolloutEnd } from '../rl/rollout.ts'
 import { DataError } from '../util/errors.ts'
 
+/** What of a policy is asked. */
+export type Sampler = Pick<Policy, 'sample' | 'score' | 'converse'>
+
 /** A rollout that is to be drawn: all that is known of it before. */
 export type Place<Problem> = Pick<Rollout, 'key' | 'role' | 'group' | 'sample' | 'prompt' | 'sampledFrom'> & {
   problem: Problem
@@ -38,7 +41,7 @@ export type OnResponse = (index: number, response: Continuation) => void
  * @returns in the order of the places
  */
 export const drawResponses = async <Problem>(
-  policy: Policy,
+  policy: Sampler,
   places: readonly Place<Problem>[],
   options: DrawOptions<Problem>,
   onResponse: OnResponse,
@@ -127,7 +130,7 @@ const oneTurn = ({ tokens, logprobs, finishReason, version }: Sample): Continuat
 
 /** A group's prompt is computed once where all of it have the same. */
 const firstTurns = async <Problem>(
-  policy: Policy,
+  policy: Sampler,
   places: readonly Place<Problem>[],
   { sampling, samples, seed }: DrawOptions<Problem>,
   onSample: (index: number, sample: Sample) => void,
@@ -152,7 +155,7 @@ const firstTurns = async <Problem>(
  * more than it may have, which the policy's context need not hold.
  */
 const furtherTurns = async (
-  policy: Policy,
+  policy: Sampler,
   episodes: readonly Growing[],
   { sampling }: Pick<DrawOptions<unknown>, 'sampling'>,
   onSample: (index: number, sample: Sample) => void,

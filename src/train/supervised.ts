@@ -2,18 +2,10 @@
 
 import type { OptimizerSettings, Policy } from '../policy/policy.ts'
 import { assertComputable, updateOnce } from '../policy/update.ts'
-import type { Datum, TokenIds } from '../rl/datum.ts'
+import type { Datum, SupervisedDatum } from '../rl/datum.ts'
 import { lossPreset } from '../rl/loss-presets.ts'
 import { type Schedule, scheduleAt } from '../rl/schedules.ts'
 import type { MetricsRow } from '../runs/rows.ts'
-
-/** One demonstration: learn `responseTokens` after `promptTokens`. */
-export interface SupervisedDatum {
-  promptTokens: TokenIds
-  responseTokens: TokenIds
-  /** Loss weight of each response token; 1 where absent. */
-  responseWeights?: Float32Array
-}
 
 export interface SupervisedSettings {
   steps: number

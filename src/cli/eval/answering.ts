@@ -2,14 +2,17 @@
 
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
+import type { AskedPolicy } from '../../measure/index.ts'
 import { bringModel } from '../../model/bring-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
+import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
 import {
   assertLogicVocabulary,
   existingModel,
   hasLogicTokenizer,
+  positionsOf,
 } from '../../recipes/common/starting-model.ts'
 import { chatAnswers } from '../../recipes/logic/chat-answers.ts'
 import { type Answerer, policyAnswers } from '../../recipes/logic/evaluate.ts'
@@ -65,51 +68,39 @@ const formatIn = (folder: string, shown: ShownFormulas): { prompt: PromptKind; f
 }
 
 /**
- * Checks the options that say who answers.
+ * Checks the options that say who answers. A model that is asked in tokens, here or on a server, is shown exactly the same; any
+ * server with chat completions has its own template and tokens.
  * @throws UsageError, CheckpointError before anything is opened
  */
 export const whoAnswers = (options: AnsweringOptions): Candidate => {
-  if (!isServed(options, '--model-api-key-env')) return checkpointAnswers(options)
-  const { tokenizer } = options
-  return tokenizer === undefined ? chatCandidate(options) : tokenCandidate(options, tokenizer)
-}
-
-const checkpointAnswers = (options: AnsweringOptions): Candidate => {
-  const folder = existingModel(options.model, '--model')
+  const { model, tokenizer, threads } = options
+  const isRemote = isServed(options, '--model-api-key-env')
+  if (isRemote && tokenizer === undefined)
+    return {
+      prompt: 'chat',
+      async open() {
+        const { chat, concurrency, served, close } = await openServedChat(options, '--model')
+        return { answer: chatAnswers(chat, concurrency, options), served, close }
+      },
+    }
+  const folder = isRemote ? existingModel(tokenizer!, '--tokenizer') : existingModel(model, '--model')
   const { prompt, format } = formatIn(folder, options)
   return {
     prompt,
     async open() {
-      const policy = await openPolicy(policySchema.parse({ threads: options.threads }), { folder })
-      return { answer: policyAnswers(policy, format), close: () => policy.close() }
+      const { policy, ...opened } = isRemote
+        ? await openServedTokens(options)
+        : { policy: await openPolicy(policySchema.parse({ threads }), { folder }) }
+      return { answer: policyAnswers(policy, format), close: () => policy.close(), ...opened }
     },
   }
 }
 
-/** Exactly what a checkpoint here would be shown: prompts in tokens of ours, answers read from the tokens that come back. */
-const tokenCandidate = (options: AnsweringOptions, tokenizer: string): Candidate => {
-  const { prompt, format } = formatIn(existingModel(tokenizer, '--tokenizer'), options)
-  return {
-    prompt,
-    async open() {
-      const model = await openServed({ concurrency: DEFAULT_CONCURRENCY, ...options })
-      return {
-        answer: policyAnswers(model, format),
-        served: identityOf(model, 'tokens'),
-        close: () => model.close(),
-      }
-    },
-  }
+/** A model on a server that is sent tokens. */
+const openServedTokens = async (options: ServedModelOptions) => {
+  const policy = await openServed({ concurrency: DEFAULT_CONCURRENCY, ...options })
+  return { policy, served: identityOf(policy, 'tokens'), close: () => policy.close() }
 }
-
-/** Any server with chat completions: its own template, its own tokens. */
-const chatCandidate = (options: AnsweringOptions): Candidate => ({
-  prompt: 'chat',
-  async open() {
-    const { chat, concurrency, served, close } = await openServedChat(options, '--model')
-    return { answer: chatAnswers(chat, concurrency, options), served, close }
-  },
-})
 
 /** A model that is spoken to. */
 export interface TalkingModel {
@@ -181,6 +172,36 @@ export const checkTalking = async (
   existingModel(model, setting)
 }
 
+/** A model of this machine, with its adapter. */
+const openLocal = async (
+  { model, adapter, threads, signal }: TalkingOptions,
+  setting: string,
+  io: Io,
+): Promise<LocalChat> => {
+  const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
+  await checkTalking(model, setting, io, signal)
+  const status = new StatusLine(io.err)
+  const brought: Partial<BroughtModel> =
+    adapter === undefined ? {} : await broughtModel({ model, adapter, signal }, io)
+  return openLocalChat(model, { threads, status, adapter: brought.adapter })
+}
+
+/** Rows that are decoded together here are told as requests at a time are. */
+const isElsewhere = (options: TalkingOptions, setting: string): boolean => {
+  const isIt = isServed(
+    { ...options, concurrency: undefined, tokenizer: undefined },
+    `${setting}-api-key-env`,
+  )
+  if (isIt && options.adapter !== undefined)
+    throw new UsageError('--adapter: expected a model of this machine; a server names its adapters itself')
+  return isIt
+}
+
+const concurrencyOf = (
+  { concurrency, maxTokens = ANSWER_TOKENS }: TalkingOptions,
+  { config }: LocalChat,
+): number => concurrency ?? rowsWithin(config, maxTokens)
+
 /**
  * Whatever a user may name as a model, to be spoken to: the one place where a command line's name becomes that.
  * @param setting that named it, for errors
@@ -191,23 +212,32 @@ export const openTalking = async (
   setting: string,
   io: Io,
 ): Promise<TalkingModel> => {
-  const { model, adapter, threads, signal } = options
-  // Rows that are decoded together here are told as requests at a time are.
-  if (isServed({ ...options, concurrency: undefined }, `${setting}-api-key-env`)) {
-    if (adapter !== undefined)
-      throw new UsageError('--adapter: expected a model of this machine; a server names its adapters itself')
-    return openServedChat(options, setting)
-  }
-  const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
+  if (isElsewhere(options, setting)) return openServedChat(options, setting)
   const { policyChatModel } = await import('../../policy/chat/chat-model.ts')
-  await checkTalking(model, setting, io, signal)
-  const status = new StatusLine(io.err)
-  const brought: Partial<BroughtModel> =
-    adapter === undefined ? {} : await broughtModel({ model, adapter, signal }, io)
-  const local = await openLocalChat(model, { threads, status, adapter: brought.adapter })
+  const local = await openLocal(options, setting, io)
   if (!local.ownTemplate)
-    io.err.write(`${setting}: ${model} has no chat template: messages are joined as plain text\n`)
-  const { concurrency = rowsWithin(local.config, options.maxTokens ?? ANSWER_TOKENS) } = options
+    io.err.write(`${setting}: ${options.model} has no chat template: messages are joined as plain text\n`)
+  const concurrency = concurrencyOf(options, local)
   const chat = policyChatModel(local, { maxRows: concurrency, maxWaiting: Math.max(1024, 4 * concurrency) })
   return { chat, concurrency, close: () => local.policy.close() }
+}
+
+/** A model that is asked in tokens. */
+export interface TokenModel extends AskedPolicy, Omit<TalkingModel, 'chat'> {
+  chat: Pick<ChatModel, 'name' | 'variant'>
+}
+
+/** The same to be asked in tokens; on a server with the folder of `--tokenizer`. @throws as `openTalking` */
+export const openInTokens = async (options: TalkingOptions, setting: string, io: Io): Promise<TokenModel> => {
+  if (isElsewhere(options, setting)) {
+    const { tokenizer = '', concurrency = DEFAULT_CONCURRENCY } = options
+    const positions = positionsOf(existingModel(tokenizer, '--tokenizer'))
+    const opened = await openServedTokens(options)
+    return { ...opened, positions, concurrency, chat: { name: opened.policy.name } }
+  }
+  const local = await openLocal(options, setting, io)
+  const { policy, config, name, variant } = local
+  const concurrency = concurrencyOf(options, local)
+  const positions = config.maxPositions
+  return { policy, positions, concurrency, chat: { name, variant }, close: () => policy.close() }
 }

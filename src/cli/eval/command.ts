@@ -7,7 +7,7 @@ import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
 import { atLeast0, count, namedShares, share } from '../option-values.ts'
 import { addSolverOptions } from '../solver-options.ts'
-import { BENCHMARK_NAMES, type EvalOptions, refuseStrays } from './options.ts'
+import { type EvalOptions, refuseStrays, TASK_NAMES } from './options.ts'
 
 const HELP = `
 Without --task the file has rows as trainings read them, {"prompt": "...", "criteria": [...]}, or prompts alone with --rubric; the
@@ -18,9 +18,12 @@ Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions
 alone where it has one model; or a file of answers that --out saved (.jsonl) stands in its place.
 --judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's opinion stands apart from the score.
 --out keeps every answer as soon as it is there: after an interruption the same command goes on from them.
+--task names what trainings train on, too, graded as they grade: questions, and with tools rows, of a --data file; openenv episodes
+of a server; packing, packing-thinking, arithmetic, logic-thinking have problems of their own (500 of the test set without --limit) and
+are for models made for their tokens. --set changes a task's settings, which are those of a training's section task.
 Scores by name, for --min-score and --no-worse: ifeval, ifbench: promptStrict, instructionStrict, promptLoose, instructionLoose;
-gsm8k, math: accuracy; rows: score; logic: correctAndProved, accuracy, correctAndValid, validProofs; of all but logic also each
-criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of
+gsm8k, math, arithmetic, logic-thinking, questions that have one right answer: accuracy; openenv: environment, and score by its rubric;
+logic: correctAndProved, accuracy, correctAndValid, validProofs; all others: score; of all but logic also each criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of
 model less against is at least -MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is at most MARGIN.
 Exit code 100 when any of them fails.
 
@@ -31,7 +34,7 @@ Of several files the figures are given for each of them as well. Rows that canno
 --shuffle puts each row's sentences in another order; a sentence such as "They are red." stays behind the one before it.
 A model on a server is asked in words, by its own chat template. With --tokenizer, a folder with its config.json, tokenizer and
 template, it is sent the very tokens that a checkpoint here would get; that needs a server that gives token ids back, and it is
-the only way to evaluate the small models of this project on a server. Results name server and model.
+the only way to evaluate the small models of this project on a server, by any task. Results name server and model.
 
 Examples:
   $ gradus eval --data rows.jsonl --rubric rubric.yaml --model runs/a/checkpoints/step-000060 --against models/base --html a.html
@@ -39,6 +42,9 @@ Examples:
   $ gradus eval --task ifeval --data prompts.jsonl --model HuggingFaceTB/SmolLM2-135M-Instruct \\
       --adapter runs/mine/checkpoints/step-000060 --against base.jsonl --no-worse promptStrict=0.02
   $ gradus eval --data rows.jsonl --model models/trained --samples 4 --temperature 0.7 --judge http://127.0.0.1:8000/v1#NAME
+  $ gradus eval --task arithmetic --model package:models/arithmetic-start --set operations.max=5 --limit 200
+  $ gradus eval --task questions --set format=dapo --data dapo.jsonl --model runs/a/checkpoints/step-000060 --against OWNER/NAME
+  $ gradus eval --task openenv --set url=http://127.0.0.1:8000 action.field=guess --model runs/a/checkpoints/step-000060
   $ gradus eval --task logic --model runs/a/checkpoints/step-000060 --data dev.jsonl
   $ gradus eval --task logic --model models/logic-start --data dev.jsonl --json --min-score correctAndProved=0.5
   $ gradus eval --task logic --model models/logic-full --generated shortcut-free --limit 2000
@@ -52,25 +58,20 @@ const noWorseOption = (): Option => {
   return option
 }
 
-/** Adds `gradus eval` to the program. `done` receives the exit code. */
-export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
-  const command = program
-    .command('eval')
-    .summary('measure a model on a file of problems, alone or against another')
-    .description(
-      'Measures a model on rows with criteria or on a public benchmark, alone or against another model on the same problems.',
-    )
+/** What is measured. */
+const addProblems = (command: Command): Command =>
+  command
     .addOption(
-      new Option('--task <name>', 'a benchmark; rows of prompt and criteria without').choices([
-        ...BENCHMARK_NAMES,
-        'logic',
-      ]),
+      new Option('--task <name>', 'what is measured; rows of prompt and criteria without').choices(
+        TASK_NAMES,
+      ),
     )
     .requiredOption('--model <model>', 'folder, name on the hub, URL#NAME on a server, or saved answers')
     .option('--against <model>', 'another model, to be compared with on the same problems')
     .option('--adapter <dir>', 'adapter that goes on --model: a folder, package:..., or a name on the hub')
     .option('--data <file.jsonl...>', 'problems; of logic several files may be named')
     .option('--rubric <file>', 'criteria of all rows')
+    .option('--set <key=value...>', 'change one setting of the task: dotted key, YAML value; may be repeated')
     .option(
       '--out <file.jsonl>',
       'keep the answers of --model with their verdicts; goes on from what is there',
@@ -81,6 +82,10 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       new Option('--generated <set>', 'generated problems in place of a file').choices(GENERATED_TEST_SETS),
     )
     .option('--hops <n>', 'rules that proofs of generated problems apply (default: 5)', count)
+
+/** How it is answered. */
+const addAnswering = (command: Command): Command =>
+  command
     .option('--samples <n>', 'samples a problem; needs --temperature', count, 1)
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
     .option('--max-tokens <n>', 'most new tokens a response', count)
@@ -110,6 +115,10 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       'requests at a time (default: 32); of a model here, prompts that are decoded together (default: what 4 GB hold)',
       count,
     )
+
+/** Who judges, and what is too little. */
+const addJudging = (command: Command): Command => {
+  command
     .option(
       '--judge <url|dir>',
       'judge of criteria without a rule: URL#NAME, or a model here; of logic a server, for C4 and C5',
@@ -122,11 +131,22 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
       'a second judge, which training never saw; told apart from the score',
     )
     .option('--held-out-api-key-env <name>', "environment variable that holds the second judge's key")
-  addSolverOptions(command, false)
+  return addSolverOptions(command, false)
     .option('--min-accuracy <share>', 'fail with exit code 100 below this accuracy', share)
     .option('--min-valid-proofs <share>', 'fail with exit code 100 below this share of valid proofs', share)
     .option('--min-score <name=share...>', 'the same for any score by its name; may be repeated', namedShares)
     .addOption(noWorseOption())
+}
+
+/** Adds `gradus eval` to the program. `done` receives the exit code. */
+export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const command = program
+    .command('eval')
+    .summary('measure a model on a file of problems, alone or against another')
+    .description(
+      'Measures a model on rows with criteria, a public benchmark, or any task that trainings train on, alone or against another model on the same problems.',
+    )
+  addJudging(addAnswering(addProblems(command)))
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (options: EvalOptions) => {

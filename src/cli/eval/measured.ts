@@ -45,6 +45,7 @@ export const measuredCommand = async (options: EvalOptions, io: Io): Promise<num
     return EXIT.interrupted
   } finally {
     release()
+    await evaluation.task.close?.()
   }
 }
 
@@ -66,7 +67,7 @@ const graded = async (
   io: Io,
   signal: AbortSignal,
 ): Promise<MeasuredSide[]> => {
-  const { options, task, problems, names } = evaluation
+  const { options, kind, task, measured: own, problems, names } = evaluation
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
@@ -90,10 +91,10 @@ const graded = async (
         stream: io.err,
       })
       const onGraded = (done: number) => progress.update(done)
-      const graded_P = await gradeAll(task, problems, answers_P, parts, { onGraded, signal })
+      const graded_P = await gradeAll(kind, task, problems, answers_P, parts, { onGraded, signal })
       progress.close()
       keep?.(rowsOf(evaluation, graded_P, parts))
-      measured.push({ ...side, measured: measure(side.model, task, problems, graded_P, names) })
+      measured.push({ ...side, measured: measure(side.model, own, problems, graded_P, names) })
     }
     for (const line of judges.lines()) io.err.write(`${line}\n`)
     return measured
@@ -108,8 +109,8 @@ const graded = async (
 }
 
 const rowsOf = (
-  { task, problems }: Evaluation,
+  { measured, problems }: Evaluation,
   graded_P: readonly (readonly GradedAnswer[])[],
   judges: { judge: NamedJudge | null; heldOut: NamedJudge | null },
 ): Answer[] =>
-  problems.flatMap((problem, p) => graded_P[p].map(own => savedAnswer(task, problem, own, judges)))
+  problems.flatMap((problem, p) => graded_P[p].map(own => savedAnswer(measured, problem, own, judges)))

@@ -6,8 +6,25 @@ import type { GeneratedTestSet } from '../../tasks/logic/testset-names.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { SolverCommandOptions } from '../solver-options.ts'
 
-export const BENCHMARK_NAMES = ['ifeval', 'ifbench', 'gsm8k', 'math'] as const
-export type BenchmarkName = (typeof BENCHMARK_NAMES)[number]
+/** `rows`: of prompt and criteria. */
+export const TASK_NAMES = [
+  ...([
+    'rows',
+    'ifeval',
+    'ifbench',
+    'gsm8k',
+    'math',
+    'questions',
+    'logic',
+    'packing',
+    'packing-thinking',
+  ] as const),
+  ...(['arithmetic', 'logic-thinking', 'openenv', 'tools'] as const),
+]
+export type TaskName = (typeof TASK_NAMES)[number]
+
+/** Whether what stands for a model is a file of answers. */
+export const isSaved = (place: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(place)
 
 type Named = readonly (readonly [name: string, value: number])[]
 
@@ -22,13 +39,14 @@ interface LogicOptions extends SolverCommandOptions {
   formulas?: 'hidden' | 'shown'
   /** Seed of another order of each row's sentences. */
   shuffle?: string
-  tokenizer?: string
   minAccuracy?: number
   minValidProofs?: number
 }
 
 /** What all tasks but logic have. */
 interface MeasuredOptions {
+  /** Settings of the task, `key=value` each. */
+  set?: readonly string[]
   /** Criteria of all rows. */
   rubric?: string
   adapter?: string
@@ -46,8 +64,10 @@ interface MeasuredOptions {
 
 export interface EvalOptions extends LogicOptions, MeasuredOptions {
   /** Absent: rows of prompt and criteria. */
-  task?: 'logic' | BenchmarkName
+  task?: TaskName
   model: string
+  /** Folder with the words of a model on a server that is asked in tokens. */
+  tokenizer?: string
   data?: readonly string[]
   samples: number
   temperature: number
@@ -69,11 +89,11 @@ export interface EvalOptions extends LogicOptions, MeasuredOptions {
 }
 
 const LOGIC_ONLY = [
-  ...['generated', 'hops', 'format', 'formulas', 'shuffle', 'tokenizer', 'minAccuracy', 'minValidProofs'],
+  ...['generated', 'hops', 'format', 'formulas', 'shuffle', 'minAccuracy', 'minValidProofs'],
   ...['solverTimeoutMs', 'uniqueNames'],
 ]
 const MEASURED_ONLY = [
-  ...['rubric', 'adapter', 'against', 'againstApiKeyEnv', 'out', 'againstOut', 'html'],
+  ...['set', 'rubric', 'adapter', 'against', 'againstApiKeyEnv', 'out', 'againstOut', 'html'],
   ...['heldOutJudge', 'heldOutApiKeyEnv', 'noWorse'],
 ]
 

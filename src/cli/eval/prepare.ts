@@ -3,35 +3,22 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { needsJudge } from '../../grade/rubric-grader.ts'
-import {
-  type AskSettings,
-  type FigureName,
-  figureNames,
-  type MeasuredProblem,
-  type MeasuredTask,
-  SavedAnswers,
-} from '../../measure/index.ts'
+import { type AskSettings, type FigureName, figureNames, SavedAnswers } from '../../measure/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 import { checkTalking } from './answering.ts'
 import { gatesOf } from './gate.ts'
 import { checkJudges } from './judges.ts'
-import type { EvalOptions } from './options.ts'
-import { taskNamed } from './tasks.ts'
+import { type EvalOptions, isSaved } from './options.ts'
+import { type OpenedTask, openTask } from './tasks.ts'
 
-export interface Evaluation {
+export interface Evaluation extends OpenedTask {
   options: EvalOptions
-  task: MeasuredTask
-  file: string
-  problems: readonly MeasuredProblem[]
   names: readonly FigureName[]
   gates: ReturnType<typeof gatesOf>
   settings: AskSettings
 }
-
-/** Whether what stands for a model is a file of answers. */
-export const isSaved = (place: string): boolean => /\.(jsonl|ndjson)(\.gz)?$/i.test(place)
 
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : resolve(path))
 
@@ -51,13 +38,9 @@ const refuseSharedFiles = (options: EvalOptions): void => {
 
 /** @throws UsageError, DataError for options that do not go together, and a file that cannot be used */
 export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation> => {
-  const { rubric, limit, temperature, samples, maxTokens, seed, against, model, data = [] } = options
+  const { rubric, temperature, samples, maxTokens, seed, against, model, data = [] } = options
   if (samples > 1 && temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
-  if (data.length !== 1)
-    throw new UsageError(
-      `--data: expected one file of problems, got ${data.length === 0 ? 'none' : data.length}`,
-    )
   const needsAgainst = {
     'against-out': options.againstOut,
     'no-worse': options.noWorse,
@@ -69,14 +52,13 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
       hint: 'give --against MODEL too',
     })
   refuseSharedFiles(options)
-  const [file] = data
   const saved = [model, against ?? ''].filter(isSaved)
-  await bringFiles(file, rubric, ...saved)
+  await bringFiles(...data, rubric, ...saved)
   for (const place of saved) new SavedAnswers(place)
   if (against !== undefined && !isSaved(against)) await checkTalking(against, '--against', io)
-  const task = await taskNamed(options)
-  const problems = task.problems(file).slice(0, limit)
-  const isJudged = problems.some(problem => needsJudge(problem.rubric))
+  const opened = await openTask(options, io)
+  const { kind, measured, problems } = opened
+  const isJudged = kind.asked !== 'tokens' && problems.some(({ rubric: own }) => needsJudge(own))
   if (isJudged && options.judge === undefined && saved.length === 0)
     throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
       hint: 'give --judge URL#NAME',
@@ -88,15 +70,10 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
       { hint: 'leave it out' },
     )
   await checkJudges(options, io)
-  const names = figureNames(task, problems, { heldOut: options.heldOutJudge !== undefined })
-  const gates = gatesOf(options, names)
+  const names = figureNames(measured, problems, { heldOut: options.heldOutJudge !== undefined })
   return {
-    options,
-    task,
-    file,
-    problems,
-    names,
-    gates,
-    settings: { temperature, maxTokens: maxTokens ?? task.maxTokens, seed },
+    ...{ ...opened, options, names },
+    gates: gatesOf(options, names),
+    settings: { temperature, maxTokens: maxTokens ?? kind.maxTokens, seed },
   }
 }

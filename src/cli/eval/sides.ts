@@ -4,9 +4,13 @@ import { existsSync } from 'node:fs'
 import {
   type Answer,
   AnswerFile,
+  type Ask,
   type AskSettings,
   answerLines,
   askAll,
+  askInTokens,
+  askInTurns,
+  askInWords,
   SavedAnswers,
 } from '../../measure/index.ts'
 import { shortHash } from '../../util/canonical.ts'
@@ -16,8 +20,9 @@ import { writeOutput } from '../../util/output-file.ts'
 import { Interrupted, type Io } from '../io.ts'
 import type { ServedIdentity } from '../train/served.ts'
 import { AnswerProgress } from './answer-progress.ts'
-import { openTalking, type TalkingOptions } from './answering.ts'
-import { type Evaluation, isSaved } from './prepare.ts'
+import { openInTokens, openTalking, type TalkingModel, type TalkingOptions } from './answering.ts'
+import { isSaved } from './options.ts'
+import type { Evaluation } from './prepare.ts'
 
 /** Answers of a model, or of a file in its place. */
 export interface Side {
@@ -89,7 +94,7 @@ const talkingOptions = (
   place: string,
   setting: Setting,
 ): TalkingOptions => {
-  const { adapter, threads, dialect, concurrency, modelApiKeyEnv, againstApiKeyEnv } = options
+  const { adapter, threads, dialect, concurrency, tokenizer, modelApiKeyEnv, againstApiKeyEnv } = options
   const apiKeyEnv = setting === '--model' ? modelApiKeyEnv : againstApiKeyEnv
   return {
     model: place,
@@ -98,8 +103,31 @@ const talkingOptions = (
     ...(adapter !== undefined && setting === '--model' && { adapter }),
     ...(dialect !== undefined && setting === '--model' && { dialect }),
     ...(concurrency !== undefined && { concurrency }),
+    ...(tokenizer !== undefined && { tokenizer }),
     ...(apiKeyEnv !== undefined && { apiKeyEnv }),
   }
+}
+
+interface AskedModel extends Omit<TalkingModel, 'chat'> {
+  chat: Pick<TalkingModel['chat'], 'name' | 'variant'>
+  ask: Ask
+}
+
+/** A model with how it is asked. */
+const openAsked = async (
+  { kind, task, settings }: Evaluation,
+  options: TalkingOptions,
+  setting: Setting,
+  io: Io,
+): Promise<AskedModel> => {
+  if (kind.asked === 'words') {
+    const talking = await openTalking(options, setting, io)
+    return { ...talking, ask: askInWords(talking.chat, settings) }
+  }
+  const model = await openInTokens(options, setting, io)
+  if (kind.asked === 'tokens') return { ...model, ask: askInTokens(model, task, settings) }
+  // Two episodes at a time: servers have room for so many sessions alone.
+  return { ...model, ask: askInTurns(model, task, settings), concurrency: options.concurrency ?? 1 }
 }
 
 interface AskedPlace {
@@ -116,12 +144,12 @@ const askedSide = async (
 ): Promise<Side> => {
   const { options, problems, settings } = evaluation
   const asking = { ...talkingOptions(evaluation, place, setting), signal }
-  const talking = await openTalking(asking, setting, io).catch(error => {
+  const talking = await openAsked(evaluation, asking, setting, io).catch(error => {
     if (error instanceof Interrupted)
       io.err.write('interrupted before the first answer; what was fetched is kept\n')
     throw error
   })
-  const { chat, concurrency, served } = talking
+  const { chat, ask, concurrency, served } = talking
   const model =
     setting === '--model' && options.adapter !== undefined ? `${place} with ${options.adapter}` : place
   const by = shortHash([chat.name, chat.variant, served?.server, settings])
@@ -129,7 +157,7 @@ const askedSide = async (
   const progress = new AnswerProgress(total, io, options.json)
   try {
     const file = out === undefined ? undefined : new AnswerFile(out, by)
-    const asked = { chat, model, by, settings, samples: options.samples, concurrency }
+    const asked = { ask, model, by, settings, samples: options.samples, concurrency }
     const { answers_P, refused } = await askAll(
       asked,
       problems,

@@ -10,8 +10,7 @@ import { openLocalChat } from '../../policy/chat/local-chat.ts'
 import { mean } from '../../util/statistics.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
-import type { EvalOptions } from './options.ts'
-import { isSaved } from './prepare.ts'
+import { type EvalOptions, isSaved } from './options.ts'
 
 /** Mean log-prob of the tokens of an answer, the end of its turn included, nats a token; null of an empty one. */
 export type StartLogprob = (answer: Answer) => number | null

@@ -34,10 +34,10 @@ const sideWords = (side: MeasuredSide): string => {
   return `${side.model}: ${plural(items.length, 'problem')} answered, ${howAsked(side, side.measured)}${nulls}`
 }
 
-const factsOf = ({ task, file, problems, a, b, options }: Result): string[] => [
-  `${task.name}: ${plural(problems.length, 'problem')} of ${file}`,
+const factsOf = ({ measured, data, problems, a, b, options }: Result): string[] => [
+  `${measured.name}: ${plural(problems.length, 'problem')} of ${data}`,
   ...(b ? [`A: ${sideWords(a)}`, `B: ${sideWords(b)}`] : [sideWords(a)]),
-  task.about,
+  measured.about,
   ...(options.judge === undefined ? [] : [`judge: ${options.judge}`]),
   ...(options.heldOutJudge === undefined
     ? []
@@ -78,20 +78,20 @@ const sideJson = (
   }
 }
 
-const jsonOf = ({ task, file, problems, names, options, a, b, paired }: Result) => ({
-  task: task.name,
-  data: file,
+const jsonOf = ({ measured, data, problems, names, options, a, b, paired }: Result) => ({
+  task: measured.name,
+  data,
   problems: problems.length,
   samples: options.samples,
-  primary: task.primary,
+  primary: measured.primary,
   ...sideJson(a, names),
   ...(b && { against: sideJson(b, names), comparison: paired }),
 })
 
 const writePage = async (path: string, result: Result, io: Io): Promise<void> => {
   const { answerPage } = await import('../../measure/page.tsx')
-  const { task, problems, a, b, paired } = result
-  const { primary } = task
+  const { measured, problems, a, b, paired } = result
+  const { primary } = measured
   const title = b ? `${a.model} against ${b.model}` : a.model
   const own = { title, facts: factsOf(result), table: tableOf(result), problems, primary }
   writeOutput(

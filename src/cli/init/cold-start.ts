@@ -4,10 +4,11 @@
  */
 
 import { join } from 'node:path'
-import { type Answer, AnswerFile, askAll } from '../../measure/index.ts'
+import { type Answer, AnswerFile, askAll, askInWords } from '../../measure/index.ts'
 import {
   demonstrationsOf,
   type InstructionDemonstration,
+  inProportion,
   plainRequests,
   type Request,
 } from '../../tasks/instructions/index.ts'
@@ -21,11 +22,16 @@ import { Interrupted, type Io } from '../io.ts'
 import type { FittedSettings } from './model-settings.ts'
 import type { Files } from './model-training.ts'
 
-const REQUESTS = 300
+/** Demonstrations where nothing else is said: a pass over them takes about half an hour of two cores with 135 million weights. */
+const DEMONSTRATIONS = 2000
+/** As many come of one request, on average: about half of a small model's answers end and do not go round in circles. */
+const OF_ONE_REQUEST = 5
 /** An instruction may want two answers. */
 const ANSWERS = 2
 /** Cooler than rollouts: what is shown should make sense. */
-const ASKED = { temperature: 0.6, maxTokens: 320, seed: '1' } as const
+const ASKED = { temperature: 0.6, maxTokens: 700, seed: '1' } as const
+/** Of prompt and response: two answers, or one and what is put around it. */
+const MOST_TOKENS = 1024
 /** Rows a step: small, since many steps teach more than many rows in each. */
 const BATCH = 8
 const HELD_OUT = 32
@@ -46,7 +52,7 @@ data: demonstrations.jsonl
 holdOut: ${HELD_OUT}
 batch: ${BATCH}
 steps: ${Math.max(1, Math.floor((rows - HELD_OUT) / BATCH))} # each row once
-maxTokens: 512
+maxTokens: ${MOST_TOKENS}
 optimizer:
   learningRate: { kind: cosine, peak: ${FACTOR * learningRate}, warmup: 3 }
 policy: { microBatchTokens: ${microBatchTokens}${recompute ? ', recompute: true' : ''} }
@@ -61,8 +67,8 @@ const answersTo = async (
   io: Io,
 ): Promise<Answer[][]> => {
   const problems = requests.map(({ ask }, i) => ({
-    ...{ id: `request-${i + 1}`, messages: [{ role: 'user' as const, content: ask }] },
-    ...{ rubric: { criteria: [] }, rates: new Map() },
+    id: `request-${i + 1}`,
+    messages: [{ role: 'user' as const, content: ask }],
   }))
   const { signal, release } = abortThenQuit(io)
   let close: (() => Promise<void>) | undefined
@@ -72,7 +78,8 @@ const answersTo = async (
     const talking = await openTalking(opened, '--model', io)
     close = talking.close
     const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
-    const asked = { ...talking, model, by, settings: ASKED, samples: ANSWERS }
+    const ask = askInWords(talking.chat, ASKED)
+    const asked = { ...talking, ask, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
     const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
     file.finish(answers_P.flat())
@@ -99,6 +106,7 @@ const lineOf = ({ prompt, response }: InstructionDemonstration): string => {
 /**
  * Asks the model, which takes minutes, and edits what it says.
  * @param model as settings name it
+ * @param count of demonstrations, as far as there are enough answers that can be edited
  * @throws DataError where next to no answer can be edited; what opening a model throws; Interrupted
  */
 export const coldStartFiles = async (
@@ -106,15 +114,20 @@ export const coldStartFiles = async (
   model: string,
   fit: FittedSettings,
   io: Io,
-  count = REQUESTS,
+  count = DEMONSTRATIONS,
 ): Promise<Files> => {
-  const requests = plainRequests(count, 'cold start')
+  const requests = plainRequests(Math.ceil(count / OF_ONE_REQUEST), 'cold start')
   const answers_P = await answersTo(requests, folder, model, io)
   const rng = new Rng('demonstrations')
-  const rows = requests.flatMap((request, p) => {
-    const texts = answers_P[p].map(({ response }) => response)
-    return texts.length < ANSWERS ? [] : demonstrationsOf(request, texts, rng)
+  const all = requests.map((request, p) => {
+    const ended = answers_P[p].filter(({ finishReason }) => finishReason !== 'length')
+    return demonstrationsOf(
+      request,
+      ended.map(({ response }) => response),
+      rng,
+    )
   })
+  const rows = inProportion(all, count, rng)
   const least = BATCH + HELD_OUT
   if (rows.length < least)
     throw new DataError(

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
+import { count } from '../option-values.ts'
 import type { TrainOptions } from './examples.ts'
 
 const TRAIN_HELP = `
@@ -17,8 +18,9 @@ machine's memory. --instructions writes rows that a model of 100 million weights
   $ cd smol
   $ gradus train train.yaml
 
---cold-start, with --instructions: the model answers a few hundred requests first, which takes minutes; the answers are edited until
-they follow instructions, and are what a training begins with. Ctrl+C keeps them; the same command goes on:
+--cold-start, with --instructions: the model answers 400 requests twice, which takes some 25 minutes; the answers are edited until they
+follow instructions, and are what a training begins with. Ctrl+C keeps them; the same command goes on. --demonstrations 4000 asks twice
+as much:
   $ gradus init train smol --model HuggingFaceTB/SmolLM2-135M-Instruct --instructions --cold-start
   $ cd smol
   $ gradus train cold-start.yaml
@@ -55,6 +57,7 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--model <name>', 'the chat model to train: OWNER/NAME, a folder, or a GGUF file')
     .option('--instructions', 'rows of instructions that rules check; with --model')
     .option('--cold-start', "demonstrations out of the model's own answers; with --instructions")
+    .option('--demonstrations <n>', 'how many, at most; with --cold-start (default: 2000)', count)
     .option('--force', 'overwrite files that are there')
     .addHelpText('after', TRAIN_HELP)
     .action(async (folder: string, options: TrainOptions) => {

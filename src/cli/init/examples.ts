@@ -79,6 +79,8 @@ export interface TrainOptions extends InitOptions {
   instructions?: boolean
   /** Demonstrations of the model's own to begin with. */
   coldStart?: boolean
+  /** How many, at most. */
+  demonstrations?: number
 }
 
 /** `gradus init reward`. Returns the exit code. @throws DataError as writing does */
@@ -95,10 +97,11 @@ const demonstrations = async (
   folder: string,
   { model, fit }: ModelTraining,
   io: Io,
+  count: number | undefined,
 ): Promise<Files | null> => {
   const { coldStartFiles } = await import('./cold-start.ts')
   try {
-    return await coldStartFiles(folder, model, fit, io)
+    return await coldStartFiles(folder, model, fit, io, count)
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
     io.err.write(`interrupted; answers are kept in ${folder}: the same command goes on from there\n`)
@@ -112,7 +115,7 @@ const demonstrations = async (
  */
 export const initTrain = async (
   folder: string,
-  { force = false, model, instructions = false, coldStart = false }: TrainOptions,
+  { force = false, model, instructions = false, coldStart = false, demonstrations: count }: TrainOptions,
   io: Io,
 ): Promise<number> => {
   const settings = jsonSchemaOf(grpoSchema, 'Settings of gradus train, recipe grpo')
@@ -126,12 +129,14 @@ export const initTrain = async (
     )
   if (coldStart && !instructions)
     throw new UsageError('--cold-start: expected --instructions with it, got none')
+  if (count !== undefined && !coldStart)
+    throw new UsageError('--demonstrations: expected --cold-start with it, got none')
   const kind = { instructions, coldStart }
   const training = model === undefined ? null : await modelTraining(model, kind, example)
   const files = training?.files ?? example
   // Before minutes of answers.
   refuseTaken(folder, files.keys(), force)
-  const more = training && coldStart ? await demonstrations(folder, training, io) : []
+  const more = training && coldStart ? await demonstrations(folder, training, io, count) : []
   if (more === null) return EXIT.interrupted
   const paths = writeExample(folder, withSchema(new Map([...files, ...more]), 'train.yaml', settings), force)
   io.out.write(`${paths.join('\n')}\n`)

@@ -100,7 +100,7 @@ describe('gradus init train --model', () => {
     const folder = sandbox.path('cold')
     const fit = fittedSettings(SMALL, 16 * GB)
     const io = { out: process.stdout, err: { write: () => true }, onInterrupt: () => () => {} }
-    const files = await coldStartFiles(folder, 'package:models/chat-start', fit, io, 60)
+    const files = await coldStartFiles(folder, 'package:models/chat-start', fit, io, 300)
     const rows = String(files.get('demonstrations.jsonl')).trim().split('\n')
     const settings = sftRecipeSchema.parse(parse(String(files.get('cold-start.yaml'))))
     expect(settings).toMatchObject({ model: { lora: { rank: 16 } }, data: 'demonstrations.jsonl' })
@@ -108,7 +108,7 @@ describe('gradus init train --model', () => {
     const kept = () => jsonlLines(join(folder, 'answers.jsonl')).map(({ text }) => JSON.parse(text))
     const answers = kept()
     expect(answers).toHaveLength(120)
-    expect(await coldStartFiles(folder, 'package:models/chat-start', fit, io, 60)).toEqual(files)
+    expect(await coldStartFiles(folder, 'package:models/chat-start', fit, io, 300)).toEqual(files)
     expect(kept()).toEqual(answers)
   })
 
@@ -117,6 +117,8 @@ describe('gradus init train --model', () => {
     const named = ['--model', relative('.', writeTinyChat(sandbox.path('model'), 4096))]
     expect((await cli(['init', 'train', folder, ...named, '--cold-start'])).err).toContain('--instructions')
     await cli(['init', 'train', folder, ...named])
+    const counted = await cli(['init', 'train', folder, ...named, '--demonstrations', '5', '--force'])
+    expect(counted.err).toContain('--demonstrations: expected --cold-start')
     const refused = await cli(['init', 'train', folder, ...named, '--instructions', '--cold-start'])
     expect(refused.err).toContain('there already')
     expect(existsSync(join(folder, 'answers.jsonl.partial'))).toBe(false)

@@ -123,6 +123,21 @@ describe('settings', () => {
     })
   })
 
+  it('takes the name of a start for the preset of sft that it is, also in a file', () => {
+    const start = { preset: 'arithmetic-cold-start', config: { recipe: 'sft', batch: 64, steps: 7000 } }
+    for (const preset of [undefined, 'start'])
+      expect(resolveSettings({ target: 'arithmetic-cold-start', preset })).toMatchObject({
+        ...start,
+        name: 'arithmetic-cold-start-start',
+      })
+    const mine = file('recipe: arithmetic-cold-start\ntask: { hinted: 0.25 }\n')
+    expect(resolveSettings({ target: mine })).toMatchObject({ ...start, name: 'mine' })
+    expect(resolveSettings({ target: mine }).config.task).toMatchObject({ kind: 'arithmetic', hinted: 0.25 })
+    expect(() => resolveSettings({ target: 'arithmetic-cold-start', preset: 'full' })).toThrow(
+      /--preset: expected one of chat, paper, /,
+    )
+  })
+
   it('takes the first preset for a bare recipe and none for a file', () => {
     expect(resolveSettings({ target: 'rubric-as-reward' })).toMatchObject({
       preset: 'longer',

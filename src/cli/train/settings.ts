@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import type { z } from 'zod'
-import { loadRecipe, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
+import { loadRecipe, meantBy, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
 import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { engineAsPolicy } from '../../train/config.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
@@ -171,6 +171,13 @@ export const parseSetting = (text: string): Tree => {
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree
 }
 
+/** Several `--set` as one change. @throws UsageError as `parseSetting` */
+export const parseSettings = (schema: z.ZodType, set: readonly string[]): Tree =>
+  set.reduce((all, setting) => {
+    const named = keysOf(setting).length - 1
+    return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
+  }, {} as Tree)
+
 /** What settings begin with. */
 interface Origin {
   /** Its name. */
@@ -184,7 +191,7 @@ interface Origin {
 
 const originOf = (target: string | BaseSettings, preset: string | undefined): Origin => {
   if (typeof target !== 'string') {
-    const recipe = recipeNamed(target.recipe, `${target.source}: recipe`, ConfigError)
+    const { recipe } = meantBy(recipeNamed(target.recipe, `${target.source}: recipe`, ConfigError), undefined)
     if (preset !== undefined)
       throw new UsageError(
         `--preset ${preset}: expected none beside the settings of a run (${target.source})`,
@@ -195,12 +202,17 @@ const originOf = (target: string | BaseSettings, preset: string | undefined): Or
   }
   if (isFile(target)) {
     const file = readSettingsFile(target)
-    const recipe = recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
-    return { recipe, chosen: preset, file, source: target, name: basename(target, extname(target)) }
+    const { recipe, preset: chosen } = meantBy(
+      recipeNamed(file.recipe, `${target}: recipe`, ConfigError),
+      preset,
+    )
+    const name = basename(target, extname(target))
+    return { recipe, chosen, file: { ...file, recipe }, source: target, name }
   }
-  const recipe = recipeNamed(target, 'recipe', UsageError)
-  const chosen = preset ?? RECIPES_BY_NAME[recipe].presets[0]
-  return { recipe, chosen, file: null, source: target, name: nameOf(recipe, chosen) }
+  const named = recipeNamed(target, 'recipe', UsageError)
+  const first = preset ?? RECIPES_BY_NAME[named].presets[0]
+  const { recipe, preset: chosen } = meantBy(named, first)
+  return { recipe, chosen, file: null, source: target, name: nameOf(named, first) }
 }
 
 const nameOf = (recipe: string, preset: string | undefined): string =>
@@ -257,10 +269,7 @@ const settingsFrom = (
     config = layer(config, engineAsPolicy(file, source), source)
   }
   if (set.length > 0) {
-    const changes = set.reduce((all, setting) => {
-      const named = keysOf(setting).length - 1
-      return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
-    }, {} as Tree)
+    const changes = parseSettings(schema, set)
     refusePreset(entry, changes, '--set', UsageError)
     config = layer(config, changes, '--set', UsageError)
   }

@@ -5,6 +5,7 @@ import { decidingSettings } from '../../recipes/common/deciding.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { allSeeds, seedsOf } from './blocks.ts'
+import { formerConfig, startSettings } from './former-starts.ts'
 import { type GivenStart, givenStart } from './given-start.ts'
 import type { Registration } from './registration.ts'
 
@@ -106,8 +107,11 @@ const startJob = (
     return { ...common, ...givenJob(start.model, `starts.${name}`, folders) }
   }
   const { recipe, preset, settings, seed } = start
-  const training = { recipe, preset, settings: [ONE_THREAD, settings, kind.settings, { seed }] }
-  const config = resolve(training, kind.arm === null ? `starts.${name}` : `arms.${kind.arm}.start`)
+  const [own, kinds] = [settings, kind.settings].map(each => startSettings(recipe, each))
+  const training = { recipe, preset, settings: [ONE_THREAD, own, kinds, { seed }] }
+  const config = formerConfig(
+    resolve(training, kind.arm === null ? `starts.${name}` : `arms.${kind.arm}.start`),
+  )
   return {
     ...common,
     seed: String(seed),

@@ -2,7 +2,6 @@
 
 import { HashedEmbedder, lexicalDiversity, semanticDistance } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Trip } from '../../tasks/checklist/index.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Diversity, ProbeResults } from '../metrics/probed.ts'
 import type { Probe } from './schema.ts'
@@ -17,7 +16,7 @@ const diversityOf = (texts_P_G: readonly (readonly string[])[], embedder: Hashed
 /** See `probeSchema`. */
 export const diversity = async (
   subject: Subject,
-  problems: readonly Trip[],
+  problems: readonly unknown[],
   { samples }: Extract<Probe, { name: 'diversity' }>,
 ): Promise<ProbeResults['diversity']> => {
   const { trained, initial, task } = subject

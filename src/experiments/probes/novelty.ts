@@ -4,7 +4,6 @@ import { logNovelty, mostNovel, noveltySummary } from '../../eval/index.ts'
 import type { Policy, Sample } from '../../policy/policy.ts'
 import { selectCriteria } from '../../recipes/common/scaffold.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Trip } from '../../tasks/checklist/index.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import type { Probe } from './schema.ts'
@@ -33,7 +32,7 @@ const logRhos = async (
 /** One response a problem that was shown a share of its rubric. */
 const atShare = async (
   subject: Subject,
-  problems: readonly Trip[],
+  problems: readonly unknown[],
   plain: readonly TokenIds[],
   share: number,
 ) => {
@@ -53,7 +52,7 @@ const atShare = async (
 /** See `probeSchema`. */
 export const novelty = async (
   subject: Subject,
-  problems: readonly Trip[],
+  problems: readonly unknown[],
   { shares }: Extract<Probe, { name: 'novelty' }>,
 ): Promise<ProbeResults['novelty']> => {
   const { trained, initial, task } = subject

@@ -2,15 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checklistPhaseSchema } from '../../recipes/checklist-cold-start/config.ts'
-import { runChecklistColdStart } from '../../recipes/checklist-cold-start/run.ts'
+import { MINIATURES } from '../../recipes/common/miniatures.ts'
 import { ruscarlSchema } from '../../recipes/ruscarl/config.ts'
+import { packingPhaseSchema, phaseConfig } from '../../recipes/sft/config.ts'
+import { runSftRecipe } from '../../recipes/sft/run.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { fakeRegistration } from '../fake-paper.fixture.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import { jobsOf, runDir, workFolders } from '../plan/jobs.ts'
 import { probeFile } from '../run/finished.ts'
-import { probePacking } from './packing.ts'
+import { probe } from './probe.ts'
 import { missingProbes, runProbes } from './run.ts'
 import { type Probe, probeSchema } from './schema.ts'
 
@@ -24,24 +25,24 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
 
   let start: string
   beforeAll(async () => {
-    const phase = checklistPhaseSchema.parse({
+    const phase = packingPhaseSchema.parse({
       steps: 2,
       batch: 8,
       model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
       evaluation: { problems: 2 },
       policy: { threads: 1 },
     })
-    const { checkpoint } = await runChecklistColdStart(phase, { dir: join(dir, 'start'), resume: false })
+    const { checkpoint } = await runSftRecipe(phaseConfig(phase), { dir: join(dir, 'start'), resume: false })
     const probes: Probe[] = [
       { name: 'best-of-n', problems: 2, samples: 32, ns: [1, 4, 32] },
       { name: 'novelty', problems: 8, shares: [1, 0] },
       { name: 'diversity', problems: 4, samples: 4 },
       { name: 'internalisation', problems: 8, thresholds: [-100, 100] },
     ].map(probe => probeSchema.parse({ ...probe, arms: ['any'] }))
-    const config = ruscarlSchema.parse({ rollout: { prompts: 2, samples: 2, maxTokens: 12 } })
+    const subject = { task: MINIATURES.packing.open({ world: 'packing' }), maxTokens: 12 }
     start = checkpoint!
     const folders = { trained: start, initial: start }
-    for await (const { name, result } of probePacking(probes, config, folders)) found.set(name, result)
+    for await (const { name, result } of probe(probes, subject, folders)) found.set(name, result)
   }, SLOW_MS)
 
   it('find nothing new in its own responses', () => {

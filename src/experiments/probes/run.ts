@@ -1,13 +1,14 @@
 /** @file The probes of a job: which are still to be done, and doing them. */
 
 import { existsSync } from 'node:fs'
+import { MINIATURES } from '../../recipes/common/miniatures.ts'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
 import { latestCheckpoint, readRunInfo } from '../../runs/readers.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type Job, runDir } from '../plan/jobs.ts'
 import { probeFile } from '../run/finished.ts'
-import { probePacking } from './packing.ts'
+import { probe } from './probe.ts'
 import type { Probe } from './schema.ts'
 
 /** Probes of a job that have not been done. */
@@ -30,6 +31,7 @@ export const runProbes = async (probes: readonly Probe[], job: Job): Promise<voi
     throw new ConfigError(`${job.id}: expected a trained checkpoint and the one that it started from`, {
       hint: 'probe arms that were trained from a cold start of the registration',
     })
-  for await (const { name, result } of probePacking(missing, config, { trained, initial }))
+  const subject = { task: MINIATURES.packing.open(config), maxTokens: config.rollout.maxTokens }
+  for await (const { name, result } of probe(missing, subject, { trained, initial }))
     writeFileAtomic(probeFile(job, name), `${JSON.stringify(result)}\n`)
 }

@@ -15,6 +15,7 @@ import { finishedStarts, type TrainedRun, type TrainedStart } from '../run/finis
 import { isDone } from '../run/ledger.ts'
 import { addTrained, countTrained, type Provenance, type TrainedWith } from '../run/provenance.ts'
 import type { PaperContext } from './paper.ts'
+import { earlierRegistered } from './registered.ts'
 import { readSlimRuns, type SlimRuns, slimRunsPath } from './slim-runs.ts'
 
 /** Jobs that an error or a warning names. */
@@ -47,6 +48,20 @@ const commonSeeds = (registration: Registration, other: Registration): Set<strin
   // A block's hash is over the one before it: of blocks that differ none that comes later is the same.
   const common = blocksOf(registration).filter(({ nth, sha256 }) => nth === 1 || hashes.has(sha256))
   return new Set(common.flatMap(({ seeds }) => seeds.map(String)))
+}
+
+/** Runs that stand in results and in no folder here. */
+export interface AdoptedJobs {
+  /** Path of the file that they are from. */
+  from: string
+  /** Ids of jobs that need not be trained for that. */
+  runs: string[]
+  /** Cold starts that no other runs need: they are not trained either. */
+  starts: string[]
+  /** Of how many runs, cold starts left out. */
+  of: number
+  /** Runs that lie there and are not among them, and why. */
+  warnings: string[]
 }
 
 export class Adoption {
@@ -109,6 +124,29 @@ export class Adoption {
     return run !== undefined && this.#lacking(run).length === 0
   }
 
+  /** Jobs of which nothing need be here. */
+  jobsCovered(): AdoptedJobs {
+    const ids = (kind: Job['kind']) =>
+      this.#jobs.flatMap(job => (job.kind === kind && this.covers(job) ? [job.id] : []))
+    return {
+      from: this.from,
+      runs: ids('arm'),
+      starts: ids('start'),
+      of: this.#jobs.filter(({ kind }) => kind === 'arm').length,
+      warnings: this.warnings(),
+    }
+  }
+
+  /** What adopted runs and their cold starts took, of arms of which no run is done here: another machine may be faster. */
+  seconds(here: ReadonlyMap<string, number>): [string, number][] {
+    const arms = new Set(this.#jobs.flatMap(({ id, arm }) => (here.has(id) ? [arm] : [])))
+    const starts = new Map(this.starts().map(({ id, seconds }) => [id, seconds]))
+    return this.#jobs.flatMap(job => {
+      const seconds = this.runOf(job)?.seconds ?? starts.get(job.id)
+      return seconds === undefined || arms.has(job.arm) ? [] : [[job.id, seconds]]
+    })
+  }
+
   #lacking({ arm, probes: found }: TrainedRun): string[] {
     const { probes } = this.#registration
     return probes.flatMap(({ name, arms }) => (arms.includes(arm) && !(name in found) ? [name] : []))
@@ -158,8 +196,20 @@ export class Adoption {
     return this.#starts.filter(start => isUsed(start) && !here.has(key(start)))
   }
 
+  /** A context of runs here with what the adopted ones add to it. @param differences that it notes where any are adopted */
+  addTo(context: PaperContext, differences: () => string[]): PaperContext {
+    if (this.jobs.length === 0) return context
+    const notes = [...new Set([...(this.#context.notes ?? []), ...differences()])]
+    return {
+      ...context,
+      registered: earlierRegistered(context.registered, this.#context.registered),
+      trainedWith: addTrained(context.trainedWith, this.#trainedWith()),
+      ...(notes.length > 0 && { notes }),
+    }
+  }
+
   /** What adopted runs and their cold starts were made with. */
-  trainedWith(): TrainedWith[] {
+  #trainedWith(): TrainedWith[] {
     const made = (all: readonly { provenance?: readonly Provenance[] }[]) =>
       countTrained(all.map(({ provenance = [] }) => provenance))
     const runs = this.jobs.map(job => this.#runs.get(job.id)!)

@@ -83,3 +83,27 @@ export const provenanceOf = (job: JobPlace & Pick<Job, 'id'>): Provenance[] => {
   const { version, environment } = readRunInfo(runDir(job))
   return [{ versions: version === undefined ? {} : { gradus: version }, machine: environment }]
 }
+
+interface Failure {
+  id: string
+  message: string
+}
+
+/**
+ * Failures of earlier calls that no run has made good since, then those that other results tell of jobs which were not tried here.
+ * @param open jobs that are not complete
+ * @param now failures of this call, which are told anyway
+ */
+export const earlierFailures = (
+  open: readonly Job[],
+  now: readonly Failure[],
+  elsewhere: readonly Failure[] = [],
+): Failure[] => {
+  const told = new Set(now.map(({ id }) => id))
+  const left = open.filter(({ id }) => !told.has(id)).map(job => ({ job, record: readRecord(job) }))
+  const untried = new Set(left.flatMap(({ job, record }) => (record.attempts > 0 ? [] : [job.id])))
+  return [
+    ...left.flatMap(({ job, record: { error } }) => (error === null ? [] : [{ id: job.id, message: error }])),
+    ...elsewhere.filter(({ id }) => untried.has(id)),
+  ]
+}

@@ -1,6 +1,5 @@
 /** @file Whether premises entail, contradict or leave open a formula: Z3 behind a memory, many problems a script. */
 
-import { RecentMap } from '../../util/recent-map.ts'
 import { parseWith } from '../../util/schema.ts'
 import { type Formula, formulaKey } from './formula.ts'
 import { type GroundAnswer, GroundProcess } from './ground-process.ts'
@@ -8,24 +7,9 @@ import type { LogicLabel } from './problem.ts'
 import { type SolverSettings, solverSchema } from './settings.ts'
 import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
 import { SolverProcess, SolverTimeout } from './solver-process.ts'
+import { type Asked, type StepStatus, VerdictMemory } from './verdict-memory.ts'
 
-/**
- * - entailed: premises and not(formula) have no model.
- * - contradicted: premises and formula have no model.
- * - consistent: both have one.
- * - unknown: Z3 ran out of time, and the question is outside the ground solver's fragment or takes more work than it may do.
- * - failed: the solver crashed, or could not be started again; nothing is known of the formula.
- * - unparsed: there is no formula.
- * - inconsistent-premises: the premises alone have no model; the item is a data error and must be left out.
- */
-export type StepStatus =
-  | 'entailed'
-  | 'contradicted'
-  | 'consistent'
-  | 'unknown'
-  | 'failed'
-  | 'unparsed'
-  | 'inconsistent-premises'
+export type { StepStatus }
 
 /** Graded credit of a status (spec 6.3); null where nothing can be said and the item is to be left out. */
 export const STEP_CREDIT: Readonly<Record<StepStatus, number | null>> = {
@@ -76,18 +60,6 @@ export interface Decision {
   reason: string | null
 }
 
-/** What one call asks about one set of premises. It holds what is known for itself: the memory may forget it any time. */
-interface Asked {
-  premises: readonly Formula[]
-  premisesId: number
-  /** By the formula's key; `CONSISTENCY` tells of the premises. */
-  verdicts: Map<string, StepStatus>
-  /** Formulas for the solver. */
-  queries: Map<string, Formula>
-  /** Something is for the solver, if only whether the premises are consistent. */
-  open: boolean
-}
-
 type Batch = Map<number, Asked>
 
 const statusOf = (negated: CheckResult, stated: CheckResult): StepStatus => {
@@ -116,11 +88,7 @@ export class LogicSolver {
   readonly #process: SolverProcess | null
   readonly #ground: GroundProcess
   readonly #options: ScriptOptions & { labelTimeoutMs: number; checksPerScript: number }
-  readonly #verdicts: RecentMap<string, StepStatus>
-  readonly #premiseIds: RecentMap<string, number>
-  readonly #idOfArray = new WeakMap<readonly Formula[], number>()
-  readonly #keysOfArray = new WeakMap<readonly Formula[], ReadonlySet<string>>()
-  #nextPremisesId = 0
+  readonly #memory: VerdictMemory
   #tail: Promise<unknown> = Promise.resolve()
   readonly #stats = { steps: 0, remembered: 0, restated: 0, solved: 0, timeouts: 0, errors: 0, scripts: 0 }
 
@@ -132,8 +100,7 @@ export class LogicSolver {
     this.#process = process
     this.#ground = new GroundProcess(groundWork)
     this.#options = { ...settings, encoding, checksPerScript }
-    this.#verdicts = new RecentMap(memory)
-    this.#premiseIds = new RecentMap(Math.ceil(memory / 10))
+    this.#memory = new VerdictMemory(memory)
   }
 
   /** @throws ConfigError for a setting out of range; SolverError when Z3 cannot be started and the backend is `z3`. */
@@ -213,7 +180,7 @@ export class LogicSolver {
   }
 
   #asked(premises: readonly Formula[], batch: Batch): Asked {
-    const premisesId = this.#premisesId(premises)
+    const premisesId = this.#memory.premisesId(premises)
     let asked = batch.get(premisesId)
     if (!asked) {
       asked = { premises, premisesId, verdicts: new Map(), queries: new Map(), open: false }
@@ -227,12 +194,12 @@ export class LogicSolver {
     if (formula === null) return
     const asked = this.#asked(premises, batch)
     const key = formulaKey(formula)
-    const restated = this.#premiseKeys(premises).has(key)
+    const restated = this.#memory.premiseKeys(premises).has(key)
     if (restated) this.#stats.restated++
     const wanted: [string, Formula][] = restated ? [] : [[key, formula]]
     wanted.push([CONSISTENCY, FALSEHOOD])
     const open = wanted.filter(([name]) => {
-      const known = this.#known(asked, name)
+      const known = this.#memory.known(asked, name)
       return known === undefined || (patient && known === 'unknown')
     })
     if (open.length === 0) {
@@ -243,16 +210,6 @@ export class LogicSolver {
     for (const [name, query] of open) if (name !== CONSISTENCY) asked.queries.set(name, query)
   }
 
-  /** A verdict that the batch holds, or one from memory, which the batch then holds on to. */
-  #known({ premisesId, verdicts }: Asked, name: string): StepStatus | undefined {
-    let known = verdicts.get(name)
-    if (known === undefined) {
-      known = this.#verdicts.get(`${premisesId}|${name}`)
-      if (known !== undefined) verdicts.set(name, known)
-    }
-    return known
-  }
-
   #verdict({ premises, formula }: StepQuery, batch: Batch): StepStatus {
     if (formula === null) return 'unparsed'
     const { verdicts } = this.#asked(premises, batch)
@@ -261,31 +218,8 @@ export class LogicSolver {
     if (consistency === undefined) return 'failed'
     if (consistency === 'inconsistent-premises') return consistency
     const key = formulaKey(formula)
-    if (this.#premiseKeys(premises).has(key)) return 'entailed'
+    if (this.#memory.premiseKeys(premises).has(key)) return 'entailed'
     return verdicts.get(key) ?? 'failed'
-  }
-
-  #premisesId(premises: readonly Formula[]): number {
-    let id = this.#idOfArray.get(premises)
-    if (id === undefined) {
-      const key = premises.map(formulaKey).join('\n')
-      id = this.#premiseIds.get(key)
-      if (id === undefined) {
-        id = this.#nextPremisesId++
-        this.#premiseIds.set(key, id)
-      }
-      this.#idOfArray.set(premises, id)
-    }
-    return id
-  }
-
-  #premiseKeys(premises: readonly Formula[]): ReadonlySet<string> {
-    let keys = this.#keysOfArray.get(premises)
-    if (!keys) {
-      keys = new Set(premises.map(formulaKey))
-      this.#keysOfArray.set(premises, keys)
-    }
-    return keys
   }
 
   async #solve(asked: readonly Asked[], timeoutMs: number): Promise<void> {
@@ -357,10 +291,10 @@ export class LogicSolver {
     const decided = await this.#ground.statuses(premises, left).catch(() => left.map(() => 'failed' as const))
     const premisesAgain = results[0] === 'unknown' ? decided.shift() : null
     const inconsistent = results[0] === 'unsat' || premisesAgain === 'inconsistent-premises'
-    this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
+    this.#memory.keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
     for (const [index, key] of [...queries.keys()].entries()) {
       const status = byZ3[index]
-      this.#keep(asked, key, status === 'unknown' ? settled(decided.shift()) : status)
+      this.#memory.keep(asked, key, status === 'unknown' ? settled(decided.shift()) : status)
     }
   }
 
@@ -375,16 +309,10 @@ export class LogicSolver {
     // What failed is not kept: it says nothing, and is asked again the next time.
     if (premisesAre === 'failed') return
     const inconsistent = premisesAre === 'inconsistent-premises'
-    this.#keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
+    this.#memory.keep(asked, CONSISTENCY, inconsistent ? 'inconsistent-premises' : 'consistent')
     for (const [index, key] of [...queries.keys()].entries()) {
       const status = statuses[index]
-      if (status !== 'failed') this.#keep(asked, key, status ?? 'unknown')
+      if (status !== 'failed') this.#memory.keep(asked, key, status ?? 'unknown')
     }
-  }
-
-  /** For this call, and in memory for later ones. */
-  #keep({ premisesId, verdicts }: Asked, key: string, status: StepStatus): void {
-    verdicts.set(key, status)
-    this.#verdicts.set(`${premisesId}|${key}`, status)
   }
 }

@@ -67,11 +67,11 @@ describe('accumulated gradients', () => {
       await twice.step(OPTIMIZER)
       await updateOnce(once, [A, B], { loss: SUM, optimizer: OPTIMIZER })
     }
-    expect(twice.parameters.steps).toBe(2)
+    expect(twice.parameters.optimizer.steps).toBe(2)
     expect(distance(await weightsOf(twice), await weightsOf(once))).toBeLessThan(1e-4)
     await expect(twice.step(OPTIMIZER)).rejects.toThrow(UsageError)
     await expect(twice.step(OPTIMIZER)).rejects.toThrow(/step: expected an accumulated gradient, got none/)
-    expect(twice.parameters.steps).toBe(2)
+    expect(twice.parameters.optimizer.steps).toBe(2)
   })
 
   it('leave the weights alone: scores, samples and the reference between are those before', async () => {
@@ -139,7 +139,7 @@ describe('accumulated gradients', () => {
     await expect(engine.step(OPTIMIZER)).rejects.toThrow(NumericError)
     await expect(engine.step(OPTIMIZER)).rejects.toThrow(UsageError)
     expect(await weightsOf(engine)).toEqual(before)
-    expect(engine.parameters.steps).toBe(0)
+    expect(engine.parameters.optimizer.steps).toBe(0)
   })
 })
 

@@ -12,18 +12,12 @@ import type {
   TurnReply,
 } from '../policy.ts'
 import { microBatches, type Sequence } from './batches.ts'
+import { converseAmong, sampleAmong, settleAll } from './divided-sampling.ts'
 import { type EngineOptions, MICRO_BATCH_TOKENS } from './engine.ts'
 import { LocalPolicy } from './local-policy.ts'
 import type { ModelSource } from './model-source.ts'
 import { assertFiniteNorm, cosinesOf, nothingAccumulated } from './optimizer-step.ts'
-import {
-  checkConversation,
-  checkSampleRequest,
-  type PartialSampleRequest,
-  promptSeed,
-} from './sample-request.ts'
 import type { LocalStepStats } from './trainer.ts'
-import { groupSize, type Wave, wavesOf } from './waves.ts'
 import {
   batchStats,
   type LocalBatchStats,
@@ -69,34 +63,6 @@ export const deal = (work: readonly number[], engines: number): number[][] => {
     loads[least] += work[item]
   }
   return dealt
-}
-
-/** What a request asks of one wave; streams are named as in the whole. */
-const partOfRequest = (request: SampleRequest, { prompts, first, samples }: Wave): PartialSampleRequest => ({
-  ...request,
-  prompts: prompts.map(prompt => request.prompts[prompt]),
-  promptSeeds: prompts.map(prompt => promptSeed(request, prompt)),
-  samplesPerPrompt: samples,
-  firstSample: first,
-})
-
-/** Gives what was drawn in a wave its prompt's number in the whole request. */
-const inWhole =
-  ({ prompts }: Wave) =>
-  <Drawn extends { prompt: number }>(drawn: Drawn): Drawn => ({ ...drawn, prompt: prompts[drawn.prompt] })
-
-/** Waits for all of them, then throws what was thrown first. */
-const settleAll = async <T>(promises: readonly Promise<T>[]): Promise<T[]> => {
-  const thrown: unknown[] = []
-  const noted = promises.map(promise =>
-    promise.catch((error: unknown) => {
-      thrown.push(error)
-      throw error
-    }),
-  )
-  const settled = await Promise.allSettled(noted)
-  if (thrown.length > 0) throw thrown[0]
-  return settled.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
 /**
@@ -187,69 +153,12 @@ export class DataParallelPolicy implements Policy {
     onSample?: (sample: Sample) => void,
     onToken?: (token: SampledToken) => void,
   ): Promise<Sample[]> {
-    return this.#inTurn(() => this.#sample(request, onSample, onToken))
+    const { maxRows } = this.#share
+    return this.#inTurn(() => sampleAmong(this.#engines, maxRows, request, onSample, onToken))
   }
 
-  /** Each engine takes the next wave as soon as it has finished one. */
-  async #sample(
-    request: SampleRequest,
-    onSample?: (sample: Sample) => void,
-    onToken?: (token: SampledToken) => void,
-  ): Promise<Sample[]> {
-    checkSampleRequest(request, this.config)
-    const { prompts, samplesPerPrompt: group = 1 } = request
-    const results = new Array<Sample>(prompts.length * group)
-    // When one has failed, nothing of the others is of use.
-    let failed = false
-    const keep = (sample: Sample) => {
-      if (failed) return
-      results[sample.prompt * group + sample.index] = sample
-      onSample?.(sample)
-    }
-    const waves = wavesOf(prompts, group, this.#share.maxRows, { engines: this.#engines.length })
-    const work = async (engine: LocalPolicy): Promise<void> => {
-      for (let wave = waves.shift(); wave; wave = waves.shift()) {
-        const named = inWhole(wave)
-        await engine.sample(
-          partOfRequest(request, wave),
-          sample => keep(named(sample)),
-          onToken && (token => failed || onToken(named(token))),
-        )
-      }
-    }
-    const stopping = (error: unknown): never => {
-      failed = true
-      waves.length = 0
-      throw error
-    }
-    await settleAll(this.#engines.map(engine => work(engine).catch(stopping)))
-    return results
-  }
-
-  /** Neighbours that share a prompt stay together, where there are enough prompts for all engines. */
   converse(request: ConverseRequest, reply: TurnReply): Promise<void> {
-    return this.#inTurn(async () => {
-      checkConversation(request, this.config)
-      const { rows } = request
-      const engines = this.#engines.length
-      const size = groupSize(rows.map(({ prompt }) => prompt))
-      const unit = rows.length / size < engines ? 1 : size
-      const startOf = (at: number) => unit * Math.floor((at * rows.length) / unit / engines)
-      // When one has failed, no further turn is of use: replies may be dear.
-      let failed = false
-      const talk = async (engine: LocalPolicy, at: number): Promise<void> => {
-        const from = startOf(at)
-        const own = rows.slice(from, startOf(at + 1))
-        if (own.length === 0) return
-        const answer: TurnReply = async (row, turn) =>
-          failed ? null : reply(from + row, { ...turn, prompt: from + row })
-        await engine.converse({ ...request, rows: own }, answer).catch(error => {
-          failed = true
-          throw error
-        })
-      }
-      await settleAll(this.#engines.map(talk))
-    })
+    return this.#inTurn(() => converseAmong(this.#engines, request, reply))
   }
 
   /** By micro-batches, so that a prompt of many samples goes through once. */

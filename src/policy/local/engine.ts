@@ -61,16 +61,16 @@ export interface Engine
   shareWeights(): Promise<SharedArrayBuffer[]>
   /** See `Parameters.takeTrained`. */
   takeWeights(shared: readonly SharedArrayBuffer[]): Promise<void>
-  /** See `Parameters.shareGradient`. */
+  /** See `Gradient.share`. */
   shareGradient(): Promise<readonly SharedArrayBuffer[] | null>
-  /** See `Parameters.gatherGradient`. */
+  /** See `Gradient.gather`. */
   gatherGradient(shared: readonly (readonly SharedArrayBuffer[] | null)[]): Promise<number>
   stepPart: Parameters['stepPart']
   /** See `Parameters.takeParts`. */
   takeParts(weights: readonly (readonly SharedArrayBuffer[])[]): Promise<void>
-  /** See `Parameters.moments`. */
+  /** See `Optimizer.moments`. */
   moments(part?: Part): Promise<MomentPieces>
-  /** See `Parameters.takeMoments`. */
+  /** See `Optimizer.takeMoments`. */
   takeMoments(moments: MomentPieces): Promise<void>
 }
 
@@ -103,12 +103,12 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
     digest: () => parameters.digest(),
     shareWeights: () => parameters.shareTrained(),
     takeWeights: shared => parameters.takeTrained(shared),
-    shareGradient: async () => parameters.shareGradient(),
-    gatherGradient: async shared => parameters.gatherGradient(shared),
+    shareGradient: async () => parameters.gradient.share(),
+    gatherGradient: async shared => parameters.gradient.gather(shared),
     stepPart: (optimizer, norm) => parameters.stepPart(optimizer, norm),
     takeParts: async weights => parameters.takeParts(weights),
-    moments: async part => parameters.moments(part),
-    takeMoments: async moments => parameters.takeMoments(moments),
+    moments: async part => parameters.optimizer.moments(part),
+    takeMoments: async moments => parameters.optimizer.takeMoments(moments),
     freezeReference: () => parameters.freezeReference(),
     save: (folder, saveOptions = {}) => parameters.save(folder, saveOptions.optimizer ?? true),
     load: async (folder, loadOptions = {}) => parameters.load(folder, loadOptions.optimizer ?? true),

@@ -220,17 +220,17 @@ export class LocalPolicy implements Policy {
   shareWeights: Engine['shareWeights'] = () => this.#call('shareWeights', [])
   /** See `Parameters.takeTrained`. */
   takeWeights: Engine['takeWeights'] = shared => this.#call('takeWeights', [shared])
-  /** See `Parameters.shareGradient`; the memory is the worker's, and any thread may read it. */
+  /** See `Gradient.share`; the memory is the worker's, and any thread may read it. */
   shareGradient: Engine['shareGradient'] = () => this.#call('shareGradient', [])
-  /** See `Parameters.gatherGradient`. */
+  /** See `Gradient.gather`. */
   gatherGradient: Engine['gatherGradient'] = shared => this.#call('gatherGradient', [shared])
   /** See `Parameters.stepPart`; the memory is the worker's, and any thread may read it. */
   stepPart: Engine['stepPart'] = (optimizer, norm) => this.#call('stepPart', [optimizer, norm])
   /** See `Parameters.takeParts`. */
   takeParts: Engine['takeParts'] = weights => this.#call('takeParts', [weights])
-  /** See `Parameters.moments`. */
+  /** See `Optimizer.moments`. */
   moments: Engine['moments'] = part => this.#call('moments', [part])
-  /** See `Parameters.takeMoments`. */
+  /** See `Optimizer.takeMoments`. */
   takeMoments: Engine['takeMoments'] = moments => this.#call('takeMoments', [moments])
 
   #forget(): void {

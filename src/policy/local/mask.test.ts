@@ -38,7 +38,7 @@ describe.each(Object.entries(EVERY_TERM))('tokens outside the mask, %s', (_, los
     await engine.accumulate([datum], { loss })
     const found = await gradientsOf(engine)
     const gradients = new Map(trained.map(({ name }, i) => [name, found[i]]))
-    engine.parameters.dropGradient()
+    engine.parameters.gradient.drop()
     return gradients
   }
   let plain: Map<string, Float32Array>

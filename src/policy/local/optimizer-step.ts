@@ -4,6 +4,7 @@ import { NumericError, UsageError } from '../../util/errors.ts'
 import type { OptimizerSettings } from '../policy.ts'
 import { type AdamWStep, alignedFloats } from './flat.ts'
 import type { OptimizerState } from './optimizer-file.ts'
+import type { Trained } from './trained.ts'
 
 /** One of several engines that share the optimiser's work: each has a piece of every trained tensor. */
 export interface Part {
@@ -24,6 +25,10 @@ export const pieceOf = (floats: number, { index, of }: Part): Piece => {
   const cut = (at: number) => Math.min(floats, alignedFloats(Math.round((at * floats) / of)))
   return { start: cut(index), length: cut(index + 1) - cut(index) }
 }
+
+/** A part's pieces of the trained tensors. */
+export const piecesOf = (trained: readonly Trained[], part: Part): Piece[] =>
+  trained.map(({ param }) => pieceOf(param.length, part))
 
 /** The optimiser's state of a part: of every trained tensor its piece. */
 export interface MomentPieces extends OptimizerState {

@@ -4,10 +4,8 @@
  * beside the tokens that others draw.
  */
 
-import { prefillGraph, type StepLayout, stepGraph } from '../../model/decoding.ts'
 import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import { Executable, type ExecutableOptions, type Tensor } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type {
@@ -19,10 +17,7 @@ import type {
   TurnReply,
   TurnStart,
 } from '../policy.ts'
-import { type Cache, CacheMemory, KeyValueCache } from './cache.ts'
-import { CacheGraphs, DeviceCache } from './device-cache.ts'
 import type { Parameters } from './parameters.ts'
-import { joinedOutputs, type PieceOutputs, promptPieces } from './prompt-pieces.ts'
 import { type Row, RunningBatch } from './running-batch.ts'
 import {
   assertKnown,
@@ -32,16 +27,13 @@ import {
   type PartialSampleRequest,
   promptSeed,
 } from './sample-request.ts'
+import { type NetworkOptions, SamplingNetwork } from './sampling-network.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
 import { groupSize, partsOf, type Wave, wavesOf } from './waves.ts'
-import { fixesWeights } from './weight-sizes.ts'
 
-export interface SamplerOptions {
-  running: ExecutableOptions
+export interface SamplerOptions extends NetworkOptions {
   /** Rows that are decoded together. */
   maxRows: number
-  /** See `MOST_SCORES`. */
-  mostScores?: number
 }
 
 /** What sampling has computed so far; counts, which no clock has a say in. */
@@ -77,33 +69,20 @@ interface Plan {
 
 export class Sampler {
   readonly #parameters: Parameters
-  readonly #options: SamplerOptions
+  readonly #maxRows: number
+  readonly #network: SamplingNetwork
   readonly #loadTokenizer: () => Tokenizer | null
   #tokenizer: Tokenizer | null = null
   readonly #chooser: TokenChooser
-  readonly #cacheMemory = new CacheMemory()
-  #cacheGraphs: CacheGraphs | null = null
-  #prefill: Executable | null = null
-  /** Of each layout that was wanted. */
-  readonly #steps = new Map<boolean, { executable: Executable; version: number }>()
   readonly #work: SamplerWork = { promptTokens: 0, steps: 0, tokens: 0, places: 0 }
 
   /** The tokenizer is loaded when the first request with stop strings comes. */
   constructor(parameters: Parameters, options: SamplerOptions, loadTokenizer: () => Tokenizer | null) {
     this.#parameters = parameters
-    this.#options = options
+    this.#maxRows = options.maxRows
+    this.#network = new SamplingNetwork(parameters, options)
     this.#loadTokenizer = loadTokenizer
     this.#chooser = new TokenChooser(parameters.config.vocabSize)
-  }
-
-  get #isOnDevice(): boolean {
-    return this.#options.running.provider === 'webgpu'
-  }
-
-  /** On a device keys and values stay there. */
-  #compile(outputs: Record<string, Tensor>): Promise<Executable> {
-    const keep = this.#isOnDevice ? Object.keys(outputs).filter(name => name !== 'logits') : undefined
-    return Executable.compile(outputs, { ...this.#options.running, keep })
   }
 
   /** See `Policy.sample`. */
@@ -135,7 +114,7 @@ export class Sampler {
       instant: true,
       mayPart: false,
     }
-    for (const wave of wavesOf(prompts, samples, this.#options.maxRows, { firstSample }))
+    for (const wave of wavesOf(prompts, samples, this.#maxRows, { firstSample }))
       await this.#runWave(plan, wave)
     return results
   }
@@ -161,9 +140,9 @@ export class Sampler {
       mayPart: true,
     }
     // Parts run beside each other: both graphs have to be there.
-    await this.#prefillExecutable()
-    await this.#stepExecutable({ sharedPrompt: samples > 1 })
-    for (const wave of wavesOf(plan.prompts, samples, this.#options.maxRows)) {
+    await this.#network.prefill()
+    await this.#network.step({ sharedPrompt: samples > 1 })
+    for (const wave of wavesOf(plan.prompts, samples, this.#maxRows)) {
       const parts = instant ? [wave] : partsOf(wave)
       const ended = await Promise.allSettled(parts.map(part => this.#runWave(plan, part)))
       for (const end of ended) if (end.status === 'rejected') throw end.reason
@@ -195,41 +174,11 @@ export class Sampler {
     return { choice, stops, stopStrings, allowed, ...(automaton && { automaton }) }
   }
 
-  async #prefillExecutable(): Promise<Executable> {
-    this.#prefill ??= await this.#compile(prefillGraph(this.#parameters.config, this.#parameters.asInputs()))
-    return this.#prefill
-  }
-
-  async #stepExecutable(layout: StepLayout): Promise<Executable> {
-    const fixed = !this.#isOnDevice && fixesWeights(this.#parameters.count)
-    const { version } = this.#parameters
-    const known = this.#steps.get(layout.sharedPrompt)
-    if (known && (!fixed || known.version === version)) return known.executable
-    // Those of other layouts hold weights that are gone as well.
-    if (fixed) await this.#releaseSteps(step => step.version !== version)
-    const weights = fixed
-      ? await this.#parameters.asConstants(this.#options.running)
-      : this.#parameters.asInputs()
-    const executable = await this.#compile(stepGraph(this.#parameters.config, weights, layout))
-    this.#steps.set(layout.sharedPrompt, { executable, version })
-    return executable
-  }
-
-  async #releaseSteps(isOld: (step: { version: number }) => boolean): Promise<void> {
-    for (const [layout, step] of this.#steps) {
-      if (!isOld(step)) continue
-      this.#steps.delete(layout)
-      await step.executable.release()
-    }
-  }
-
   async #runWave(plan: Plan, wave: Wave): Promise<void> {
     const { samples } = wave
-    const { logits, cache } = await this.#runPrompts(
-      wave.prompts.map(i => plan.prompts[i]),
-      samples,
-      plan.newTokens,
-    )
+    const prompts = wave.prompts.map(i => plan.prompts[i])
+    this.#work.promptTokens += prompts.reduce((sum, { length }) => sum + length, 0)
+    const { logits, cache } = await this.#network.readPrompts(prompts, samples, plan.newTokens)
     const vocabulary = this.#parameters.config.vocabSize
     const rows: (Row | null)[] = wave.prompts.flatMap(prompt =>
       Array.from({ length: samples }, (_, g) => this.#newRow(plan, prompt, wave.first + g)),
@@ -239,7 +188,7 @@ export class Sampler {
       this.#advance(plan, batch, row =>
         logits.subarray(Math.floor(row / samples) * vocabulary).subarray(0, vocabulary),
       )
-      const step = await this.#stepExecutable(cache.layout)
+      const step = await this.#network.step(cache.layout)
       const weights = await this.#parameters.feeds(step.model.inputs)
       while (await this.#goOn(plan, batch)) {
         await batch.compact()
@@ -302,55 +251,6 @@ export class Sampler {
     assertRoom(what, row.position + row.ahead.length, maxTokens, maxPositions)
     Object.assign(row, this.#freshTurn(plan, maxTokens, stream))
     row.reply = null
-  }
-
-  async #runPrompts(prompts: readonly TokenIds[], samples: number, newTokens: number) {
-    const { config } = this.#parameters
-    const lengths = prompts.map(prompt => prompt.length)
-    this.#work.promptTokens += lengths.reduce((sum, length) => sum + length, 0)
-    if (this.#isOnDevice) {
-      this.#cacheGraphs ??= new CacheGraphs(config, this.#options.running)
-      const { values, kept } = await this.#runPiece(prompts)
-      const cache = await DeviceCache.of(this.#cacheGraphs, kept, lengths, samples)
-      return { logits: values.logits.data as Float32Array, cache }
-    }
-    const pieces: PieceOutputs[] = []
-    for (const { start, end } of promptPieces(lengths, config.heads, this.#options.mostScores))
-      pieces.push(await this.#runPiece(prompts.slice(start, end)))
-    const values = joinedOutputs(config, pieces)
-    const padded = Math.max(...lengths)
-    const cache: Cache = new KeyValueCache(
-      config,
-      this.#cacheMemory,
-      values,
-      lengths,
-      padded,
-      samples,
-      newTokens,
-    )
-    return { logits: values.logits.data as Float32Array, cache }
-  }
-
-  async #runPiece(prompts: readonly TokenIds[]) {
-    const longest = Math.max(...prompts.map(prompt => prompt.length))
-    const tokens = new BigInt64Array(prompts.length * longest)
-    const positions = new BigInt64Array(tokens.length)
-    const last = new BigInt64Array(prompts.length)
-    prompts.forEach((prompt, p) => {
-      for (let s = 0; s < longest; s++) {
-        tokens[p * longest + s] = BigInt(prompt[s] ?? 0)
-        positions[p * longest + s] = BigInt(s)
-      }
-      last[p] = BigInt(p * longest + prompt.length - 1)
-    })
-    const prefill = await this.#prefillExecutable()
-    const outputs = await prefill.execute({
-      tokens: { data: tokens, dims: [tokens.length] },
-      positions: { data: positions, dims: [prompts.length, longest] },
-      last: { data: last, dims: [prompts.length] },
-      ...(await this.#parameters.feeds(prefill.model.inputs)),
-    })
-    return { ...outputs, prompts: prompts.length, padded: longest }
   }
 
   /** Draws the next token of every row of which all known ones are computed; finished samples and turns are handed out. */

@@ -35,7 +35,7 @@ export const GEMMA: ModelConfig = {
 
 /** Copies of what is accumulated, a tensor each, wherever it is. */
 export const gradientsOf = async ({ parameters }: Engine): Promise<Float32Array[]> => {
-  await parameters.pull({ gradient: true })
+  await parameters.gradient.pull()
   return parameters.trained.map(({ grad }) => grad.view.slice())
 }
 

@@ -286,7 +286,7 @@ describe('update', () => {
     fresh.parameters.trained.forEach(({ param }, i) => {
       expect(param.view).toEqual(before[i])
     })
-    expect(fresh.parameters.steps).toBe(0)
+    expect(fresh.parameters.optimizer.steps).toBe(0)
   })
 
   it('refuses a loss or gradient that is not finite, with the datums named, and an update without datums', async () => {

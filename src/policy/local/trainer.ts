@@ -23,8 +23,9 @@ import {
   spreadTokens,
   withoutPadding,
 } from './batches.ts'
+import { gradientName } from './gradient.ts'
 import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
-import { gradientName, type Parameters } from './parameters.ts'
+import type { Parameters } from './parameters.ts'
 import {
   type BatchScores,
   batchStats,
@@ -92,7 +93,7 @@ export class Trainer {
   #training(layout: BatchLayout, spec: LossSpec): Promise<Executable> {
     const key = `train/${JSON.stringify([layout, spec])}`
     const outputs = () => trainingOutputs(this.#parameters, spec, layout, this.#options.recompute)
-    return this.#compiled(key, outputs, this.#parameters.keptGradients)
+    return this.#compiled(key, outputs, this.#parameters.gradient.keptOutputs)
   }
 
   /** A device has no need of it: what it computes of padding costs less there than moving rows. */
@@ -140,14 +141,14 @@ export class Trainer {
 
   /** Forgets what is accumulated, behind all that is accumulating. */
   dropGradient(): Promise<void> {
-    return this.#accumulate(async () => this.#parameters.dropGradient())
+    return this.#accumulate(async () => this.#parameters.gradient.drop())
   }
 
   #accumulate<T>(add: () => Promise<T>): Promise<T> {
     const added = this.#accumulating.then(add)
     this.#accumulating = added.then(
       () => {},
-      () => this.#parameters.dropGradient(),
+      () => this.#parameters.gradient.drop(),
     )
     return added
   }
@@ -176,9 +177,9 @@ export class Trainer {
         ...lossValues(micro, batch, spec),
         ...(await this.#parameters.feeds(graph.model.inputs)),
       }
-      const { values: outputs, kept } = await graph.execute(values, this.#parameters.gradientTargets())
+      const { values: outputs, kept } = await graph.execute(values, this.#parameters.gradient.targets())
       refuseNonFinite(floats(outputs.loss)[0], micro, numbers)
-      await this.#parameters.addGradient(outputs, kept)
+      await this.#parameters.gradient.add(outputs, kept)
       collect(micro, datums, outputs, scores)
     }
     return { scores, microBatches: batches.length }

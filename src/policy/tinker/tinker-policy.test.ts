@@ -12,7 +12,8 @@ import { tinyEngine } from '../local/tiny-model.fixture.ts'
 import { updateOnce } from '../update.ts'
 import { readReference } from './checkpoint.ts'
 import { adapterOf, engineService, type ServiceOptions } from './engine-service.fixture.ts'
-import { type TinkerOptions, TinkerPolicy } from './tinker-policy.ts'
+import type { TinkerOptions } from './open-training.ts'
+import { TinkerPolicy } from './tinker-policy.ts'
 
 const LORA = { rank: 4, seed: 3 }
 const ADAM = { learningRate: 0.02, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0.01, maxGradNorm: 1 }

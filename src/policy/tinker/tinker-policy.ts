@@ -5,23 +5,17 @@ import { join } from 'node:path'
 import { stopTokensOf } from '../../model/chat-format.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { hasTokenizer, loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
-import type { Datum } from '../../rl/datum.ts'
 import {
-  Connection,
-  type ConnectionOptions,
-  type Dialect,
+  type Connection,
   deleteStored,
   fetchStored,
-  type LoraSettings,
   SamplingClient,
-  Session,
+  type Session,
   TinkerError,
   TrainingClient,
 } from '../../tinker/index.ts'
-import { CheckpointError, ConfigError, UsageError } from '../../util/errors.ts'
+import { CheckpointError, UsageError } from '../../util/errors.ts'
 import type {
-  BatchStats,
-  LossOptions,
   Policy,
   Sample,
   SampledToken,
@@ -33,57 +27,18 @@ import type {
   StepStats,
 } from '../policy.ts'
 import { type AdapterFiles, writeAdapter } from './adapter-sampler.ts'
-import { Batch } from './batch.ts'
 import { ADAPTER_FOLDER, type CheckpointReference, readReference, writeReference } from './checkpoint.ts'
 import { responseLogprobs, scoredDatum } from './data.ts'
 import { type Normalisation, tinkerRefusal } from './losses.ts'
-import { probeServer } from './probe.ts'
+import { openTraining, type TinkerOptions, type Training } from './open-training.ts'
 import { Reference } from './reference.ts'
 import { sampleGroups } from './sampling.ts'
-
-export interface TinkerOptions
-  extends Pick<ConnectionOptions, 'url' | 'apiKey' | 'patienceMs' | 'attemptTimeoutMs' | 'backoffMs'> {
-  /** What the server calls the base model. */
-  model: string
-  lora: LoraSettings
-  dialect?: Dialect
-  /** Folder with the model's config.json and tokenizer: what ends a sample, and stop strings. */
-  folder?: string
-  /** Groups that are sampled at a time. Default 32. */
-  concurrency?: number
-  heartbeatMs?: number
-  /** Which checkpoints bring the adapter here. Default `last`. */
-  download?: Download
-}
-
-type Download = 'never' | 'last' | 'every'
+import { assertTemperature, ServerGradient } from './server-gradient.ts'
 
 /** How long a server that is left is waited for. */
 const FAREWELL_MS = 5000
 /** Names under which servers tell the norm of a step's gradient. */
 const GRADIENT_NORM = /grad(ient)?_?(norm|l2)/i
-
-interface Parts {
-  options: TinkerOptions
-  session: Session
-  client: TrainingClient
-  normalisation: Normalisation
-}
-
-/** @throws TinkerError for a model that the server says it does not have */
-const assertModel = async (session: Session, model: string): Promise<void> => {
-  const models = await session.models().catch(error => {
-    if (error instanceof TinkerError && error.kind === 'missing') return []
-    throw error
-  })
-  if (models.length === 0 || models.some(({ name }) => name === model)) return
-  const names = models.map(({ name }) => name)
-  const listed =
-    names.length > 8 ? `${names.slice(0, 8).join(', ')} and ${names.length - 8} more` : names.join(', ')
-  throw new TinkerError('refused', `policy.model: ${session.connection.origin} has no model ${model}`, {
-    hint: `set policy.model to one of those that it has: ${listed}`,
-  })
-}
 
 /**
  * Gradients, optimiser and weights stay at the server. Requests of learning are submitted in the order of the calls, without
@@ -95,7 +50,7 @@ export class TinkerPolicy implements Policy {
   readonly #options: TinkerOptions
   readonly #session: Session
   readonly #client: TrainingClient
-  readonly #unsupported = new Set<string>()
+  readonly #gradient: ServerGradient
   /** All requests of learning so far have been submitted. */
   #learning: Promise<unknown> = Promise.resolve()
   /** Samples on their way. */
@@ -103,44 +58,21 @@ export class TinkerPolicy implements Policy {
   #sampler: Promise<SamplingClient> | null = null
   #reference: Reference | null = null
   #tokenizer: Tokenizer | null | undefined
-  /** Batches whose gradient waits for a step. */
-  #pending = 0
   #steps = 0
   /** The adapter is as it was made: its model is the base. */
   #isFresh = true
-  /** Why nobody knows what the server's gradient holds. */
-  #spoilt: Error | null = null
 
-  private constructor({ options, session, client, normalisation }: Parts) {
+  private constructor(options: TinkerOptions, { session, client, normalisation }: Training) {
     this.#options = options
     this.#session = session
     this.#client = client
     this.normalisation = normalisation
+    this.#gradient = new ServerGradient(client, normalisation, work => this.#inOrder(work))
   }
 
-  /**
-   * Opens a session, finds out what the server makes of losses, and has an adapter made.
-   * @throws TinkerError where the server cannot be had, or refuses key, model or rank; nothing is left behind then
-   */
+  /** See `openTraining`. */
   static async start(options: TinkerOptions): Promise<TinkerPolicy> {
-    const { model, lora, dialect, heartbeatMs, ...rest } = options
-    const { url, apiKey, patienceMs, attemptTimeoutMs, backoffMs } = rest
-    const given = { patienceMs, attemptTimeoutMs, backoffMs }
-    const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-    const connection = new Connection({ url, apiKey, ...set })
-    let session: Session | null = null
-    try {
-      session = await Session.open(connection, { tags: ['gradus'], ...(heartbeatMs && { heartbeatMs }) })
-      await assertModel(session, model)
-      const { normalisation, isIdempotent } = await probeServer(session, model, lora, dialect)
-      const client = await TrainingClient.create(session, model, lora, dialect)
-      client.isIdempotent = isIdempotent
-      return new TinkerPolicy({ options, session, client, normalisation })
-    } catch (error) {
-      session?.close()
-      await connection.close()
-      throw error
-    }
+    return new TinkerPolicy(options, await openTraining(options))
   }
 
   /** Optimiser steps that were submitted. */
@@ -158,14 +90,6 @@ export class TinkerPolicy implements Policy {
     const done = this.#learning.then(work)
     this.#learning = done.catch(() => {})
     return done
-  }
-
-  #assertWhole(): void {
-    if (this.#spoilt)
-      throw new UsageError(
-        `the gradient at the server is not known any more since a batch failed (${this.#spoilt.message})`,
-        { hint: 'go on from the last checkpoint with --resume' },
-      )
   }
 
   sample(
@@ -226,7 +150,7 @@ export class TinkerPolicy implements Policy {
       })
     }
     const request = await this.#inOrder(async () => {
-      this.#assertWhole()
+      this.#gradient.assertWhole()
       const { submitted, result } = this.#client.forward(items.map(scoredDatum), 'cross_entropy')
       await submitted
       return { result }
@@ -236,39 +160,7 @@ export class TinkerPolicy implements Policy {
 
   refuses: Policy['refuses'] = loss => tinkerRefusal(loss)
 
-  async accumulate(datums: readonly Datum[], options: LossOptions): Promise<BatchStats> {
-    const before = this.#pending
-    let isSent = false
-    try {
-      const { stats } = await this.#inOrder(async () => {
-        this.#assertWhole()
-        assertTemperature(options.temperature)
-        const refusal = tinkerRefusal(options.loss)
-        if (refusal !== null) throw new ConfigError(`loss${refusal}`)
-        this.#assertRoomForBatch()
-        const batch = new Batch(datums, options, this.normalisation)
-        isSent = true
-        const posted = await batch.post(this.#client, this.#unsupported)
-        this.#pending++
-        return posted
-      })
-      return await stats
-    } catch (error) {
-      if (isSent || before > 0) this.#spoilt ??= error as Error
-      this.#pending = 0
-      throw error
-    }
-  }
-
-  /** @throws UsageError where the server would take the mean over this batch and the one before */
-  #assertRoomForBatch(): void {
-    const { sequences, requests } = this.normalisation
-    if (this.#pending > 0 && sequences === 'mean' && requests === 'together')
-      throw new UsageError(
-        'accumulate: expected one batch a step, because this server takes the mean of all sequences since the last step, got a second one',
-        { hint: 'put the batches into one, or train on a server that sums' },
-      )
-  }
+  accumulate: Policy['accumulate'] = (datums, options) => this.#gradient.accumulate(datums, options)
 
   async step({ gradient: _, ...options }: StepOptions): Promise<StepStats> {
     this.#sampler = null
@@ -281,11 +173,9 @@ export class TinkerPolicy implements Policy {
       maxGradNorm = 1,
     } = options
     const { result } = await this.#inOrder(async () => {
-      this.#assertWhole()
+      this.#gradient.assertWhole()
       await this.#sampling
-      if (this.#pending === 0)
-        throw new UsageError('step: expected an accumulated gradient, got none; accumulate a batch first')
-      this.#pending = 0
+      this.#gradient.use()
       this.#isFresh = false
       const adam = { learningRate, beta1, beta2, epsilon, weightDecay, gradClipNorm: maxGradNorm }
       const request = this.#client.optimStep(adam)
@@ -322,14 +212,7 @@ export class TinkerPolicy implements Policy {
       path: await this.#client.saveSampler(freshName('adapter')),
       steps: this.#steps,
     }))
-    const files = await fetchStored(connection, path)
-    await deleteStored(connection, path, 'sampler_weights').catch(() => {})
-    if (files !== null) return { files, steps }
-    throw new TinkerError(
-      'refused',
-      `${connection.origin}: expected an archive of the adapter, which policy.sampler is to sample from, got none`,
-      { hint: 'set policy.sampler to null: the training service then samples itself' },
-    )
+    return { files: await takeAdapter(connection, path), steps }
   }
 
   async save(
@@ -347,8 +230,8 @@ export class TinkerPolicy implements Policy {
   /** @returns the server's name for the weights to sample from */
   #saveThere(folder: string, optimizer: boolean): Promise<string> {
     return this.#inOrder(async () => {
-      this.#assertWhole()
-      if (this.#pending > 0)
+      this.#gradient.assertWhole()
+      if (!this.#gradient.isEmpty)
         throw new UsageError('save: expected no accumulated gradient, which a checkpoint does not hold', {
           hint: 'take the step first',
         })
@@ -375,8 +258,7 @@ export class TinkerPolicy implements Policy {
       await this.#client.load(state, true).catch(error => {
         throw lostState(error, state, reference.url)
       })
-      this.#spoilt = null
-      this.#pending = 0
+      this.#gradient.renew()
       this.#isFresh = false
       this.#steps = steps
     })
@@ -407,6 +289,18 @@ export class TinkerPolicy implements Policy {
   }
 }
 
+/** Weights to sample from, which are not kept at the server. @throws TinkerError where it hands none out */
+const takeAdapter = async (connection: Connection, path: string): Promise<AdapterFiles> => {
+  const files = await fetchStored(connection, path)
+  await deleteStored(connection, path, 'sampler_weights').catch(() => {})
+  if (files !== null) return files
+  throw new TinkerError(
+    'refused',
+    `${connection.origin}: expected an archive of the adapter, which policy.sampler is to sample from, got none`,
+    { hint: 'set policy.sampler to null: the training service then samples itself' },
+  )
+}
+
 /** What a folder says of a checkpoint; null for a damaged one. */
 const readable = (folder: string): CheckpointReference | null => {
   try {
@@ -418,14 +312,6 @@ const readable = (folder: string): CheckpointReference | null => {
 
 /** No two checkpoints of a server have the same name, not even after a save that was repeated. */
 const freshName = (name: string): string => `gradus-${name}-${randomBytes(4).toString('hex')}`
-
-const assertTemperature = (temperature = 1): void => {
-  if (temperature !== 1)
-    throw new ConfigError(
-      `temperature: expected 1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${temperature}`,
-      { hint: 'set rollout.temperature to 1, or train with policy.kind local' },
-    )
-}
 
 /** Whether the server could not be asked, or has been and does not have it. */
 const lostState = (error: unknown, state: string, url: string): unknown => {

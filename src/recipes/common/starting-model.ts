@@ -119,7 +119,7 @@ export const assertPackingVocabulary = (folder: string): void =>
 export const assertThoughtVocabulary = (folder: string): void =>
   assertWords(folder, THOUGHT_VOCABULARY, {
     task: 'the packing task with thinking',
-    hint: 'start from package:models/packing-thinking-start, or from what `gradus train checklist-cold-start --set thinking=true` makes',
+    hint: 'start from package:models/packing-thinking-start, or from what `gradus train checklist-cold-start --set task.thinking=true` makes',
   })
 
 /** The same for arithmetic. @throws CheckpointError */

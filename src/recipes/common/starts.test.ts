@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
-import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { RECIPES } from '../index.ts'
 import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
 import { logicRubricPhaseSchema } from '../logic-rubric-start/config.ts'
-import { recordsPhaseSchema } from '../records-cold-start/config.ts'
+import { arithmeticPhaseSchema, packingPhaseSchema, recordsPhaseSchema } from '../sft/config.ts'
 
 const SUPERVISED = {
   'learned-verifier': RECIPES['learned-verifier'].schema,
   // By themselves they may test and save their start; another recipe needs a model that has learnt.
   'a phase of logic': coldStartPhaseSchema,
-  'a phase of packing': checklistPhaseSchema,
+  'a phase of packing': packingPhaseSchema,
   'a phase of records': recordsPhaseSchema,
   'a phase of arithmetic': arithmeticPhaseSchema,
   'a phase of logic with rubrics': logicRubricPhaseSchema,
@@ -24,12 +22,5 @@ describe('what learns from demonstrations', () => {
     // A mean that never moves divides by nothing.
     expect(wrong({ optimizer: { beta1: 1 } })).toContain('optimizer.beta1')
     expect(wrong({ optimizer: { beta2: 1 } })).toContain('optimizer.beta2')
-  })
-
-  it('draws a style of which there is a chance', () => {
-    const { schema } = RECIPES['arithmetic-cold-start']
-    const none = schema.safeParse({ styles: { careful: 0, merging: 0, jumping: 0 } })
-    expect(none.error?.issues.map(({ path }) => path.join('.'))).toEqual(['styles'])
-    expect(schema.safeParse({ styles: { careful: 0, merging: 0, jumping: 1 } }).success).toBe(true)
   })
 })

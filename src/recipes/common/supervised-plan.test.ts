@@ -4,14 +4,17 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parseWith } from '../../util/schema.ts'
 import { RECIPES } from '../index.ts'
+import { sftEntry } from '../sft/entry.ts'
+import { startConfig } from '../sft/start.fixture.ts'
 import { supervisedTime } from './plan-time.ts'
 import { meanRowTokens } from './supervised-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-supervised-plan-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The plan of a recipe's defaults with changes. */
+/** The plan of a start, or of a recipe's defaults, with changes. */
 const planOf = (name: string, settings: Record<string, unknown> = {}) => {
+  if (!Object.hasOwn(RECIPES, name)) return sftEntry.plan(startConfig(name, settings))
   const { schema, plan } = RECIPES[name]
   return plan(schema.parse(settings) as never)
 }
@@ -45,7 +48,8 @@ describe('the plan of a cold start', () => {
   it.each(COLD_STARTS)(
     'of %s refuses a batch that no memory holds, and looks at few rows of a large one',
     name => {
-      expect(() => parseWith(RECIPES[name].schema, { batch: 1e9 }, 'train.yaml')).toThrow(
+      const { schema } = RECIPES[name] ?? sftEntry
+      expect(() => parseWith(schema, { batch: 1e9 }, 'train.yaml')).toThrow(
         'train.yaml: batch: expected a number of at most 65536, got 1000000000',
       )
       const startedMs = performance.now()

@@ -5,6 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { readEvals } from '../../runs/readers.ts'
 import { RECIPES } from '../index.ts'
+import { sftEntry } from '../sft/entry.ts'
+import { startConfig } from '../sft/start.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-without-steps-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,9 +25,9 @@ describe('a cold start without steps', () => {
   it.each(Object.keys(TINY))(
     '%s tests its fresh weights once, saves them, and is finished',
     async name => {
-      const { schema, run, plan } = RECIPES[name]
+      const { run, plan } = RECIPES[name] ?? sftEntry
       const { maxPositions, evaluation } = TINY[name]
-      const config = schema.parse({
+      const config = startConfig(name, {
         ...{ steps: 0, policy: { threads: 1 }, evaluation },
         model: { shape: { ...shape, maxPositions } },
       }) as never

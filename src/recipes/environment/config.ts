@@ -11,7 +11,7 @@ import { trainingJudgeSchema } from '../common/judge-config.ts'
 
 const size = z.int().positive()
 
-const openEnvSchema = z.strictObject({
+export const openEnvSchema = z.strictObject({
   kind: z.literal('openenv').describe('Which kind; each has keys of its own.'),
   ...openEnvTaskShape,
   rubric: z
@@ -23,7 +23,7 @@ const openEnvSchema = z.strictObject({
     ),
 })
 
-const toolsTaskSchema = z.strictObject({
+export const toolsTaskSchema = z.strictObject({
   kind: z.literal('tools').describe('Which kind; each has keys of its own.'),
   file: z
     .string()

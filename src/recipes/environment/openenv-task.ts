@@ -12,15 +12,21 @@ import { ConfigError } from '../../util/errors.ts'
 import type { EnvironmentConfig, OpenEnvConfig } from './config.ts'
 import { byEpisode } from './episodes.ts'
 
+/** What settles how many episodes there are at a time. */
+interface EpisodeCounts {
+  rollout: Pick<EnvironmentConfig['rollout'], 'prompts' | 'samples'>
+  evaluation: Pick<EnvironmentConfig['evaluation'], 'problems' | 'samples'>
+}
+
 /** Rollouts that are under way together. */
-const togetherOf = ({ rollout, evaluation }: EnvironmentConfig, test: number): number =>
+const togetherOf = ({ rollout, evaluation }: EpisodeCounts, test: number): number =>
   Math.max(rollout.prompts * rollout.samples, Math.min(evaluation.problems, test) * evaluation.samples)
 
 const NOTHING: Rubric = { criteria: [] }
 
 /** @throws ConfigError, DataError, ToolError, CheckpointError for a server, or a model, that cannot be used */
 export const openEnvTask = async (
-  config: EnvironmentConfig,
+  config: EpisodeCounts,
   task: OpenEnvConfig,
   folder: string,
   grader: Grader,

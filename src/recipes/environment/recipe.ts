@@ -9,26 +9,22 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages } from '../../rl/advantages.ts'
-import type { TokenIds } from '../../rl/datum.ts'
-import { advantagesOf, creditRollouts, datumsOf, type Graded } from '../../rl/rollout.ts'
-import { withSamples } from '../../runs/eval-samples.ts'
-import type { EvalItem, EvalRow, EvalSample, MetricsRow } from '../../runs/rows.ts'
+import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import type { GradeItem } from '../../train/grading.ts'
-import { rewardFigures, rolloutRow, spokenTurns } from '../../train/lesson-rows.ts'
+import { rewardFigures, rolloutRow } from '../../train/lesson-rows.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { type Io, StepRollouts } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
 import { besideGreedy } from '../common/greedy.ts'
-import { scoresOf } from '../common/item-scores.ts'
 import { problemsIn, problemsOf } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
-import { refuseUndecided } from '../common/undecided.ts'
-import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { EnvironmentConfig } from './config.ts'
-import { type EpisodeGrade, episodeReward, ownReward } from './rewards.ts'
+import { episodesRow, judgedFields } from './evaluation.ts'
+import { type Episode, type EpisodeGrade, episodeReward, ownReward } from './rewards.ts'
 
 export interface EnvironmentParts<Problem> {
   policy: Policy
@@ -37,8 +33,6 @@ export interface EnvironmentParts<Problem> {
 
 /** A task that is acted in, scored. */
 type ActedTask<Problem> = ScoredTask<Problem> & Required<Pick<Task<Problem>, 'world'>>
-
-type Episode<Problem> = Graded<Problem, EpisodeGrade>
 
 export const environmentRecipe = <Problem>(
   config: EnvironmentConfig,
@@ -101,43 +95,8 @@ export const environmentRecipe = <Problem>(
       const problems = mainTest(task)[1].slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
-      if (step === 0) refuseUndecided(groups.flat().flatMap(({ grade: { scored } }) => scored ?? []))
-      const row = evalRow(task, groups, { step, samples, temperature, of: reward.of })
-      const firsts = new Map(groups.flatMap(([first]) => (first ? [[task.id(first.problem), first]] : [])))
-      return [
-        withSamples(row, id => {
-          const first = firsts.get(id)
-          return first ? evalSample(task, first, row.primary, reward.of) : null
-        }),
-      ]
+      return [episodesRow(task, groups, { step, samples, temperature, of: reward.of })]
     }),
-  }
-}
-
-/** What graders said of an episode, for reading. */
-const judgedFields = <Problem>(task: ScoredTask<Problem>, { problem, grade: { scored } }: Episode<Problem>) =>
-  scored && verdictFields(scored.verdicts, new Map(wordsById(task.rubric(problem).criteria)))
-
-/** An episode of an evaluation, for reading. */
-const evalSample = <Problem>(
-  task: ScoredTask<Problem>,
-  episode: Episode<Problem>,
-  primary: string,
-  of: EnvironmentConfig['reward']['of'],
-): EvalSample => {
-  const { problem, rollout } = episode
-  const { [primary]: score = null, over: _, failed: __, ...parts } = episodeScores([episode], of)
-  const show = (tokens: TokenIds) => task.show(tokens)
-  return {
-    prompt: show(task.prompt(problem)),
-    response: show(rollout.tokens),
-    ...(rollout.turns.length > 1 && { turns: spokenTurns(rollout, show) }),
-    // What training pays is weighted, and no part of the mean.
-    reward: score,
-    ...(Object.keys(parts).length > 0 && { parts }),
-    tokens: rollout.tokens.length,
-    finishReason: rollout.end,
-    ...judgedFields(task, episode),
   }
 }
 
@@ -156,60 +115,5 @@ const episodeFigures = (
       actionFaults: mean(outcomes.map(({ faults }) => faults)),
     }),
     ...(scores.length > 0 && { rubric: mean(scores) }),
-  }
-}
-
-const SCORE_NAMES = {
-  environment: "the environment's reward",
-  rubric: 'by the rubric',
-  over: 'episodes that the environment ended',
-  failed: 'episodes that failed',
-}
-
-/** Means over episodes of a problem. */
-const episodeScores = (
-  group: readonly Episode<unknown>[],
-  of: EnvironmentConfig['reward']['of'],
-): Record<string, number> => {
-  const outcomes = group.flatMap(({ grade: { outcome }, rollout: { end } }) =>
-    outcome && end !== 'failed' ? [outcome] : [],
-  )
-  const scores = group.flatMap(({ grade: { scored } }) => scored?.score ?? [])
-  return {
-    ...(outcomes.length > 0 && {
-      environment: mean(outcomes.map(own => ownReward(own, of))),
-      over: mean(outcomes.map(({ done }) => Number(done))),
-    }),
-    ...(scores.length > 0 && { rubric: mean(scores) }),
-    failed: mean(group.map(({ rollout: { end } }) => Number(end === 'failed'))),
-  }
-}
-
-interface EvalSettings {
-  step: number
-  samples: number
-  temperature: number
-  of: EnvironmentConfig['reward']['of']
-}
-
-const evalRow = <Problem>(
-  task: ScoredTask<Problem>,
-  groups: readonly (readonly Episode<Problem>[])[],
-  { step, samples, temperature, of }: EvalSettings,
-): EvalRow => {
-  const items = groups.map(
-    (group, p): EvalItem => ({
-      id: task.id(group[0]?.problem ?? mainTest(task)[1][p]),
-      scores: episodeScores(group, of),
-    }),
-  )
-  const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
-  return {
-    ...{ step, set: mainTest(task)[0], n: items.length, samples, temperature },
-    scores: scoresOf(items, names),
-    primary: ['environment', 'rubric'].find(name => names.includes(name)) ?? 'failed',
-    scoreNames: SCORE_NAMES,
-    responseTokens: mean(groups.flat().map(({ rollout: { tokens } }) => tokens.length)),
-    items,
   }
 }

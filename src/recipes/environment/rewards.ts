@@ -1,6 +1,6 @@
 /** @file What an episode is worth: the environment's own reward and the score by a rubric. */
 
-import type { Reward } from '../../rl/rollout.ts'
+import type { Graded, Reward } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { rewardOf, type ScoredResponse } from '../../tasks/scored-response.ts'
 import type { Outcome } from '../../tasks/world.ts'
@@ -13,6 +13,9 @@ export interface EpisodeGrade {
   /** Null where there is no rubric. */
   scored: Pick<ScoredResponse, 'score' | 'unjudged' | 'verdicts'> | null
 }
+
+/** A rollout with what is known of it. */
+export type Episode<Problem> = Graded<Problem, EpisodeGrade>
 
 /** The environment's own reward of an episode; one that never said anything is worth 0. */
 export const ownReward = (

@@ -2,7 +2,11 @@
 
 import type { Grader } from '../../grade/grader.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
-import { type ConversationRow, splitConversations } from '../../tasks/conversation/rows.ts'
+import {
+  type ConversationRow,
+  type ConversationSplit,
+  splitConversations,
+} from '../../tasks/conversation/rows.ts'
 import {
   answerText,
   chatAgentFormat,
@@ -18,15 +22,17 @@ import { ConfigError } from '../../util/errors.ts'
 import type { ToolsConfig } from './config.ts'
 import { byEpisode } from './episodes.ts'
 
+type ToolRows = Pick<ConversationSplit, 'train' | 'test' | 'repeated'>
+
 /** @throws ConfigError, DataError, CheckpointError for rows, tools or a model that cannot be used */
 export const toolsTask = async (
   task: ToolsConfig,
   folder: string,
   grader: Grader,
   given?: readonly Tool[],
+  { train, test, repeated }: ToolRows = splitConversations(task),
 ): Promise<TaskWith<ConversationRow, 'world' | 'close'>> => {
   const format = chatFormatOf(folder, 'task "tools"')
-  const { train, test, repeated } = splitConversations(task)
   const opened = given ? { tools: given, close: async () => {} } : await openTools(task.tools)
   try {
     const agent = chatAgentFormat(format, {

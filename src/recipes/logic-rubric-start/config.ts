@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
+import { labelsSchema, rubricHabitsSchema } from '../../tasks/thinking-grammar/settings.ts'
 import {
   batchSize,
   commonShape,
@@ -11,7 +12,6 @@ import {
   testSampleCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
-import { labelsSchema, rubricHabitsSchema } from '../reasoning/start-config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()

@@ -1,5 +1,6 @@
 /** @file The demonstrations of a step, for both roles: the start's own good responses, and a scripted rubricator's rubrics on any. */
 
+import type { SupervisedDatum } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import {
@@ -13,10 +14,9 @@ import {
   partReasoning,
 } from '../../tasks/logic/thinking/index.ts'
 import { LOGIC_TOKENS } from '../../tasks/logic/vocabulary.ts'
-import type { SupervisedDatum } from '../../train/supervised.ts'
+import { tellingHints } from '../../tasks/thinking-grammar/hints.ts'
 import { DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import { tellingHints } from '../reasoning/hints.ts'
 import type { LogicRubricPhase } from './config.ts'
 import type { StartResponse } from './responses.ts'
 

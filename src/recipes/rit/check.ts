@@ -6,7 +6,6 @@ import { assertRoom } from '../../policy/local/sample-request.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { checkChecklistColdStart } from '../checklist-cold-start/check.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
@@ -18,6 +17,8 @@ import { refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { checkSft } from '../sft/check.ts'
+import { phaseConfig } from '../sft/config.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskFigures } from './tasks.ts'
@@ -42,7 +43,7 @@ export const check = (config: RitConfig, purpose: Purpose): string | null => {
   const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'
   const given = givenModel(config, coldStart, purpose)
   if (given !== null) assertReads(config, given)
-  if (config.coldStart !== null) checkChecklistColdStart({ ...config.coldStart, thinking: true })
+  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
   if (kind !== 'questions') checkRoom(config, given)
   return given
 }

@@ -7,6 +7,7 @@ import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
+import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
   madeProblemCount,
@@ -16,12 +17,11 @@ import {
   rolloutSchema,
   testSampleCount,
 } from '../../train/config.ts'
-import { operationsSchema } from '../arithmetic-cold-start/config.ts'
-import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -113,7 +113,7 @@ export const ritSchema = z.strictObject({
   policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   task: taskSchema.prefault({}).describe('What is trained on.'),
-  coldStart: checklistPhaseSchema
+  coldStart: thoughtPhaseSchema
     .nullable()
     .default(null)
     .describe(

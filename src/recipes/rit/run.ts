@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { evaluation } from './evaluation.ts'
@@ -33,8 +34,7 @@ export const runRit = async (
   const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: check(config, 'run'),
-    coldStart:
-      coldStart && (phase => runChecklistColdStart({ ...coldStart, thinking: true, monitors }, phase)),
+    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: testNameOf(config), rewardFormula: rewardFormula(config) },
     learn: run => openTask(config, run.folder, kit => learnTask(config, run, kit), judgeModel),
   })

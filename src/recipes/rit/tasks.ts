@@ -3,8 +3,6 @@
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { modelPath } from '../../model/model-place.ts'
-import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
-import { PackingWorld, thinkingPackingTask } from '../../tasks/checklist/index.ts'
 import {
   openQuestions,
   QUESTIONS_TEST,
@@ -18,6 +16,7 @@ import type { ModelShape } from '../../train/config.ts'
 import { mean } from '../../util/statistics.ts'
 import { thoughtModelConfig } from '../checklist/packing.ts'
 import { openJudging } from '../common/judging.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { shapeFolder } from '../common/remote.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import type { RitConfig } from './config.ts'
@@ -32,13 +31,11 @@ type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking'>) => Result
 
 /** Does something with a miniature, whose problems need no files and no model; null for questions. */
 const withMiniature = <Result>({ task, seed }: RitConfig, use: Use<Result>): Result | null => {
-  const { kind, world, operations, problems } = task
+  const { kind, operations, problems: pool } = task
   if (kind === 'questions') return null
-  if (kind === 'packing') return use(thinkingPackingTask(new PackingWorld(world)))
-  const drawn = (from: number | string, count: number) =>
-    Array.from({ length: count }, (_, i) => arithmeticProblem(from, i, { operations }))
-  const tests = { 'unseen problems': drawn(ARITHMETIC_TEST_SEED, TEST_PROBLEMS) }
-  return use(arithmeticTask({ train: drawn(seed, problems), tests }))
+  return kind === 'packing'
+    ? use(MINIATURES['packing-thinking'].open(task))
+    : use(MINIATURES.arithmetic.open({ operations, pool, outcomes: true }, { seed, tests: TEST_PROBLEMS }))
 }
 
 /** What is known of good thinking about the task before it is opened. */

@@ -5,13 +5,14 @@ import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { checkArithmeticColdStart } from '../arithmetic-cold-start/check.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
+import { checkSft } from '../sft/check.ts'
+import { phaseConfig } from '../sft/config.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RlcerConfig } from './config.ts'
 import { withMiniature, withTask } from './tasks.ts'
@@ -49,7 +50,7 @@ export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunPart
 const checkMiniature = (config: RlcerConfig, given: string | null): void => {
   const isLogic = config.task.kind === 'logic'
   if (given !== null) (isLogic ? assertLogicRubricVocabulary : assertArithmeticVocabulary)(given)
-  if (config.coldStart !== null) checkArithmeticColdStart(config.coldStart)
+  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
   const shape = modelShape(config)
   withMiniature(config, task => shape && checkRoom(task, config, shape))
 }

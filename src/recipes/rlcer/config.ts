@@ -11,10 +11,10 @@ import {
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
-import { arithmeticPhaseSchema } from '../arithmetic-cold-start/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { arithmeticPhaseSchema } from '../sft/config.ts'
 import { taskSchema } from './task-config.ts'
 import { verifierSchema } from './verifier-config.ts'
 

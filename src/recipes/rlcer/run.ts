@@ -3,11 +3,12 @@
 import { scored } from '../../tasks/scored-response.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { runArithmeticColdStart } from '../arithmetic-cold-start/run.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { evaluation } from './evaluate.ts'
@@ -30,7 +31,7 @@ export const runRlcer = async (
   const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: check(config, 'run', parts),
-    coldStart: coldStart && (phase => runArithmeticColdStart({ ...coldStart, monitors }, phase)),
+    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: EVALUATED_SETS.plain, rewardFormula: rewardFormula(config) },
     learn: run => withTask(config, run.folder, task => learnTask(config, run, task, parts)),
   })

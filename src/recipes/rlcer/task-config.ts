@@ -2,35 +2,19 @@
 
 import { z } from 'zod'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
-import { operationsSchema } from '../arithmetic-cold-start/config.ts'
-import { logicProblemsSchema } from '../logic-rubric-start/config.ts'
-
-const size = z.int().positive()
-
-const miniatureShape = {
-  pool: size
-    .max(1_000_000)
-    .nullable()
-    .default(null)
-    .describe('Questions to train on, which recur; null: new ones without end.'),
-  outcomes: z
-    .boolean()
-    .default(false)
-    .describe('Criteria that read the last result count as well (spec 2.4); else nobody can decide them.'),
-}
+import { LOGIC_THINKING } from '../common/logic-miniature.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
 const arithmeticSchema = z.strictObject({
   kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
-  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
-  ...miniatureShape,
+  ...MINIATURES.arithmetic.settings.shape,
 })
 
 /** The same with proofs: what `logic-rubric-start` makes a model for. */
 const logicSchema = z.strictObject({
   kind: z.literal('logic').describe('Which kind; each has keys of its own.'),
-  ...logicProblemsSchema.shape,
-  ...miniatureShape,
+  ...LOGIC_THINKING.settings.shape,
 })
 
 /** Rows of a file, answered by a chat model. */

@@ -1,44 +1,25 @@
 /** @file Which task a configuration names. */
 
-import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
-import { logicThinkingTask } from '../../tasks/logic/thinking/index.ts'
 import { openQuestions } from '../../tasks/questions/index.ts'
-import type { Problems, TaskWith } from '../../tasks/task.ts'
-import { LOGIC_RUBRIC_TEST_SEED, logicProblems } from '../logic-rubric-start/problems.ts'
+import type { TaskWith } from '../../tasks/task.ts'
+import { LOGIC_THINKING } from '../common/logic-miniature.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import type { RlcerConfig } from './config.ts'
 
 type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking' | 'rubricator'>) => Result
 
 type TaskSettings = Pick<RlcerConfig, 'task' | 'seed' | 'evaluation' | 'rollout' | 'rubricator'>
 
-/** Problem i of training and of a test. */
-type Stream<Problem> = (index: number) => Problem
-
-/** A pool of problems that recur, or new ones without end. */
-const pooled = <Problem>(
-  pool: number | null,
-  { evaluation }: Pick<RlcerConfig, 'evaluation'>,
-  train: Stream<Problem>,
-  test: Stream<Problem>,
-): Problems<Problem> => {
-  const first = (count: number, from: Stream<Problem>) => Array.from({ length: count }, (_, i) => from(i))
-  const tests = { 'unseen problems': first(Math.max(evaluation.problems, evaluation.rubrics), test) }
-  return { tests, ...(pool === null ? { stream: train } : { train: first(pool, train) }) }
-}
-
 /** Does something with a miniature, which needs no files and no model; null for questions. @throws ConfigError for problems that no generator can hold */
-export const withMiniature = <Result>(config: TaskSettings, use: Use<Result>): Result | null => {
-  const { task } = config
+export const withMiniature = <Result>(
+  { task, seed, evaluation }: TaskSettings,
+  use: Use<Result>,
+): Result | null => {
   if (task.kind === 'questions') return null
-  const seed = `train/${config.seed}`
-  if (task.kind === 'logic') {
-    const [train, test] = [logicProblems(task, seed), logicProblems(task, LOGIC_RUBRIC_TEST_SEED)]
-    return use(logicThinkingTask(pooled(task.pool, config, train, test), task.outcomes))
-  }
-  const { operations } = task
-  const drawn = (from: string) => (index: number) => arithmeticProblem(from, index, { operations })
-  const problems = pooled(task.pool, config, drawn(seed), drawn(ARITHMETIC_TEST_SEED))
-  return use(arithmeticTask(problems, task.outcomes))
+  const draw = { seed: `train/${seed}`, tests: Math.max(evaluation.problems, evaluation.rubrics) }
+  return task.kind === 'logic'
+    ? use(LOGIC_THINKING.open(task, draw))
+    : use(MINIATURES.arithmetic.open(task, draw))
 }
 
 /**

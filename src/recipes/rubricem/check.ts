@@ -5,7 +5,12 @@ import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { refusedLoss } from '../../policy/open.ts'
-import { ATTEMPT_TOKENS, agentPrompt, recordsQuestion } from '../../tasks/records/index.ts'
+import {
+  ATTEMPT_TOKENS,
+  agentPrompt,
+  RECORDS_TEST_WORLD,
+  recordsQuestion,
+} from '../../tasks/records/index.ts'
 import { type ResearchSettings, researchQuestions, STAGES } from '../../tasks/research/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
@@ -17,9 +22,9 @@ import { checkRemote } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
-import { checkRecordsColdStart } from '../records-cold-start/check.ts'
-import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
-import { recordsModelConfig } from '../records-cold-start/model.ts'
+import { checkSft } from '../sft/check.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { recordsModelConfig } from '../sft/records.ts'
 import { type ChatJudgeConfig, type RecordsTaskConfig, type RubricemConfig, taskSettings } from './config.ts'
 import type { RubricemRunParts } from './tasks.ts'
 
@@ -93,7 +98,7 @@ const checkDropout = ({ rubricDropout, control }: RubricemConfig): void => {
 
 const checkRecords = (config: RubricemConfig, task: RecordsTaskConfig, given: string | null): void => {
   if (given !== null) assertRecordsVocabulary(given)
-  if (config.coldStart !== null) checkRecordsColdStart(config.coldStart)
+  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
   const shape = startShape(config, recordsModelConfig)
   if (shape) checkRecordsRoom(config, task, shape)
 }

@@ -8,6 +8,7 @@ import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../m
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
+import { hopsSchema } from '../../tasks/records/settings.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,
@@ -21,7 +22,7 @@ import {
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { greedySetting } from '../common/evaluation-config.ts'
-import { hopsSchema, recordsPhaseSchema } from '../records-cold-start/config.ts'
+import { recordsPhaseSchema } from '../sft/config.ts'
 import { CONTROLS } from './control.ts'
 
 const share = z.number().min(0).max(1)

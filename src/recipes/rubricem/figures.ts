@@ -1,8 +1,14 @@
-/** @file What a step says of memory and reflections in metrics.jsonl. */
+/** @file What a step says in metrics.jsonl: rewards, rubrics that evolve, memory, reflections. */
 
-import type { Retrieval, WindowStep } from '../../memory/index.ts'
+import { evolvingFigures } from '../../grade/evolving/index.ts'
+import { countFallbacks, type Retrieval, type RubricBank, type WindowStep } from '../../memory/index.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
+import type { TaskWith } from '../../tasks/task.ts'
 import { mean } from '../../util/descriptive.ts'
+import { dropoutFigures } from '../common/rubric-dropout.ts'
+import type { CreditedAttempts, RolledStep } from './attempts.ts'
+import type { RubricemConfig } from './config.ts'
+import { stageRubricsWithout } from './dropout.ts'
 import type { Reflections } from './reflections.ts'
 
 type Figures = Omit<MetricsRow, 'step'>
@@ -10,7 +16,7 @@ type Figures = Omit<MetricsRow, 'step'>
 const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 
 /** How a step's questions were looked up, and how large the bank is. */
-export const memoryFigures = (
+const memoryFigures = (
   { phase }: WindowStep,
   retrievals: readonly Retrieval[],
   bankSize: number,
@@ -33,7 +39,7 @@ export const memoryFigures = (
 }
 
 /** What came of a step's reflections. */
-export const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>): Figures => {
+const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>): Figures => {
   const all = candidates.flat()
   const rewards = all.flatMap(({ reward }) => (reward === null ? [] : [reward]))
   const scores = all.flatMap(({ grade }) => (grade.scores === null ? [] : [grade.scores]))
@@ -48,5 +54,32 @@ export const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>
       specificity: average(scores.map(own => own.specificity)),
       scopeAndBalance: average(scores.map(own => own.scopeAndBalance)),
     },
+  }
+}
+
+/** All that a step says. */
+export const stepFigures = <Problem>(
+  {
+    config,
+    task,
+    bank,
+  }: { config: RubricemConfig; task: TaskWith<Problem, 'stages'>; bank: RubricBank | null },
+  { plan, retrievals, agents, judged, reflections }: RolledStep<Problem>,
+  { credited, leftOut, counts }: CreditedAttempts<Problem>,
+  reflected: Reflections<Problem>,
+): Figures => {
+  const rollouts = agents.flat().map(({ rollout }) => rollout)
+  return {
+    reward: average(credited.flat().flatMap(({ reward }) => reward ?? [])),
+    ...evolvingFigures(judged),
+    ...dropoutFigures(
+      config,
+      judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
+    ),
+    zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
+    failedScoringRollouts: counts.failedRollouts,
+    ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),
+    ...(reflections.length > 0 && reflectionFigures(reflected)),
+    ...task.stages.figures?.(rollouts),
   }
 }

@@ -2,7 +2,13 @@
 
 import { existsSync } from 'node:fs'
 import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
-import { ATTEMPT_TOKENS, agentPrompt, questionText, recordsQuestion } from '../../tasks/records/index.ts'
+import {
+  ATTEMPT_TOKENS,
+  agentPrompt,
+  questionText,
+  RECORDS_TEST_WORLD,
+  recordsQuestion,
+} from '../../tasks/records/index.ts'
 import {
   agentMessages,
   type ResearchSettings,
@@ -14,14 +20,12 @@ import { hasRows } from '../../util/brought-rows.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
-import { machinePlan } from '../common/feasible.ts'
-import { planTraining } from '../common/plan.ts'
+import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
-import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
-import { recordsModelConfig } from '../records-cold-start/model.ts'
+import { recordsModelConfig } from '../sft/records.ts'
 import { check } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
 import { nextOf } from './plan-next.ts'
@@ -277,50 +281,38 @@ const nextLines = (next: readonly string[]): string[] =>
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model, data and tools that come later */
 export const planRubricem = (config: RubricemConfig): RunPlan => {
   check(config, 'plan')
-  const { rollout, reflection, window, credit, memory, steps, evaluation } = config
+  const { rollout, reflection, window, credit, memory, evaluation } = config
   const data = dataOf(config)
   const work = workOf(config, data)
   const judging = judgingOf(config, data, work)
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
+  const next = nextOf(config)
   const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
   const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
-  const { start, parameters, learning, needs, sizes, stepWork, time } = planTraining(
+  return methodPlan(
     { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
     recordsModelConfig,
     { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
-  )
-  const next = nextOf(config)
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  return {
-    lines: [
-      `model        ${start}`,
-      parameters,
-      ...data.lines,
-      trainingLine(config, work),
-      `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
-      `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
-      ...dropoutLines(config),
-      `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
-      ...judging.lines,
-      `optimiser    GRPO, AdamW, ${learning}`,
-      evaluationLine(config, {
-        noun: 'questions',
-        also: evaluation.reuse ? ', there with lessons as well' : '',
-      }),
-      ...needs,
-      ...machine.lines,
-      ...nextLines(next),
-    ],
-    json: {
-      steps,
-      prompts: rollout.prompts,
-      samples: rollout.samples,
-      ...work,
-      ...machine.json,
-      judge: judging.json,
-      next,
-      ...sizes,
+    {
+      lines: [
+        ...data.lines,
+        trainingLine(config, work),
+        `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
+        `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
+        ...dropoutLines(config),
+        `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
+        ...judging.lines,
+      ],
+      algorithm: 'GRPO, ',
+      evaluation: [
+        evaluationLine(config, {
+          noun: 'questions',
+          also: evaluation.reuse ? ', there with lessons as well' : '',
+        }),
+      ],
+      next: nextLines(next),
+      json: { ...work, judge: judging.json, next },
+      work: { judges: stepCalls(config, data, work) },
     },
-    work: { ...stepWork, judges: stepCalls(config, data, work) },
-  }
+  )
 }

@@ -13,6 +13,7 @@ import {
 } from '../../rl/rollout.ts'
 import type { JudgedReflection, Lessons, Reflector } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
+import type { Io } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricemConfig } from './config.ts'
 
@@ -30,7 +31,7 @@ export interface ReflectionGrade {
 export type Candidate<Problem> = Graded<Reflected<Problem>, ReflectionGrade>
 
 /** One attempt of each group, drawn uniformly: no score has a say in which. Groups of which all attempts failed have none. */
-export const pickAttempts = <Problem>(
+const pickAttempts = <Problem>(
   groups: Groups<Graded<Problem, unknown>>,
   label: string,
 ): Reflected<Problem>[] =>
@@ -59,7 +60,7 @@ export const judgementsOf = (
 }
 
 /** Reads candidates and has those judged that can be read, once what they are about is judged. */
-export const gradeReflections = async <Problem>(
+const gradeReflections = async <Problem>(
   reflector: Pick<Reflector<Problem>, 'read' | 'judge'>,
   items: readonly { problem: Reflected<Problem>; rollout: Rollout }[],
   judgementOf: JudgementOf,
@@ -78,6 +79,28 @@ export const gradeReflections = async <Problem>(
   const scores = asked.length > 0 ? await reflector.judge(asked) : []
   const given = scores.values()
   return read.map(lessons => ({ lessons, scores: lessons && (given.next().value ?? null) }))
+}
+
+/** The same policy looks back at one attempt of each problem (spec 5.4). */
+export const reflect = <Problem>(
+  { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'stages'> },
+  io: Io,
+  step: number,
+  agents: Groups<Graded<Problem, unknown>>,
+  judgementOf: JudgementOf,
+) => {
+  const { seed, reflection } = config
+  const { reflector } = task.stages
+  const { maxTokens, temperature } = reflection
+  return io.rollOut<Reflected<Problem>, ReflectionGrade>({
+    role: 'reflector',
+    problems: pickAttempts(agents, `${seed}/${step}/reflected`),
+    prompt: ({ problem, attempt: seen }) => reflector.prompt(problem, seen),
+    samples: reflection.candidates,
+    sampling: { maxTokens, temperature, stopTokens: reflector.stopTokens },
+    grade: items => gradeReflections(reflector, items, judgementOf),
+    last: true,
+  })
 }
 
 /** What came of a step's candidates. */

@@ -10,7 +10,8 @@ import type { StepsResult } from '../../train/steps.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { runRecordsColdStart } from '../records-cold-start/run.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check } from './check.ts'
 import type { RubricemConfig } from './config.ts'
 import { evaluation, REUSE_SETS } from './evaluation.ts'
@@ -34,7 +35,7 @@ export const runRubricem = async (
   const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: check(config, 'run', parts),
-    coldStart: coldStart && (phase => runRecordsColdStart({ ...coldStart, monitors }, phase)),
+    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: REUSE_SETS.plain, rewardFormula: rewardFormula(config) },
     learn: run =>
       withTask(config, run, parts, (task, figures) => learn(config, run, { ...parts, task, figures })),

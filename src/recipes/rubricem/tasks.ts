@@ -12,14 +12,18 @@ import { openJudge } from '../../grade/judge/open-judge.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import { recordsJudgeParts, recordsQuestion, recordsTask } from '../../tasks/records/index.ts'
+import {
+  RECORDS_TEST_WORLD,
+  recordsJudgeParts,
+  recordsQuestion,
+  recordsTask,
+} from '../../tasks/records/index.ts'
 import type { ResearchQuestion } from '../../tasks/research/index.ts'
 import { openResearchTask } from '../../tasks/research/open.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { Tool } from '../../tools/index.ts'
 import { judgeFigures } from '../common/judging.ts'
 import type { MethodRun } from '../common/method-run.ts'
-import { RECORDS_TEST_WORLD } from '../records-cold-start/evaluate.ts'
 import {
   type ChatJudgeConfig,
   type RecordsTaskConfig,

@@ -5,7 +5,6 @@ import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
-import { checkChecklistColdStart } from '../checklist-cold-start/check.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
@@ -13,6 +12,8 @@ import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote } from '../common/remote.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
+import { checkSft } from '../sft/check.ts'
+import { phaseConfig } from '../sft/config.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RuscarlConfig } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
@@ -69,7 +70,7 @@ export const check = (config: RuscarlConfig, purpose: Purpose, { task, ...judges
 const checkPacking = (config: RuscarlConfig, given: string | null): void => {
   const { coldStart, sft, world, rollout, scaffold, evaluation } = config
   if (given !== null) assertPackingVocabulary(given)
-  if (coldStart !== null) checkChecklistColdStart(coldStart)
+  if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
   if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, packingModelConfig)
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null

@@ -12,13 +12,13 @@ import {
 } from '../../train/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
 import { isRecord } from '../../util/own-value.ts'
-import { checklistPhaseSchema } from '../checklist-cold-start/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../common/reward-options.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
+import { packingPhaseSchema } from '../sft/config.ts'
 
 const size = z.int().positive()
 
@@ -145,7 +145,7 @@ export const settingsSchema = z.strictObject({
   rules: ruleSettingsSchema
     .optional()
     .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
-  coldStart: checklistPhaseSchema
+  coldStart: packingPhaseSchema
     .nullable()
     .default(null)
     .describe(

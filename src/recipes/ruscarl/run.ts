@@ -6,7 +6,6 @@ import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
-import { runChecklistColdStart } from '../checklist-cold-start/run.ts'
 import { evaluation } from '../common/evaluation.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { openLessons } from '../common/lessons-memory.ts'
@@ -17,6 +16,8 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { withSecondOpinion } from '../common/second-opinion.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationTraining, penaltyNames, primarySetOf } from './conversations.ts'
@@ -40,7 +41,7 @@ export const runRuscarl = async (
   const { written, task } = parts
   return runMethod(config, options, {
     start: given,
-    coldStart: coldStart && (phase => runChecklistColdStart({ ...coldStart, monitors }, phase)),
+    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...infoOf(config, conversations),
       ...(task && { primarySet: mainTest(task)[0], criterionNames: {} }),

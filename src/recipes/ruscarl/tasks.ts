@@ -1,11 +1,12 @@
 /** @file Tasks as ruscarl trains on them: scored with the options of rewards, and for the truth. */
 
-import { PackingWorld, packingTask, type Trip } from '../../tasks/checklist/index.ts'
+import type { Trip } from '../../tasks/checklist/index.ts'
 import { ALL_TRIPS } from '../../tasks/checklist/world.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { careless } from '../checklist/careless.ts'
 import { scriptedGroups } from '../common/group-reward.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { asTrained, isSpoilt, trainingRubrics } from '../common/reward-options.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
@@ -44,7 +45,7 @@ export const training = <Problem>(
 
 /** Trips of the configured world. */
 export const packingTraining = (config: RuscarlConfig): RubricTask<Trip> => {
-  const task = packingTask(new PackingWorld(config.world), config)
+  const task = MINIATURES.packing.open(config, config)
   const judged = config.carelessJudge ? careless(task) : task
   return training(config, task, { judged, problems: ALL_TRIPS })
 }

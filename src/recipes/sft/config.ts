@@ -1,22 +1,175 @@
-/** @file Configuration of the sft recipe. */
+/** @file Configuration of the sft recipe, alone and as a phase of another recipe. */
 
 import { z } from 'zod'
 import { policySchema } from '../../policy/open.ts'
+import { arithmeticStartSchema } from '../../tasks/arithmetic/cold-start.ts'
+import { packingStartSchema } from '../../tasks/checklist/cold-start.ts'
+import { recordsStartSchema } from '../../tasks/records/cold-start.ts'
+import { requestsStartSchema } from '../../tasks/requests/cold-start.ts'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
-import { batchSize, commonShape, modelSchema, optimizerSchema, supervisedSteps } from '../../train/config.ts'
+import {
+  batchSize,
+  commonShape,
+  type ModelShape,
+  madeProblemCount,
+  modelSchema,
+  modelShapeSchema,
+  optimizerSchema,
+  supervisedOptimizerSchema,
+  supervisedSteps,
+  testSampleCount,
+} from '../../train/config.ts'
+import type { MonitorSettings } from '../../train/monitors/config.ts'
 import { columnsSchema } from '../../util/columns.ts'
 
 const size = z.int().positive()
 
+/** Defaults that differ with what is learnt. */
+interface Usual {
+  steps: number
+  batch: number
+  shape: Partial<ModelShape>
+  evaluation: { problems: number; maxTokens: number }
+}
+
+/** Keys of everything that is learnt from demonstrations. */
+const learningShape = <Optimizer extends z.ZodType>(
+  { steps, batch, shape, evaluation }: Usual,
+  optimizer: Optimizer,
+) => ({
+  ...commonShape,
+  steps: commonShape.steps
+    .unwrap()
+    .default(steps)
+    .describe('Number of training steps; 0 tests the start and saves it.'),
+  model: modelSchema
+    .extend({
+      shape: modelShapeSchema
+        .prefault(shape)
+        .describe('Shape of a model with fresh weights, which a task may begin with.'),
+    })
+    .prefault({})
+    .describe('The model to start from; rows of a file need a chat model, with tokenizer and template.'),
+  batch: batchSize(batch).describe('Rows or demonstrations a step.'),
+  optimizer: optimizer.describe('AdamW and its learning rate.'),
+  evaluation: z
+    .strictObject({
+      every: z.int().min(0).default(0).describe('Every so many steps; 0: only at the end.'),
+      problems: madeProblemCount.default(evaluation.problems).describe('Of a task: test problems.'),
+      samples: testSampleCount.default(1).describe('Of a task: samples of each problem.'),
+      maxTokens: size.default(evaluation.maxTokens).describe('Of a task: most tokens of a response.'),
+    })
+    .prefault({})
+    .describe('When and how the model is tested.'),
+})
+
+/** What each task is learnt with, as its preset has it. */
+const USUAL = {
+  packing: {
+    ...{ steps: 5000, batch: 96, evaluation: { problems: 500, maxTokens: 26 } },
+    shape: { hiddenSize: 96, layers: 2, maxPositions: 96, initializerRange: 0.1 },
+    learningRate: { peak: 2e-3, kind: 'cosine', warmup: 50, floor: 0.05 },
+  },
+  arithmetic: {
+    ...{ steps: 7000, batch: 64, evaluation: { problems: 500, maxTokens: 96 } },
+    shape: { hiddenSize: 64, layers: 2, maxPositions: 256, initializerRange: 0.1 },
+    learningRate: { peak: 4e-3, kind: 'cosine', warmup: 50, floor: 0.05 },
+  },
+  records: {
+    ...{ steps: 3000, batch: 64, evaluation: { problems: 500, maxTokens: 200 } },
+    shape: { hiddenSize: 128, layers: 2, maxPositions: 320, initializerRange: 0.1 },
+    learningRate: { peak: 3e-3, kind: 'cosine', warmup: 50, floor: 0.05 },
+  },
+  requests: {
+    ...{ steps: 3600, batch: 32, evaluation: { problems: 600, maxTokens: 100 } },
+    shape: {
+      ...{ hiddenSize: 192, layers: 4, heads: 6, maxPositions: 512 },
+      ...{ tieEmbeddings: true, initializerRange: 0.07, embeddingStd: 0.07 },
+    },
+    learningRate: { peak: 3e-3, kind: 'cosine', warmup: 60, floor: 0.05 },
+  },
+} as const
+
+/** The settings of a preset that learns a task. */
+export const taskPreset = (kind: keyof typeof USUAL): Record<string, unknown> => {
+  const { shape, learningRate, ...usual } = USUAL[kind]
+  // As supervisedOptimizerSchema has it.
+  const optimizer = { learningRate, beta2: 0.98, weightDecay: 0.05 }
+  return { ...usual, task: { kind }, model: { shape }, optimizer }
+}
+
+/** Learning a task as a phase of another recipe, whose monitors it has; by default as the task's preset does. */
+const phaseSchema = <Task extends z.ZodType>(kind: keyof typeof USUAL, task: Task) => {
+  const {
+    out: _out,
+    monitors: _monitors,
+    trackers: _trackers,
+    ...shape
+  } = learningShape(USUAL[kind], supervisedOptimizerSchema({ ...USUAL[kind].learningRate }))
+  return z.strictObject({
+    ...shape,
+    steps: supervisedSteps(USUAL[kind].steps).describe('Number of training steps.'),
+    task,
+  })
+}
+const LEARNT = 'What is learnt.'
+export const packingPhaseSchema = phaseSchema(
+  'packing',
+  packingStartSchema
+    .extend({ kind: z.literal('packing').default('packing') })
+    .prefault({})
+    .describe(LEARNT),
+)
+/** The same with thinking before the lists. */
+export const thoughtPhaseSchema = phaseSchema(
+  'packing',
+  packingStartSchema
+    .extend({ kind: z.literal('packing').default('packing'), thinking: z.literal(true).default(true) })
+    .prefault({})
+    .describe(LEARNT),
+)
+export const arithmeticPhaseSchema = phaseSchema(
+  'arithmetic',
+  arithmeticStartSchema
+    .extend({ kind: z.literal('arithmetic').default('arithmetic') })
+    .prefault({})
+    .describe(LEARNT),
+)
+export const recordsPhaseSchema = phaseSchema(
+  'records',
+  recordsStartSchema
+    .extend({ kind: z.literal('records').default('records') })
+    .prefault({})
+    .describe(LEARNT),
+)
+
 export const sftRecipeSchema = z.strictObject({
   recipe: z.literal('sft').default('sft').describe('Name of the recipe; only files need it.'),
-  ...commonShape,
+  ...learningShape(
+    { steps: 200, batch: 16, shape: {}, evaluation: { problems: 500, maxTokens: 96 } },
+    z
+      .strictObject({
+        ...optimizerSchema.shape,
+        learningRate: optimizerSchema.shape.learningRate
+          .unwrap()
+          .prefault({ peak: 1e-5, kind: 'cosine' })
+          .describe('Its height over the steps.'),
+      })
+      .prefault({}),
+  ),
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
-  steps: supervisedSteps(200).describe('Number of training steps.'),
-  model: modelSchema
-    .omit({ shape: true })
-    .prefault({})
-    .describe('A chat model, with tokenizer and template.'),
+  task: z
+    .discriminatedUnion('kind', [
+      packingStartSchema,
+      arithmeticStartSchema,
+      recordsStartSchema,
+      requestsStartSchema,
+    ])
+    .nullable()
+    .default(null)
+    .describe(
+      'A task whose demonstrations are learnt, from fresh weights or a model that reads its words; null: `data`.',
+    ),
   data: z
     .string()
     .nullable()
@@ -42,20 +195,9 @@ export const sftRecipeSchema = z.strictObject({
   maxObservationTokens: size
     .default(DEFAULT_OBSERVATION_TOKENS)
     .describe('Most tokens of what a tool said; what is beyond is cut.'),
-  batch: batchSize(16).describe('Rows a step.'),
-  optimizer: z
-    .strictObject({
-      ...optimizerSchema.shape,
-      learningRate: optimizerSchema.shape.learningRate
-        .unwrap()
-        .prefault({ peak: 1e-5, kind: 'cosine' })
-        .describe('Its height over the steps.'),
-    })
-    .prefault({})
-    .describe('AdamW and its learning rate.'),
-  evaluation: z
-    .strictObject({ every: z.int().min(0).default(0).describe('Every so many steps; 0: only at the end.') })
-    .prefault({})
-    .describe('When and how the model is tested.'),
 })
-export type SftRecipeConfig = z.output<typeof sftRecipeSchema>
+export type SftConfig = z.output<typeof sftRecipeSchema>
+
+/** A phase as the recipe reads it. */
+export const phaseConfig = (phase: object, monitors: MonitorSettings | null = null): SftConfig =>
+  sftRecipeSchema.parse({ ...phase, monitors })

@@ -9,19 +9,19 @@ import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { remoteModelWords, shapeFolder } from '../common/remote.ts'
 import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
 import type { StepWork } from '../common/step-work.ts'
-import { supervisedMachine } from '../common/supervised-plan.ts'
-import { type SftRecipeConfig, sftRecipeSchema } from './config.ts'
-import type { SftRow } from './rows.ts'
-import { checkSft, runSftRecipe } from './run.ts'
+import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
+import { type Checked, checkSft } from './check.ts'
+import { type SftConfig, sftRecipeSchema, taskPreset } from './config.ts'
+import type { SftRow, SftRows } from './rows.ts'
 
 const lengthOf = ({ promptTokens, responseTokens }: SftRow) => promptTokens.length + responseTokens.length
 
 /** At the start, at the end, and between. */
-const evaluationsOf = ({ steps, evaluation: { every } }: SftRecipeConfig): number =>
+const evaluationsOf = ({ steps, evaluation: { every } }: SftConfig): number =>
   2 + (every > 0 ? Math.max(0, Math.ceil(steps / every) - 1) : 0)
 
 /** Rows are learnt from as they are; without the file they are taken to be as long as they may be. */
-const workOf = (config: SftRecipeConfig, rows: readonly SftRow[] | null): StepWork => {
+const workOf = (config: SftConfig, rows: readonly SftRow[] | null): StepWork => {
   const { steps, batch, policy, model, maxTokens } = config
   const folder = shapeFolder(config)
   const promptTokens = rows === null ? 0 : mean(rows.map(row => row.promptTokens.length))
@@ -40,13 +40,38 @@ const workOf = (config: SftRecipeConfig, rows: readonly SftRow[] | null): StepWo
 }
 
 /** The longest row that is there, or that there may be: memory goes by it. */
-const longestOf = ({ maxTokens }: SftRecipeConfig, rows: { train: readonly SftRow[] } | null): number =>
+const longestOf = ({ maxTokens }: SftConfig, rows: { train: readonly SftRow[] } | null): number =>
   rows === null ? maxTokens : rows.train.reduce((most, row) => Math.max(most, lengthOf(row)), 1)
 
-const plan = (config: SftRecipeConfig): RunPlan => {
-  const checked = checkSft(config, 'plan')
+const planTask = (config: SftConfig, { source, task }: Checked): RunPlan => {
+  const { steps, batch, model } = config
+  const { shape, folder, lora } = model
+  const { training, evaluation, more = [] } = task!.words
+  const init = source?.init?.config
+  const machine = supervisedMachine(config, {
+    ...{ shape: init ?? knownShape(folder!), lora },
+    rowTokens: meanRowTokens(step => task!.draw(step, []), steps),
+  })
+  const fresh = `fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, ${init?.vocabSize} tokens`
+  return {
+    lines: [
+      `model        ${folder === null ? fresh : modelPlace(folder)}`,
+      `training     ${steps} steps of ${batch} demonstrations, ${training}`,
+      ...more,
+      `evaluation   ${evaluation}`,
+      ...machine.lines,
+    ],
+    json: { steps, batch, ...machine.json },
+  }
+}
+
+const plan = (config: SftConfig): RunPlan => {
+  if (config.task === null) return planRows(config, checkSft(config, 'plan').rows)
+  return planTask(config, checkSft(fewRows(config), 'plan'))
+}
+
+const planRows = (config: SftConfig, rows: SftRows | null): RunPlan => {
   const { steps, batch, data, model, policy } = config
-  const rows = checked?.rows ?? null
   const dataWords =
     rows === null
       ? `${data} (not there yet, or its model is not)`
@@ -83,10 +108,11 @@ const plan = (config: SftRecipeConfig): RunPlan => {
   }
 }
 
-export const sftEntry: RecipeEntry<SftRecipeConfig> = withDataFiles(
+export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
   {
     name: 'sft',
-    summary: 'supervised learning on conversations of a file: what the assistant says, never what tools say',
+    summary:
+      'supervised learning on conversations of a file (what the assistant says, never what tools say) or on the demonstrations of a task',
     schema: sftRecipeSchema,
     presets: {
       chat: {
@@ -105,9 +131,27 @@ export const sftEntry: RecipeEntry<SftRecipeConfig> = withDataFiles(
           optimizer: { learningRate: { peak: 4e-5, kind: 'cosine', warmup: 43 }, weightDecay: 0 },
         },
       },
+      'checklist-cold-start': {
+        summary:
+          'packing lists, habit and following hints: what ruscarl starts from, about ten minutes on one core',
+        config: taskPreset('packing'),
+      },
+      'arithmetic-cold-start': {
+        summary:
+          'chains of arithmetic of mixed habits, and rubrics for them: what rlcer starts from, about twenty minutes on one core',
+        config: taskPreset('arithmetic'),
+      },
+      'records-cold-start': {
+        summary: 'look-ups that depend on each other, and reflections on them: what rubricem starts from',
+        config: taskPreset('records'),
+      },
+      'chat-cold-start': {
+        summary: 'short requests and verdicts about answers: the shipped small chat model, models/chat-start',
+        config: taskPreset('requests'),
+      },
     },
     plan,
-    run: runSftRecipe,
+    run: async (config, options) => (await import('./run.ts')).runSftRecipe(config, options),
   },
   ({ data, columns }) => [{ path: data, columns }],
 )

@@ -1,6 +1,8 @@
 /** @file Rows of a file as demonstrations for a model: encoded, those that are too long left out, some kept for evaluation. */
 
 import type { ChatFormat } from '../../model/chat-format.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
 import {
   DemonstrationEncoder,
   type DemonstrationTokens,
@@ -11,7 +13,10 @@ import { formatInteger, plural } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { SftRecipeConfig } from './config.ts'
+import { mean } from '../../util/statistics.ts'
+import { shuffledPasses } from '../common/problem-order.ts'
+import type { SftConfig } from './config.ts'
+import type { Learnt } from './learnt.ts'
 
 export interface SftRow extends DemonstrationTokens {
   id: string
@@ -24,7 +29,7 @@ export interface SftRows {
 }
 
 type Settings = Pick<
-  SftRecipeConfig,
+  SftConfig,
   'data' | 'columns' | 'holdOut' | 'calls' | 'maxTokens' | 'maxObservationTokens'
 >
 
@@ -67,5 +72,43 @@ export const readSftRows = (
     test: shuffled.slice(0, holdOut),
     notes:
       tooLong > 0 ? [`${plural(tooLong, 'row')} left out: longer than ${formatInteger(most)} tokens`] : [],
+  }
+}
+
+const TEST_SET = 'held-out rows'
+
+/** How likely the model finds what is learnt: the geometric mean over a row's learnt tokens, the mean of that over rows. */
+const evaluateRows = async (policy: Policy, rows: readonly SftRow[], step: number): Promise<EvalRow[]> => {
+  if (rows.length === 0) return []
+  const items = rows.map(({ promptTokens, responseTokens: tokens }) => ({ promptTokens, tokens }))
+  const scores = await policy.score(items)
+  const likelihoods = rows.map(({ learnt }, i) =>
+    Math.exp(mean([...scores[i].logprobs].filter((_, t) => learnt[t] > 0))),
+  )
+  return [
+    {
+      ...{ step, set: TEST_SET, n: rows.length, primary: 'likelihood' },
+      scores: { likelihood: { value: mean(likelihoods) } },
+      scoreNames: { likelihood: 'likelihood of a token' },
+      items: rows.map(({ id }, i) => ({ id, scores: { likelihood: likelihoods[i] } })),
+    },
+  ]
+}
+
+/** Rows in an order of their own in every pass; tested by how likely those are that were held out. */
+export const learnRows = (
+  { train, test, notes }: SftRows,
+  { seed, batch }: Pick<SftConfig, 'seed' | 'batch'>,
+): Learnt => {
+  const stream = shuffledPasses(train, `sft rows/${seed}`)
+  return {
+    draw: step =>
+      Array.from({ length: batch }, (_, i) => {
+        const { promptTokens, responseTokens, learnt } = stream((step - 1) * batch + i)
+        return { promptTokens, responseTokens, responseWeights: learnt }
+      }),
+    primarySet: TEST_SET,
+    evaluate: policy => step => evaluateRows(policy, test, step),
+    notes,
   }
 }

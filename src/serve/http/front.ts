@@ -4,11 +4,12 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { ConfigError } from '../../util/errors.ts'
 import { Admission } from './admission.ts'
 import { discardBody, readBody, statedLength } from './body.ts'
 import { type Connection, Connections } from './connections.ts'
+import { endIdle, sleep } from './draining.ts'
 import type { FrontAnswer, Handler, Refusal } from './exchange.ts'
 import { errorFields } from './guards.ts'
 import type { FrontLimits } from './limits.ts'
@@ -22,13 +23,6 @@ const SMALL_BODY_BYTES = 1024 ** 2
 /** A refused body is read on for so many times the longest that is taken, and at least for so many bytes. */
 const DISCARD_TIMES = 8
 const DISCARD_BYTES = 64 * 1024 ** 2
-/** While draining: connections are looked at so often, and one without a request is ended after so long without a byte. */
-const LOOK_MS = 50
-const IDLE_MS = 1_000
-/** Turns of the loop without a new connection before the listener is closed, and how long that may take. */
-const QUIET_TURNS = 5
-const ACCEPT_LIMIT_MS = 2_000
-
 /** What is said of a request that the front refused by itself. */
 export interface RefusedEntry {
   method: string
@@ -55,9 +49,6 @@ export interface FrontOptions {
   /** Paths that are answered whatever else is under way; GET only. */
   watch?: Readonly<Record<string, (front: Front) => Handler>>
 }
-
-const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
-const immediate = () => new Promise(resolve => setImmediate(resolve))
 
 const flatHeaders = ({ headers }: IncomingMessage): Record<string, string> => {
   const flat: Record<string, string> = {}
@@ -378,32 +369,11 @@ export class Front {
     return this.#drained
   }
 
-  /**
-   * Takes the connections that the kernel has accepted and that it would reset with the listener. The loop polls between
-   * immediates, and may take but one of them each time.
-   */
-  async #acceptWaiting(): Promise<void> {
-    const deadlineMs = performance.now() + ACCEPT_LIMIT_MS
-    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < deadlineMs; quiet++) {
-      const before = this.connections.accepted
-      await immediate()
-      if (this.connections.accepted > before) quiet = -1
-    }
-  }
-
   async #drain(): Promise<number> {
     const { drainNoticeMs, drainMs } = this.#options.limits
     this.#draining = true
     await sleep(drainNoticeMs)
-    await this.#acceptWaiting()
-    // Not the HTTP server's own close, which cuts idle connections off, whatever lies unread in their buffers.
-    const closed = new Promise(resolve => NetServer.prototype.close.call(this.#server, resolve))
-    const deadlineMs = performance.now() + drainMs
-    while (this.connections.size > 0 && performance.now() < deadlineMs) {
-      await sleep(LOOK_MS)
-      await immediate()
-      this.connections.endIdle(IDLE_MS)
-    }
+    const { closed } = await endIdle(this.#server, this.connections, drainMs)
     const unanswered = this.connections.openRequests + this.connections.unfinishedHeads
     this.metrics.unanswered.inc(unanswered)
     this.connections.destroyAll()

@@ -180,12 +180,12 @@ const addTrainingRoutes = (api: Api, service: TinkerService, bodies: TinkerBodie
 const addSamplingRoutes = (api: Api, service: TinkerService, bodies: TinkerBodies): void => {
   api.post('/create_sampling_session', async context => {
     const { request, digest } = await bodies.of(context, 'createSampler')
-    const id = service.openSampler(request, digest)
+    const id = service.samplers.open(request, digest)
     return context.json({ sampling_session_id: id, type: 'create_sampling_session' })
   })
   api.post('/asample', async context => {
     const { request } = await bodies.of(context, 'sample')
-    const id = service.sample(request)
+    const id = service.samplers.sample(request)
     const sequences = Array.from({ length: request.num_samples }, (_, i) => `${id}/${i}`)
     return context.json({ ...future({ id }), sample_sequence_ids: sequences })
   })

@@ -38,6 +38,7 @@ export class Futures {
   readonly #futures = new Map<string, Future>()
   readonly #options: Required<FuturesOptions>
   #pending = 0
+  #isClosed = false
 
   constructor(options: FuturesOptions) {
     this.#options = { nowMs: () => performance.now(), onFailure: () => {}, ...options }
@@ -47,11 +48,24 @@ export class Futures {
     return this.#pending
   }
 
-  /** @throws RequestError 429 where too many are pending already */
-  assertRoom(): void {
+  /** The server is being stopped: nothing new is taken from now on. */
+  refuseNew(): void {
+    this.#isClosed = true
+  }
+
+  /** @throws RequestError 503 while the server is being stopped, 429 where too many are pending already */
+  assertOpen(): void {
+    if (this.#isClosed)
+      throw new RequestError(503, 'the server is being stopped and takes nothing new; come back later')
     const { mostPending } = this.#options
     if (this.#pending >= mostPending)
       throw new RequestError(429, `${this.#pending} requests are under way; come back later`)
+  }
+
+  /** Takes a request on. @param owner as of `create` @throws RequestError as `assertOpen` */
+  begin(owner: string | null, work: () => Promise<Result>): string {
+    this.assertOpen()
+    return this.create(owner, work())
   }
 
   /** Keeps what a request comes to. @param owner its session; null for none */

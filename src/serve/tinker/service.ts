@@ -13,16 +13,15 @@ import { FairQueue } from './fair-queue.ts'
 import { Futures, type Outcome, type Result } from './futures.ts'
 import type { TinkerLimits } from './limits.ts'
 import type { Model } from './model.ts'
-import { type Sampler, Sampling } from './sampling.ts'
+import { idOfSampler, SamplerRequests } from './sampler-requests.ts'
+import { Sampling } from './sampling.ts'
 import { Sessions } from './sessions.ts'
 import { Snapshots } from './snapshots.ts'
 import { Training } from './training.ts'
 import type {
   CreateModelRequest,
-  CreateSamplerRequest,
   LoadWeightsRequest,
   OptimStepRequest,
-  SampleRequest,
   SaveForSamplerRequest,
   SaveWeightsRequest,
 } from './wire.ts'
@@ -56,12 +55,12 @@ export class TinkerService {
   readonly training: Training
   readonly sampling: Sampling
   readonly futures: Futures
+  readonly samplers: SamplerRequests
   readonly queue = new FairQueue()
   readonly #options: ServiceOptions
   readonly #snapshots: Snapshots
   readonly #engines: SamplingEngines
   readonly #sweeping: NodeJS.Timeout
-  #isDraining = false
 
   /** @throws CheckpointError for a state folder that cannot be read */
   constructor(options: ServiceOptions) {
@@ -91,6 +90,7 @@ export class TinkerService {
       unfetchedMs: limits.sessionMs,
       onFailure: error => onEvent('failed', { error: error instanceof Error ? error.stack : String(error) }),
     })
+    this.samplers = new SamplerRequests(this)
     this.#sweeping = setInterval(() => this.sweep(), SWEEP_MS)
     this.#sweeping.unref()
   }
@@ -99,22 +99,9 @@ export class TinkerService {
     return this.#options.bases
   }
 
-  /** @throws RequestError 503 while the server is being stopped, 429 where too much is under way */
-  #assertOpen(): void {
-    if (this.#isDraining)
-      throw new RequestError(503, 'the server is being stopped and takes nothing new; come back later')
-    this.futures.assertRoom()
-  }
-
   openSession(): string {
-    this.#assertOpen()
+    this.futures.assertOpen()
     return this.sessions.open().id
-  }
-
-  /** A future of what no model waits for. */
-  #future(sessionId: string | null, work: () => Promise<Result>): string {
-    this.#assertOpen()
-    return this.futures.create(sessionId, work())
   }
 
   /** A future of a model's request, in the order of its numbers. @throws RequestError */
@@ -124,7 +111,7 @@ export class TinkerService {
     work: (model: Model) => Promise<Result>,
   ): { id: string; modelId: string } {
     const model = this.training.of(model_id)
-    this.#assertOpen()
+    this.futures.assertOpen()
     model.usedAt = new Date()
     this.sessions.touch(model.sessionId)
     const id = model.order.take(seq_id, digest, turn =>
@@ -140,7 +127,7 @@ export class TinkerService {
   createModel(request: CreateModelRequest, digest: string): string {
     const session = this.sessions.of(request.session_id)
     return this.sessions.once(session, `model ${request.model_seq_id}`, digest, () =>
-      this.#future(session.id, async () => {
+      this.futures.begin(session.id, async () => {
         const base = this.training.base(request.base_model)
         const lora = this.training.loraOf(request.lora_config)
         const model = await this.#create(session.id, { base, lora }, request)
@@ -171,7 +158,7 @@ export class TinkerService {
 
   unloadModel(modelId: string): { id: string; modelId: string } {
     const { sessionId } = this.training.of(modelId)
-    const id = this.#future(sessionId, async () => {
+    const id = this.futures.begin(sessionId, async () => {
       await this.training.unload(modelId)
       return json({ model_id: modelId, type: 'unload_model' })
     })
@@ -229,7 +216,7 @@ export class TinkerService {
     if (!request.session_id) throw new RequestError(422, 'load_weights: expected model_id or session_id')
     const session = this.sessions.of(request.session_id)
     const id = this.sessions.once(session, `model ${request.model_seq_id ?? 0}`, digest, () =>
-      this.#future(session.id, async () => {
+      this.futures.begin(session.id, async () => {
         const shape = this.training.shapeOf(this.checkpoints.find(request.path), request.base_model)
         const model = await this.#create(session.id, shape, request)
         await this.training.load(model, request.path, optimizer)
@@ -237,65 +224,6 @@ export class TinkerService {
       }),
     )
     return { id }
-  }
-
-  /** @returns id of the sampling session */
-  openSampler(request: CreateSamplerRequest, digest: string): string {
-    const session = this.sessions.of(request.session_id)
-    return this.sessions.once(session, `sampler ${request.sampling_session_seq_id}`, digest, () => {
-      this.#assertOpen()
-      return this.#openSampler(session.id, request).id
-    })
-  }
-
-  /** @throws RequestError for weights that there are not */
-  #openSampler(
-    sessionId: string,
-    {
-      base_model,
-      model_path,
-      sampling_session_seq_id,
-    }: Partial<Pick<CreateSamplerRequest, 'base_model' | 'model_path' | 'sampling_session_seq_id'>>,
-  ): Sampler {
-    const named = idOfSampler(sessionId, sampling_session_seq_id)
-    if (model_path) {
-      const stored = this.checkpoints.find(model_path)
-      const weights = { kind: 'folder', folder: stored.folder, savedAt: stored.createdAt } as const
-      const shape = this.training.shapeOf(stored, base_model)
-      return this.sampling.open(sessionId, { shape, weights, path: model_path, ...named })
-    }
-    if (!base_model) throw new RequestError(422, 'expected base_model, model_path or a sampling session')
-    const shape = { base: this.training.base(base_model), lora: null }
-    return this.sampling.open(sessionId, { shape, weights: { kind: 'base' }, ...named })
-  }
-
-  /** @returns id of a future of samples */
-  sample(request: SampleRequest): string {
-    this.#assertOpen()
-    if (!request.sampling_session_id) return this.#sampleOnce(request)
-    const sampler = this.sampling.of(request.sampling_session_id)
-    this.sessions.touch(sampler.sessionId)
-    return this.#future(sampler.sessionId, () => this.#samples(sampler, request))
-  }
-
-  /** Without a session: what is opened for it ends with it. */
-  #sampleOnce(request: SampleRequest): string {
-    const sampler = this.#openSampler(NO_SESSION, request)
-    return this.#future(null, () =>
-      this.#samples(sampler, request).finally(() => this.sampling.close(sampler.id)),
-    )
-  }
-
-  async #samples(sampler: Sampler, request: SampleRequest): Promise<Result> {
-    this.#assertUnchanged(sampler)
-    return { kind: 'sample', output: await this.sampling.sample(sampler, request) }
-  }
-
-  /** Weights that a session samples from are those that it was opened with, or none. */
-  #assertUnchanged({ path, weights }: Sampler): void {
-    if (path === null || weights.kind !== 'folder') return
-    if (this.checkpoints.find(path).createdAt !== weights.savedAt)
-      throw new RequestError(404, `${path}: it was overwritten since; open another sampling session`)
   }
 
   /** See `Futures.outcome`. */
@@ -335,7 +263,7 @@ export class TinkerService {
 
   /** Takes nothing new; resolves when all that was taken is done, and what was learnt is saved. */
   async drain(): Promise<void> {
-    this.#isDraining = true
+    this.futures.refuseNew()
     await this.futures.settled()
     const { onEvent = () => {} } = this.#options
     const paths = await this.training.saveUnsaved((model, error) => {
@@ -346,19 +274,12 @@ export class TinkerService {
   }
 
   async close(): Promise<void> {
-    this.#isDraining = true
+    this.futures.refuseNew()
     clearInterval(this.#sweeping)
     await this.training.close()
     await this.#engines.close()
   }
 }
-
-/** As the hosted service names them. */
-const idOfSampler = (sessionId: string, number: number | null | undefined) =>
-  number === null || number === undefined ? {} : { id: `${sessionId}:sample:${number}` }
-
-/** In whose turn samples are drawn that were asked for without a session. */
-const NO_SESSION = 'none'
 
 /** What clients are told of a model's shape. */
 export const infoOf = ({ id, shape: { base, lora } }: Pick<Model, 'id' | 'shape'>) => ({

@@ -1,5 +1,6 @@
 /** @file The arithmetic task: chains of operations with shown steps, and a grammar of criteria about such thinking. */
 
+export { arithmeticStart } from './cold-start.ts'
 export * from './demonstrations.ts'
 export * from './format.ts'
 export * from './lines.ts'

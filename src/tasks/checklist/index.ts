@@ -1,5 +1,6 @@
 /** @file The packing task: open lists with hidden rubrics, some of whose criteria the starting policy never meets. */
 
+export { packingStart } from './cold-start.ts'
 export * from './demonstrations.ts'
 export * from './format.ts'
 export { packingTask } from './task.ts'

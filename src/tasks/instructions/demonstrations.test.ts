@@ -1,44 +1,81 @@
 import { describe, expect, it } from 'vitest'
 import { checkInstruction } from '../../grade/instructions/index.ts'
 import { Rng } from '../../util/rng.ts'
-import { demonstrationsOf, plainRequests } from './demonstrations.ts'
-import { INSTRUCTION_KINDS } from './kinds.ts'
+import { demonstrationsOf, inProportion, plainRequests } from './demonstrations.ts'
+import { IFEVAL_COUNTS, INSTRUCTION_KINDS } from './kinds.ts'
+import { sentencesOf, wordCount } from './text.ts'
 
-/** As a model would: some sentences, which have commas, capitals, quotation marks and an end. */
-const answersTo = (ask: string, i: number): string[] => [
-  `Here is, as you wished, a text: "${ask}" I thought about it for a while. The weather was lovely, and several people came. Somebody brought a basket of fruit, bread and cheese. They talked until the evening fell over the quiet little village. Number ${i} on the list was never found again. Everybody went home happy.`,
-  `A second answer begins here. It has other words, of course, and fewer of them. Nobody knows how long it took them. We laughed about it later. That was all.`,
-]
+const SENTENCES =
+  `Here is, as you wished, a text about it. I thought about it for a while. The weather was lovely, and several people came to the market.
+  Somebody brought a basket of fruit, bread and cheese. They talked until the evening fell over the quiet little village. The last number on the list was never found again.
+  Everybody went home happy. On the next morning, an old man opened the door of the shop and found a letter. He read it twice, laughed, and put it into the pocket of his coat.
+  Nobody has ever heard what was in it, though many have asked him over the years. Some believe that it came from a sister who had left for the sea. Others say he wrote it himself.
+  My grandmother, who knew everything, only smiled when we wanted to hear more of the story. Then she cut the bread, poured the tea, and spoke of something else.`.split(
+    /(?<=\.)\s+/,
+  )
+
+/** As a model would: sentences that have commas, capitals and an end, other ones each time, and as many as are asked for. */
+const answersTo = (words: number, rng: Rng): string[] =>
+  [0, 1].map(() => {
+    const sentences = rng.shuffle(SENTENCES)
+    return sentences.slice(0, Math.min(sentences.length, Math.ceil(words / 8) + 3)).join(' ')
+  })
 
 describe('demonstrations of instructions', () => {
   const requests = plainRequests(300, 'test')
   const rng = new Rng('test')
-  const shown = requests.flatMap((request, i) => demonstrationsOf(request, answersTo(request.ask, i), rng))
+  const all = requests.map(request => demonstrationsOf(request, answersTo(request.words, rng), rng))
+  const shown = inProportion(all, 1200, rng)
 
-  it('ask for different things, each request once', () => {
+  it('ask for different things, each request once, a third of them for something long', () => {
     expect(new Set(requests.map(({ ask }) => ask)).size).toBe(300)
-    expect(shown.length).toBeGreaterThan(1200)
-    expect(new Set(shown.map(({ prompt }) => prompt)).size).toBeGreaterThan(0.9 * shown.length)
+    expect(requests.filter(({ words }) => words > 100)).toHaveLength(100)
+    expect(shown).toHaveLength(1200)
+    expect(new Set(shown.map(({ prompt }) => prompt)).size).toBe(1200)
   })
 
-  it('are none of an answer that has nothing to ask for', () => {
-    expect(
-      requests.slice(0, 60).flatMap(request => demonstrationsOf(request, ['No.', 'Yes.'], rng)).length,
-    ).toBeLessThan(30)
+  it('are none of an answer that is too short, goes round in circles, or is not text', () => {
+    const [story] = plainRequests(1, 'test')
+    const circle = 'The owner of the shop was very happy about it all. '.repeat(30)
+    const pictures = `${SENTENCES.join(' ')} ${'\u{1f33b}'.repeat(9)}`
+    expect(demonstrationsOf(story, ['No.', circle, pictures], rng)).toEqual([])
   })
 
-  it('follow what they are asked for, of nearly every kind, in few words', () => {
+  it('follow what they are asked for, of every kind', () => {
     const followed = new Set<string>()
-    for (const { prompt, criteria, response } of shown) {
-      expect(response.split(/\s+/).length, response).toBeLessThanOrEqual(130)
+    for (const { prompt, criteria, response } of all.flat()) {
       for (const { verifier } of criteria) {
-        if (verifier?.fn !== 'instruction') continue
-        const { id, kwargs } = verifier.params as { id: string; kwargs: Record<string, unknown> }
+        const { id, kwargs } = verifier!.params as { id: string; kwargs: Record<string, unknown> }
         expect(checkInstruction(id, kwargs, response, { prompt }), `${id}: ${response}`).toBe(true)
         followed.add(id)
       }
     }
-    const asked = INSTRUCTION_KINDS.map(({ id }) => id)
-    expect(asked.filter(id => !followed.has(id))).toEqual([])
+    expect([...followed].sort()).toEqual(INSTRUCTION_KINDS.map(({ id }) => id).sort())
+  })
+
+  it('show kinds in the proportions of rows, and as many together', () => {
+    const ids = shown.flatMap(({ kinds }) => kinds.map(({ id }) => id))
+    const total = Object.values(IFEVAL_COUNTS).reduce((sum, n) => sum + n)
+    for (const [id, count] of Object.entries(IFEVAL_COUNTS)) {
+      const share = ids.filter(each => each === id).length / ids.length
+      expect(share / (count / total), id).toBeGreaterThan(0.8)
+      expect(share / (count / total), id).toBeLessThan(1.3)
+    }
+    const alone = shown.filter(({ kinds }) => kinds.length === 1).length / shown.length
+    expect(alone).toBeGreaterThan(0.45)
+    expect(alone).toBeLessThan(0.65)
+  })
+
+  it('are as long as the answer, and numbers are drawn near to what it has', () => {
+    const plain = all.flat().filter(({ asked }) => asked.every(({ most }) => most === undefined))
+    const long = plain.filter(({ response }) => wordCount(response) > 100)
+    expect(long.length).toBeGreaterThan(0.25 * plain.length)
+    for (const { kinds, asked, response } of all.flat())
+      for (const [i, { id }] of kinds.entries()) {
+        const { relation, num_sentences: n } = (asked[i].kwargs ?? {}) as Record<string, never>
+        if (id !== 'length_constraints:number_sentences' || relation !== 'at least') continue
+        expect(n).toBeGreaterThanOrEqual(2)
+        expect(n).toBeGreaterThan(sentencesOf(response).length / 4)
+      }
   })
 })

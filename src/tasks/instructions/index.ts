@@ -1,5 +1,10 @@
 /** @file Rows for trainings on instructions that a rule checks, and demonstrations to begin with. */
 
-export { demonstrationsOf, type InstructionDemonstration, plainRequests } from './demonstrations.ts'
+export {
+  demonstrationsOf,
+  type InstructionDemonstration,
+  inProportion,
+  plainRequests,
+} from './demonstrations.ts'
 export type { Request } from './requests.ts'
 export { instructionRows, SHARED_CRITERIA } from './rows.ts'

@@ -1,14 +1,16 @@
 /**
- * @file Kinds of instructions that a small model can show: those of IFEval but for other languages, in words of our own. Each
- * is checked by the rule `instruction` under its public id.
+ * @file Kinds of instructions that a small model can show: those of IFEval but for other languages. Each is checked by the rule
+ * `instruction` under its public id, and asked for in the words of `phrasings.ts`.
  */
 
 import type { Rng } from '../../util/rng.ts'
 import type { Request } from './requests.ts'
-import { COMMON_WORDS } from './topics.ts'
+import { partsOf, sentencesOf, wordCount } from './text.ts'
+import { COMMON_WORDS, END_PHRASES, LIKELY_WORDS, SECTION_NAMES } from './words.ts'
 
 export interface Asked {
-  say: string
+  /** What stands in the gaps of a phrasing. */
+  gaps?: Record<string, string>
   kwargs?: Record<string, unknown>
   /** Most words that an answer which follows has; fewest. */
   most?: number
@@ -24,58 +26,83 @@ export interface InstructionKind {
   decides: readonly ('case' | 'length' | 'frame' | 'start' | 'end' | 'marks' | 'words')[]
   /** The request itself belongs into the answer. */
   echoes?: true
-  draw(rng: Rng, request: Request): Asked
+  /** @param answer that is to follow it, perhaps edited; numbers and words are chosen to fit */
+  draw(rng: Rng, request: Request, answer?: string): Asked
 }
 
-const between = (rng: Rng, least: number, most: number): number => least + rng.int(most - least + 1)
+/** A whole number; the least where there is none. */
+const between = (rng: Rng, least: number, most: number): number =>
+  Math.ceil(least) + rng.int(Math.max(0, Math.floor(most) - Math.ceil(least)) + 1)
 
-/** One of several ways to say it, with what belongs into its gaps. */
-const said = (rng: Rng, ways: readonly string[], gaps: Record<string, string | number> = {}): string =>
-  rng.pick(ways).replace(/\{(\w+)\}/g, (_, gap: string) => String(gaps[gap]))
+const NUMERALS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
 
-/** Words of an answer from which on it shows what many words are. */
-const LONG = 110
+/** In digits, or small ones in letters. */
+const numeral = (rng: Rng, n: number): string =>
+  n < NUMERALS.length && rng.next() < 0.4 ? NUMERALS[n] : String(n)
 
-const plural = (n: number, what: string): string => (n === 1 ? `${n} ${what}` : `${n} ${what}s`)
+const AT_LEAST = [
+  'at least {}',
+  'at least {}',
+  '{} or more',
+  'no fewer than {}',
+  'a minimum of {}',
+  'not less than {}',
+]
+const LESS = ['less than {}', 'fewer than {}', 'under {}']
+const AT_MOST = ['at most {}', 'no more than {}', 'a maximum of {}', 'up to {}']
 
-/** Words that answers to nearly all requests would use. */
-const LIKELY_WORDS =
-  'also just make very good great help important life many people really thing time will with'.split(' ')
+/** What stands before the thing that is counted, as in `at least three` (words). */
+const limit = (rng: Rng, few: boolean, n: number): string => {
+  const [ways, said] = !few ? [AT_LEAST, n] : n > 2 && rng.next() < 0.4 ? [AT_MOST, n - 1] : [LESS, n]
+  return rng.pick(ways).replace('{}', numeral(rng, said))
+}
 
-/** Words that suit the request, and others. */
-const wordsFor = (
-  rng: Rng,
-  { subject, ask }: Request,
-  count: number,
-  others: readonly string[] = COMMON_WORDS,
-): string[] => {
+const relation = (few: boolean) => (few ? 'less than' : 'at least')
+
+/** A number that something which is there keeps; rounded to whole `step`s, so that it still does. */
+const fitting = (rng: Rng, few: boolean, has: number, step = 1): number =>
+  few
+    ? step * Math.ceil(between(rng, has + 1, 1.5 * has + 2) / step)
+    : Math.max(1, step * Math.floor(between(rng, has / 2, has) / step))
+
+const wordsOf = (text: string): string[] => [...new Set(text.toLowerCase().match(/\b[a-z]{4,}\b/g) ?? [])]
+const occurrences = (text: string, part: string): number => text.toLowerCase().split(part).length - 1
+
+/** Words to use: those of the answer where there is one, else some that suit the request, and others. */
+const wordsFor = (rng: Rng, { subject, ask }: Request, count: number, answer?: string): string[] => {
+  if (answer !== undefined) return rng.shuffle(wordsOf(answer)).slice(0, count)
   const own = subject.filter(word => word.length > 3 && !ask.toLowerCase().includes(word))
-  const more = own.length < count ? COMMON_WORDS : others
   return rng
-    .shuffle([...rng.shuffle(own).slice(0, count), ...rng.shuffle(more).slice(0, count)])
+    .shuffle([...rng.shuffle(own).slice(0, count), ...rng.shuffle(COMMON_WORDS).slice(0, count)])
     .slice(0, count)
 }
 
-/** Words beside those that suit, where no answer says which there are. */
-const othersFor = ({ written }: Request): readonly string[] => (written === undefined ? COMMON_WORDS : [])
+/** Words to avoid that answers to such a request would use; of those of an answer that is there at most one. */
+const wordsAgainst = (rng: Rng, { subject, ask }: Request, count: number, answer?: string): string[] => {
+  const likely = [...subject, ...LIKELY_WORDS].filter(
+    word => word.length > 3 && !ask.toLowerCase().includes(word),
+  )
+  if (answer === undefined) return rng.shuffle(likely).slice(0, count)
+  const own = wordsOf(answer)
+  const absent = rng.shuffle(likely.filter(word => !own.includes(word)))
+  return rng.shuffle([...rng.shuffle(own).slice(0, rng.int(2)), ...absent]).slice(0, count)
+}
+
+/** `a, "b" and c`: all in quotation marks, or none. */
+const enumerated = (rng: Rng, words: readonly string[], last: string): string => {
+  const [open, close] = rng.pick(['""', '""', "''", '  '])
+  const quoted = words.map(word => `${open}${word}${close}`.trim())
+  return quoted.length > 1 ? `${quoted.slice(0, -1).join(', ')} ${last} ${quoted.at(-1)}` : quoted.join()
+}
 
 const kind = (
   id: string,
   decides: InstructionKind['decides'],
-  draw: InstructionKind['draw'],
+  draw: InstructionKind['draw'] = () => ({}),
 ): InstructionKind => ({ id, decides, draw })
 
-const END_PHRASES = [
-  'Can I do anything more for you?',
-  'That is all for today.',
-  'Thank you for reading!',
-  'What do you think?',
-  'Have a wonderful day.',
-  'Let me know if you have questions.',
-]
-
 /** How many of IFEval's 541 prompts ask for a kind (Zhou et al. 2023, table of its repository's data): rows ask in these proportions. */
-const IFEVAL_COUNTS: Readonly<Record<string, number>> = {
+export const IFEVAL_COUNTS: Readonly<Record<string, number>> = {
   'punctuation:no_comma': 66,
   'change_case:english_lowercase': 39,
   'change_case:english_capital': 25,
@@ -108,331 +135,138 @@ export const kindsByChance = (rng: Rng): InstructionKind[] =>
     .map(({ each }) => each)
 
 export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
-  kind('punctuation:no_comma', ['marks'], rng => ({
-    say: said(rng, [
-      'Do not use any commas.',
-      'Avoid commas altogether.',
-      'Your answer must not contain a comma.',
-      'Leave out all commas in your response.',
-      'In your entire answer, refrain from commas.',
-      'Commas are not allowed in your reply.',
-    ]),
-  })),
-  kind('change_case:english_lowercase', ['case'], rng => ({
-    say: said(rng, [
-      'Write only in lowercase letters.',
-      'Use no capital letters at all; everything should be in English and in lower case.',
-      'Your entire reply should be in lowercase.',
-      'Make sure that your answer is in English and has no capital letters.',
-      'all letters of your answer should be lowercase.',
-    ]),
-  })),
-  kind('change_case:english_capital', ['case'], rng => ({
-    say: said(rng, [
-      'Write everything in capital letters.',
-      'The whole reply has to be English text in all caps.',
-      'USE ONLY CAPITAL LETTERS.',
-      'Make sure that your entire response is in English and in capital letters only.',
-      'Your answer should be in English, with all letters capitalized.',
-    ]),
-  })),
+  kind('punctuation:no_comma', ['marks']),
+  kind('change_case:english_lowercase', ['case']),
+  kind('change_case:english_capital', ['case']),
   kind('change_case:capital_word_frequency', ['case'], rng => {
-    const n = between(rng, 1, 4)
+    const few = rng.next() < 0.2
+    const n = few ? between(rng, 4, 15) : between(rng, 2, 6)
     return {
-      say: said(
-        rng,
-        [
-          'Write at least {n} in all capital letters.',
-          'Stress at least {n} by writing them in all caps.',
-          'Let {n} or more stand out in capital letters only.',
-          'There should be {n} or more that are fully capitalized.',
-        ],
-        { n: plural(n, 'word') },
-      ),
-      kwargs: { capital_relation: 'at least', capital_frequency: n },
+      gaps: { limit: limit(rng, few, n) },
+      kwargs: { capital_relation: relation(few), capital_frequency: n },
     }
   }),
-  kind('startend:quotation', ['start', 'end'], rng => ({
-    say: said(rng, [
-      'Put your whole answer in double quotation marks.',
-      'Your entire response should be wrapped with double quotes.',
-      'Begin and end your reply with a double quotation mark.',
-      'Wrap your entire answer in double quotation marks.',
-      'The whole response must stand inside double quotation marks.',
-    ]),
-  })),
-  kind('detectable_format:title', ['start'], rng => ({
-    say: said(rng, [
-      'Give it a title in double angular brackets, such as <<a good title>>.',
-      'Your answer must have a title, wrapped like this: <<title>>.',
-      'Include a title written in double angle brackets, i.e. <<my title>>.',
-      'Put a title on top, set in double angular brackets: <<title of the text>>.',
-      'The answer needs a title wrapped in double angular brackets, e.g. <<something nice>>.',
-    ]),
-  })),
-  kind('keywords:existence', ['words'], (rng, request) => {
-    const keywords = wordsFor(rng, request, between(rng, 1, 3), othersFor(request))
+  kind('startend:quotation', ['start', 'end']),
+  kind('detectable_format:title', ['start']),
+  kind('keywords:existence', ['words'], (rng, request, answer) => {
+    const keywords = wordsFor(rng, request, between(rng, 1, answer === undefined ? 3 : 5), answer)
+    return { gaps: { words: enumerated(rng, keywords, 'and') }, kwargs: { keywords } }
+  }),
+  kind('keywords:frequency', ['words'], (rng, request, answer) => {
+    const few = rng.next() < 0.2
+    const repeated = answer && wordsOf(answer).filter(word => occurrences(answer, word) > 1)
+    const [keyword = 'other'] = few || !repeated ? wordsFor(rng, request, 1, answer) : rng.shuffle(repeated)
+    const n = few
+      ? between(rng, 2, 4)
+      : answer === undefined
+        ? between(rng, 2, 3)
+        : between(rng, 2, occurrences(answer, keyword))
     return {
-      say: said(
-        rng,
-        [
-          'Include {words}.',
-          'Use the following in your answer: {words}.',
-          'Make sure to mention {words}.',
-          'These keywords have to be in your response: {words}.',
-        ],
-        { words: keywords.join(' and ') },
-      ),
-      kwargs: { keywords },
+      gaps: { word: enumerated(rng, [keyword], ''), limit: limit(rng, few, n) },
+      kwargs: { relation: relation(few), keyword, frequency: n },
     }
   }),
-  kind('keywords:frequency', ['words'], (rng, request) => {
-    const [keyword] = wordsFor(rng, request, 1, othersFor(request))
-    const frequency = between(rng, 2, 3)
+  kind('keywords:forbidden_words', ['words'], (rng, request, answer) => {
+    const words = wordsAgainst(rng, request, between(rng, 1, 4), answer)
     return {
-      say: said(
-        rng,
-        [
-          'The word "{word}" should appear at least {n} times.',
-          'Use the word {word} at least {n} times.',
-          'Mention "{word}" {n} times or more.',
-          'In your response, {word} has to occur {n} or more times.',
-        ],
-        { word: keyword, n: frequency },
-      ),
-      kwargs: { relation: 'at least', keyword, frequency },
-    }
-  }),
-  kind('keywords:forbidden_words', ['words'], (rng, request) => {
-    const words = wordsFor(rng, request, between(rng, 1, 3), LIKELY_WORDS)
-    return {
-      say: said(
-        rng,
-        [
-          'Do not use any of these words: {words}.',
-          'Avoid the following keywords: {words}.',
-          'Not a single time may you write: {words}.',
-          'Your response must do without the keywords {words}.',
-        ],
-        { words: words.join(', ') },
-      ),
+      gaps: { words: enumerated(rng, words, 'or') },
       kwargs: { forbidden_words: words },
       without: words,
     }
   }),
-  kind('keywords:letter_frequency', [], rng => {
-    const few = rng.next() < 0.3
-    const letter = rng.pick([...(few ? 'qzxjkvw' : 'aeioustnrl')])
-    const n = few ? between(rng, 1, 3) : between(rng, 5, 15)
+  kind('keywords:letter_frequency', [], (rng, _, answer) => {
+    const few = rng.next() < 0.4
+    const has = (letter: string) => occurrences(answer ?? '', letter)
+    const letters = [
+      ...(answer === undefined ? (few ? 'qzxjkvw' : 'aeioustnrl') : 'abcdefghijklmnopqrstuvwxyz'),
+    ]
+    const letter = rng.pick(answer === undefined || few ? letters : letters.filter(each => has(each) > 2))
+    const usual = few ? between(rng, 2, 4) : between(rng, 5, 15)
+    const n = answer === undefined ? usual : Math.max(2, fitting(rng, few, has(letter)))
+    const shown = rng.pick([letter, `"${letter}"`, letter.toUpperCase()])
     return {
-      say: said(
-        rng,
-        ['The letter {letter} should appear {how} {n} times.', 'Use the letter "{letter}" {how} {n} times.'],
-        {
-          letter,
-          how: few ? 'less than' : 'at least',
-          n,
-        },
-      ),
-      kwargs: { let_relation: few ? 'less than' : 'at least', letter, let_frequency: n },
+      gaps: { letter: shown, limit: limit(rng, few, n) },
+      kwargs: { let_relation: relation(few), letter, let_frequency: n },
     }
   }),
-  kind('detectable_format:number_bullet_lists', ['frame'], rng => {
-    const n = between(rng, 2, 4)
-    return {
-      say: said(
-        rng,
-        [
-          'Use exactly {n} bullet points, written like this:\n* This is a point.',
-          'Your answer must contain exactly {n} bullets in markdown, such as:\n* First point\n* Second point',
-          'Answer with exactly {n} bullet points. Begin each of them with "* ".',
-        ],
-        { n },
-      ),
-      kwargs: { num_bullets: n },
-    }
+  kind('detectable_format:number_bullet_lists', ['frame'], (rng, _, answer) => {
+    const n = between(rng, 2, answer === undefined ? 4 : Math.min(9, partsOf(answer, 9).length))
+    return { gaps: { n: numeral(rng, n) }, kwargs: { num_bullets: n } }
   }),
-  kind('detectable_format:number_highlighted_sections', [], rng => {
-    const n = between(rng, 1, 3)
-    return {
-      say: said(
-        rng,
-        [
-          'Set off at least {n} in markdown, like *a highlighted part*.',
-          'At least {n} of it should stand between asterisks, like *this part*.',
-          'Highlight {n} or more in your answer with markdown, i.e. *highlighted text*.',
-          'Use *asterisks* to highlight at least {n} of your response.',
-        ],
-        { n: plural(n, 'section') },
-      ),
-      kwargs: { num_highlights: n },
-    }
+  kind('detectable_format:number_highlighted_sections', [], (rng, _, answer) => {
+    const n = between(rng, 1, answer === undefined ? 3 : Math.min(8, wordCount(answer) / 12)) + 1
+    return { gaps: { limit: limit(rng, false, n) }, kwargs: { num_highlights: n } }
   }),
   // With a case: its mark, such as `Part 1`, is looked for in its own, whatever the case of all else has to be.
-  kind('detectable_format:multiple_sections', ['frame', 'length', 'case'], rng => {
-    const n = between(rng, 2, 3)
-    const splitter = rng.pick(['Section', 'SECTION', 'Part', 'Day'])
+  kind('detectable_format:multiple_sections', ['frame', 'length', 'case'], (rng, _, answer) => {
+    const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, partsOf(answer, 6).length))
+    const splitter = rng.pick(SECTION_NAMES)
     return {
-      say: said(
-        rng,
-        [
-          'Divide your answer into {n} sections. Mark the beginning of each with {splitter} X, such as:\n{splitter} 1\n[content]\n{splitter} 2\n[content]',
-          'It must have {n} sections; begin each one with {splitter} and its number, such as {splitter} 1.',
-          'Your response must have {n} sections, each of which begins with {splitter} X, where X is its number.',
-        ],
-        { n, splitter },
-      ),
+      gaps: { n: numeral(rng, n), splitter },
       kwargs: { section_spliter: splitter, num_sections: n },
       fewest: 30,
     }
   }),
-  kind('detectable_content:number_placeholders', [], rng => {
-    const n = between(rng, 1, 4)
-    return {
-      say: said(
-        rng,
-        [
-          'Include at least {n} in square brackets, such as [address].',
-          'Make it a template with at least {n}, written in square brackets like [name].',
-          'Use {n} or more, each in square brackets, for instance [date].',
-          'The answer should leave at least {n} to be filled in, set in square brackets like [place].',
-        ],
-        { n: plural(n, 'placeholder') },
-      ),
-      kwargs: { num_placeholders: n },
-    }
+  kind('detectable_content:number_placeholders', [], (rng, _, answer) => {
+    const has = (answer?.match(/\[[^\][\n]+\]/g) ?? []).length
+    const n = has > 1 ? between(rng, 2, has) : between(rng, 2, 5)
+    return { gaps: { limit: limit(rng, false, n) }, kwargs: { num_placeholders: n } }
   }),
   kind('detectable_content:postscript', ['end'], rng => {
-    const marker = rng.pick(['P.S.', 'P.P.S'])
-    return {
-      say: said(
-        rng,
-        [
-          'Close with a postscript; let it open with {marker}',
-          'Below your text put a postscript marked {marker}',
-          'At the end of your response add a postscript that begins with {marker}',
-          'Finish with a postscript, starting with {marker}',
-        ],
-        { marker },
-      ),
-      kwargs: { postscript_marker: marker },
-    }
+    const marker = rng.pick(['P.S.', 'P.S.', 'P.P.S'])
+    return { gaps: { marker }, kwargs: { postscript_marker: marker } }
   }),
-  kind('length_constraints:number_sentences', ['length'], rng => {
-    const few = rng.next() < 0.6
-    const n = few ? between(rng, 3, 6) : between(rng, 3, 5)
+  kind('length_constraints:number_sentences', ['length'], (rng, _, answer) => {
+    const few = rng.next() < 0.5
+    const has = answer === undefined ? between(rng, 3, 5) : sentencesOf(answer).length
+    // Fewer than there are: the answer is cut.
+    const n = few
+      ? Math.max(2, fitting(rng, true, between(rng, 1, has)))
+      : Math.max(2, fitting(rng, false, has))
     return {
-      say: said(
-        rng,
-        few
-          ? [
-              'Use less than {n} sentences.',
-              'Your answer should have fewer than {n} sentences.',
-              'The response must contain less than {n} sentences.',
-            ]
-          : [
-              'Use at least {n} sentences.',
-              'Answer in {n} sentences or more.',
-              'Your response should contain at least {n} sentences.',
-            ],
-        { n },
-      ),
-      kwargs: { relation: few ? 'less than' : 'at least', num_sentences: n },
+      gaps: { limit: limit(rng, few, n) },
+      kwargs: { relation: relation(few), num_sentences: n },
       ...(few ? { most: 12 * (n - 1) } : { fewest: 6 * n }),
     }
   }),
-  kind('length_constraints:number_words', ['length'], (rng, { written = 0 }) => {
-    const long = written >= LONG ? Math.floor(written / 10) : null
-    const few = long === null && rng.next() < 0.5
-    const n =
-      10 *
-      (few
-        ? between(rng, 2, 8)
-        : long === null
-          ? between(rng, 3, 5)
-          : between(rng, Math.ceil(long / 2), long))
+  kind('length_constraints:number_words', ['length'], (rng, _, answer) => {
+    const few = rng.next() < (answer === undefined ? 0.5 : 0.35)
+    const has = answer === undefined ? between(rng, 40, 60) : wordCount(answer)
+    const step = has >= 200 ? rng.pick([10, 50]) : has >= 40 ? rng.pick([5, 10]) : 1
+    const n = fitting(rng, few, few ? between(rng, Math.max(12, has / 3), has) : has, step)
     return {
-      say: said(
-        rng,
-        few
-          ? ['Answer with less than {n} words.', 'Keep it under {n} words.', 'Use fewer than {n} words.']
-          : [
-              'Answer with at least {n} words.',
-              'Your response should have {n} or more words.',
-              'The text must be at least {n} words long.',
-            ],
-        { n },
-      ),
-      kwargs: { relation: few ? 'less than' : 'at least', num_words: n },
+      gaps: { limit: limit(rng, few, n) },
+      kwargs: { relation: relation(few), num_words: n },
       ...(few ? { most: n - 1 } : { fewest: n }),
     }
   }),
-  kind('length_constraints:number_paragraphs', ['frame', 'length'], rng => {
-    const n = between(rng, 2, 3)
-    return {
-      say: said(
-        rng,
-        [
-          'Write exactly {n} paragraphs, separated with the markdown divider: ***',
-          'There should be {n} paragraphs. Put *** between paragraphs.',
-          'Your answer should consist of {n} paragraphs with the markdown divider *** between them.',
-        ],
-        { n },
-      ),
-      kwargs: { num_paragraphs: n },
-      fewest: 30,
-    }
+  kind('length_constraints:number_paragraphs', ['frame', 'length'], (rng, _, answer) => {
+    const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, partsOf(answer, 6).length))
+    return { gaps: { n: numeral(rng, n) }, kwargs: { num_paragraphs: n }, fewest: 30 }
   }),
-  kind('length_constraints:nth_paragraph_first_word', ['frame', 'length', 'start'], (rng, request) => {
-    const paragraphs = between(rng, 2, 3)
-    const nth = between(rng, 1, paragraphs)
-    const [word] = wordsFor(rng, request, 1)
-    return {
-      say: `Write ${paragraphs} paragraphs with an empty line between them. Let "${word}" be the first word of paragraph ${nth}.`,
-      kwargs: { num_paragraphs: paragraphs, nth_paragraph: nth, first_word: word },
-      fewest: 30,
-    }
-  }),
-  kind('detectable_format:json_format', ['frame', 'start', 'end', 'marks', 'case'], rng => ({
-    say: said(rng, [
-      'Write the whole answer as JSON.',
-      'Your entire output should be in JSON format.',
-      'Answer in JSON; markdown ticks such as ``` are allowed.',
-      'Format everything that you write as JSON.',
-      'Give your whole response as one JSON object.',
-    ]),
-  })),
+  kind(
+    'length_constraints:nth_paragraph_first_word',
+    ['frame', 'length', 'start'],
+    (rng, request, answer) => {
+      const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, partsOf(answer, 6).length))
+      const nth = between(rng, 1, n)
+      const own = answer && /^[A-Za-z]+/.exec(partsOf(answer, n)[nth - 1] ?? '')?.[0].toLowerCase()
+      const [word] = own && rng.next() < 0.6 ? [own] : wordsFor(rng, request, 1)
+      return {
+        gaps: { n: numeral(rng, n), nth: String(nth), word: enumerated(rng, [word], '') },
+        kwargs: { num_paragraphs: n, nth_paragraph: nth, first_word: word },
+        fewest: 30,
+      }
+    },
+  ),
+  kind('detectable_format:json_format', ['frame', 'start', 'end', 'marks', 'case']),
   kind('startend:end_checker', ['end'], rng => {
     const phrase = rng.pick(END_PHRASES)
-    return {
-      say: said(
-        rng,
-        [
-          'End your answer with the exact phrase "{phrase}" and nothing after it.',
-          'The very last words of your response should be: {phrase}',
-          'Finish your response with this very phrase: "{phrase}" Nothing else may follow it.',
-          'Your answer must end with "{phrase}"',
-        ],
-        { phrase },
-      ),
-      kwargs: { end_phrase: phrase },
-    }
+    return { gaps: { phrase: `"${phrase}"` }, kwargs: { end_phrase: phrase } }
   }),
-  kind('combination:two_responses', ['frame', 'length', 'start', 'end'], rng => ({
-    say: said(rng, [
-      'Give two different answers, separated by 6 asterisk symbols: ******.',
-      'I want two different responses. Only put ****** between them.',
-      'Write two responses that differ and separate them with six asterisks: ******',
-    ]),
-    fewest: 25,
-  })),
+  kind('combination:two_responses', ['frame', 'length', 'start', 'end'], () => ({ fewest: 25 })),
   {
-    ...kind('combination:repeat_prompt', ['start', 'frame', 'length'], (rng, { ask }) => ({
-      say: said(rng, [
-        'Begin by copying out the request above exactly as it stands, and answer it after that. Nothing may come before the copy.',
-        'Before you answer, repeat the request exactly as it is, without this sentence and without anything before it.',
-        'First repeat the request above word for word, then give your answer. Do not say anything before the repetition.',
-      ]),
+    ...kind('combination:repeat_prompt', ['start', 'frame', 'length'], (_, { ask }) => ({
       kwargs: { prompt_to_repeat: ask },
     })),
     echoes: true,

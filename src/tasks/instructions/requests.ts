@@ -1,123 +1,109 @@
-/** @file What a row of the generator asks for before its instructions: something about a topic, or a message with facts. */
+/** @file What a row of the generator asks for before its instructions: something about a topic or a text, or a message with facts. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
-import { COLOURS, DAYS, EVENTS, NAMES, PLACES, THINGS, TOPICS } from './topics.ts'
+import { LONG_FORMS, MESSAGES, PASSAGE_FORMS, type RequestForm, SHORT_FORMS } from './forms.ts'
+import { TOPICS } from './topics.ts'
+import {
+  COLOURS,
+  DAYS,
+  EVENTS,
+  JOBS,
+  LEADS,
+  NAMES,
+  PASSAGES,
+  PLACES,
+  READERS,
+  THINGS,
+  TONES,
+} from './words.ts'
 
 export interface Request {
   ask: string
   /** What it is about, in a few words. */
   about: string
-  /** Fewest words that such an answer has, where no instruction limits it. */
+  /** Fewest and most words that such an answer has, where no instruction limits it. */
   words: number
+  most: number
   /** Words that an answer will want to use; instructions draw from them. */
   subject: readonly string[]
-  /** Words of the answer that is there already: what is asked for is in it, and `subject` are its words. */
-  written?: number
+  /** It has a text in it that the answer may take over. */
+  quotes: boolean
   /** What was asked for is there. @param without words that the answer must not use */
   content(without: readonly string[]): Criterion
 }
 
 const rule = (fn: string, params: Record<string, unknown>) => ({ kind: 'rule', fn, params }) as const
 
-/** Requests about a topic, with the fewest words of an answer. */
-const FORMS: readonly (readonly [ask: string, words: number])[] = [
-  ['Write a short note about {}.', 25],
-  ['Tell me something about {}.', 20],
-  ['Write a short email to a friend about {}.', 35],
-  ['Describe {} to a child.', 25],
-  ['Can you give me some advice about {}?', 30],
-  ['Write a tiny story about {}.', 40],
-  ['Write a social media post about {}.', 20],
-  ['What should I know about {}?', 30],
-  ['Write a poem about {}.', 25],
-  ['Explain why people care about {}.', 30],
-  ['Write a few sentences about {}.', 18],
-  ['I need a text about {} for a brochure.', 40],
-  ['Write a blog post about {}.', 40],
-  ['Write a dialogue between two friends about {}.', 35],
-]
-
-const aboutTopic = (rng: Rng): Request => {
-  const { name, words: subject, stems } = rng.pick(TOPICS)
-  const [form, words] = rng.pick(FORMS)
+/** What stands in the gaps of one request; the same gap has the same in it. */
+const drawGaps = (rng: Rng): Record<string, string> => {
+  const [name, other] = rng.shuffle(NAMES)
+  const hour = 1 + rng.int(8)
+  const colour = rng.pick(COLOURS)
   return {
-    ask: form.replace('{}', name),
-    about: name,
-    words,
-    subject,
-    content: without => ({
-      id: 'topic',
-      text: `Says something about ${name}.`,
-      points: 1,
-      verifier: rule('mention_count', {
-        terms: [...subject, ...stems].filter(word => !without.includes(word)),
-        min: 2,
-        wholeWords: false,
-      }),
-    }),
+    ...{ name, other, day: rng.pick(DAYS), place: rng.pick(PLACES), event: rng.pick(EVENTS) },
+    ...{ thing: rng.pick(THINGS), colour: `${colour === 'orange' ? 'an' : 'a'} ${colour}` },
+    ...{ price: String(5 * (2 + rng.int(30))), hour: `${hour} pm`, job: rng.pick(JOBS) },
+    ...{ reader: rng.pick(READERS), tone: rng.pick(TONES) },
   }
 }
 
-/** A message, and what of it has to be in the answer, each in the ways to say it. */
-type Facts = { ask: string; words: number; facts: readonly (string | string[])[] }
+/** `a` before a vowel becomes `an`. */
+const filled = (form: string, gaps: Readonly<Record<string, string>>): string =>
+  form.replace(/\{(\w*)\}/g, (_, gap: string) => gaps[gap]).replace(/\b(a) (?=[aeiou])/gi, '$1n ')
 
-const hour = (rng: Rng): { say: string; forms: string[] } => {
-  const h = rng.int(8) + 1
-  return { say: `${h} pm`, forms: [`${h} pm`, `${h}pm`, `${h}:00`, `${h} p.m.`] }
+/** What has to be in an answer: words or beginnings of words of which two are there. */
+const topicCriterion = (about: string, terms: readonly string[], without: readonly string[]): Criterion => ({
+  id: 'topic',
+  text: `Says something about ${about}.`,
+  points: 1,
+  verifier: rule('mention_count', {
+    terms: terms.filter(word => !without.includes(word)),
+    min: 2,
+    wholeWords: false,
+  }),
+})
+
+const aboutTopic = (rng: Rng, forms: readonly RequestForm[]): Request => {
+  const { name, words: subject, stems } = rng.pick(TOPICS)
+  const { text, words, most } = rng.pick(forms)
+  return {
+    ask: filled(text, { ...drawGaps(rng), '': name }),
+    ...{ about: name, words, most, subject, quotes: false },
+    content: without => topicCriterion(name, [...subject, ...stems], without),
+  }
 }
 
-const FACTS: readonly ((rng: Rng) => Facts)[] = [
-  rng => {
-    const [name, event, day, time] = [rng.pick(NAMES), rng.pick(EVENTS), rng.pick(DAYS), hour(rng)]
-    return {
-      ask: `Write a message to ${name}: the ${event} is moved to ${day} at ${time.say}.`,
-      words: 18,
-      facts: [name, event, day, time.forms],
-    }
-  },
-  rng => {
-    const [name, event, day, place] = [rng.pick(NAMES), rng.pick(EVENTS), rng.pick(DAYS), rng.pick(PLACES)]
-    return {
-      ask: `Invite ${name} to a ${event} at ${place} next ${day}.`,
-      words: 20,
-      facts: [name, event, day, place.replace(/^the /, '')],
-    }
-  },
-  rng => {
-    const [thing, colour, price] = [rng.pick(THINGS), rng.pick(COLOURS), 5 * (rng.int(30) + 2)]
-    return {
-      ask: `Write an advertisement for ${colour === 'orange' ? 'an' : 'a'} ${colour} ${thing} that costs ${price} dollars.`,
-      words: 25,
-      facts: [thing, colour, String(price)],
-    }
-  },
-  rng => {
-    const [name, thing, day] = [rng.pick(NAMES), rng.pick(THINGS), rng.pick(DAYS)]
-    return {
-      ask: `My ${thing} from ${name}'s shop broke on ${day}. Write a complaint for me.`,
-      words: 30,
-      facts: [thing, name, day],
-    }
-  },
-  rng => {
-    const [name, other, event] = [...rng.shuffle(NAMES).slice(0, 2), rng.pick(EVENTS)]
-    return {
-      ask: `${name} could not come to the ${event}. Write an apology from ${name} to ${other}.`,
-      words: 25,
-      facts: [name, other, event],
-    }
-  },
-]
+const aboutPassage = (rng: Rng): Request => {
+  const passage = rng.pick(PASSAGES)
+  const { text, words, most } = rng.pick(PASSAGE_FORMS)
+  const subject = [...new Set(passage.toLowerCase().match(/\b[a-z]{5,}\b/g))]
+  return {
+    ask: filled(text, { ...drawGaps(rng), '': passage }),
+    ...{ about: subject[0], words, most, subject, quotes: true },
+    content: without => topicCriterion('the text', subject, without),
+  }
+}
+
+/** Ways to write what is in a gap. */
+const formsOf = (gap: string, value: string): string | string[] => {
+  if (gap === 'place') return value.replace(/^the /, '')
+  if (gap === 'colour') return value.replace(/^an? /, '')
+  if (gap !== 'hour') return value
+  const hour = value.split(' ')[0]
+  return [value, `${hour}pm`, `${hour}:00`, `${hour} p.m.`]
+}
 
 const messageWithFacts = (rng: Rng): Request => {
-  const { ask, words, facts } = rng.pick(FACTS)(rng)
+  const gaps = drawGaps(rng)
+  const { text, words, most } = rng.pick(MESSAGES)
+  const said = new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, gap]) => gap).filter(gap => gap !== 'tone'))
+  const facts = [...said].map(gap => formsOf(gap, gaps[gap]))
   const subject = facts.flatMap(fact => (typeof fact === 'string' && /^[a-z]+$/.test(fact) ? [fact] : []))
   return {
-    ask,
-    about: subject[0] ?? 'message',
-    words,
-    subject,
+    ask: filled(text, gaps),
+    ...{ about: gaps[(['thing', 'event', 'job'] as const).find(gap => said.has(gap)) ?? 'name'] },
+    ...{ words, most, subject, quotes: false },
     content: without => ({
       id: 'facts',
       text: `Says all that was to be said: ${facts.map(fact => [fact].flat()[0]).join(', ')}.`,
@@ -130,7 +116,20 @@ const messageWithFacts = (rng: Rng): Request => {
   }
 }
 
-const SHARE_OF_FACTS = 0.3
+const SHARE_OF_FACTS = 0.25
+const SHARE_OF_PASSAGES = 0.12
+const SHARE_OF_LEADS = 0.15
 
-export const drawRequest = (rng: Rng): Request =>
-  rng.next() < SHARE_OF_FACTS ? messageWithFacts(rng) : aboutTopic(rng)
+/** @param long whether something long is asked for, which takes a few hundred words */
+export const drawRequest = (rng: Rng, long = false): Request => {
+  const at = rng.next()
+  const request = long
+    ? aboutTopic(rng, LONG_FORMS)
+    : at < SHARE_OF_FACTS
+      ? messageWithFacts(rng)
+      : at < SHARE_OF_FACTS + SHARE_OF_PASSAGES
+        ? aboutPassage(rng)
+        : aboutTopic(rng, SHORT_FORMS)
+  if (rng.next() >= SHARE_OF_LEADS) return request
+  return { ...request, ask: `${filled(rng.pick(LEADS), drawGaps(rng))} ${request.ask}` }
+}

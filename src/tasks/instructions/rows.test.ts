@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compileRule } from '../../grade/rules/registry.ts'
 import { INSTRUCTION_KINDS } from './kinds.ts'
 import { instructionRows } from './rows.ts'
+import { PASSAGES } from './words.ts'
 
 const rows = instructionRows(1500, 'test')
 const instructionsOf = (row: (typeof rows)[number]) =>
@@ -62,13 +63,26 @@ describe('rows of instructions', () => {
         criteria.filter(({ id }) => /^english_/.test(id)),
         prompt,
       ).toEqual([])
-    for (const { prompt } of rows) expect(prompt).not.toMatch(/(?:\* [^\n]*point|\[content\])\.? \S/)
+    for (const { prompt } of rows)
+      expect(prompt).not.toMatch(/(?:\n\* (?:another item|an idea)|\n\(text\))\.? \S/)
   })
 
-  it('let the request be repeated where it has to be', () => {
-    for (const row of rows)
-      expect(row.criteria.some(({ id }) => id === 'own_words')).toBe(
-        !row.criteria.some(({ id }) => id === 'repeat_prompt'),
-      )
+  it('let the request be repeated where it has to be, and a text that is in it', () => {
+    for (const { criteria, prompt } of rows) {
+      const mayRepeat =
+        criteria.some(({ id }) => id === 'repeat_prompt') ||
+        PASSAGES.some(passage => prompt.includes(passage))
+      expect(
+        criteria.some(({ id }) => id === 'own_words'),
+        prompt,
+      ).toBe(!mayRepeat)
+    }
+  })
+
+  it('ask for nothing that takes more than the tokens of a rollout', () => {
+    for (const { criteria } of rows) {
+      const { max } = criteria.find(({ id }) => id === 'length_fits')!.verifier!.params as { max: number }
+      expect(max).toBeLessThanOrEqual(90)
+    }
   })
 })

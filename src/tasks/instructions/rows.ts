@@ -7,6 +7,7 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
 import { type Asked, type InstructionKind, kindsByChance } from './kinds.ts'
 import { drawRequest, type Request } from './requests.ts'
+import { promptOf, sayingOf } from './wording.ts'
 
 export interface InstructionRow {
   id: string
@@ -17,7 +18,7 @@ export interface InstructionRow {
 /** Chances of one, two and three instructions; IFEval's 541 prompts have 305, 179 and 57. */
 const COUNTS = [0.55, 0.33, 0.12] as const
 
-const countOf = (rng: Rng): number => {
+export const countOf = (rng: Rng): number => {
   const at = rng.next()
   return at < COUNTS[0] ? 1 : at < COUNTS[0] + COUNTS[1] ? 2 : 3
 }
@@ -35,12 +36,27 @@ const drawKinds = (rng: Rng, count: number): InstructionKind[] => {
 
 const rule = (fn: string, params: Record<string, unknown>) => ({ kind: 'rule', fn, params }) as const
 
-const instructionCriterion = ({ id }: InstructionKind, { say, kwargs = {} }: Asked): Criterion => ({
-  id: id.split(':')[1],
-  text: say,
-  points: 1,
-  verifier: rule('instruction', { id, kwargs }),
-})
+/** A request with instructions: the text, and of each instruction what it is and asks for. */
+export interface Instructed {
+  prompt: string
+  kinds: readonly InstructionKind[]
+  asked: readonly Asked[]
+  /** One of each instruction. */
+  criteria: readonly Criterion[]
+}
+
+/** @param answer that is to follow the instructions, once it is edited: they are drawn to fit it */
+export const instructed = (rng: Rng, request: Request, answer?: string): Instructed => {
+  const kinds = drawKinds(rng, countOf(rng)).sort((a, b) => Number(b.echoes ?? 0) - Number(a.echoes ?? 0))
+  const asked = kinds.map(kind => kind.draw(rng, request, answer))
+  const sayings = kinds.map(({ id }, i) => sayingOf(rng, id, asked[i].gaps ?? {}))
+  const { prompt, says } = promptOf(rng, request.ask, sayings, kinds[0].echoes ?? false)
+  const criteria = kinds.map(({ id }, i) => ({
+    ...{ id: id.split(':')[1], text: says[i], points: 1 },
+    verifier: rule('instruction', { id, kwargs: asked[i].kwargs ?? {} }),
+  }))
+  return { prompt, kinds, asked, criteria }
+}
 
 /** So few words that an answer which runs into the limit of 128 tokens has more: to be cut off is never paid. */
 const MOST_WORDS = 75
@@ -72,9 +88,15 @@ const content = (
   points = CONTENT_POINTS,
 ): Criterion => ({ id, text, points, verifier: rule(fn, params) })
 
+export const VARIED = content('varied', 'Does not say the same again and again.', 'repetition', {
+  n: 4,
+  maxShare: 0.15,
+})
+export const OWN_WORDS = content('own_words', 'Does not repeat the request.', 'echo', { maxShare: 0.3 })
+
 /** What every answer should be; the rubric of all rows. */
 export const SHARED_CRITERIA: readonly Criterion[] = [
-  content('varied', 'Does not say the same again and again.', 'repetition', { n: 4, maxShare: 0.15 }),
+  VARIED,
   content('language', 'Is language that the starting model finds likely.', 'likelihood', { min: -2.3 }),
 ]
 
@@ -85,29 +107,19 @@ const contentCriteria = (
   asked: readonly Asked[],
 ): Criterion[] => {
   const { min, max } = lengthOf(request, asked)
-  const echoed = kinds.some(({ echoes }) => echoes)
+  const echoed = request.quotes || kinds.some(({ echoes }) => echoes)
   return [
     { ...request.content(asked.flatMap(({ without = [] }) => without)), points: CONTENT_POINTS },
-    ...(echoed ? [] : [content('own_words', 'Does not repeat the request.', 'echo', { maxShare: 0.3 })]),
+    ...(echoed ? [] : [OWN_WORDS]),
     content('length_fits', `Has ${min} to ${max} words.`, 'length', { min, max }, LENGTH_POINTS),
   ]
 }
 
-/** What comes behind an example of several lines begins a line, and is no part of it. */
-const promptOf = ({ ask }: Request, asked: readonly Asked[]): string =>
-  asked.reduce((text, { say }) => `${text}${text.includes('\n') ? '\n' : ' '}${say}`, ask)
-
-/** @param request that it begins with; one by chance when absent */
-export const drawRow = (rng: Rng, request = drawRequest(rng)): Omit<InstructionRow, 'id'> => {
-  const kinds = drawKinds(rng, countOf(rng))
-  const asked = kinds.map(kind => kind.draw(rng, request))
-  return {
-    prompt: promptOf(request, asked),
-    criteria: [
-      ...kinds.map((kind, i) => instructionCriterion(kind, asked[i])),
-      ...contentCriteria(request, kinds, asked),
-    ],
-  }
+/** A row whose request is answered in few words. */
+const drawRow = (rng: Rng): Omit<InstructionRow, 'id'> => {
+  const request = drawRequest(rng)
+  const { prompt, kinds, asked, criteria } = instructed(rng, request)
+  return { prompt, criteria: [...criteria, ...contentCriteria(request, kinds, asked)] }
 }
 
 /** @param seed the same seed gives the same rows; different rows each. */

@@ -1,5 +1,6 @@
 /** @file The records task: questions that need look-ups which depend on each other, lessons that help with the next one. */
 
+export { type RecordsTeacher, recordsDemonstrations } from './cold-start.ts'
 export * from './episode.ts'
 export * from './format.ts'
 export * from './lessons.ts'

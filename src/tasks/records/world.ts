@@ -155,6 +155,9 @@ export const questionText = ({ archive, person, relations }: RecordsQuestion): s
     .map(relation => `the ${relation} of`)
     .join(' ')} ${person}?`
 
+/** The world of test questions: archives of the same names as in training, with fields and records of their own. */
+export const RECORDS_TEST_WORLD = 'held-out:records'
+
 export interface QuestionOptions {
   /** Fewest and most look-ups. Default 2 to 4. */
   hops?: { min: number; max: number }

@@ -1,6 +1,7 @@
 /** @file What tasks with a grammar of criteria about thinking share: sentences, rubrics as pieces, a scripted rubricator. */
 
 export * from './grammar.ts'
+export * from './hints.ts'
 export * from './piece-text.ts'
 export * from './predicate.ts'
 export * from './rubric-automaton.ts'

@@ -1,17 +1,13 @@
-/** @file Reads what stands alone in a product: numbers, names, brackets, functions, roots, matrices, and what sticks to them. */
+/** @file Reads what stands alone in a product: numbers, names, functions, roots, what parse-bracket.ts reads, and what sticks to them. */
 
 import { CALLS } from './calls.ts'
-import { Cursor } from './cursor.ts'
 import { changesWhatFollows } from './denials.ts'
 import { MINUS_ONE, type Node, numberNode } from './expression.ts'
 import { isBased, readBased, readNumber } from './numerals.ts'
-import type { Token } from './tokens.ts'
+import { BracketParser } from './parse-bracket.ts'
 
 export { ParseError } from './cursor.ts'
 
-const OPENING = new Set(['(', '[', '{', '\\{', '|', '|(', 'floor(', 'ceil('])
-const CLOSING = new Set([')', ']', '}', '\\}'])
-const MATRICES = /^(?:[pbvBV]?matrix|array|smallmatrix|tabular)$/
 const FRACTIONS = new Set(['frac', 'dfrac', 'tfrac', 'cfrac', 'nicefrac', 'sfrac'])
 const BINOMIALS = new Set(['binom', 'dbinom', 'tbinom'])
 const BIG_OPERATORS = new Set(['sum', 'prod', 'int', 'iint', 'oint', 'lim', 'limsup', 'liminf'])
@@ -23,19 +19,10 @@ const isMinusOne = (node: Node): boolean =>
       )
     : node.kind === 'number' && node.value.n === -1n && node.value.d === 1n
 
-export abstract class AtomParser extends Cursor {
-  /** Inside `\{ ... \}`, where `|` and `:` say "such that". */
-  protected inSet = false
-  private bars = 0
-
-  protected abstract sum(): Node
-  protected abstract list(ends: () => boolean): Node
-  protected abstract clauses(ends: () => boolean): { items: Node[]; joined?: 'and' | 'or' }
-
+export abstract class AtomParser extends BracketParser {
   protected startsAtom(): boolean {
     const { type, value } = this.peek()
-    if (type === 'operator')
-      return (OPENING.has(value) && !(value === '|' && (this.bars > 0 || this.inSet))) || value === "'"
+    if (type === 'operator') return this.opensBracket() || value === "'"
     return ['number', 'symbol', 'constant', 'function', 'set', 'command', 'begin', 'text'].includes(type)
   }
 
@@ -91,7 +78,7 @@ export abstract class AtomParser extends Cursor {
     return name === null ? base : { kind: 'symbol', name: `${name}_${text}` }
   }
 
-  protected atom(): Node {
+  protected override atom(): Node {
     const token = this.peek()
     switch (token.type) {
       case 'number':
@@ -111,7 +98,7 @@ export abstract class AtomParser extends Cursor {
       case 'begin':
         return this.environment(this.next().value)
       default:
-        return this.bracket(token)
+        return this.bracket()
     }
   }
 
@@ -122,60 +109,6 @@ export abstract class AtomParser extends Cursor {
     this.takeOperator(':')
     if (!this.startsAtom() && !this.peekOperator('-')) return { kind: 'text', text }
     return changesWhatFollows(text) ? this.fail() : this.sum()
-  }
-
-  private bracket(token: Token): Node {
-    if (token.type !== 'operator' || !OPENING.has(token.value)) return this.fail()
-    const open = this.next().value
-    if (open === '{') return this.braces()
-    if (open === 'floor(' || open === 'ceil(') return this.enclosed(open.slice(0, -1), open.replace('(', ')'))
-    if (open === '|' || open === '|(') return this.absolute(open === '|' ? '|' : '|)')
-    return this.group(open === '\\{' ? '{' : (open as '(' | '['))
-  }
-
-  private enclosed(name: string, end: string): Node {
-    const node: Node = { kind: 'call', name, args: [this.sum()] }
-    return this.takeOperator(end) ? node : this.fail()
-  }
-
-  private absolute(end: string): Node {
-    this.bars++
-    const node = this.enclosed('abs', end)
-    this.bars--
-    return node
-  }
-
-  private braces(): Node {
-    const node = this.peekOperator('}') ? null : this.list(() => this.peekOperator('}'))
-    if (!this.takeOperator('}')) this.fail()
-    return node ?? this.atom()
-  }
-
-  private group(open: '(' | '[' | '{'): Node {
-    const wasInSet = this.inSet
-    const bars = this.bars
-    this.inSet = open === '{'
-    this.bars = 0
-    const { items, joined } = this.clauses(() => this.isOperator(CLOSING) || this.isBuilder())
-    const node = this.isBuilder() ? this.builder() : null
-    this.inSet = wasInSet
-    this.bars = bars
-    const close = this.next().value.replace('\\', '')
-    if (close !== ')' && close !== ']' && close !== '}') return this.fail()
-    if (node) return node
-    if ((open === '{') !== (close === '}')) return this.fail()
-    if (items.length === 1 && open !== '{' && !joined && (open === '(') === (close === ')')) return items[0]
-    return { kind: 'group', open, close, items }
-  }
-
-  private isBuilder(): boolean {
-    return this.inSet && this.peekOperator('|', 'mid', ':')
-  }
-
-  /** `\{ x \mid condition \}` stands for its condition. */
-  private builder(): Node {
-    this.next()
-    return this.list(() => this.peekOperator('\\}'))
   }
 
   private call(name: string): Node {
@@ -273,48 +206,10 @@ export abstract class AtomParser extends Cursor {
     return { kind: 'call', name, args: [below, above, this.bigBody()] }
   }
 
-  private skipBraces(): Node {
-    this.next()
-    const node = this.list(() => this.peekOperator('}'))
-    return this.takeOperator('}') ? node : this.fail()
-  }
-
   private bigBody(): Node {
     const factors: Node[] = []
     do factors.push(this.factor())
     while (this.takeOperator('*') || this.startsAtom())
     return factors.length === 1 ? factors[0] : { kind: 'multiply', factors }
-  }
-
-  private environment(name: string): Node {
-    const end = () => this.peek().type === 'end' || this.peek().type === 'eof'
-    const rows: Node[][] = [[]]
-    if (!MATRICES.test(name)) {
-      const node = this.list(end)
-      this.next()
-      return node
-    }
-    while (!end()) {
-      if (this.takeOperator('\\\\')) rows.push([])
-      else if (!this.takeOperator('&')) rows.at(-1)!.push(this.cell(end))
-    }
-    this.next()
-    const node = this.matrixOrSystem(rows.filter(row => row.length > 0))
-    return name === 'vmatrix' && node.kind === 'matrix' ? { kind: 'call', name: 'det', args: [node] } : node
-  }
-
-  private cell(end: () => boolean): Node {
-    const cellEnd = () => end() || this.peekOperator('\\\\', '&')
-    const start = this.position
-    const node = this.list(cellEnd)
-    return this.position === start ? this.fail() : node
-  }
-
-  /** An array of relations, one a row, is a system; everything else is a matrix. */
-  private matrixOrSystem(rows: Node[][]): Node {
-    if (rows.length === 0 || rows.some(row => row.length !== rows[0].length)) return this.fail()
-    const isSystem = rows.every(row => row.length === 1 && row[0].kind === 'relation')
-    if (isSystem) return { kind: 'group', open: '', close: '', items: rows.map(row => row[0]), joined: 'and' }
-    return { kind: 'matrix', rows }
   }
 }

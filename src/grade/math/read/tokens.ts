@@ -58,6 +58,20 @@ const PAIRS = table({ '<=': '<=', '>=': '>=', '!=': '!=', '==': '=', '**': '^', 
 const OPERATOR_START = new Set([...'+-−*/^=<>(,[{|!~_:;'])
 const OPERATOR_NEXT = new Set([...'+-−*/^=<>_!'])
 
+/** The token that a word in small letters is by itself; null for one that has to be looked at where it stands. */
+const knownWord = (word: string): [Token['type'], string] | null => {
+  if (word === 'and' || word === 'or') return ['operator', word]
+  if (word === 'union') return ['operator', 'union']
+  if (['percent', 'pct', 'percentage'].includes(word)) return ['operator', '%']
+  if (['degree', 'degrees', 'deg'].includes(word)) return ['operator', '°']
+  if (word === 'binom') return ['command', word]
+  if (word === 'sqrt') return ['command', 'plain sqrt']
+  if (word.length > 1 && FUNCTIONS[word] && !/^(re|im)$/.test(word)) return ['function', FUNCTIONS[word]]
+  if (CONSTANTS[word]) return ['constant', CONSTANTS[word]]
+  if (GREEK_NAMES.has(word) && word.length > 2) return ['command', word]
+  return null
+}
+
 /** A scanner over one answer. */
 export class Tokenizer {
   private at = 0
@@ -268,7 +282,7 @@ export class Tokenizer {
     const word = /^\p{L}+/u.exec(this.source.slice(this.at, this.at + 200))![0]
     const glued = /[0-9]/.test(this.source[this.at - 1] ?? '')
     const lower = word.toLowerCase()
-    const known = this.knownWord(lower)
+    const known = knownWord(lower)
     if (known) {
       this.at += word.length
       return this.push(...known)
@@ -283,19 +297,6 @@ export class Tokenizer {
       return this.named(prefix)
     }
     this.letter([...word][0])
-  }
-
-  private knownWord(word: string): [Token['type'], string] | null {
-    if (word === 'and' || word === 'or') return ['operator', word]
-    if (word === 'union') return ['operator', 'union']
-    if (['percent', 'pct', 'percentage'].includes(word)) return ['operator', '%']
-    if (['degree', 'degrees', 'deg'].includes(word)) return ['operator', '°']
-    if (word === 'binom') return ['command', word]
-    if (word === 'sqrt') return ['command', 'plain sqrt']
-    if (word.length > 1 && FUNCTIONS[word] && !/^(re|im)$/.test(word)) return ['function', FUNCTIONS[word]]
-    if (CONSTANTS[word]) return ['constant', CONSTANTS[word]]
-    if (GREEK_NAMES.has(word) && word.length > 2) return ['command', word]
-    return null
   }
 
   /** Words stand apart from operators; the letters of a product touch them. */

@@ -1,0 +1,58 @@
+/**
+ * @file Cold starts as they were registered before they were presets of sft: their own settings lie in `task` today, and what was
+ * trained by them is known by the hash of settings as they were. Frozen: what is registered later says it as it is.
+ */
+
+type Tree = Record<string, unknown>
+
+/** By the name of the start its task, and the settings that were keys of their own. */
+const FORMER: Readonly<Record<string, { kind: string; keys: readonly string[] }>> = {
+  'checklist-cold-start': { kind: 'packing', keys: ['world', 'thinking', 'hinted'] },
+  'arithmetic-cold-start': {
+    kind: 'arithmetic',
+    keys: ['operations', 'rubricators', 'hinted', 'tries', 'styles', 'errors', 'rubric', 'labels'],
+  },
+  'records-cold-start': {
+    kind: 'records',
+    keys: ['hops', 'reflectors', 'referred', 'heeds', 'tries', 'calls', 'scaffold'],
+  },
+}
+
+/** Settings of a start with those in `task` that were keys of their own. */
+export const startSettings = (recipe: string, settings: Tree): Tree => {
+  const { keys = [] } = FORMER[recipe] ?? {}
+  const entries = Object.entries(settings)
+  const own = entries.filter(([key]) => keys.includes(key))
+  if (own.length === 0) return settings
+  const others = Object.fromEntries(entries.filter(([key]) => !keys.includes(key)))
+  return { ...others, task: { ...(settings.task as Tree), ...Object.fromEntries(own) } }
+}
+
+/** The configuration of a start as it was then: hashes over it stay what they are in results. */
+export const formerConfig = (config: Tree): Tree => {
+  const { kind, ...own } = (config.task ?? {}) as Tree
+  const name = Object.keys(FORMER).find(each => config.recipe === 'sft' && FORMER[each].kind === kind)
+  if (name === undefined) return config
+  const { seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch } = config
+  const { folder, shape } = config.model as Tree
+  const { every, problems, samples, maxTokens } = config.evaluation as Tree
+  return {
+    ...{
+      recipe: name,
+      seed,
+      out,
+      steps,
+      maxMinutes,
+      policy,
+      optimizer,
+      checkpoint,
+      monitors,
+      trackers,
+      batch,
+    },
+    ...own,
+    ...(kind === 'arithmetic' && { start: folder }),
+    model: { shape },
+    evaluation: { every, problems, ...(kind !== 'records' && { samples, maxTokens }) },
+  }
+}

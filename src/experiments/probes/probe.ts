@@ -1,0 +1,102 @@
+/** @file Probes of policies: samples of the trained policy and of its start, scored by the true rubrics. */
+
+import { bestOfNCurve, HashedEmbedder, internalisation } from '../../eval/index.ts'
+import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { Sample } from '../../policy/policy.ts'
+import { scored } from '../../tasks/scored-response.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
+import { DataError } from '../../util/errors.ts'
+import type { ProbeResults } from '../metrics/probed.ts'
+import { diversity } from './diversity.ts'
+import { novelty } from './novelty.ts'
+import type { Probe } from './schema.ts'
+import { type Subject, sample, scoresOf } from './subject.ts'
+
+/** Problem by problem: all samples of all problems at once would need memory for nothing. */
+const bestOfN = async (
+  subject: Subject,
+  problems: readonly unknown[],
+  { samples, ns }: Extract<Probe, { name: 'best-of-n' }>,
+): Promise<ProbeResults['best-of-n']> => {
+  const tooMany = ns.find(n => n > samples)
+  if (tooMany !== undefined)
+    throw new DataError(`probes.best-of-n.ns: expected at most ${samples}, the samples, got ${tooMany}`)
+  const scores_I_S: number[][] = []
+  for (const [i, problem] of problems.entries()) {
+    const drawn = await sample(subject.trained, subject, [subject.task.prompt(problem)], samples, `best/${i}`)
+    scores_I_S.push(await scoresOf(subject, [problem], drawn))
+  }
+  const byProblem = problems.map((problem, i) => ({
+    id: subject.task.id(problem),
+    best: bestOfNCurve([scores_I_S[i]], ns).map(({ score }) => score),
+  }))
+  return { samples, problems: problems.length, curve: bestOfNCurve(scores_I_S, ns), byProblem }
+}
+
+const internalised = async (
+  subject: Subject,
+  problems: readonly unknown[],
+  { thresholds }: Extract<Probe, { name: 'internalisation' }>,
+): Promise<ProbeResults['internalisation']> => {
+  const { task, trained, initial } = subject
+  const prompts = problems.map(problem => task.prompt(problem))
+  const scaffolded = problems.map(problem => task.prompt(problem, task.rubric(problem).criteria))
+  const y1 = await sample(initial, subject, prompts, 1, 'initial')
+  const [y2, again] = [
+    await sample(trained, subject, prompts, 1, 'plain'),
+    await sample(trained, subject, prompts, 1, 'again'),
+  ]
+  const y3 = await sample(trained, subject, scaffolded, 1, 'scaffolded')
+  const scores = await scoresOf(subject, problems, y2)
+  const texts = (samples: readonly Sample[]) => samples.map(({ tokens }) => task.show(tokens))
+  const embedder = new HashedEmbedder(texts(y1))
+  const [initialE, plainE, againE, scaffoldedE] = [y1, y2, again, y3].map(samples =>
+    texts(samples).map(text => embedder.embed(text)),
+  )
+  const items = problems.map((_, i) => ({
+    initial: initialE[i],
+    plain: plainE[i],
+    again: againE[i],
+    scaffolded: scaffoldedE[i],
+    score: scores[i],
+  }))
+  return Object.fromEntries(
+    thresholds.map(threshold => [String(threshold), internalisation(items, threshold)]),
+  )
+}
+
+const measure = (subject: Subject, probe: Probe): Promise<unknown> => {
+  const problems = mainTest(subject.task)[1].slice(0, probe.problems)
+  switch (probe.name) {
+    case 'best-of-n':
+      return bestOfN(subject, problems, probe)
+    case 'novelty':
+      return novelty(subject, problems, probe)
+    case 'internalisation':
+      return internalised(subject, problems, probe)
+    case 'diversity':
+      return diversity(subject, problems, probe)
+  }
+}
+
+/**
+ * Measures one trained policy, probe by probe: each result is there before the next one is begun.
+ * @param folders checkpoints of the policy and of what it started from
+ */
+export async function* probe(
+  probes: readonly Probe[],
+  { task, maxTokens }: { task: Task<unknown>; maxTokens: number },
+  folders: { trained: string; initial: string },
+): AsyncGenerator<{ name: Probe['name']; result: unknown }> {
+  const opened = [folders.trained, folders.initial].map(folder =>
+    LocalPolicy.start({ folder }, { threads: 1 }),
+  )
+  try {
+    const [trained, initial] = await Promise.all(opened)
+    const subject: Subject = { trained, initial, task: scored(task), maxTokens }
+    for (const own of probes) yield { name: own.name, result: await measure(subject, own) }
+  } finally {
+    const settled = await Promise.allSettled(opened)
+    await Promise.all(settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.close()] : [])))
+  }
+}

@@ -1,0 +1,77 @@
+/** @file A training on a server of the Tinker protocol from its address to its adapter: connection, session, probe, model. */
+
+import {
+  Connection,
+  type ConnectionOptions,
+  type Dialect,
+  type LoraSettings,
+  Session,
+  TinkerError,
+  TrainingClient,
+} from '../../tinker/index.ts'
+import type { Normalisation } from './losses.ts'
+import { probeServer } from './probe.ts'
+
+export interface TinkerOptions
+  extends Pick<ConnectionOptions, 'url' | 'apiKey' | 'patienceMs' | 'attemptTimeoutMs' | 'backoffMs'> {
+  /** What the server calls the base model. */
+  model: string
+  lora: LoraSettings
+  dialect?: Dialect
+  /** Folder with the model's config.json and tokenizer: what ends a sample, and stop strings. */
+  folder?: string
+  /** Groups that are sampled at a time. Default 32. */
+  concurrency?: number
+  heartbeatMs?: number
+  /** Which checkpoints bring the adapter here. Default `last`. */
+  download?: Download
+}
+
+type Download = 'never' | 'last' | 'every'
+
+/** What is open at the server. */
+export interface Training {
+  session: Session
+  client: TrainingClient
+  normalisation: Normalisation
+}
+
+/** @throws TinkerError for a model that the server says it does not have */
+const assertModel = async (session: Session, model: string): Promise<void> => {
+  const models = await session.models().catch(error => {
+    if (error instanceof TinkerError && error.kind === 'missing') return []
+    throw error
+  })
+  if (models.length === 0 || models.some(({ name }) => name === model)) return
+  const names = models.map(({ name }) => name)
+  const listed =
+    names.length > 8 ? `${names.slice(0, 8).join(', ')} and ${names.length - 8} more` : names.join(', ')
+  throw new TinkerError('refused', `policy.model: ${session.connection.origin} has no model ${model}`, {
+    hint: `set policy.model to one of those that it has: ${listed}`,
+  })
+}
+
+/**
+ * Opens a session, finds out what the server makes of losses, and has an adapter made.
+ * @throws TinkerError where the server cannot be had, or refuses key, model or rank; nothing is left behind then
+ */
+export const openTraining = async (options: TinkerOptions): Promise<Training> => {
+  const { model, lora, dialect, heartbeatMs, ...rest } = options
+  const { url, apiKey, patienceMs, attemptTimeoutMs, backoffMs } = rest
+  const given = { patienceMs, attemptTimeoutMs, backoffMs }
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const connection = new Connection({ url, apiKey, ...set })
+  let session: Session | null = null
+  try {
+    session = await Session.open(connection, { tags: ['gradus'], ...(heartbeatMs && { heartbeatMs }) })
+    await assertModel(session, model)
+    const { normalisation, isIdempotent } = await probeServer(session, model, lora, dialect)
+    const client = await TrainingClient.create(session, model, lora, dialect)
+    client.isIdempotent = isIdempotent
+    return { session, client, normalisation }
+  } catch (error) {
+    session?.close()
+    await connection.close()
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+/** @file Tasks that need neither files nor a model: their settings, and how they are opened. */
+
+import { z } from 'zod'
+import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
+import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
+import { PackingWorld, packingTask, thinkingPackingTask } from '../../tasks/checklist/index.ts'
+import type { Problems } from '../../tasks/task.ts'
+
+/** What a task draws its problems by. */
+export interface Draw {
+  /** Begins the names of the streams that training draws from. */
+  seed: number | string
+  tests: number
+}
+
+/** Problem i of training and of a test. */
+type Stream<Problem> = (index: number) => Problem
+
+/** A pool of problems that recur, or new ones without end. */
+export const pooled = <Problem>(
+  pool: number | null,
+  tests: number,
+  train: Stream<Problem>,
+  test: Stream<Problem>,
+): Problems<Problem> => {
+  const first = (count: number, from: Stream<Problem>) => Array.from({ length: count }, (_, i) => from(i))
+  return {
+    tests: { 'unseen problems': first(tests, test) },
+    ...(pool === null ? { stream: train } : { train: first(pool, train) }),
+  }
+}
+
+export const pooledShape = {
+  pool: z
+    .int()
+    .positive()
+    .max(1_000_000)
+    .nullable()
+    .default(null)
+    .describe('Questions to train on, which recur; null: new ones without end.'),
+  outcomes: z
+    .boolean()
+    .default(false)
+    .describe('Criteria that read the last result count as well (spec 2.4); else nobody can decide them.'),
+}
+
+const worldSetting = z
+  .union([z.int(), z.string()])
+  .default('packing')
+  .describe('Seed of the world of packing: its usual things and hidden rubrics.')
+
+const arithmeticSchema = z.strictObject({
+  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
+  ...pooledShape,
+})
+
+/** Tasks that need neither files nor a model. */
+export const MINIATURES = {
+  packing: {
+    settings: z.strictObject({ world: worldSetting }),
+    open: ({ world }: { world: number | string }, options: Parameters<typeof packingTask>[1] = {}) =>
+      packingTask(new PackingWorld(world), options),
+  },
+  'packing-thinking': {
+    settings: z.strictObject({ world: worldSetting }),
+    open: ({ world }: { world: number | string }) => thinkingPackingTask(new PackingWorld(world)),
+  },
+  arithmetic: {
+    settings: arithmeticSchema,
+    open: ({ operations, pool, outcomes }: z.output<typeof arithmeticSchema>, { seed, tests }: Draw) => {
+      const drawn = (from: number | string) => (index: number) =>
+        arithmeticProblem(from, index, { operations })
+      return arithmeticTask(pooled(pool, tests, drawn(seed), drawn(ARITHMETIC_TEST_SEED)), outcomes)
+    },
+  },
+}

@@ -1,0 +1,86 @@
+/** @file Every task by its name: the one place that knows them all. Methods and evaluations open tasks here. */
+
+import { z } from 'zod'
+import { readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
+import type { TaskKind, TaskParts } from '../../tasks/kind.ts'
+import { questionTask, questionTaskShape, readQuestions } from '../../tasks/questions/index.ts'
+import { openEnvSchema, toolsTaskSchema } from '../environment/config.ts'
+import { LOGIC_THINKING } from './logic-miniature.ts'
+import { type Draw, MINIATURES } from './miniatures.ts'
+import {
+  assertArithmeticVocabulary,
+  assertLogicRubricVocabulary,
+  assertPackingVocabulary,
+  assertThoughtVocabulary,
+} from './starting-model.ts'
+
+const drawOf = ({ tests }: TaskParts): Draw => ({ seed: 'train/evaluation', tests })
+
+const { columns, format, thinkTags, askToThink } = questionTaskShape
+const questionSchema = z.strictObject({ format, columns, thinkTags, askToThink })
+/** A response's own words go into no prompt here. */
+const NO_RUBRICATOR = { maxRubricatorTokens: Number.POSITIVE_INFINITY }
+
+/** Kinds of different settings in one table. */
+const kind = <Settings, Problem>(own: TaskKind<Settings, Problem>): TaskKind => own as TaskKind
+
+export const TASK_KINDS = {
+  packing: kind({
+    settings: MINIATURES.packing.settings,
+    ...{ asked: 'tokens', reads: false, maxTokens: 26, assertModel: assertPackingVocabulary },
+    about: 'Lists for trips, each by a hidden rubric of its own.',
+    open: settings => MINIATURES.packing.open(settings),
+  }),
+  'packing-thinking': kind({
+    ...MINIATURES['packing-thinking'],
+    ...{ asked: 'tokens', reads: false, maxTokens: 56, assertModel: assertThoughtVocabulary },
+    about: 'Lists for trips with thinking before them, each by a hidden rubric of its own; not below 0.',
+  }),
+  arithmetic: kind({
+    ...MINIATURES.arithmetic,
+    ...{ asked: 'tokens', reads: false, maxTokens: 96, assertModel: assertArithmeticVocabulary },
+    about: 'Chains of operations with shown steps; right is the last digit, sound are the steps to it.',
+    open: (settings, parts) => MINIATURES.arithmetic.open(settings, drawOf(parts)),
+  }),
+  'logic-thinking': kind({
+    ...LOGIC_THINKING,
+    ...{ asked: 'tokens', reads: false, maxTokens: 96, assertModel: assertLogicRubricVocabulary },
+    about: "Problems in ProntoQA's style for models with a vocabulary of rubrics; right is the label.",
+    open: (settings, parts) => LOGIC_THINKING.open(settings, drawOf(parts)),
+  }),
+  questions: kind({
+    settings: questionSchema,
+    ...{ asked: 'words', reads: true, maxTokens: 2048 },
+    about: 'Questions as trainings put them, each with one right answer, or with a rubric for open ones.',
+    open: (settings, { format: spoken, file, grader }) =>
+      questionTask(
+        spoken,
+        { ...settings, ...NO_RUBRICATOR, grader },
+        { tests: { [file]: readQuestions(file, settings.format, settings.columns) } },
+      ),
+  }),
+  openenv: kind({
+    settings: openEnvSchema.omit({ kind: true }),
+    ...{ asked: 'turns', reads: false, maxTokens: 256, pays: true },
+    about:
+      "Episodes of an OpenEnv server; the score is the sum of its own rewards, a rubric's stands beside it.",
+    async open({ firstSeed, train, ...settings }, { folder, grader }) {
+      const { openEnvTask } = await import('../environment/openenv-task.ts')
+      // The seeds that a training with these settings is tested on.
+      const seeds = { firstSeed: firstSeed + train, train: 0 }
+      const together = { rollout: { prompts: 1, samples: 1 }, evaluation: { problems: 2, samples: 1 } }
+      return openEnvTask(together, { kind: 'openenv', ...settings, ...seeds }, folder, grader)
+    },
+  }),
+  tools: kind({
+    settings: toolsTaskSchema.omit({ kind: true, file: true, holdOut: true, testFile: true }),
+    ...{ asked: 'turns', reads: true, maxTokens: 256 },
+    about: 'Rows of prompt and criteria, answered with tools; the score is that of the answer.',
+    async open(settings, { folder, file, grader }) {
+      const { toolsTask } = await import('../environment/tools-task.ts')
+      const rows = readConversations(file, sharedRubric(settings), settings.columns)
+      const task = { kind: 'tools' as const, ...{ file, holdOut: null, testFile: null }, ...settings }
+      return toolsTask(task, folder, grader, undefined, { train: [], test: rows, repeated: 0 })
+    },
+  }),
+}

@@ -1,0 +1,94 @@
+/** @file Attempts of a step: rolled out, judged as soon as a problem's group is there, and credited by stage (spec 5.2, 5.3). */
+
+import { type JudgedGroup, judgeGroup, type QuestionRubrics } from '../../grade/evolving/index.ts'
+import type { Retrieval, WindowStep } from '../../memory/index.ts'
+import type { Graded, Rollout } from '../../rl/rollout.ts'
+import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
+import type { StagedRead } from '../../tasks/stages.ts'
+import type { TaskWith } from '../../tasks/task.ts'
+import type { Io } from '../../train/rollout.ts'
+import { samplingOf } from '../common/training.ts'
+import type { RubricemConfig } from './config.ts'
+import { controlled } from './control.ts'
+import { leftOutRubrics, rewardsWithout } from './dropout.ts'
+import type { Candidate } from './reflections.ts'
+
+/** What a step rolled out. */
+export interface RolledStep<Problem> {
+  plan: WindowStep
+  retrievals: readonly Retrieval[] | null
+  agents: Graded<Problem, StagedRead>[][]
+  judged: JudgedGroup[]
+  reflections: Candidate<Problem>[][]
+}
+
+interface Attempted<Problem> extends Pick<RolledStep<Problem>, 'retrievals'> {
+  step: number
+  problems: readonly Problem[]
+  before: readonly QuestionRubrics[]
+  last: boolean
+}
+
+/** Attempts at problems, and their judgements, which begin as soon as a problem's group is there (spec 5.2). */
+export const attempt = async <Problem>(
+  { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'world' | 'stages'> },
+  io: Io,
+  { step, problems, before, retrievals, last }: Attempted<Problem>,
+) => {
+  const { world, stages } = task
+  const { samples } = config.rollout
+  const judging = new Array<Promise<JudgedGroup>>(problems.length)
+  const judge = (p: number, rollouts: readonly Rollout[]) => {
+    const question = problems[p]
+    const group = {
+      ...{ step, question, key: task.id(question), before: before[p] },
+      rollouts: rollouts.map(rollout => stages.read(rollout).staged),
+      persistent: stages.persistent(question),
+    }
+    judging[p] = judgeGroup(stages.judge, group, config.evolving)
+    judging[p].catch(() => {})
+  }
+  const agents = await io.rollOut<Problem, StagedRead>({
+    ...{ role: 'agent', problems, samples, last },
+    prompt: problem => task.prompt(problem),
+    sampledFrom: retrievals?.map((found, p) => {
+      const shown = stages.reminded(problems[p], found)
+      return Array.from({ length: samples }, () => shown)
+    }),
+    ratio: 'sampled',
+    sampling: { ...samplingOf(config, task.stopTokens), stopStrings: world.stopStrings },
+    environment: { world: world.environment, limits: world.limits },
+    onGroup: judge,
+    grade: async items => items.map(({ rollout }) => stages.read(rollout)),
+  })
+  return { agents, judging }
+}
+
+/** Rewards of stages become returns, advantages, and those a token each (spec 5.3). */
+export const creditAttempts = <Problem>(
+  config: RubricemConfig,
+  step: number,
+  { agents, judged }: Pick<RolledStep<Problem>, 'agents' | 'judged'>,
+) => {
+  const { control, credit, advantage } = config
+  const leftOut = judged.map(group => leftOutRubrics(config, group, step))
+  const rewards_P_G_K = judged.map((group, p) => {
+    const given = rewardsWithout(group, leftOut[p])
+    const paid = control === null ? given : controlled(given, control, `${step}/${group.key}`)
+    // Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it.
+    const isKnown = (g: number) => agents[p][g].rollout.end !== 'failed'
+    return paid.map((rewards_K, g) => (isKnown(g) ? rewards_K : rewards_K.map(() => null)))
+  })
+  const { advantages_P_G_K, ...counts } = stageAdvantages(rewards_P_G_K, { ...advantage, ...credit })
+  const rewarded = agents.map((group, p) =>
+    group.map((item, g) => {
+      const [plan, research, review, answer] = rewards_P_G_K[p][g]
+      return { ...item, reward: answer, parts: { plan, research, review, answer } }
+    }),
+  )
+  const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit.mode)
+  return { credited, leftOut, counts }
+}
+
+/** Credited attempts, with what their rewards left out. */
+export type CreditedAttempts<Problem> = ReturnType<typeof creditAttempts<Problem>>

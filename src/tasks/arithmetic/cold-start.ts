@@ -1,0 +1,149 @@
+/** @file Arithmetic as it is learnt before it is rewarded: reasoners of mixed habits, with and without hints, and rubricators. */
+
+import { z } from 'zod'
+import type { SupervisedDatum } from '../../rl/datum.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
+import { Rng } from '../../util/rng.ts'
+import type { TaskWith } from '../task.ts'
+import { hintsTask, tellingHints } from '../thinking-grammar/hints.ts'
+import { labelsSchema, rubricHabitsSchema } from '../thinking-grammar/settings.ts'
+import { demonstrateWell, drawHabits } from './demonstrations.ts'
+import { readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
+import { ARITHMETIC_GRAMMAR, type Evidence, evidenceOf, PREDICATES } from './predicates/index.ts'
+import { ARITHMETIC_TEST_SEED, type ArithmeticProblem, arithmeticProblem } from './problem.ts'
+import { demonstrateRubric, propose } from './rubricator.ts'
+import { operationsSchema } from './settings.ts'
+import { arithmeticTask } from './task.ts'
+import { ARITHMETIC_TOKENS, encodeText } from './vocabulary.ts'
+
+const share = z.number().min(0).max(1)
+/** In proportion to the others'; a sum of some must be a number. */
+const chance = z.number().min(0).max(1e6)
+
+export const arithmeticStartSchema = z.strictObject({
+  kind: z.literal('arithmetic'),
+  operations: operationsSchema.prefault({}).describe('Operations of a question.'),
+  rubricators: share.default(0.35).describe('Share of the demonstrations that a rubricator writes.'),
+  hinted: share.default(0.5).describe("Share of a reasoner's that follow hints."),
+  tries: z
+    .int()
+    .positive()
+    .default(2)
+    .describe(
+      'How often the scripted reasoner may try again when its answer is wrong: 1 keeps whatever it wrote.',
+    ),
+  styles: z
+    .strictObject({
+      careful: chance.default(0.4).describe('Share of careful reasoners.'),
+      merging: chance.default(0.35).describe('Share of those that merge steps.'),
+      jumping: chance.default(0.25).describe('Share of those that leave steps out.'),
+    })
+    .prefault({})
+    .refine(
+      ({ careful, merging, jumping }) => careful + merging + jumping > 0,
+      'a chance above 0; one of them must be drawn',
+    )
+    .describe('Chances of its styles.'),
+  errors: z
+    .strictObject({
+      shaky: share.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
+      shakyError: share.default(0.4).describe('Error rate where it is unsure.'),
+      knownError: share.default(0.04).describe('Error rate where it is sure.'),
+      mergedError: share.default(0.35).describe('Error rate of merged steps.'),
+      jumpError: share.default(0.65).describe('Error rate of steps left out.'),
+      checkError: share.default(0.1).describe('Error rate of checks.'),
+    })
+    .prefault({})
+    .describe(
+      'How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on.',
+    ),
+  rubric: rubricHabitsSchema
+    .prefault({})
+    .describe(
+      'What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes.',
+    ),
+  labels: labelsSchema,
+})
+
+type Teacher = z.output<typeof arithmeticStartSchema>
+
+/** What can be done on purpose: which numbers come out, and whether they are right, cannot. */
+const HABITS = PREDICATES.filter(({ category }) => category !== 'other')
+
+/** A few hints by which a chain of thought differs from another. */
+const hintsFor = (
+  problem: ArithmeticProblem,
+  evidence: Evidence,
+  other: Evidence,
+  habits: Teacher['rubric'],
+  rng: Rng,
+): Criterion[] =>
+  tellingHints(ARITHMETIC_GRAMMAR, own => propose(problem, habits, own, HABITS).text, [evidence, other], rng)
+
+const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
+
+/** A demonstration of a role; the same names give the same one. */
+const demonstrationOf = (
+  role: 'reasoner' | 'rubricator',
+  problem: ArithmeticProblem,
+  { styles, errors, tries, rubric, hinted }: Teacher,
+  rng: Rng,
+): SupervisedDatum | null => {
+  const think = (label: string) => {
+    const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, tries, rng.fork(label))
+    const response = readResponse(encodeText(text))
+    return { text, response, evidence: evidenceOf(problem, response.thinking, null) }
+  }
+  const { text, response, evidence } = think('reasoner')
+  if (role === 'reasoner') {
+    const hints =
+      rng.next() < hinted
+        ? hintsFor(problem, evidence, think('other').evidence, rubric, rng.fork('hints'))
+        : []
+    return { promptTokens: reasonerPrompt(problem, hints), responseTokens: ended(text) }
+  }
+  const written = demonstrateRubric(problem, evidence, rubric, rng.fork('rubric'))
+  return written && { promptTokens: rubricatorPrompt(problem, response), responseTokens: ended(written.text) }
+}
+
+/** Hints by which one chain of thought for a problem differs from another, so that following them changes what is written. */
+const testHints =
+  ({ styles, errors, rubric }: Teacher) =>
+  (problem: ArithmeticProblem): Criterion[] => {
+    const rng = new Rng(`${ARITHMETIC_TEST_SEED}/hints/${problem.id}`)
+    const [one, other] = ['one', 'other'].map(label => {
+      const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, 1, rng.fork(label))
+      return evidenceOf(problem, readResponse(encodeText(text)).thinking, null)
+    })
+    return hintsFor(problem, one, other, rubric, rng.fork('hints'))
+  }
+
+/**
+ * The task with demonstrations, so many a step, and the task of following hints. Tests are the same for every run with the same
+ * lengths; the stream has the problems that labels are written about.
+ */
+export const arithmeticStart = (
+  teacher: Teacher,
+  { seed, batch, tested }: { seed: number | string; batch: number; tested: number },
+) => {
+  const problems = Array.from({ length: tested }, (_, i) =>
+    arithmeticProblem(ARITHMETIC_TEST_SEED, i, teacher),
+  )
+  const task: TaskWith<ArithmeticProblem, 'thinking' | 'rubricator' | 'demonstrations'> = {
+    ...arithmeticTask({
+      tests: { unseen: problems },
+      stream: i => arithmeticProblem(`labels/${seed}`, i, teacher),
+    }),
+    demonstrations: step =>
+      Array.from({ length: batch }, (_, i) => {
+        const index = (step - 1) * batch + i
+        const rng = new Rng(`arithmetic demonstration/${seed}/${index}`)
+        const problem = arithmeticProblem(`cold start/${seed}`, index, teacher)
+        const role = rng.next() < teacher.rubricators ? 'rubricator' : 'reasoner'
+        return (
+          demonstrationOf(role, problem, teacher, rng) ?? demonstrationOf('reasoner', problem, teacher, rng)!
+        )
+      }),
+  }
+  return { task, hints: { ...hintsTask(task, testHints(teacher)), tests: { hints: problems } } }
+}

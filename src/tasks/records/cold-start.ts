@@ -1,0 +1,147 @@
+/** @file Records as they are learnt before they are rewarded: agents with and without references, and reflectors. */
+
+import { z } from 'zod'
+import type { SupervisedDatum } from '../../rl/datum.ts'
+import { Rng } from '../../util/rng.ts'
+import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
+import { placeboOf, reflectionText } from './lessons.ts'
+import { demonstrateReflection, drawReflectorHabits } from './reflector.ts'
+import { advised, demonstrateResearch, drawHabits, type Segment } from './research.ts'
+import { hopsSchema } from './settings.ts'
+import { piecesOf, readTrajectory } from './trajectory.ts'
+import { encodeText, RECORDS_TOKENS } from './vocabulary.ts'
+import { answerOf, archiveName, type RecordsQuestion, recordsQuestion, siblingOf } from './world.ts'
+
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
+
+export const recordsStartSchema = z.strictObject({
+  kind: z.literal('records'),
+  hops: hopsSchema.prefault({}).describe('Look-ups that a question takes.'),
+  reflectors: share.default(0.3).describe('Share of the demonstrations that a reflector writes.'),
+  referred: share.default(0.5).describe("Share of an agent's that have references."),
+  heeds: share.default(0.7).describe('Chance that advice in a reference is followed.'),
+  tries: size
+    .default(3)
+    .describe(
+      'How often the scripted agent may try again when its answer is wrong: 1 keeps whatever it wrote.',
+    ),
+  calls: size.max(12).default(8).describe('Look-ups that an agent may make.'),
+  scaffold: z
+    .boolean()
+    .default(true)
+    .describe('False: neither plan nor review, and idle thinking as long as they would be.'),
+})
+
+export type RecordsTeacher = z.output<typeof recordsStartSchema> & { seed: number | string; batch: number }
+type Teacher = RecordsTeacher
+
+interface Attempt {
+  tokens: number[]
+  mask: number[]
+  right: boolean
+}
+
+const attemptOf = (segments: readonly Segment[], question: RecordsQuestion): Attempt => {
+  const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
+  const tokens = encoded.flatMap(part => part.tokens)
+  const mask = encoded.flatMap(part => part.tokens.map(() => Number(part.own)))
+  const { answer } = readTrajectory(piecesOf(tokens, mask))
+  return { tokens, mask, right: answer?.person === answerOf(question) }
+}
+
+/** An attempt that is drawn again, up to `tries` times in all, while its answer is wrong: rejection sampling. */
+const attempt = (
+  question: RecordsQuestion,
+  references: readonly Reference[],
+  { heeds, tries, calls, scaffold }: Teacher,
+  rng: Rng,
+): Attempt => {
+  // Advice is about work; lessons are about the fields of one archive.
+  const said = references.map(({ archive, reflection }) =>
+    archiveName(archive) === archiveName(question.archive) ? reflection : { ...reflection, lessons: [] },
+  )
+  for (let i = 1; ; i++) {
+    const own = rng.fork(i)
+    const habits = advised(drawHabits(own), said, heeds, own)
+    const done = attemptOf(demonstrateResearch(question, said, habits, { calls, scaffold }, own), question)
+    if (done.right || i >= tries) return done
+  }
+}
+
+/** A question about another archive of the same world. */
+const strangerOf = ({ archive }: RecordsQuestion, teacher: Teacher): RecordsQuestion => {
+  for (let i = 1; ; i++) {
+    const other = recordsQuestion(archive.world, i, teacher)
+    if (archiveName(other.archive) !== archiveName(archive)) return other
+  }
+}
+
+const sibling = (question: RecordsQuestion, _: Teacher, rng: Rng) => siblingOf(question, rng.int(1_000_000))
+
+/** What a reference is about. */
+const ABOUT = {
+  same: (question: RecordsQuestion) => question,
+  sibling,
+  stranger: strangerOf,
+  placebo: sibling,
+}
+const REFERENCES: readonly (keyof typeof ABOUT)[] = ['same', 'sibling', 'sibling', 'stranger', 'placebo']
+
+/**
+ * What an agent is referred to: lessons of an earlier attempt at the question, of a sibling of it, of another archive, as a memory
+ * that goes by similarity gives them too, or of nothing.
+ */
+const referencesFor = (question: RecordsQuestion, teacher: Teacher, rng: Rng): Reference[] =>
+  Array.from({ length: 1 + rng.int(2) }, (_, i) => {
+    const own = rng.fork(i)
+    const kind = own.pick(REFERENCES)
+    const about = ABOUT[kind](question, teacher, own)
+    const { tokens, mask } = attempt(about, [], { ...teacher, tries: 1 }, own)
+    const trajectory = readTrajectory(piecesOf(tokens, mask))
+    const reflection = demonstrateReflection(about, trajectory, drawReflectorHabits(own), own)
+    const key = `${teacher.seed}/${own.uint32()}`
+    return {
+      archive: about.archive,
+      reflection: kind === 'placebo' ? placeboOf(reflection, key) : reflection,
+    }
+  })
+
+/** A demonstration of a role; the same names give the same one. */
+const demonstrationOf = (
+  role: 'agent' | 'reflector',
+  question: RecordsQuestion,
+  teacher: Teacher,
+  rng: Rng,
+): SupervisedDatum => {
+  const references =
+    role === 'agent' && rng.next() < teacher.referred
+      ? referencesFor(question, teacher, rng.fork('refs'))
+      : []
+  const done = attempt(question, references, teacher, rng.fork('attempt'))
+  if (role === 'agent')
+    return {
+      promptTokens: agentPrompt(question, references),
+      responseTokens: done.tokens,
+      responseWeights: Float32Array.from(done.mask),
+    }
+  const own = rng.fork('reflection')
+  const trajectory = readTrajectory(piecesOf(done.tokens, done.mask))
+  const reflection = demonstrateReflection(question, trajectory, drawReflectorHabits(own), own)
+  return {
+    promptTokens: reflectorPrompt(question, done.tokens),
+    responseTokens: [...encodeText(reflectionText(reflection)), RECORDS_TOKENS.eos],
+  }
+}
+
+/** The demonstrations of a step; they depend on seed and step alone. Every one is of a world of its own: there is nothing to learn by heart. */
+export const recordsDemonstrations =
+  (teacher: Teacher) =>
+  (step: number): SupervisedDatum[] =>
+    Array.from({ length: teacher.batch }, (_, i) => {
+      const index = (step - 1) * teacher.batch + i
+      const rng = new Rng(`records demonstration/${teacher.seed}/${index}`)
+      const question = recordsQuestion(`cold start/${teacher.seed}/${index}`, 0, teacher)
+      const role = rng.next() < teacher.reflectors ? 'reflector' : 'agent'
+      return demonstrationOf(role, question, teacher, rng)
+    })

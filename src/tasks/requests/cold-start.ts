@@ -1,0 +1,53 @@
+/** @file What the small chat model learns: answers to requests, and a judge's verdicts on answers. */
+
+import { z } from 'zod'
+import type { ChatFormat } from '../../model/chat-format.ts'
+import type { SupervisedDatum } from '../../rl/datum.ts'
+import { Rng } from '../../util/rng.ts'
+import { drawDialogue } from './dialogue.ts'
+import { drawJudgement } from './judged.ts'
+
+const share = z.number().min(0).max(1)
+
+export const requestsStartSchema = z.strictObject({
+  kind: z.literal('requests'),
+  vocabulary: z
+    .int()
+    .min(1024)
+    .max(8192)
+    .default(2048)
+    .describe('Tokens of fresh weights in all; the tokenizer is learnt.'),
+  judged: share
+    .default(0.35)
+    .describe('Share of the demonstrations that are a judge’s verdict on an answer.'),
+  promptWeight: share
+    .default(0.2)
+    .describe('Weight of what stands before an answer in the loss: questions teach the language as well.'),
+})
+
+type Teacher = z.output<typeof requestsStartSchema> & { seed: number | string; batch: number }
+
+/** A conversation with its answer: all of it is learnt, what stands before the answer with a weight of its own. */
+const demonstrationOf = (
+  { messages, answer }: { messages: Parameters<ChatFormat['encode']>[0]; answer: string },
+  format: ChatFormat,
+  promptWeight: number,
+): SupervisedDatum => {
+  const [start, ...asked] = format.encode(messages)
+  const said = [...format.tokens(answer), ...format.stopTokens.slice(0, 1)]
+  const weights = new Float32Array(asked.length + said.length).fill(1).fill(promptWeight, 0, asked.length)
+  return { promptTokens: [start], responseTokens: [...asked, ...said], responseWeights: weights }
+}
+
+/** The demonstrations of a step, by length, so that little of a micro-batch is padding; they depend on seed and step alone. */
+export const requestDemonstrations =
+  (
+    { batch, judged, promptWeight, seed }: Pick<Teacher, 'batch' | 'judged' | 'promptWeight' | 'seed'>,
+    format: ChatFormat,
+  ) =>
+  (step: number): SupervisedDatum[] =>
+    Array.from({ length: batch }, (_, i) => {
+      const rng = new Rng(`chat demonstration/${seed}/${(step - 1) * batch + i}`)
+      const drawn = rng.next() < judged ? drawJudgement(rng) : drawDialogue(rng)
+      return demonstrationOf(drawn, format, promptWeight)
+    }).sort((a, b) => b.responseTokens.length - a.responseTokens.length)
