@@ -8,9 +8,10 @@ import { loadTokenizer } from '../src/model/tokenizer.ts'
 import { LocalPolicy } from '../src/policy/local/local-policy.ts'
 import { logicTokensOf } from '../src/recipes/common/starting-model.ts'
 import { evaluateSet } from '../src/recipes/logic/evaluate.ts'
-import { miniatureFormat } from '../src/recipes/logic/format.ts'
 import { evaluateChat } from '../src/recipes/sft/requests-evaluation.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../src/tasks/arithmetic/index.ts'
+import { miniatureFormat } from '../src/tasks/logic/prompts.ts'
+import { logicTask } from '../src/tasks/logic/task.ts'
 import type { GeneratedTestSet } from '../src/tasks/logic/testset-names.ts'
 import { logicTestSet } from '../src/tasks/logic/testsets.ts'
 import { JUDGE_TEXTS } from '../src/tasks/requests/index.ts'
@@ -22,12 +23,12 @@ const provedBy = async (name: string, sets: readonly GeneratedTestSet[]): Promis
   const folder = resolveShipped(`package:models/${name}`)
   const policy = await LocalPolicy.start({ folder }, { threads: 1 })
   const solver = await LogicSolver.start({ backend: 'ground' })
-  const parts = { policy, solver, format: miniatureFormat(logicTokensOf(folder)) }
+  const task = logicTask(miniatureFormat(logicTokensOf(folder)), solver, { truth: 'only' })
   const shares: number[] = []
   for (const set of sets) {
     const problems = logicTestSet(set, { count: 60, hops: 5 })
     const settings = { samples: 0, greedy: true, sampling: { maxTokens: 112 } }
-    const row = await evaluateSet(parts, set, 0, problems, settings)
+    const row = await evaluateSet({ policy, task }, set, 0, problems, settings)
     expect(row.n).toBe(60)
     shares.push(row.scores.correctAndProved.value!)
   }

@@ -20,8 +20,7 @@ export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './c
 export { gradedBy } from './common/rubric-task.ts'
 export { runGrpo } from './grpo/run.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
-export { evaluateSet, respond } from './logic/evaluate.ts'
-export { type LogicFormat, miniatureFormat } from './logic/format.ts'
+export { evaluateSet } from './logic/evaluate.ts'
 export type { RuscarlRunParts } from './ruscarl/check.ts'
 export { runRuscarl } from './ruscarl/run.ts'
 export {

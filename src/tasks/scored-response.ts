@@ -74,8 +74,10 @@ export interface Scoring<Problem> {
 }
 
 /** A task whose answers are scored as they are graded. */
-export interface ScoredTask<Problem> extends Omit<Task<Problem>, 'grade'>, Pick<Scoring<Problem>, 'told'> {
-  grade(items: readonly ResponseItem<Problem>[]): Promise<ScoredResponse[]>
+export interface ScoredTask<Problem, Said extends Verdicts = Verdicts>
+  extends Omit<Task<Problem>, 'grade'>,
+    Pick<Scoring<Problem>, 'told'> {
+  grade(items: readonly ResponseItem<Problem>[]): Promise<(Said & ScoredResponse)[]>
   /** What is said of all responses of a step to a problem together. */
   gradeGroup?(
     problem: Problem,
@@ -93,10 +95,10 @@ export type RubricatorTask<Problem> = ThinkingTask<Problem> & Required<Pick<Task
 const signed: ScoringRule = (rubric, verdicts) => signedScore(rubric, verdicts).score
 
 /** A task with scores: by its rubrics or others, or by the part of them that is not left out. */
-export const scored = <Problem>(
-  task: Task<Problem>,
+export const scored = <Problem, Said extends Verdicts = Verdicts>(
+  task: Task<Problem, Said>,
   { score = signed, rubricOf = problem => task.rubric(problem), noise, told }: Scoring<Problem> = {},
-): ScoredTask<Problem> => ({
+): ScoredTask<Problem, Said> => ({
   ...task,
   told,
   rubric: rubricOf,

@@ -26,8 +26,11 @@ export interface Verdicts {
   score?: number | null
 }
 
-/** Problems with their prompts, rubrics and graders. What only some tasks have is optional. */
-export interface Task<Problem> {
+/**
+ * Problems with their prompts, rubrics and graders. What only some tasks have is optional; `Said`: what graders say beside their
+ * verdicts, such as the steps of a proof.
+ */
+export interface Task<Problem, Said extends Verdicts = Verdicts> {
   train: readonly Problem[]
   /** Problem i of training, without end; absent: passes over `train`. */
   stream?(index: number): Problem
@@ -47,7 +50,7 @@ export interface Task<Problem> {
   /** Answers are right or wrong, and nothing between. */
   isBinary?: boolean
   /** Verdicts on every criterion of every item; what they are worth is the rubric's rule (`scored`). */
-  grade(items: readonly Item<Problem>[]): Promise<Verdicts[]>
+  grade(items: readonly Item<Problem>[]): Promise<Said[]>
   /** What a criterion counts as in statistics over problems; absent: itself. */
   kind?(criterion: Criterion): string
   /** Whether a prompt can show a criterion that is not of the problem's own rubric; absent: any. */

@@ -16,12 +16,8 @@ import {
 } from '../../recipes/common/starting-model.ts'
 import { chatAnswers } from '../../recipes/logic/chat-answers.ts'
 import { type Answerer, policyAnswers } from '../../recipes/logic/evaluate.ts'
-import {
-  formatFor,
-  type LogicFormat,
-  type PromptKind,
-  type ShownFormulas,
-} from '../../recipes/logic/format.ts'
+import { formatFor } from '../../recipes/logic/format.ts'
+import type { LogicFormat, PromptKind, ShownFormulas } from '../../tasks/logic/prompts.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'

@@ -48,7 +48,7 @@ interface EvaluatedSet<Problem> {
 
 /** Samples of every problem, to be scored by one grader or several. */
 export const drawResponses = <Problem>(
-  policy: Policy,
+  policy: Pick<Policy, 'sample'>,
   problems: readonly Problem[],
   { samples, sampling }: ScoreSettings,
   promptOf: (problem: Problem) => TokenIds,

@@ -4,6 +4,7 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { leftOutCount, leftOutPlaces, leftOutShares, type RubricDropout } from '../../rubric/dropout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { LeftOut, ScoredTask } from '../../tasks/scored-response.ts'
+import type { Verdicts } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
 
 /** Where dropout is set in every recipe's configuration. */
@@ -44,7 +45,10 @@ export const leftOutOf = (
 }
 
 /** A task whose scores leave criteria out in each step of training. */
-export const withDropout = <Problem>(run: DropoutRun, task: ScoredTask<Problem>): ScoredTask<Problem> => {
+export const withDropout = <Problem, Said extends Verdicts = Verdicts>(
+  run: DropoutRun,
+  task: ScoredTask<Problem, Said>,
+): ScoredTask<Problem, Said> => {
   if (run.rubricDropout === undefined) return task
   const leftOut = (problem: Problem, step: number | undefined) =>
     step === undefined ? undefined : leftOutOf(run, task.rubric(problem).criteria, step, task.id(problem))

@@ -3,12 +3,13 @@
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
+import { miniatureFormat } from '../../tasks/logic/prompts.ts'
+import { logicTask } from '../../tasks/logic/task.ts'
 import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { withRun } from '../common/session.ts'
 import { runSupervised } from '../common/supervised.ts'
-import { CRITERION_NAMES, type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
-import { miniatureFormat } from '../logic/format.ts'
+import { CRITERION_NAMES, type EvaluationParts, evaluateSets, type TestSet } from '../logic/evaluate.ts'
 import { checkLogicColdStart, testSet, testSets } from './check.ts'
 import type { ColdStartPhase } from './config.ts'
 
@@ -21,7 +22,7 @@ export const runLogicColdStart = async (config: ColdStartPhase, options: RunOpti
       use(openPolicy(config.policy, source)),
       use(LogicSolver.start({ backend: 'ground' })),
     ])
-    const parts = { policy, solver, format: miniatureFormat(vocabulary) }
+    const parts = { policy, task: logicTask(miniatureFormat(vocabulary), solver, { truth: 'only' }) }
     const phase = {
       name: 'supervised',
       policy,
@@ -52,24 +53,19 @@ const primarySet = (config: ColdStartPhase): string =>
   testSets(config).reduce((longest, set) => (set.hops > longest.hops ? set : longest)).title
 
 /** The end is evaluated in full, the rest briefly. */
-const evaluateHops = async (
+const evaluateHops = (
   config: ColdStartPhase,
   parts: EvaluationParts,
   step: number,
   last: boolean,
 ): Promise<EvalRow[]> => {
   const { problems, problemsBetween, samples, greedy, maxTokens, realFile } = config.evaluation
-  const settings = {
-    samples,
-    greedy: greedy && last,
-    sampling: { maxTokens, temperature: 1, seed: 'evaluation' },
-  }
-  const rows: EvalRow[] = []
-  for (const { title, name, hops } of testSets(config)) {
-    const set = testSet(config, name, hops, last ? problems : problemsBetween)
-    rows.push(await evaluateSet(parts, title, step, set, settings))
-  }
+  const sets: TestSet[] = testSets(config).map(({ title, name, hops }) => ({
+    title,
+    problems: () => testSet(config, name, hops, last ? problems : problemsBetween),
+  }))
   if (realFile !== null && last)
-    rows.push(await evaluateSet(parts, 'real', step, logicTestSet('real', { realPath: realFile }), settings))
-  return rows
+    sets.push({ title: 'real', problems: () => logicTestSet('real', { realPath: realFile }) })
+  const sampling = { maxTokens, temperature: 1, seed: 'evaluation' }
+  return evaluateSets(parts, step, sets, { samples, greedy: greedy && last, sampling })
 }

@@ -3,9 +3,9 @@
 import pMap from 'p-map'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { logicMessages, type ShownFormulas } from '../../tasks/logic/prompts.ts'
 import { seedNumber } from '../../util/rng.ts'
 import type { Answerer } from './evaluate.ts'
-import { logicMessages, type ShownFormulas } from './format.ts'
 
 /** Beyond what the model is asked at a time no request waits inside it. */
 const WAITING = 2

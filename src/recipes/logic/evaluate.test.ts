@@ -6,9 +6,10 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { scoreWords } from '../../runs/scores.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
 import { generateLogicProblems } from '../../tasks/logic/generator.ts'
+import { miniatureFormat } from '../../tasks/logic/prompts.ts'
+import { logicTask } from '../../tasks/logic/task.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { evaluateSet } from './evaluate.ts'
-import { miniatureFormat } from './format.ts'
 
 const problems = generateLogicProblems(8, { hops: 2 }, 'evaluate')
 const other: Record<LogicLabel, LogicLabel> = { True: 'False', False: 'True', Unknown: 'True' }
@@ -20,18 +21,23 @@ const respond = (prompt: number, index: number): number[] => {
   return encodeSteps(steps, prompt % 2 === 0 ? label : other[label])
 }
 
+/** A policy that answers so, and what judges it. */
+const partsOf = (solver: LogicSolver) => ({
+  policy: new FakePolicy(respond),
+  task: logicTask(miniatureFormat(), solver, { truth: 'only' }),
+})
+
 const valuesOf = ({ scores }: EvalRow) =>
   Object.fromEntries(Object.entries(scores).map(([name, { value }]) => [name, value]))
 
 const evaluate = async (samples: number, greedy = false) => {
-  const policy = new FakePolicy(respond)
-  const solver = await LogicSolver.start({ backend: 'ground' })
-  const row = await evaluateSet({ policy, solver, format: miniatureFormat() }, 'test', 3, problems, {
+  const parts = partsOf(await LogicSolver.start({ backend: 'ground' }))
+  const row = await evaluateSet(parts, 'test', 3, problems, {
     samples,
     greedy,
     sampling: { maxTokens: 64, temperature: 0.7, seed: 5 },
   })
-  return { row, policy }
+  return { row, policy: parts.policy }
 }
 
 describe('evaluateSet', () => {
@@ -81,7 +87,7 @@ describe('evaluateSet', () => {
   it('gives the figures of each source, and of each label within it, where there are several', async () => {
     const own = problems.map((problem, i) => ({ ...problem, source: i < 2 ? 'small' : 'large' }))
     const solver = await LogicSolver.start({ backend: 'ground' })
-    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
+    const parts = partsOf(solver)
     const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64, temperature: 1, seed: 5 } }
     const { bySource } = await evaluateSet(parts, 'mixed', 0, own, settings)
     expect(Object.keys(bySource!)).toEqual(['small', 'large'])
@@ -100,7 +106,7 @@ describe('evaluateSet', () => {
   it('leaves out of proofs what has no formula of its conclusion, and is then headed by the answers', async () => {
     const bare = problems.map((problem, i) => (i < 6 ? { ...problem, conclusionFol: null } : problem))
     const solver = await LogicSolver.start({ backend: 'ground' })
-    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
+    const parts = partsOf(solver)
     const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64, temperature: 1, seed: 5 } }
     const row = await evaluateSet(parts, 'some', 0, bare, settings)
     expect(valuesOf(row)).toEqual({
@@ -178,7 +184,7 @@ describe('evaluateSet', () => {
     }))
     const settings = { samples: 1, greedy: false, sampling: { maxTokens: 64 } }
     const solver = await LogicSolver.start({ backend: 'ground' })
-    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat() }
+    const parts = partsOf(solver)
     const one = await evaluateSet(parts, 'mixed', 0, [problems[0], ...faulty.slice(1)], settings)
     expect(one).toMatchObject({ n: 1, scores: { accuracy: { value: 1 } } })
     await expect(evaluateSet(parts, 'broken', 0, faulty, settings)).rejects.toThrow(
@@ -212,7 +218,7 @@ describe('evaluateSet', () => {
       return item.response.includes('2.')
     })
     const solver = await LogicSolver.start({ backend: 'ground' })
-    const parts = { policy: new FakePolicy(respond), solver, format: miniatureFormat(), judge }
+    const parts = { ...partsOf(solver), judge }
     const settings = { samples: 2, greedy: false, sampling: { maxTokens: 64 } }
     const { judged } = await evaluateSet(parts, 'judged', 0, problems, settings)
     expect(asked).toHaveLength(32)
@@ -233,14 +239,8 @@ describe('evaluateSet', () => {
       return solver
     }
     const settings = { samples: 1, greedy: true, sampling: { maxTokens: 64 } }
-    const partsWith = (solver: LogicSolver) => ({
-      policy: new FakePolicy(respond),
-      solver,
-      format: miniatureFormat(),
-    })
-
     it('decoded greedily, leaves out that score alone', async () => {
-      const row = await evaluateSet(partsWith(await failingAt(1)), 'test', 0, problems, settings)
+      const row = await evaluateSet(partsOf(await failingAt(1)), 'test', 0, problems, settings)
       expect(row.n).toBe(8)
       expect(valuesOf(row)).toMatchObject({
         accuracy: 0.5,
@@ -254,7 +254,7 @@ describe('evaluateSet', () => {
     })
 
     it('decoded greedily of the only problem, leaves out the greedy scores', async () => {
-      const row = await evaluateSet(partsWith(await failingAt(1)), 'test', 0, problems.slice(0, 1), settings)
+      const row = await evaluateSet(partsOf(await failingAt(1)), 'test', 0, problems.slice(0, 1), settings)
       expect(row).toMatchObject({ n: 1, scores: { accuracy: { value: 1 } } })
       expect(Object.keys(row.scores).filter(name => name.startsWith('greedy'))).toEqual([])
     })
@@ -265,7 +265,7 @@ describe('evaluateSet', () => {
         asked.add(item.id!)
         return true
       })
-      const parts = { ...partsWith(await failingAt(2)), judge }
+      const parts = { ...partsOf(await failingAt(2)), judge }
       const row = await evaluateSet(parts, 'test', 0, problems, settings)
       expect(row.n).toBe(7)
       expect(valuesOf(row)).toMatchObject({ accuracy: 3 / 7, 'greedy.accuracy': 3 / 7 })

@@ -1,31 +1,20 @@
 /** @file Evaluation of a policy on sets of logic problems: answers, proofs, criteria, balance; with intervals. */
 
 import type { Grader } from '../../grade/grader.ts'
-import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
-import type { LogicGrade } from '../../grade/logic/grade.ts'
 import type { LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalRow, EvalSample } from '../../runs/rows.ts'
-import { greedyName } from '../../runs/scores.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import type { LogicFormat } from '../../tasks/logic/prompts.ts'
+import { type LogicTask, type LogicVerdicts, logicGrader } from '../../tasks/logic/task.ts'
 import { DataError } from '../../util/errors.ts'
-import type { LogicFormat } from './format.ts'
+import { drawResponses } from '../checklist/evaluate.ts'
 import { gradedFields } from './graded-fields.ts'
-import {
-  criteriaIntervals,
-  criteriaOf,
-  itemOf,
-  LOGIC_SCORES,
-  labelScores,
-  PRIMARY,
-  SCORES,
-  scoresOver,
-  sourceScores,
-} from './scores.ts'
-import { judgeSoftCriteria, type SoftItem } from './soft-judge.ts'
+import { type AnsweredProblem, rowFigures } from './scores.ts'
+import { judgeSoftCriteria } from './soft-judge.ts'
 
 /** What each criterion is called in a report. */
 export const CRITERION_NAMES: Readonly<Record<LogicCriterion, string>> = {
@@ -50,70 +39,45 @@ export type Answerer = (
   sampling: SamplingOptions,
 ) => Promise<string[]>
 
+/** Answers of a policy, read from its tokens. */
+export const policyAnswers =
+  (policy: Pick<Policy, 'sample'>, format: LogicFormat): Answerer =>
+  async (problems, count, sampling) =>
+    (await drawnFrom(policy, format, problems, count, sampling)).map(({ tokens }) => format.read(tokens).text)
+
+const drawnFrom = (
+  policy: Pick<Policy, 'sample'>,
+  { prompt, stopTokens }: Pick<LogicTask, 'prompt' | 'stopTokens'>,
+  problems: readonly LogicTaskExample[],
+  samples: number,
+  sampling: SamplingOptions,
+) => drawResponses(policy, problems, { samples, sampling: { stopTokens, ...sampling } }, own => prompt(own))
+
+/** An answer with what its graders said. */
+interface Said extends LogicVerdicts {
+  text: string
+}
+
+/** Graded answers to problems, those of one problem beside each other. */
+type Respond = (
+  problems: readonly LogicTaskExample[],
+  count: number,
+  sampling: SamplingOptions,
+) => Promise<Said[]>
+
 /** What judges answers, whoever gave them. */
 export interface AnswerParts {
   answer: Answerer
   solver: LogicSolver
   /** Asked about C4 and C5 of every response, beside the proofs' own word. */
   judge?: Grader
-  /** A problem as it was asked, for reading; without it no responses are kept. */
-  show?(problem: LogicTaskExample): string
 }
 
-export interface EvaluationParts extends Omit<AnswerParts, 'answer' | 'show'> {
+export interface EvaluationParts extends Pick<AnswerParts, 'judge'> {
   policy: Pick<Policy, 'sample'>
-  format: LogicFormat
+  /** Whose graders judge C4 and C5 by proof alone. */
+  task: LogicTask
 }
-
-/** Answers of a policy, read from its tokens. */
-export const policyAnswers =
-  (policy: Pick<Policy, 'sample'>, format: LogicFormat): Answerer =>
-  async (problems, count, sampling) => {
-    const samples = await policy.sample({
-      stopTokens: format.stopTokens,
-      ...sampling,
-      prompts: problems.map(problem => format.prompt(problem)),
-      samplesPerPrompt: count,
-    })
-    return samples.map(({ tokens }) => format.read(tokens).text)
-  }
-
-/** Responses to all problems, without those that nothing can be said of. */
-interface Responses {
-  /** By problem and sample. */
-  grades_P_S: LogicGrade[][]
-  /** In the order of the problems. */
-  items: SoftItem[]
-}
-
-/** Has `count` responses to every problem and grades them with the evaluation truth of C4 and C5. */
-export const respond = async (
-  { answer, solver }: AnswerParts,
-  problems: readonly LogicTaskExample[],
-  count: number,
-  sampling: SamplingOptions,
-): Promise<Responses> => {
-  const answers = await answer(problems, count, sampling)
-  const items = answers.map((response, i) => ({ problem: problems[Math.floor(i / count)], response }))
-  const grades = await gradeLogicBatch(items, solver, { truth: true })
-  const grades_P_S = problems.map((_, p) =>
-    grades.slice(p * count, (p + 1) * count).filter(({ excluded }) => !excluded),
-  )
-  return { grades_P_S, items: items.filter((_, i) => !grades[i].excluded) }
-}
-
-/**
- * One row of evals.jsonl for one set. Problems and responses that nothing can be said of are left out.
- * @throws DataError when nothing is left.
- */
-export const evaluateSet = (
-  { policy, format, ...parts }: EvaluationParts,
-  ...what: Evaluated
-): Promise<EvalRow> =>
-  evaluateAnswers(
-    { ...parts, answer: policyAnswers(policy, format), show: problem => format.show(problem) },
-    ...what,
-  )
 
 type Evaluated = [
   set: string,
@@ -122,62 +86,105 @@ type Evaluated = [
   settings: EvaluationSettings,
 ]
 
-/** The same for answers of whoever gives them. @throws DataError when nothing is left */
-export const evaluateAnswers = async (
-  parts: AnswerParts,
+/**
+ * One row of evals.jsonl for one set. Problems and responses that nothing can be said of are left out.
+ * @throws DataError when nothing is left.
+ */
+export const evaluateSet = (
+  { policy, task, judge }: EvaluationParts,
+  ...what: Evaluated
+): Promise<EvalRow> => {
+  const respond: Respond = async (problems, count, sampling) => {
+    const samples = await drawnFrom(policy, task, problems, count, sampling)
+    const items = samples.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens, criteria: [] }))
+    return (await task.grade(items)).map(said => ({ ...said, text: said.response.text }))
+  }
+  return evaluateBy(respond, { judge, show: task.question }, ...what)
+}
+
+/** A test set whose problems are made when its turn comes. */
+export interface TestSet {
+  title: string
+  problems(): readonly LogicTaskExample[]
+}
+
+/** A row for each set, in their order. */
+export const evaluateSets = async (
+  parts: EvaluationParts,
+  step: number,
+  sets: readonly TestSet[],
+  settings: EvaluationSettings,
+): Promise<EvalRow[]> => {
+  const rows: EvalRow[] = []
+  for (const { title, problems } of sets)
+    rows.push(await evaluateSet(parts, title, step, problems(), settings))
+  return rows
+}
+
+/** The same for answers of whoever gives them, of which none is kept. @throws DataError when nothing is left */
+export const evaluateAnswers = (
+  { answer, solver, judge }: AnswerParts,
+  ...what: Evaluated
+): Promise<EvalRow> => {
+  const grade = logicGrader(solver, { truth: 'only' })
+  const respond: Respond = async (problems, count, sampling) => {
+    const answers = await answer(problems, count, sampling)
+    const items = answers.map((response, i) => ({ problem: problems[Math.floor(i / count)], response }))
+    return (await grade(items)).map((said, i) => ({ ...said, text: answers[i] }))
+  }
+  return evaluateBy(respond, { judge }, ...what)
+}
+
+/** Graded answers by problem, without those that nothing can be said of. */
+const byProblem = (said: readonly Said[], count: number): Said[][] =>
+  Array.from({ length: said.length / count }, (_, p) =>
+    said.slice(p * count, (p + 1) * count).filter(({ excluded }) => excluded === null),
+  )
+
+const evaluateBy = async (
+  respond: Respond,
+  { judge, show }: { judge?: Grader; show?: (problem: LogicTaskExample) => string },
   ...[set, step, problems, settings]: Evaluated
 ): Promise<EvalRow> => {
   const { samples, sampling } = settings
-  const decode = () => respond(parts, problems, 1, { ...sampling, temperature: 0 })
-  const greedy = settings.greedy && samples > 0 ? await decode() : null
-  const main = samples > 0 ? await respond(parts, problems, samples, sampling) : await decode()
-  const sampled = main.grades_P_S
-  const kept = problems.flatMap((problem, p) => (sampled[p].length > 0 ? [{ problem, p }] : []))
+  const decode = async () => byProblem(await respond(problems, 1, { ...sampling, temperature: 0 }), 1)
+  const greedy_P_S = settings.greedy && samples > 0 ? await decode() : null
+  const said_P_S =
+    samples > 0 ? byProblem(await respond(problems, samples, sampling), samples) : await decode()
+  const kept = problems.flatMap((problem, p) =>
+    said_P_S[p].length > 0 ? [{ problem, said: said_P_S[p], greedy: greedy_P_S?.[p] }] : [],
+  )
   if (kept.length === 0)
     throw new DataError(
       `${set}: nothing is left to evaluate: every one of ${problems.length} problems was left out, because its premises contradict each other, the solver failed on it, or the responses are too long to be read`,
       { hint: 'check the premises of the file, for example with `gradus verify logic`' },
     )
-  const items = kept.map(({ problem, p }) => itemOf(problem, sampled[p], greedy?.grades_P_S[p]))
-  const graded = kept.map(({ problem, p }) => ({ problem, grades: sampled[p] }))
-  const names = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)]
-  const scores = scoresOver(items, names)
+  const answers = kept.flatMap(({ problem, said }) => said.map(({ text }) => ({ problem, response: text })))
+  const { items, ...figures } = rowFigures(kept)
   const row: EvalRow = {
-    step,
-    set,
-    n: items.length,
-    samples: Math.max(1, samples),
+    ...{ step, set, n: items.length, samples: Math.max(1, samples) },
     temperature: samples > 0 ? (sampling.temperature ?? 1) : 0,
-    scores,
-    // Nothing is proved where no conclusion has a formula.
-    primary: PRIMARY in scores ? PRIMARY : 'accuracy',
-    scoreNames: Object.fromEntries(LOGIC_SCORES.map(name => [name, SCORES[name].words])),
-    criteria: criteriaOf(sampled.flat()),
-    criteriaIntervals: criteriaIntervals(items),
-    ...(parts.judge && { judged: await judgeSoftCriteria(parts.judge, main.items) }),
-    ...labelScores(graded),
-    ...sourceScores(graded, items, names),
+    ...figures,
+    ...(judge && { judged: await judgeSoftCriteria(judge, answers) }),
     baselines: baselineRows(kept.map(({ problem }) => problem)),
     items,
   }
-  const { show } = parts
-  return show ? withSamples(row, firstResponses(main, show)) : row
+  return show ? withSamples(row, firstResponses(kept, show)) : row
 }
 
 /** The first response to a problem that something can be said of, by the problem's id. */
 const firstResponses = (
-  { items, grades_P_S }: Responses,
-  show: NonNullable<AnswerParts['show']>,
+  kept: readonly AnsweredProblem<Said>[],
+  show: (problem: LogicTaskExample) => string,
 ): ((id: string) => EvalSample | null) => {
-  const grades = grades_P_S.flat()
-  const places = new Map<string, number>()
-  for (const [i, { problem }] of items.entries()) if (!places.has(problem.id)) places.set(problem.id, i)
+  // Of two problems of one name the first.
+  const byId = new Map([...kept].reverse().map(own => [own.problem.id, own]))
   return id => {
-    const place = places.get(id)
-    if (place === undefined) return null
-    const { problem, response } = items[place]
-    const prompt = show(problem)
-    return { prompt, response, reward: null, ...gradedFields(problem, grades[place]) }
+    const own = byId.get(id)
+    if (own === undefined) return null
+    const { problem, said } = own
+    const [{ text: response, grade }] = said
+    return { prompt: show(problem), response, reward: null, ...gradedFields(problem, grade) }
   }
 }
 

@@ -3,94 +3,80 @@
 import { labelBalance } from '../../eval/balance.ts'
 import type { LogicGrade } from '../../grade/logic/grade.ts'
 import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
-import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
-import type { EvalItem, EvalRow, Interval, MetricGroup, Scores, SourceScore } from '../../runs/rows.ts'
+import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
+import type { EvalItem, EvalRow, MetricGroup, Scores, SourceScore } from '../../runs/rows.ts'
 import { greedyName } from '../../runs/scores.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import type { LogicVerdicts } from '../../tasks/logic/task.ts'
+import { mean } from '../../util/statistics.ts'
+import { satisfaction } from '../checklist/evaluate.ts'
+import { scoresOf } from '../common/item-scores.ts'
 
 /** What evaluations score; the first is the primary score: a right answer is worth little without its proof. */
-export const SCORES = {
+const SCORES = {
   correctAndProved: { words: 'correct and proved', holds: grade => grade.correctAndProved },
   accuracy: { words: 'answers right', holds: grade => grade.answerCorrect },
   correctAndValid: { words: 'correct and valid', holds: grade => grade.correctAndValid },
   validProofs: { words: 'valid proofs', holds: grade => grade.validProof },
 } satisfies Record<string, { words: string; holds: (grade: LogicGrade) => boolean | null }>
 
-export type LogicScore = keyof typeof SCORES
+type LogicScore = keyof typeof SCORES
 
 export const LOGIC_SCORES = Object.keys(SCORES) as LogicScore[]
 
-export const PRIMARY: LogicScore = 'correctAndProved'
+const PRIMARY: LogicScore = 'correctAndProved'
+
+/** A problem with what was said of its answers. */
+export interface AnsweredProblem<Said extends LogicVerdicts = LogicVerdicts> {
+  problem: LogicTaskExample
+  said: readonly Said[]
+  greedy?: readonly Said[]
+}
 
 /** Share of the responses of which it is known for which each score holds; null where it is known of none. */
-const sharesOf = (grades: readonly LogicGrade[]): Record<LogicScore, number | null> =>
+const sharesOf = (said: readonly LogicVerdicts[]): Record<LogicScore, number | null> =>
   Object.fromEntries(
     LOGIC_SCORES.map(name => {
-      const known = grades.map(SCORES[name].holds).filter(holds => holds !== null)
+      const known = said.map(({ grade }) => SCORES[name].holds(grade)).filter(holds => holds !== null)
       return [name, known.length > 0 ? mean(known.map(Number)) : null]
     }),
   ) as Record<LogicScore, number | null>
 
-/** Bootstrap over problems: samples of one problem are not independent. */
-const interval = (perProblem: readonly number[]): Interval => {
-  const { low, high } = bootstrapInterval(perProblem, { resamples: 2000, seed: 'evaluation' })
-  return [low, high]
-}
+const NO_CRITERIA: MetricGroup = Object.fromEntries(LOGIC_CRITERIA.map(id => [id, null]))
 
-/** Mean of each criterion, C4 and C5 as they really are; null where no response has a value. */
-export const criteriaOf = (grades: readonly LogicGrade[]): Record<LogicCriterion, number | null> =>
-  Object.fromEntries(
-    LOGIC_CRITERIA.map(id => {
-      const values = grades.flatMap(({ criteria, truth }) => {
-        const value = truth && (id === 'C4' || id === 'C5') ? truth[id] : criteria[id]
-        return value === null ? [] : [value]
-      })
-      return [id, values.length > 0 ? mean(values) : null]
-    }),
-  ) as Record<LogicCriterion, number | null>
-
-/** 95% interval of each criterion over the problems that have a value. */
-export const criteriaIntervals = (items: readonly EvalItem[]): Record<string, Interval> =>
-  Object.fromEntries(
-    LOGIC_CRITERIA.flatMap(id => {
-      const values = items.flatMap(({ criteria }) => criteria?.[id] ?? [])
-      return values.length > 0 ? [[id, interval(values)]] : []
-    }),
-  )
-
-export const itemOf = (
-  problem: LogicTaskExample,
-  grades: LogicGrade[],
-  greedy: LogicGrade[] = [],
-): EvalItem => ({
-  id: problem.id,
-  scores: { ...sharesOf(grades), ...(greedy.length > 0 && greedyShares(greedy)) },
-  criteria: criteriaOf(grades),
+/** Mean of each criterion; null where no response has a value. */
+const criteriaOf = (said: readonly LogicVerdicts[]): MetricGroup => ({
+  ...NO_CRITERIA,
+  ...satisfaction(said),
 })
 
-const greedyShares = (grades: readonly LogicGrade[]): MetricGroup =>
-  Object.fromEntries(Object.entries(sharesOf(grades)).map(([name, value]) => [greedyName(name), value]))
+const itemOf = ({ problem, said, greedy = [] }: AnsweredProblem): EvalItem => ({
+  id: problem.id,
+  scores: { ...sharesOf(said), ...(greedy.length > 0 && greedyShares(greedy)) },
+  criteria: criteriaOf(said),
+})
+
+const greedyShares = (said: readonly LogicVerdicts[]): MetricGroup =>
+  Object.fromEntries(Object.entries(sharesOf(said)).map(([name, value]) => [greedyName(name), value]))
 
 /** Means over the problems that have the score, which a problem lacks whose greedy response could not be graded. */
-export const scoresOver = (items: readonly EvalItem[], names: readonly string[]): Scores =>
-  Object.fromEntries(
-    names.flatMap(name => {
-      const values = items.flatMap(({ scores }) => scores[name] ?? [])
-      return values.length > 0 ? [[name, { value: mean(values), interval: interval(values) }]] : []
-    }),
-  )
+const scoresOver = (
+  items: readonly EvalItem[],
+  names: readonly string[] = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)],
+): Scores =>
+  Object.fromEntries(Object.entries(scoresOf(items, names)).filter(([, { value }]) => value !== null))
 
-/** A problem with the grades of its responses. */
-export interface GradedProblem {
-  problem: LogicTaskExample
-  grades: LogicGrade[]
+/** 95% interval of each criterion over the problems that have a value. */
+const criteriaIntervals = (items: readonly EvalItem[]): EvalRow['criteriaIntervals'] => {
+  const own = items.map(({ id, criteria = {} }) => ({ id, scores: criteria }))
+  const scores = Object.entries(scoresOver(own, LOGIC_CRITERIA))
+  return Object.fromEntries(scores.map(([id, { interval }]) => [id, interval!]))
 }
 
 /** Scores by label with its number of problems, and the balance over labels. */
-export const labelScores = (rows: readonly GradedProblem[]): Pick<EvalRow, 'byLabel' | 'balance'> => {
-  const answers = rows.flatMap(({ problem, grades }) =>
-    grades.map(({ answer }) => ({ gold: problem.label, predicted: answer })),
+const labelScores = (rows: readonly AnsweredProblem[]): Required<Pick<EvalRow, 'byLabel' | 'balance'>> => {
+  const answers = rows.flatMap(({ problem, said }) =>
+    said.map(({ grade }) => ({ gold: problem.label, predicted: grade.answer })),
   )
   const { byLabel, macroRecall, minClassRecall, predicted, trueBias } = labelBalance(answers, LOGIC_LABELS)
   return {
@@ -98,33 +84,42 @@ export const labelScores = (rows: readonly GradedProblem[]): Pick<EvalRow, 'byLa
       LOGIC_LABELS.flatMap(label => {
         if (byLabel[label].accuracy === null) return []
         const own = rows.filter(({ problem }) => problem.label === label)
-        return [[label, { n: own.length, scores: sharesOf(own.flatMap(row => row.grades)) }]]
+        return [[label, { n: own.length, scores: sharesOf(own.flatMap(({ said }) => said)) }]]
       }),
     ),
     balance: { macroRecall, minClassRecall, predicted, trueBias },
   }
 }
 
-/**
- * Scores, criteria and scores by label of the problems from each source, where there are several.
- * @param items one a problem, in the same order
- */
-export const sourceScores = (
-  rows: readonly GradedProblem[],
-  items: readonly EvalItem[],
-  names: readonly string[],
-): Pick<EvalRow, 'bySource'> => {
+/** Scores, criteria and scores by label of the problems from each source, where there are several. */
+const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource'> => {
   const sources = [...new Set(rows.map(({ problem }) => problem.source))]
   if (sources.length < 2) return {}
   const figures = (source: string): SourceScore => {
     const own = rows.filter(({ problem }) => problem.source === source)
-    const ownItems = items.filter((_, i) => rows[i].problem.source === source)
     return {
       n: own.length,
-      scores: scoresOver(ownItems, names),
-      criteria: criteriaOf(own.flatMap(({ grades }) => grades)),
+      scores: scoresOver(own.map(itemOf)),
+      criteria: criteriaOf(own.flatMap(({ said }) => said)),
       byLabel: labelScores(own).byLabel,
     }
   }
   return { bySource: Object.fromEntries(sources.map(source => [source, figures(source)])) }
+}
+
+/** What a row says of answers to problems, each of which has one at least. */
+export const rowFigures = (rows: readonly AnsweredProblem[]) => {
+  const items = rows.map(itemOf)
+  const scores = scoresOver(items)
+  return {
+    scores,
+    // Nothing is proved where no conclusion has a formula.
+    primary: PRIMARY in scores ? PRIMARY : 'accuracy',
+    scoreNames: Object.fromEntries(LOGIC_SCORES.map(name => [name, SCORES[name].words])),
+    criteria: criteriaOf(rows.flatMap(({ said }) => said)),
+    criteriaIntervals: criteriaIntervals(items),
+    ...labelScores(rows),
+    ...sourceScores(rows),
+    items,
+  }
 }

@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const coldStart = {
   steps: 60,
   batch: 16,
-  operations: { min: 2, max: 3 },
+  task: { operations: { min: 2, max: 3 } },
   model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 160 } },
   optimizer: { learningRate: { kind: 'constant', peak: 1e-2 } },
   policy: { threads: 1 },

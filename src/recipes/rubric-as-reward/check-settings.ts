@@ -6,7 +6,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
-import { conditionWeights, weighedCriteria } from './rewards.ts'
+import { conditionWeights, rewardedRubric } from './rewards.ts'
 import { checkSourceNames } from './sources-config.ts'
 
 const refuse = (message: string, hint: string): never => {
@@ -34,10 +34,10 @@ const checkLoss = ({ policy, loss }: RubricAsRewardConfig): void => {
   if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
-const checkDropout = ({ rubricDropout, condition, weights, credit }: RubricAsRewardConfig): void => {
+const checkDropout = (config: RubricAsRewardConfig): void => {
+  const { rubricDropout, condition, weights, credit } = config
   if (rubricDropout === undefined) return
-  const own = weights ?? conditionWeights(condition)
-  if (Object.keys(own).length === 0)
+  if (Object.keys(weights ?? conditionWeights(condition)).length === 0)
     refuseDropout(
       `nothing with condition "${condition}", which is no weighted sum of criteria`,
       'leave it out, or take another condition',
@@ -52,7 +52,7 @@ const checkDropout = ({ rubricDropout, condition, weights, credit }: RubricAsRew
       'ask "all": the criteria are worked out together, so asking for fewer saves nothing',
       'leave ask out',
     )
-  assertDrops(rubricDropout, weighedCriteria(own))
+  assertDrops(rubricDropout, rewardedRubric(config).criteria)
 }
 
 const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {

@@ -5,6 +5,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { isEncodable } from '../../tasks/logic/format.ts'
 import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
+import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -14,7 +15,7 @@ import { startShape } from '../common/plan.ts'
 import type { Purpose } from '../common/purpose.ts'
 import { checkRemote } from '../common/remote.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
-import { assertProblemsFit, formatFor, miniatureFormat } from '../logic/format.ts'
+import { assertProblemsFit, formatFor } from '../logic/format.ts'
 import { assertDemonstrationsFit, checkLogicColdStart } from '../logic-cold-start/check.ts'
 import { logicModelConfig } from '../logic-cold-start/model.ts'
 import { coldStartVocabulary, sourcesOf } from '../logic-cold-start/recipe.ts'
@@ -77,7 +78,7 @@ const checkProblems = (
   const problemAt = comesLater ? null : problemSource(config, trained)
   const sets = [
     ...evaluation.sets.map(set => testSet(config, set, FITTED)),
-    ...hopSets(config, FITTED).map(({ problems }) => problems),
+    ...hopSets(config, FITTED).map(({ problems }) => problems()),
     ...(tested === null ? [] : [testProblemsOf(tested, FITTED), longestRows(tested, FITTED)]),
   ]
   const shape = startShape(config, modelOf(config))

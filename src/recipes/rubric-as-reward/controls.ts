@@ -1,99 +1,93 @@
-/** @file What training is graded by where that is not the truth: negative controls, and C4 and C5 by proof instead of by proxy. */
+/** @file What training is graded by where that is not the truth: negative controls, and C4 and C5 by a judge. They wrap the task. */
 
-import type { LogicGrade, LogicItem } from '../../grade/logic/grade.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import type { LogicResponse, TrainedLogicTask } from '../../tasks/logic/task.ts'
+import type { Item } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import type { ProblemSource } from './problems.ts'
 import type { SoftJudge } from './verifier.ts'
-
-type Item = LogicItem & { problem: LogicTaskExample }
-
-/** A response's grade, and the one that training goes by: the same unless there is a control. */
-export interface TrainingGrade {
-  grade: LogicGrade
-  rewarded: LogicGrade
-}
 
 /** How far away in the stream of problems the one lies that a shuffled rubric comes from. */
 const ELSEWHERE = 1_000_003
 
-const shifted = (grade: LogicGrade, change: (value: number, id: string) => number): LogicGrade => {
-  const criteria = Object.fromEntries(
-    Object.entries(grade.criteria).map(([id, value]) => [id, value === null ? null : change(value, id)]),
-  ) as LogicGrade['criteria']
-  const { correctAndProved: proved } = grade
-  return {
-    ...grade,
-    criteria,
-    correctAndProved: proved === null ? null : change(Number(proved), 'proved') >= 0.5,
-  }
+const withCredit = (verdict: Verdict, change: (credit: number) => number): Verdict => {
+  const known = creditOf(verdict)
+  if (known === null) return verdict
+  const credit = change(known)
+  return { ...verdict, met: credit === 1, credit }
 }
 
-/** Scores by chance; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
-const byChance = (grade: LogicGrade, { problem, response }: Item, seed: number | string): LogicGrade => {
-  const rng = new Rng(`random reward/${seed}/${problem.id}/${response}`)
-  return shifted(grade, (_, id) => rng.fork(id).next())
+type Regrade = (
+  said: readonly LogicResponse[],
+  items: readonly Item<LogicTaskExample>[],
+) => readonly LogicResponse[] | Promise<readonly LogicResponse[]>
+
+/** A task whose graders say something else; what the answers are as such (`grade`) stays. */
+const regraded = (task: TrainedLogicTask, change: Regrade): TrainedLogicTask => ({
+  ...task,
+  grade: async items => [...(await change(await task.grade(items), items))],
+})
+
+/** Every credit another one, also whether the answer is proved. */
+const shifted = (own: LogicResponse, change: (credit: number, id: string) => number): LogicResponse => ({
+  ...own,
+  verdicts: own.verdicts.map(verdict => withCredit(verdict, credit => change(credit, verdict.criterionId))),
+  proved: own.proved === null ? null : change(Number(own.proved), 'proved') >= 0.5,
+})
+
+/** Credits by chance; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
+const byChance = (own: LogicResponse, { id }: LogicTaskExample, seed: number | string): LogicResponse => {
+  const rng = new Rng(`random reward/${seed}/${id}/${own.response.text}`)
+  return shifted(own, (_, criterion) => rng.fork(criterion).next())
 }
 
-/** C4 and C5 as evaluation judges them, where they were worked out; the stand-ins where the conclusion has no formula. */
-const byProof = (grade: LogicGrade): LogicGrade => {
-  const { truth, criteria } = grade
-  return truth
-    ? { ...grade, criteria: { ...criteria, C4: truth.C4 ?? criteria.C4, C5: truth.C5 ?? criteria.C5 } }
-    : grade
-}
-
-/** C4 and C5 as a judge has them; an excluded grade keeps what it has. */
-const byJudge = (grade: LogicGrade, soft: { C4: number; C5: number }): LogicGrade =>
-  grade.excluded === null ? { ...grade, criteria: { ...grade.criteria, ...soft } } : grade
-
-export interface TrainingGrader {
-  problems: ProblemSource
-  grade: (items: readonly Item[]) => Promise<TrainingGrade[]>
-}
-
-/**
- * Problems and grades as training sees them under `control` and `softCriteria`; as they are where neither is set. Evaluation
- * never goes through this.
- * @param soft judges C4 and C5 in place of the stand-ins
- */
-export const trainingGrader = (
-  { control, softCriteria, seed }: Pick<RubricAsRewardConfig, 'control' | 'softCriteria' | 'seed'>,
-  problems: ProblemSource,
-  gradeTruly: (items: readonly Item[], truth: boolean) => Promise<LogicGrade[]>,
-  soft: SoftJudge | null = null,
-): TrainingGrader => {
+/** Judged as if they were answers to other problems. */
+const shuffled = (task: TrainedLogicTask): TrainedLogicTask => {
   const others = new WeakMap<LogicTaskExample, LogicTaskExample>()
-  const withOther: ProblemSource = (index, hops) => {
-    const problem = problems(index, hops)
-    others.set(problem, problems(index + ELSEWHERE, hops))
-    return problem
+  const elsewhere = async (said: readonly LogicResponse[], items: readonly Item<LogicTaskExample>[]) => {
+    const told = await task.grade(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
+    return told.map((own, i) => ({ ...own, grade: said[i].grade }))
   }
-  const exact = softCriteria === 'exact'
-  const gradeBy = async (items: readonly Item[]) => {
-    const grades = await gradeTruly(items, exact)
-    if (exact) return grades.map(byProof)
-    if (soft === null) return grades
-    const credits = await soft(items)
-    return grades.map((each, i) => byJudge(each, credits[i]))
+  return {
+    ...regraded(task, elsewhere),
+    stream(index, hops) {
+      const problem = task.stream(index, hops)
+      others.set(problem, task.stream(index + ELSEWHERE, hops))
+      return problem
+    },
   }
-  const controlled = async (items: readonly Item[], grades: readonly LogicGrade[]) => {
-    switch (control) {
-      case 'flipped':
-        return grades.map(each => shifted(each, value => 1 - value))
-      case 'random':
-        return grades.map((each, i) => byChance(each, items[i], seed))
-      case 'shuffled':
-        return gradeBy(items.map(item => ({ ...item, problem: others.get(item.problem)! })))
-      default:
-        return grades
-    }
-  }
-  const grade = async (items: readonly Item[]): Promise<TrainingGrade[]> => {
-    const grades = await gradeBy(items)
-    const rewarded = await controlled(items, grades)
-    return grades.map((each, i) => ({ grade: each, rewarded: rewarded[i] }))
-  }
-  return { problems: control === 'shuffled' ? withOther : problems, grade }
 }
+
+/** The task as training sees it under `control`; as it is where that is not set. Evaluation never goes through this. */
+export const controlled = (
+  task: TrainedLogicTask,
+  { control, seed }: Pick<RubricAsRewardConfig, 'control' | 'seed'>,
+): TrainedLogicTask => {
+  switch (control) {
+    case 'flipped':
+      return regraded(task, said => said.map(own => shifted(own, credit => 1 - credit)))
+    case 'random':
+      return regraded(task, (said, items) => said.map((own, i) => byChance(own, items[i].problem, seed)))
+    case 'shuffled':
+      return shuffled(task)
+    default:
+      return task
+  }
+}
+
+/** The task with C4 and C5 as a judge has them; what nothing can be said of keeps what it has. */
+export const softlyJudged = (task: TrainedLogicTask, judge: SoftJudge): TrainedLogicTask =>
+  regraded(task, async (said, items) => {
+    const credits = await judge(items.map(({ problem }, i) => ({ problem, response: said[i].response.text })))
+    const judged = (own: LogicResponse, soft: Readonly<Record<string, number>>): LogicResponse => ({
+      ...own,
+      verdicts: own.verdicts.map(verdict =>
+        verdict.criterionId in soft
+          ? { ...withCredit(verdict, () => soft[verdict.criterionId]), source: 'model' }
+          : verdict,
+      ),
+    })
+    return said.map((own, i) => (own.excluded === null ? judged(own, credits[i]) : own))
+  })

@@ -1,15 +1,22 @@
-/** @file How advantages spread over a proof's tokens, where that is not evenly. */
+/** @file How advantages spread over a proof's tokens, and which rollouts are learnt. */
 
 import type { StepGrade } from '../../grade/logic/grade.ts'
 import { stepAdvantages } from '../../rl/advantages.ts'
 import { stepwiseCredit } from '../../rl/datum.ts'
-import { creditRollouts, type Groups } from '../../rl/rollout.ts'
-import { tokensOfSpan } from '../logic/format.ts'
+import { type Credited, creditRollouts, type Graded, type Groups } from '../../rl/rollout.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import { tokenSpan } from '../../tasks/logic/format.ts'
+import type { LogicResponse } from '../../tasks/logic/task.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import type { CreditedLogicRollout, LogicRollout } from './rollout.ts'
+
+/** A rollout with what its graders said of it. */
+type LogicSaid = LogicResponse & ScoredResponse
+export type LogicRollout = Graded<LogicTaskExample, LogicSaid>
+export type CreditedLogicRollout = Credited<LogicTaskExample, LogicSaid>
 
 /** Each step's tokens carry the step's own verdict, normalised over all steps of the group, beside the rollout's advantage. */
-export const creditSteps = (
+const creditSteps = (
   groups: Groups<LogicRollout>,
   advantages_P_G: readonly (readonly number[])[],
   { advantage: settings, stepWeight }: Pick<RubricAsRewardConfig, 'advantage' | 'stepWeight'>,
@@ -27,7 +34,7 @@ export const creditSteps = (
       if (grade.excluded !== null) return { ...item, advantages: new Float32Array(rollout.tokens.length) }
       const own = advantages_P_G[p][g]
       const placed = grade.steps.flatMap((step, s) => {
-        const span = tokensOfSpan(response, ...step.span)
+        const span = tokenSpan(response, ...step.span)
         return span ? [{ span, advantage: own + stepWeight * steps_P_G_S[p][g][s] }] : []
       })
       const advantages = stepwiseCredit(
@@ -52,10 +59,11 @@ const acceptedOf = (
 ): number[] => {
   const seen = new Set<string>()
   let count = 0
-  return group.map(({ grade: { rewarded, response } }) => {
+  return group.map(({ reward, grade: { response } }) => {
     // Of text, not of tokens: the same text may be cut in several ways.
     const { text } = response
-    const isGood = rewarded.excluded === null && rewarded.correctAndProved === true
+    // Condition `proof` pays nothing else.
+    const isGood = (reward ?? 0) > 0
     if (!isGood || count >= atMost || (distinct && seen.has(text))) return 0
     seen.add(text)
     count++
@@ -64,7 +72,7 @@ const acceptedOf = (
 }
 
 /** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
-export const creditAccepted = (
+const creditAccepted = (
   groups: Groups<LogicRollout>,
   { accepted }: Pick<RubricAsRewardConfig, 'accepted'> = {},
 ): CreditedLogicRollout[][] =>
@@ -72,3 +80,23 @@ export const creditAccepted = (
     groups,
     groups.map(group => acceptedOf(group, accepted ?? {})),
   )
+
+/** What each rollout is taught, by method and credit. */
+export const credit = (
+  config: Pick<RubricAsRewardConfig, 'method' | 'credit' | 'accepted' | 'advantage' | 'stepWeight'>,
+  groups: Groups<LogicRollout>,
+  advantages_P_G: readonly (readonly number[])[],
+): CreditedLogicRollout[][] => {
+  if (config.method === 'rejection') return creditAccepted(groups, config)
+  if (config.credit === 'per-step') return creditSteps(groups, advantages_P_G, config)
+  return creditRollouts(groups, advantages_P_G)
+}
+
+/** Of rejection: cross-entropy on the accepted rollouts; the policy term with advantage 1 and no ratio is just that. */
+export const learntLoss = ({
+  method,
+  loss,
+}: Pick<RubricAsRewardConfig, 'method' | 'loss'>): RubricAsRewardConfig['loss'] =>
+  method === 'rejection'
+    ? { ...loss, policy: { ...loss.policy, kind: 'reinforce' }, kl: { kind: 'none', coef: 0 } }
+    : loss

@@ -1,47 +1,41 @@
 import { describe, expect, it } from 'vitest'
-import { logicVerdicts } from '../../grade/logic/rubric.ts'
 import { checkSettings } from './check-settings.ts'
 import { rubricAsRewardSchema } from './config.ts'
-import { conditionWeights, rewardOf, rolloutAdvantages, weighedCriteria, weightsWithout } from './rewards.ts'
-
-const grade = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0) => {
-  const criteria = { C1, C2, C3, C4, C5 }
-  const rewarded = { criteria, correctAndProved: false, excluded: null }
-  return { rewarded, verdicts: logicVerdicts({ criteria }) }
-}
+import { paidFor, said } from './rewards.fixture.ts'
+import { rewardedRubric, rolloutAdvantages, weightsWithout } from './rewards.ts'
 
 describe('rubric dropout in rubric-as-reward', () => {
-  const weights = conditionWeights('hybrid')
+  const hybrid = rewardedRubric({ condition: 'hybrid', weights: null })
 
   it('gives the weight of what is left out to the others in proportion', () => {
-    expect(weighedCriteria(weights).map(({ id }) => id)).toEqual(['C1', 'C2', 'C3', 'C4', 'C5'])
-    const left = weightsWithout(weights, new Set([0, 3]))
+    expect(hybrid.criteria.map(({ id }) => id)).toEqual(['C1', 'C2', 'C3', 'C4', 'C5'])
+    const left = weightsWithout(hybrid, new Set(['C1', 'C4']))
     expect(Object.keys(left)).toEqual(['C2', 'C3', 'C5'])
     // .25, .10 and .20 of .55.
     expect(left.C2).toBeCloseTo(0.25 / 0.55, 12)
     expect(left.C3).toBeCloseTo(0.1 / 0.55, 12)
     expect(left.C5).toBeCloseTo(0.2 / 0.55, 12)
-    expect(weightsWithout(weights, new Set())).toBe(weights)
-    expect(weighedCriteria({ C1: 1, C2: 0 })).toEqual([{ id: 'C1', points: 1 }])
+    expect(weightsWithout(hybrid, new Set())).toEqual({ C1: 0.3, C2: 0.25, C3: 0.1, C4: 0.15, C5: 0.2 })
+    const own = rewardedRubric({ condition: 'rubric', weights: { C1: 1, C2: 0 } })
+    expect(own.criteria.map(({ id, points }) => [id, points])).toEqual([['C1', 1]])
   })
 
-  it('pays three times the mean of what is left, whatever is left', () => {
-    const paid = (places: number[]) =>
-      rewardOf(grade(1, 0.5, 1, 0, 0.25), 'hybrid', weightsWithout(weights, new Set(places))).reward
-    expect(paid([])).toBeCloseTo(3 * (0.3 + 0.125 + 0.1 + 0.05), 12)
-    expect(paid([0, 3])).toBeCloseTo((3 * (0.125 + 0.1 + 0.05)) / 0.55, 12)
-    const all = rewardOf(grade(1, 1, 1, 1, 1), 'hybrid', weightsWithout(weights, new Set([1, 2])))
+  it('pays three times the mean of what is left, whatever is left', async () => {
+    const paid = async (leftOut: string[], own = said(1, 0.5, 1, 0, 0.25)) =>
+      (await paidFor([own], 'hybrid', { leftOut }))[0]
+    expect((await paid([])).reward).toBeCloseTo(3 * (0.3 + 0.125 + 0.1 + 0.05), 12)
+    expect((await paid(['C1', 'C4'])).reward).toBeCloseTo((3 * (0.125 + 0.1 + 0.05)) / 0.55, 12)
+    const all = await paid(['C2', 'C3'], said(1, 1, 1, 1, 1))
     expect(all.reward).toBeCloseTo(3, 12)
     // The row keeps every criterion.
     expect(all.parts).toEqual({ C1: 1, C2: 1, C3: 1, C4: 1, C5: 1 })
   })
 
-  it('weighs each group by its own criteria where they are normalised one by one', () => {
-    const own = conditionWeights('rubric_norm')
-    const group = [grade(1, 0, 0), grade(0, 1, 0)]
-    const groups = [group, group].map(each => each.map(one => rewardOf(one, 'rubric_norm', own)))
-    const weightsOf = (p: number) => weightsWithout(own, new Set([p === 0 ? 0 : 1]))
-    const { advantages_P_G } = rolloutAdvantages(groups, 'rubric_norm', weightsOf, {})
+  it('weighs each group by its own criteria where they are normalised one by one', async () => {
+    const rubric = rewardedRubric({ condition: 'rubric_norm', weights: null })
+    const group = await paidFor([said(1, 0, 0), said(0, 1, 0)], 'rubric_norm')
+    const weightsOf = (p: number) => weightsWithout(rubric, new Set([p === 0 ? 'C1' : 'C2']))
+    const { advantages_P_G } = rolloutAdvantages([group, group], 'rubric_norm', weightsOf, {})
     expect(advantages_P_G[0].map(Math.sign)).toEqual([-1, 1])
     expect(advantages_P_G[1].map(Math.sign)).toEqual([1, -1])
   })

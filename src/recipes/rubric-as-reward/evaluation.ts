@@ -6,7 +6,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
-import { type EvaluationParts, evaluateSet } from '../logic/evaluate.ts'
+import { type EvaluationParts, evaluateSets, type TestSet } from '../logic/evaluate.ts'
 import { withTax } from '../logic/tax.ts'
 import { hopsTitle } from '../logic-cold-start/check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
@@ -38,7 +38,7 @@ export const hopSets = (
   { evaluation, task }: RubricAsRewardConfig,
   count = evaluation.hopProblems ?? HOP_PROBLEMS,
   only?: readonly number[],
-): { title: string; problems: LogicTaskExample[] }[] => {
+): TestSet[] => {
   const { hops = [] } = evaluation
   const name = task.style === 'real' ? 'train-distribution-shuffled' : task.style
   const kinds = Math.max(kindsOf(task), ...hops.map(each => kindsOf({ ...task, hops: each })))
@@ -46,7 +46,7 @@ export const hopSets = (
     .filter(each => only?.includes(each) ?? true)
     .map(each => ({
       title: hopsTitle(each),
-      problems: logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
+      problems: () => logicTestSet(name, { count, hops: each, labels: task.labels, kinds }),
     }))
 }
 
@@ -79,27 +79,18 @@ export const evaluation =
     const { evaluation: settings } = config
     const between = step > 0 && !last
     const count = testProblems({ steps: trainingSteps(config), evaluation: settings }, step, last)
-    const rows: EvalRow[] = []
-    const maxTokens = evaluationTokens(config)
-    const sets: { title: string; problems(): LogicTaskExample[] }[] = [
+    const sets: TestSet[] = [
       ...(sources === null
         ? []
         : [{ title: primarySet(config)!, problems: () => testProblemsOf(sources, count) }]),
       ...settings.sets.map(set => ({ title: set, problems: () => testSet(config, set, count) })),
     ]
-    const chosen = between ? sets.slice(0, 1) : sets
+    const maxTokens = evaluationTokens(config)
     const lengths = between ? hopSets(config, count, settings.hopsBetween ?? []) : hopSets(config)
-    for (const { title, problems } of [
-      ...chosen.map(set => ({ title: set.title, problems: set.problems() })),
-      ...lengths,
-    ]) {
-      rows.push(
-        await evaluateSet(parts, title, step, problems, {
-          samples: settings.samples,
-          greedy: settings.greedy && !between,
-          sampling: { ...samplingOf(config, parts.format.stopTokens), maxTokens, seed: 'evaluation' },
-        }),
-      )
-    }
+    const rows = await evaluateSets(parts, step, [...(between ? sets.slice(0, 1) : sets), ...lengths], {
+      samples: settings.samples,
+      greedy: settings.greedy && !between,
+      sampling: { ...samplingOf(config, parts.task.stopTokens), maxTokens, seed: 'evaluation' },
+    })
     return last ? withTax(rows, readEvals(dir)) : rows
   }

@@ -1,96 +1,137 @@
 /** @file What a step's rollouts say in metrics.jsonl: criteria, answers and proofs, ways round the rubric. */
 
-import type { LogicGrade } from '../../grade/logic/grade.ts'
-import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
+import { SolverError } from '../../grade/logic/solver-process.ts'
 import type { Groups } from '../../rl/rollout.ts'
-import type { Verdict } from '../../rubric/criterion.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
+import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
-import { dropoutFigures } from '../common/rubric-dropout.ts'
-import type { RubricAsRewardConfig } from './config.ts'
-import { rewardOf, type Weights, weighedCriteria } from './rewards.ts'
-import type { LogicRollout } from './rollout.ts'
+import { leftOutFigures } from '../common/rubric-dropout.ts'
+import type { LogicRollout } from './credit.ts'
+import { type Hops, isSchedule, type Outcome } from './lengths.ts'
 
-/** What is not known has no part in a mean. */
-const share = (holds: boolean | null): number | null => (holds === null ? null : Number(holds))
+type Read = (grade: LogicRollout['grade']) => number | boolean | null
 
-const known = (grades: readonly LogicGrade[]) => grades.filter(({ excluded }) => excluded === null)
+/** What is not known has no part in a mean; null over none. */
+export const average = (items: readonly LogicRollout[], read: Read): number | null => {
+  const values = items.flatMap(({ grade }) => read(grade) ?? []).map(Number)
+  return values.length > 0 ? mean(values) : null
+}
+
+/** What is true of an answer, whatever training is told. */
+export const truth =
+  (read: (grade: LogicRollout['grade']['grade']) => number | boolean | null): Read =>
+  ({ grade }) =>
+    grade.excluded === null ? read(grade) : null
+
+/** The credit on a criterion that training goes by. */
+export const credited =
+  (id: LogicCriterion): Read =>
+  ({ excluded, verdicts }) =>
+    excluded === null ? creditOf(verdicts.find(({ criterionId }) => criterionId === id)!) : null
+
+export const answered = truth(({ answerCorrect }) => answerCorrect)
+export const proved = truth(({ correctAndProved }) => correctAndProved)
 
 /**
  * Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control.
- * @param weightsOf the weights that a problem's rewards had; those of all where absent
+ * @param rubric what rewards are made of
  */
-export const logicFigures = (
-  groups: Groups<LogicRollout>,
-  weights: Weights,
-  weightsOf: (problem: LogicTaskExample) => Weights = () => weights,
-): Omit<MetricsRow, 'step'> => {
-  const all = groups.flat().map(({ grade }) => grade)
-  const rewarded = known(all.map(each => each.rewarded))
-  const truths = known(all.map(each => each.grade))
-  const average = (of: readonly LogicGrade[], pick: (grade: LogicGrade) => number | null) => {
-    const values = of.flatMap(grade => pick(grade) ?? [])
-    return values.length > 0 ? mean(values) : null
-  }
+export const logicFigures = (groups: Groups<LogicRollout>, rubric: Rubric): Omit<MetricsRow, 'step'> => {
+  const all = groups.flat()
+  const known = all.filter(({ grade }) => grade.excluded === null)
   return {
     ...rewardFigures(groups),
-    correctAndValid: average(truths, grade => share(grade.correctAndValid)),
-    correctAndProved: average(truths, grade => share(grade.correctAndProved)),
-    accuracy: average(truths, grade => Number(grade.answerCorrect)),
-    criteria: Object.fromEntries(
-      LOGIC_CRITERIA.map(id => [id, average(rewarded, ({ criteria }) => criteria[id])]),
+    correctAndValid: average(
+      all,
+      truth(grade => grade.correctAndValid),
     ),
+    correctAndProved: average(all, proved),
+    accuracy: average(all, answered),
+    criteria: Object.fromEntries(LOGIC_CRITERIA.map(id => [id, average(all, credited(id))])),
     discrimination: discrimination(groups.map(group => group.map(({ grade }) => grade))),
-    reasoningSteps: average(truths, ({ steps }) => steps.length),
-    answered: average(truths, ({ answer }) => Number(answer !== null)),
-    exploits: { ...averageFlags(rewarded), ...excludedShares(all.map(each => each.rewarded)) },
+    reasoningSteps: average(
+      all,
+      truth(({ steps }) => steps.length),
+    ),
+    answered: average(
+      all,
+      truth(({ answer }) => answer !== null),
+    ),
+    exploits: { ...averageFlags(known), ...excludedShares(all) },
     // Where the weighted sum comes from; nothing where the reward is none.
     ...shareFigures(
-      groups.flat().flatMap(({ problem, grade: { rewarded: grade, verdicts: all } }) => {
-        const own = weightsOf(problem)
-        const counts = ({ criterionId }: Verdict) => own[criterionId as LogicCriterion] !== undefined
-        const verdicts = own === weights ? all : all.filter(counts)
-        return grade.excluded === null ? [{ rubric: LOGIC_RUBRIC, verdicts }] : []
+      known.map(({ grade: { verdicts, leftOut } }) => {
+        const counted = leftOut ? withoutCriteria(rubric, leftOut.ids) : rubric
+        const ids = new Set(counted.criteria.map(({ id }) => id))
+        return { rubric: counted, verdicts: verdicts.filter(({ criterionId }) => ids.has(criterionId)) }
       }),
-      weights as Record<string, number>,
     ),
   }
 }
 
 /** What dropout left out of a step's rewards, and what the responses are worth by all criteria of the condition. */
 export const droppedFigures = (
-  config: Pick<RubricAsRewardConfig, 'rubricDropout' | 'condition'>,
   groups: Groups<LogicRollout>,
-  weights: Weights,
-  placesOf: (problem: LogicTaskExample) => ReadonlySet<number>,
+  { criteria }: Rubric,
 ): Omit<MetricsRow, 'step'> => {
-  if (config.rubricDropout === undefined) return {}
-  const criteria = weighedCriteria(weights)
-  const rubrics = groups.flatMap(([first]) => (first ? [{ criteria, places: placesOf(first.problem) }] : []))
-  const whole = groups.flat().flatMap(({ grade }) => rewardOf(grade, config.condition, weights).reward ?? [])
-  return { ...dropoutFigures(config, rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
+  const dropped = groups.flatMap(([first]) => first?.grade.leftOut ?? [])
+  if (dropped.length === 0) return {}
+  const rubrics = dropped.map(({ ids }) => ({
+    criteria,
+    places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))),
+  }))
+  const whole = groups.flat().flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward)))
+  return { ...leftOutFigures(rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
 }
 
-const averageFlags = (grades: readonly LogicGrade[]): Record<string, number> =>
+const averageFlags = (items: readonly LogicRollout[]): Record<string, number> =>
   Object.fromEntries(
-    Object.keys(grades[0]?.flags ?? {}).map(name => [name, mean(grades.map(({ flags }) => flags[name]))]),
+    Object.keys(items[0]?.grade.flags ?? {}).map(name => [
+      name,
+      mean(items.map(({ grade }) => grade.flags[name])),
+    ]),
   )
 
 /** What the means leave out, as shares of all rollouts. */
-const excludedShares = (grades: readonly LogicGrade[]): Record<string, number> => ({
-  solverFailed: mean(grades.map(({ excluded }) => Number(excluded === 'solver-failed'))),
-  tooLong: mean(grades.map(({ excluded }) => Number(excluded === 'too-long'))),
-  faultyProblem: mean(grades.map(({ excluded }) => Number(excluded === 'inconsistent-premises'))),
-})
+const excludedShares = (items: readonly LogicRollout[]): Record<string, number> => {
+  const share = (reason: string) => mean(items.map(({ grade }) => Number(grade.excluded === reason)))
+  return {
+    solverFailed: share('solver-failed'),
+    tooLong: share('too-long'),
+    faultyProblem: share('inconsistent-premises'),
+  }
+}
 
 /** Whether each rollout's proof holds from end to end; null where nothing can be said of it. */
 export const provedOf = async (groups: Groups<LogicRollout>): Promise<HeldOut> => ({
-  scores: groups
-    .flat()
-    .map(({ grade: { grade } }) => (grade.excluded === null ? share(grade.correctAndProved) : null)),
+  scores: groups.flat().map(item => average([item], proved)),
 })
+
+/** Whether each rollout's proof holds, and whether it counts for a longer length, whatever training is told. */
+export const outcomesOf = (groups: Groups<LogicRollout>, hops: Hops): Outcome[] => {
+  const byAnswer = isSchedule(hops) && hops.kind === 'growing' && hops.by === 'answered'
+  return groups.flat().map(({ problem, grade }) => {
+    const holds = grade.grade.excluded === null ? grade.grade.correctAndProved : null
+    return {
+      problem,
+      proved: holds,
+      ...(byAnswer && holds !== null && { passed: grade.grade.answerCorrect }),
+    }
+  })
+}
+
+/** @throws SolverError when nothing of a step could be judged: going on would train on nothing. */
+export const assertSolverWorks = (groups: Groups<LogicRollout>): void => {
+  const rollouts = groups.flat()
+  if (rollouts.length > 0 && rollouts.every(({ grade }) => grade.excluded === 'solver-failed'))
+    throw new SolverError(`the solver failed on every one of ${rollouts.length} rollouts`, {
+      hint: 'go on with --resume; if it happens again, check the memory that is left',
+    })
+}

@@ -121,12 +121,14 @@ describe('a schedule in the settings', () => {
     expect(testSet(config, 'shortcut-free', 4).map(({ hops }) => hops)).toEqual([8, 8, 8, 8])
     expect(goalOf(config.task.hops)).toBe(8)
     const sets = hopSets(config)
-    expect(sets.map(({ title, problems }) => [title, problems.map(({ hops }) => hops)])).toEqual([
+    expect(sets.map(({ title, problems }) => [title, problems().map(({ hops }) => hops)])).toEqual([
       ['1 hop', [1, 1, 1]],
       ['8 hops', [8, 8, 8]],
     ])
     const kinds = new Set(
-      hopSets(config, 200)[0].problems.flatMap(({ context }) => context.toLowerCase().match(/\w+pus/g)!),
+      hopSets(config, 200)[0]
+        .problems()
+        .flatMap(({ context }) => context.toLowerCase().match(/\w+pus/g)!),
     )
     expect(kinds.size).toBe(24)
   })

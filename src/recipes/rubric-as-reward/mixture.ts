@@ -5,17 +5,19 @@ import { RESERVED_SEED_PREFIX } from '../../tasks/logic/testsets.ts'
 import { Rng } from '../../util/rng.ts'
 import type { OpenSource } from './sources.ts'
 
-/** Problem i of a source: a file's rows in another order in every pass. */
-const streamOf = ({ name, rows, generate }: OpenSource, seed: number | string) => {
-  if (generate !== null) return generate(`train:${seed}`)
+/** Rows in another order in every pass, which `name` and the pass decide. */
+export const inPasses = (rows: readonly LogicTaskExample[], seed: number | string, name = 'pass') => {
   let now = { pass: -1, order: [] as LogicTaskExample[] }
   return (index: number): LogicTaskExample => {
-    const pass = Math.floor(index / rows!.length)
-    if (now.pass !== pass)
-      now = { pass, order: new Rng(seed).fork(`source ${name}, pass ${pass}`).shuffle(rows!) }
-    return now.order[index % rows!.length]
+    const pass = Math.floor(index / rows.length)
+    if (now.pass !== pass) now = { pass, order: new Rng(seed).fork(`${name} ${pass}`).shuffle(rows) }
+    return now.order[index % rows.length]
   }
 }
+
+/** Problem i of a source. */
+const streamOf = ({ name, rows, generate }: OpenSource, seed: number | string) =>
+  generate?.(`train:${seed}`) ?? inPasses(rows!, seed, `source ${name}, pass`)
 
 /**
  * The training stream of several sources. The next problem is of the source that is furthest behind its weight, so that every

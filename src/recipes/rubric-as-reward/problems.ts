@@ -8,11 +8,10 @@ import {
 } from '../../tasks/logic/generator.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { Rng } from '../../util/rng.ts'
 import { shapeOf } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { goalOf, isSchedule, mostHops } from './lengths.ts'
-import { mixed } from './mixture.ts'
+import { inPasses, mixed } from './mixture.ts'
 import { type OpenSource, openSources } from './sources.ts'
 
 /** Problem i of the training stream; of a schedule's, the one of so many hops. */
@@ -30,10 +29,7 @@ export const problemSource = (
   if (task.file === null) return generated(task, seed)
   const rows = loadLogicRows(task.file, task.format)
   if (rows.length === 0) throw new ConfigError(`task.file: ${task.file} holds no usable problems`)
-  return index => {
-    const pass = Math.floor(index / rows.length)
-    return new Rng(seed).fork(`pass ${pass}`).shuffle(rows)[index % rows.length]
-  }
+  return inPasses(rows, seed)
 }
 
 /** What generated problems of a source have where it does not say: the task's own settings. */
@@ -42,9 +38,10 @@ const defaultsOf = ({
   style,
   labels,
   ...shape
-}: RubricAsRewardConfig['task']): LogicGeneratorOptions => {
-  return { ...shapeOf(shape), hops: goalOf(hops), style, labels }
-}
+}: RubricAsRewardConfig['task']): LogicGeneratorOptions => ({
+  ...shapeOf(shape),
+  ...{ hops: goalOf(hops), style, labels },
+})
 
 /** The sources of `task.sources`, opened; null without. @throws ConfigError, DataError as `openSources` */
 export const trainingSources = (

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
+import { miniatureFormat } from '../../tasks/logic/prompts.ts'
+import { type LogicResponse, logicTask } from '../../tasks/logic/task.ts'
 import { LOGIC_TOKENS, LONG_LOGIC_VOCABULARY, tokenId } from '../../tasks/logic/vocabulary.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { keptRows } from '../../train/lesson-rows.ts'
-import { miniatureFormat } from '../logic/format.ts'
 import { rubricAsRewardSchema } from './config.ts'
-import { type TrainingGrade, trainingGrader } from './controls.ts'
+import { controlled } from './controls.ts'
 import { presets } from './presets.ts'
 import { rubricAsReward } from './recipe.ts'
 
@@ -45,24 +45,23 @@ const stella = problemOf(PREMISES, 'Stella is bright.', 'False')
 type Settings = Parameters<typeof rubricAsRewardSchema.parse>[0]
 
 /** @param spoil changes what the grader says */
-const recipeOf = async (settings: Settings = {}, spoil: (grades: TrainingGrade[]) => void = () => {}) => {
+const recipeOf = async (
+  settings: Settings = {},
+  spoil: (said: LogicResponse[]) => void = () => {},
+  stream: (index: number) => LogicTaskExample = index => ({ ...stella, id: `problem ${index}` }),
+) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const config = rubricAsRewardSchema.parse(settings)
-  const grader = trainingGrader(
-    config,
-    index => ({ ...stella, id: `problem ${index}` }),
-    (items, truth) => gradeLogicBatch(items, solver, { truth }),
-  )
-  return rubricAsReward(config, {
-    ...grader,
-    grade: async items => {
-      const grades = await grader.grade(items)
-      spoil(grades)
-      return grades
+  const task = controlled({ ...logicTask(miniatureFormat(), solver), stream }, config)
+  const spoilt: typeof task = {
+    ...task,
+    async grade(items) {
+      const said = await task.grade(items)
+      spoil(said)
+      return said
     },
-    format: miniatureFormat(),
-    evaluate: async () => [],
-  })
+  }
+  return { task, ...rubricAsReward(config, { task: spoilt, evaluate: async () => [] }) }
 }
 type OwnRecipe = Awaited<ReturnType<typeof recipeOf>>
 type Responses = readonly (readonly number[])[]
@@ -74,7 +73,7 @@ const learnt = async (
   problems = [stella, stella],
   step = 1,
 ) => {
-  const groups = await recipe.rollOut(step, answering(responses_P_G, problems))
+  const groups = await recipe.rollOut(step, answering(responses_P_G, problems, 'stop', step))
   const lesson = await recipe.learn(step, groups)
   const all = lesson.rollouts.map(({ advantages }) => advantages).values()
   const advantages = groups.map(group => group.map(() => all.next().value!))
@@ -298,19 +297,13 @@ describe('a control', () => {
 
   it('with another problem’s rubric: gold, answer and correctness belong together', async () => {
     const other = problemOf(PREMISES, 'Stella is not bright.', 'True')
-    const solver = await LogicSolver.start({ backend: 'ground' })
-    const config = rubricAsRewardSchema.parse({ condition: 'outcome', control: 'shuffled' })
-    const grader = trainingGrader(
-      config,
+    const recipe = await recipeOf(
+      { condition: 'outcome', control: 'shuffled' },
+      () => {},
       index => (index === 0 ? stella : other),
-      items => gradeLogicBatch(items, solver),
     )
-    const recipe = rubricAsReward(config, {
-      ...grader,
-      format: miniatureFormat(),
-      evaluate: async () => [],
-    })
-    const { advantages, metrics, rows } = await learnt(recipe, [[whole, wrongAnswer]], [grader.problems(0)])
+    const [drawn] = [recipe.task.stream(0)]
+    const { advantages, metrics, rows } = await learnt(recipe, [[whole, wrongAnswer]], [drawn])
     expect(advantages[0].map(row => Math.sign(row[0]))).toEqual([-1, 1])
     expect(metrics).toMatchObject({ accuracy: 0.5, correctAndProved: 0.5 })
     expect(rows.map(({ gold, answer, correct }) => [gold, answer, correct])).toEqual([
@@ -391,13 +384,31 @@ describe('bad rollouts are data', () => {
   })
 })
 
+/** As if nothing could be said of a rollout, nor of some criteria of it. */
+const leaveOut = (
+  said: LogicResponse[],
+  place: number,
+  excluded: LogicResponse['excluded'],
+  unknown: readonly string[],
+) => {
+  const own = said[place]
+  own.grade.excluded = excluded
+  said[place] = {
+    ...own,
+    ...{ excluded, score: null },
+    verdicts: own.verdicts.map(verdict =>
+      unknown.includes(verdict.criterionId) ? { ...verdict, met: null, credit: undefined } : verdict,
+    ),
+  }
+}
+
 /** As if the solver had crashed on these rollouts. */
 const failOn =
   (...places: number[]) =>
-  (grades: TrainingGrade[]) => {
-    for (const { grade } of places.map(place => grades[place])) {
-      grade.excluded = 'solver-failed'
-      grade.criteria.C2 = null
+  (said: LogicResponse[]) => {
+    for (const place of places) {
+      const { grade } = said[place]
+      leaveOut(said, place, 'solver-failed', ['C2'])
       grade.correctAndProved = false
       for (const step of grade.steps) Object.assign(step, { status: 'failed', credit: null })
     }
@@ -443,10 +454,9 @@ describe('a solver that failed is not a zero', () => {
 })
 
 it('a response that is too long to be read is no zero either, and is counted', async () => {
-  const recipe = await recipeOf({ condition: 'rubric' }, ([, { grade }]) => {
-    grade.excluded = 'too-long'
-    Object.assign(grade.criteria, { C2: null, C3: null, C4: null, C5: null })
-  })
+  const recipe = await recipeOf({ condition: 'rubric' }, said =>
+    leaveOut(said, 1, 'too-long', ['C2', 'C3', 'C4', 'C5']),
+  )
   const { metrics, rows } = await learnt(recipe, [[whole, leap]])
   expect(rows[1].reward).toBeNull()
   expect(metrics.exploits).toMatchObject({ tooLong: 0.5, solverFailed: 0 })
@@ -454,8 +464,8 @@ it('a response that is too long to be read is no zero either, and is counted', a
 
 describe('a NaN reward is a crash', () => {
   it.each(['rubric', 'rubric_norm'] as const)('%s', async condition => {
-    const recipe = await recipeOf({ condition }, ([, { grade }]) => {
-      grade.criteria.C2 = Number.NaN
+    const recipe = await recipeOf({ condition }, ([, { verdicts }]) => {
+      Object.assign(verdicts[1], { credit: Number.NaN })
     })
     await expect(learnt(recipe, [[whole, leap]])).rejects.toThrow(
       /verdict C2: expected a credit in \[0, 1\], got NaN/,

@@ -17,112 +17,74 @@
  * - Small models read word-level tokens instead of a chat template.
  */
 
-import { logicVerdicts } from '../../grade/logic/rubric.ts'
-import { SolverError } from '../../grade/logic/solver-process.ts'
-import { creditRollouts, datumsOf, type Groups } from '../../rl/rollout.ts'
+import { datumsOf } from '../../rl/rollout.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import type { GradeItem } from '../../train/grading.ts'
+import type { TrainedLogicTask } from '../../tasks/logic/task.ts'
+import { scoredReward } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
-import { placesLeftOut } from '../common/rubric-dropout.ts'
+import { problemsIn } from '../common/problem-order.ts'
+import { withDropout } from '../common/rubric-dropout.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
-import type { LogicFormat } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import type { TrainingGrader } from './controls.ts'
-import { creditAccepted, creditSteps } from './credit.ts'
-import { droppedFigures, logicFigures, provedOf } from './figures.ts'
-import { type Hops, isSchedule, Lengths, type Outcome } from './lengths.ts'
-import {
-  conditionWeights,
-  rewardOf,
-  rolloutAdvantages,
-  type Weights,
-  weighedCriteria,
-  weightsWithout,
-} from './rewards.ts'
-import type { LogicRollout, LogicRolloutGrade } from './rollout.ts'
+import { credit, type LogicRollout, learntLoss } from './credit.ts'
+import { assertSolverWorks, droppedFigures, logicFigures, outcomesOf, provedOf } from './figures.ts'
+import { isSchedule, Lengths } from './lengths.ts'
+import { rewarded, rewardedRubric, rolloutAdvantages, weightsWithout } from './rewards.ts'
 import { rolloutRow } from './rows.ts'
 import { sourceMetrics } from './source-metrics.ts'
 import { sourceName } from './sources-config.ts'
 
-/** What the recipe works with, made once per run. */
-export interface RecipeParts extends TrainingGrader {
-  format: LogicFormat
+export interface RecipeParts {
+  /** As training sees it. */
+  task: TrainedLogicTask
   evaluate: Recipe<unknown>['evaluate']
 }
 
 export const rubricAsReward = (
   config: RubricAsRewardConfig,
-  { problems, format, grade, evaluate }: RecipeParts,
+  { task, evaluate }: RecipeParts,
 ): Recipe<LogicRollout[][]> => {
   const { condition, rollout, advantage, dropZero } = config
-  const weights = config.weights ?? conditionWeights(condition)
   const { hops, sources } = config.task
+  const rubric = rewardedRubric(config)
+  const paid = withDropout(config, rewarded(task, condition, rubric))
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
 
-  const left = placesLeftOut(config)
-  const weighed = weighedCriteria(weights)
-  const placesOf = (step: number, { id }: LogicTaskExample) => left(weighed, step, id)
-  const idsOf = (step: number, problem: LogicTaskExample) =>
-    new Set<string>([...placesOf(step, problem)].map(i => weighed[i].id))
-  const weightsIn = (step: number, problem: LogicTaskExample): Weights =>
-    weightsWithout(weights, placesOf(step, problem))
-
-  const problemsOf = (step: number): LogicTaskExample[] => {
-    const first = (step - 1) * rollout.prompts
-    return lengths === null
-      ? Array.from({ length: rollout.prompts }, (_, i) => problems(first + i))
-      : lengths.draw(step, rollout.prompts, (i, count) => problems(first + i, count))
-  }
-
-  const gradeResponses = async (items: readonly GradeItem<LogicTaskExample>[]) => {
-    const responses = items.map(({ rollout: { tokens } }) => format.read(tokens))
-    const grades = await grade(items.map(({ problem }, i) => ({ problem, response: responses[i].text })))
-    return grades.map(
-      (result, i): LogicRolloutGrade => ({
-        ...{ ...result, response: responses[i], verdicts: logicVerdicts(result.rewarded) },
-      }),
-    )
-  }
-
-  const creditOf = (groups: Groups<LogicRollout>, advantages_P_G: readonly (readonly number[])[]) => {
-    if (config.method === 'rejection') return creditAccepted(groups, config)
-    if (config.credit === 'per-step') return creditSteps(groups, advantages_P_G, config)
-    return creditRollouts(groups, advantages_P_G)
-  }
+  const problemsOf = (step: number): LogicTaskExample[] =>
+    lengths === null
+      ? problemsIn(step, task.stream, config)
+      : lengths.draw(step, rollout.prompts, (i, count) =>
+          task.stream((step - 1) * rollout.prompts + i, count),
+        )
 
   return {
     rollOut: (step, io) =>
       io.rollOut({
         problems: problemsOf(step),
-        prompt: format.prompt,
+        prompt: task.prompt,
         samples: rollout.samples,
-        sampling: samplingOf(config, format.stopTokens),
-        grade: gradeResponses,
-        reward: (own, problem) => rewardOf(own, condition, weightsIn(step, problem)),
+        sampling: samplingOf(config, task.stopTokens),
+        grade: items =>
+          paid.grade(items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))),
+        reward: own => scoredReward(own),
         last: true,
       }),
 
     async learn(step, groups) {
       assertSolverWorks(groups)
-      const weightsOf = (p: number) => weightsIn(step, groups[p][0].problem)
-      const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(
-        groups,
-        condition,
-        config.rubricDropout === undefined ? weights : weightsOf,
-        advantage,
-      )
-      const dropped = droppedFigures(config, groups, weights, own => placesOf(step, own))
-      const credited = creditOf(groups, advantages_P_G)
+      const weights = (p: number) => weightsWithout(rubric, groups[p][0].grade.leftOut?.ids)
+      const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(groups, condition, weights, advantage)
+      const credited = credit(config, groups, advantages_P_G)
       return {
-        phases: [phaseOf({ ...config, loss: lossOf(config) }, datumsOf(credited, { dropZero }))],
+        phases: [phaseOf({ ...config, loss: learntLoss(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
-          ...logicFigures(groups, weights, own => weightsIn(step, own)),
-          ...dropped,
+          ...logicFigures(groups, rubric),
+          ...droppedFigures(groups, rubric),
           ...(sources && sourceMetrics(groups, sources.map(sourceName))),
           ...lengths?.learn(step, outcomesOf(groups, hops)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(step, item, format, idsOf(step, item.problem))),
+        rollouts: learntFrom(credited, item => rolloutRow(task, step, item)),
         // Whole proofs that hold are what every condition hopes for; `proof` pays for them, unless a control pays for something else.
         ...((condition !== 'proof' || config.control !== undefined) && { heldOut: provedOf(groups) }),
       }
@@ -131,28 +93,4 @@ export const rubricAsReward = (
     evaluate,
     ...(lengths?.state && { state: lengths.state }),
   }
-}
-
-/** Whether each rollout's proof holds, and whether it counts for a longer length, whatever training is told. */
-const outcomesOf = (groups: Groups<LogicRollout>, hops: Hops): Outcome[] => {
-  const byAnswer = isSchedule(hops) && hops.kind === 'growing' && hops.by === 'answered'
-  return groups.flat().map(({ problem, grade: { grade } }) => {
-    const proved = grade.excluded === null ? grade.correctAndProved : null
-    return { problem, proved, ...(byAnswer && proved !== null && { passed: grade.answerCorrect }) }
-  })
-}
-
-/** Of rejection: cross-entropy on the accepted rollouts; the policy term with advantage 1 and no ratio is just that. */
-const lossOf = ({ method, loss }: RubricAsRewardConfig): RubricAsRewardConfig['loss'] =>
-  method === 'rejection'
-    ? { ...loss, policy: { ...loss.policy, kind: 'reinforce' }, kl: { kind: 'none', coef: 0 } }
-    : loss
-
-/** @throws SolverError when nothing of a step could be judged: going on would train on nothing. */
-const assertSolverWorks = (groups: Groups<LogicRollout>): void => {
-  const grades = groups.flat().map(({ grade: { rewarded } }) => rewarded)
-  if (grades.length > 0 && grades.every(({ excluded }) => excluded === 'solver-failed'))
-    throw new SolverError(`the solver failed on every one of ${grades.length} rollouts`, {
-      hint: 'go on with --resume; if it happens again, check the memory that is left',
-    })
 }

@@ -1,7 +1,6 @@
-/** @file From criterion scores to rewards and advantages: the paper's conditions, as pure functions. */
+/** @file From verdicts to rewards and advantages: each condition of the paper is a rubric, its points the weights. Pure functions. */
 
-import type { LogicGrade } from '../../grade/logic/grade.ts'
-import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
+import { LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import {
   type Advantages,
   amongKnown,
@@ -12,10 +11,14 @@ import {
   rubricNormAdvantages,
 } from '../../rl/advantages.ts'
 import { advantagesOf, type Groups, type Reward } from '../../rl/rollout.ts'
-import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import { weightedScore } from '../../rubric/linear.ts'
-import type { Condition } from './config.ts'
-import type { LogicRolloutGrade } from './rollout.ts'
+import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import type { LogicVerdicts } from '../../tasks/logic/task.ts'
+import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
+import type { Item, Task } from '../../tasks/task.ts'
+import type { Condition, RubricAsRewardConfig } from './config.ts'
 
 export type Weights = Readonly<Partial<Record<LogicCriterion, number>>>
 
@@ -52,51 +55,56 @@ export const conditionWeights = (condition: Condition): Weights => {
   }
 }
 
-/** The criteria that weights count, each worth its weight. */
-export const weighedCriteria = (weights: Weights): { id: LogicCriterion; points: number }[] =>
-  LOGIC_CRITERIA.flatMap(id => ((weights[id] ?? 0) > 0 ? [{ id, points: weights[id]! }] : []))
-
-/** Weights without some of `weighedCriteria`, by place; the others make up for them, so that their sum stays. */
-export const weightsWithout = (weights: Weights, places: ReadonlySet<number>): Weights => {
-  if (places.size === 0) return weights
-  const all = weighedCriteria(weights)
-  const kept = all.filter((_, i) => !places.has(i))
-  const sum = (own: typeof all) => own.reduce((total, { points }) => total + points, 0)
-  const factor = sum(all) / sum(kept)
-  return Object.fromEntries(kept.map(({ id, points }) => [id, points * factor]))
+/** The part of the logic rubric that a configuration weighs, each criterion worth its weight. */
+export const rewardedRubric = ({
+  condition,
+  weights,
+}: Pick<RubricAsRewardConfig, 'condition' | 'weights'>): Rubric => {
+  const own: Readonly<Record<string, number>> = weights ?? conditionWeights(condition)
+  return {
+    criteria: LOGIC_RUBRIC.criteria.flatMap(criterion =>
+      (own[criterion.id] ?? 0) > 0 ? [{ ...criterion, points: own[criterion.id] }] : [],
+    ),
+  }
 }
 
-/** The part of the rubric that a condition weighs. */
-const weighedRubric = (weights: Weights): Rubric => ({
-  criteria: LOGIC_RUBRIC.criteria.filter(({ id }) => weights[id as LogicCriterion] !== undefined),
-})
+const total = ({ criteria }: Rubric): number => criteria.reduce((sum, { points }) => sum + points, 0)
 
-/** The weighted sum of a condition's part of the rubric: R = 3 sum_k w_k s_k, by the rule `weighted`. */
-const composite = (verdicts: readonly Verdict[], weights: Weights): number => {
-  const counting = verdicts.filter(({ criterionId }) => weights[criterionId as LogicCriterion] !== undefined)
-  return weightedScore(weighedRubric(weights), counting, { scale: REWARD_SCALE, weights }).score ?? 0
+/** What is left of a rubric whose other criteria are left out: it makes up for them, so that the sum of the points stays. */
+const madeUp = (left: Rubric, whole: Rubric): Rubric => {
+  const factor = total(whole) / total(left)
+  return { criteria: left.criteria.map(criterion => ({ ...criterion, points: criterion.points * factor })) }
 }
+
+/** The weights that a rubric's criteria have when some of them are left out. */
+export const weightsWithout = (
+  rubric: Rubric,
+  ids: ReadonlySet<string> = new Set(),
+): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    madeUp(withoutCriteria(rubric, ids), rubric).criteria.map(({ id, points }) => [id, points]),
+  )
 
 /** All or nothing; nothing is known where the conclusion has no formula. */
-const proofReward = (proved: boolean | null): number | null =>
-  proved === null ? null : Number(proved) * REWARD_SCALE
+const proofReward = ({ score, proved }: LogicVerdicts): number | null =>
+  score === null || proved === null ? null : REWARD_SCALE * Number(proved)
 
 /**
- * The reward of a grade: the composite, or 3 or 0 under `proof`; null where nothing can be said of the response, because the
- * problem is faulty, the solver failed, or the response is too long to be read.
+ * The task with the rewards of a condition: R = 3 sum_k w_k s_k (paper, section 2.2) over what of its rubric is counted, or under
+ * `proof` 3 or 0; null where nothing can be said of the response.
  */
-export const rewardOf = (
-  {
-    rewarded: { criteria, correctAndProved, excluded },
-    verdicts,
-  }: Pick<LogicRolloutGrade, 'verdicts'> & {
-    rewarded: Pick<LogicGrade, 'criteria' | 'correctAndProved' | 'excluded'>
-  },
+export const rewarded = <Said extends LogicVerdicts>(
+  task: Task<LogicTaskExample, Said>,
   condition: Condition,
-  weights: Weights,
-): Reward => {
-  const paid = () => (condition === 'proof' ? proofReward(correctAndProved) : composite(verdicts, weights))
-  return { reward: excluded === null ? paid() : null, parts: criteria }
+  rubric: Rubric,
+): ScoredTask<LogicTaskExample, Said> => {
+  const byProof = async (items: readonly Item<LogicTaskExample>[]) =>
+    (await task.grade(items)).map(own => ({ ...own, score: proofReward(own) }))
+  return scored(condition === 'proof' ? { ...task, grade: byProof } : task, {
+    rubricOf: () => rubric,
+    score: (counted, verdicts) =>
+      weightedScore(madeUp(counted, rubric), verdicts, { scale: REWARD_SCALE }).score,
+  })
 }
 
 /**
@@ -107,10 +115,10 @@ export const rewardOf = (
 export const rolloutAdvantages = (
   groups: Groups<Reward>,
   condition: Condition,
-  weights: Weights | ((group: number) => Weights),
+  weights: CriterionWeights,
   options: GrpoOptions & RubricNormOptions,
 ): Advantages => {
   if (condition !== 'rubric_norm') return advantagesOf(groups, known => grpoAdvantages(known, options))
   const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
-  return amongKnown(parts_P_G, known => rubricNormAdvantages(known, weights as CriterionWeights, options))
+  return amongKnown(parts_P_G, known => rubricNormAdvantages(known, weights, options))
 }

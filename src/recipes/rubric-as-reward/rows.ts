@@ -1,36 +1,33 @@
 /** @file A rollout on the logic task as it is kept for reading: each step with its status, each criterion with its verdict. */
 
 import type { RolloutRow } from '../../runs/rows.ts'
+import type { LogicTask } from '../../tasks/logic/task.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { leftOutFlag } from '../common/rubric-dropout.ts'
 import { verdictFields } from '../common/verdict-rows.ts'
-import type { LogicFormat } from '../logic/format.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
-import type { CreditedLogicRollout } from './rollout.ts'
+import type { CreditedLogicRollout } from './credit.ts'
 
-/** @param leftOut ids of criteria that the reward did not count */
 export const rolloutRow = (
+  task: Pick<LogicTask, 'id' | 'question' | 'show'>,
   step: number,
   item: CreditedLogicRollout,
-  format: LogicFormat,
-  leftOut: ReadonlySet<string> = new Set(),
 ): RolloutRow => {
   const { problem, parts } = item
-  const { grade, rewarded, verdicts, response } = item.grade
+  const { grade, flags, verdicts, leftOut, response } = item.grade
   return {
     ...rolloutFields(step, item),
-    problemId: problem.id,
-    prompt: format.show(problem),
+    problemId: task.id(problem),
+    prompt: task.question(problem),
     response: response.text,
-    ...tokenFields(item, response.text, tokens => format.read(tokens).text),
+    ...tokenFields(item, response.text, task.show),
     ...gradedFields(problem, grade),
-    parts,
-    flags: rewarded.flags,
+    ...{ parts, flags },
     ...verdictFields(
       verdicts.map(verdict => ({
         ...verdict,
-        ...leftOutFlag(leftOut.has(verdict.criterionId)),
+        ...leftOutFlag(leftOut?.ids.has(verdict.criterionId) ?? false),
       })),
     ),
   }

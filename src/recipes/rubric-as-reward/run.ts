@@ -2,10 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { gradeLogicBatch } from '../../grade/logic/criteria.ts'
-import type { LogicItem } from '../../grade/logic/grade.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { openPolicy } from '../../policy/open.ts'
+import { type LogicGrading, logicTask, type TrainedLogicTask } from '../../tasks/logic/task.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
@@ -18,7 +17,7 @@ import { formatFor } from '../logic/format.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
 import { check } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
-import { trainingGrader } from './controls.ts'
+import { controlled, softlyJudged } from './controls.ts'
 import { evaluation, primarySet } from './evaluation.ts'
 import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
@@ -26,7 +25,7 @@ import { rewardWords } from './reward-words.ts'
 import { leftOutWords, smallerTestWords } from './source-words.ts'
 import { decideSources, type OpenSource } from './sources.ts'
 import { continuedSupervision } from './supervised.ts'
-import { hasVerifier, learnedJudge, openVerifier, type SoftJudge, trainVerifier } from './verifier.ts'
+import { hasVerifier, learnedJudge, openVerifier, trainVerifier } from './verifier.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRubricAsReward = async (
@@ -50,34 +49,31 @@ export const runRubricAsReward = async (
     const solver = await openSolver(config, open, events.onMessage)
     const format = formatFor(config.task.prompt, folder, config.task)
     const sources = await decidedSources(config, solver, open, events.onMessage)
-    const gradeTruly = (items: readonly LogicItem[], truth: boolean) =>
-      gradeLogicBatch(items, solver, {
+    const stream = problemSource(config, sources.trained)
+    const taskBy = (truth?: LogicGrading['truth']): TrainedLogicTask => ({
+      ...logicTask(format, solver, {
         noveltyDiscount: config.noveltyDiscount,
         proxies: config.grader?.proxies,
         truth,
-      })
-    const problems = problemSource(config, sources.trained)
-    let soft: SoftJudge | null = null
+      }),
+      stream,
+    })
+    const truth = taskBy('only')
+    let trained = config.softCriteria === 'exact' ? taskBy('preferred') : taskBy()
     if (config.softCriteria === 'learned') {
-      const labelling = {
-        format,
-        problems,
-        gradeTruly: (items: readonly LogicItem[]) => gradeTruly(items, true),
-      }
-      const verifier = await trainVerifier(config, folder, open.run.dir, labelling, options)
+      const verifier = await trainVerifier(config, folder, open.run.dir, truth, options)
       if (verifier === null) return { step: 0, finished: false }
-      soft = learnedJudge(await open.use(openVerifier(verifier)), format)
+      trained = softlyJudged(trained, learnedJudge(await open.use(openVerifier(verifier)), truth))
     }
     const { model, seed } = config
     const policy = await open.use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
-    const parts = { policy, solver, format }
-    const graded = trainingGrader(config, problems, gradeTruly, soft)
-    const evaluate = evaluation(config, parts, open.run.dir, sources.tested)
+    const task = controlled(trained, config)
+    const evaluate = evaluation(config, { policy, task: truth }, open.run.dir, sources.tested)
     const learnBy = <Rolled>(recipe: () => Recipe<Rolled>) =>
       reinforce(open, policy, { ...config, steps: trainingSteps(config) }, recipe, events)
     return config.method === 'supervised'
       ? learnBy(() => continuedSupervision(config, logicTokensOf(folder), { evaluate }))
-      : learnBy(() => rubricAsReward(config, { ...graded, format, evaluate }))
+      : learnBy(() => rubricAsReward(config, { task, evaluate }))
   })
 }
 

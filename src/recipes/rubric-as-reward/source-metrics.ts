@@ -1,30 +1,12 @@
 /** @file What a step's rollouts say by the source of their problems, and by gold label within it. */
 
-import type { LogicGrade } from '../../grade/logic/grade.ts'
 import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import { mean } from '../../util/statistics.ts'
-import type { LogicRollout } from './rollout.ts'
-
-type Pick = (item: LogicRollout) => number | null
-
-/** A mean over the rollouts that have a value; null over none. */
-const meanOf = (items: readonly LogicRollout[], pick: Pick): number | null => {
-  const values = items.flatMap(item => pick(item) ?? [])
-  return values.length > 0 ? mean(values) : null
-}
-
-const ofTruth =
-  (read: (grade: LogicGrade) => boolean | null): Pick =>
-  ({ grade: { grade } }) => {
-    const holds = grade.excluded === null ? read(grade) : null
-    return holds === null ? null : Number(holds)
-  }
-
-const answered = ofTruth(grade => grade.answerCorrect)
-const proved = ofTruth(grade => grade.correctAndProved)
+import { rewardFigures } from '../../train/lesson-rows.ts'
+import type { LogicRollout } from './credit.ts'
+import { answered, average, credited, proved } from './figures.ts'
 
 /**
  * Figures by source, each a group with one entry a source (`accuracyBySourceAndLabel`: one a source and label that occurs); null
@@ -37,24 +19,22 @@ export const sourceMetrics = (
 ): Record<string, MetricGroup> => {
   const all = groups.flat()
   const of = (name: string) => all.filter(({ problem }) => problem.source === name)
-  const bySource = (pick: Pick): MetricGroup =>
-    Object.fromEntries(names.map(name => [name, meanOf(of(name), pick)]))
-  const criterion =
-    (id: (typeof LOGIC_CRITERIA)[number]): Pick =>
-    ({ grade: { rewarded } }) =>
-      rewarded.excluded === null ? rewarded.criteria[id] : null
+  const bySource = (figure: (items: readonly LogicRollout[]) => number | null): MetricGroup =>
+    Object.fromEntries(names.map(name => [name, figure(of(name))]))
   const labelled = names.flatMap(name =>
     LOGIC_LABELS.flatMap(label => {
       const own = of(name).filter(({ problem }) => problem.label === label)
-      return own.length > 0 ? [[`${name}, ${label}`, meanOf(own, answered)] as const] : []
+      return own.length > 0 ? [[`${name}, ${label}`, average(own, answered)] as const] : []
     }),
   )
   return {
-    shareBySource: Object.fromEntries(names.map(name => [name, of(name).length / Math.max(1, all.length)])),
-    rewardBySource: bySource(({ reward }) => reward),
-    accuracyBySource: bySource(answered),
-    provedBySource: bySource(proved),
+    shareBySource: bySource(items => items.length / Math.max(1, all.length)),
+    rewardBySource: bySource(items => rewardFigures([items]).reward as number | null),
+    accuracyBySource: bySource(items => average(items, answered)),
+    provedBySource: bySource(items => average(items, proved)),
     accuracyBySourceAndLabel: Object.fromEntries(labelled),
-    ...Object.fromEntries(LOGIC_CRITERIA.map(id => [`${id}BySource`, bySource(criterion(id))])),
+    ...Object.fromEntries(
+      LOGIC_CRITERIA.map(id => [`${id}BySource`, bySource(items => average(items, credited(id)))]),
+    ),
   }
 }

@@ -5,13 +5,15 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LogicGrade } from '../../grade/logic/grade.ts'
 import { LOGIC_RUBRIC } from '../../grade/logic/rubric.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
+import type { LogicTask, TrainedLogicTask } from '../../tasks/logic/task.ts'
+import { scored } from '../../tasks/scored-response.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
+import { answersTo } from '../common/answers.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { runPhase } from '../common/phase.ts'
 import type { RunOptions } from '../common/recipe.ts'
@@ -20,9 +22,7 @@ import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import type { Judged } from '../learned-verifier/reading.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
-import type { LogicFormat } from '../logic/format.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import type { ProblemSource } from './problems.ts'
 import { type VerifierSettings, verifierSchema } from './verifier-config.ts'
 
 /** How far away in the stream of problems those lie that the verifier learns from. */
@@ -43,41 +43,33 @@ const SOFT = ['C4', 'C5'] as const
 const TEXTS = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
 
 /** What the verifier is shown of a response, for each of the two criteria. */
-const judgedOf = (format: LogicFormat, problem: LogicTaskExample, response: string): Judged[] =>
-  SOFT.map(id => ({ criterion: TEXTS[id], prompt: format.show(problem), response }))
+const judgedOf = (task: Pick<LogicTask, 'question'>, problem: LogicTaskExample, response: string): Judged[] =>
+  SOFT.map(id => ({ criterion: TEXTS[id], prompt: task.question(problem), response }))
 
-/** What a start and its outputs are labelled with. */
-export interface VerifierParts {
-  format: LogicFormat
-  problems: ProblemSource
-  /** With C4 and C5 by proof. */
-  gradeTruly: (items: readonly { problem: LogicTaskExample; response: string }[]) => Promise<LogicGrade[]>
-}
-
-/** Outputs of the start with whether C4 and C5 are full by proof, two rows each; nothing of what cannot be judged. */
+/**
+ * Outputs of the start with whether C4 and C5 are full by proof, two rows each; nothing of what cannot be judged.
+ * @param task whose graders judge them by proof alone
+ */
 export const labelledOutputs = async (
   config: Pick<RubricAsRewardConfig, 'rollout' | 'seed'> & { verifier: VerifierSettings },
   policy: Policy,
-  { format, problems, gradeTruly }: VerifierParts,
+  task: TrainedLogicTask,
 ): Promise<(Judged & { met: boolean })[]> => {
   const { verifier, seed } = config
-  const asked = Array.from({ length: verifier.problems }, (_, i) => problems(ELSEWHERE + i))
-  const drawn = await policy.sample({
-    ...samplingOf(config, format.stopTokens),
-    prompts: asked.map(problem => format.prompt(problem)),
-    samplesPerPrompt: verifier.samples,
-    seed: `verifier labels/${seed}`,
+  const asked = Array.from({ length: verifier.problems }, (_, i) => task.stream(ELSEWHERE + i))
+  const answers = await answersTo(asked, policy, scored(task), {
+    promptOf: problem => task.prompt(problem),
+    samples: verifier.samples,
+    sampling: samplingOf(config),
+    label: `verifier labels/${seed}`,
   })
-  const items = drawn.map(({ prompt, tokens }) => ({
-    problem: asked[prompt],
-    response: format.read(tokens).text,
-  }))
-  const grades = await gradeTruly(items)
-  return items.flatMap(({ problem, response }, i) => {
-    const { truth, excluded } = grades[i]
-    if (excluded !== null || truth === null) return []
-    const judged = judgedOf(format, problem, response)
-    return SOFT.flatMap((id, c) => (truth[id] === null ? [] : [{ ...judged[c], met: truth[id] === 1 }]))
+  return answers.flatMap(({ problem, sample, grade: { unjudged, verdicts } }) => {
+    if (unjudged) return []
+    const judged = judgedOf(task, problem, task.show(sample.tokens))
+    return SOFT.flatMap((id, c) => {
+      const { met } = verdicts.find(({ criterionId }) => criterionId === id)!
+      return met === null ? [] : [{ ...judged[c], met }]
+    })
   })
 }
 
@@ -91,7 +83,7 @@ export const trainVerifier = async (
   config: RubricAsRewardConfig,
   folder: string,
   dir: string,
-  parts: VerifierParts,
+  task: TrainedLogicTask,
   options: Pick<RunOptions, 'events' | 'acceptRows'>,
 ): Promise<string | null> => {
   const verifier = config.verifier ?? verifierSchema.parse({})
@@ -99,7 +91,7 @@ export const trainVerifier = async (
   if (!existsSync(file)) {
     const policy = await openPolicy(config.policy, { folder })
     try {
-      const rows = await labelledOutputs({ ...config, verifier }, policy, parts)
+      const rows = await labelledOutputs({ ...config, verifier }, policy, task)
       assertBothLabels(rows)
       writeFileAtomic(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
     } finally {
@@ -136,9 +128,9 @@ const CREDIT_DIGITS = 1e4
 
 /** The verifier's probabilities that C4 and C5 are full, as their credits. */
 export const learnedJudge =
-  (verifier: Pick<LearnedVerifier, 'probabilities'>, format: LogicFormat): SoftJudge =>
+  (verifier: Pick<LearnedVerifier, 'probabilities'>, task: Pick<LogicTask, 'question'>): SoftJudge =>
   async items => {
-    const judged = items.flatMap(({ problem, response }) => judgedOf(format, problem, response))
+    const judged = items.flatMap(({ problem, response }) => judgedOf(task, problem, response))
     const found = await verifier.probabilities(judged)
     const credit = (i: number) => Math.round(found[i] * CREDIT_DIGITS) / CREDIT_DIGITS
     return items.map((_, i) => ({ C4: credit(2 * i), C5: credit(2 * i + 1) }))

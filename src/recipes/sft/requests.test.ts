@@ -27,7 +27,7 @@ const config = startConfig('chat-cold-start', {
   model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
   'task.vocabulary': 1024,
   policy: { threads: 1 },
-  optimizer: { learningRate: { kind: 'constant', peak: 5e-3 } },
+  optimizer: { learningRate: { kind: 'constant', peak: 5e-3, warmup: 0 } },
   evaluation: { problems: 6 },
   checkpoint: { every: 6 },
 })

@@ -99,7 +99,7 @@ describe('logic format', () => {
     const decoded = decodeWithOffsets(encodeResponse(stella))
     const start = decoded.text.indexOf('2. every')
     const span = tokenSpan(decoded, start, decoded.text.indexOf('\n3.'))!
-    expect(decodeTokens(encodeResponse(stella).slice(span.first, span.end))).toBe(
+    expect(decodeTokens(encodeResponse(stella).slice(span.start, span.end))).toBe(
       '\n2. every tumpus is not angry',
     )
     expect(tokenSpan(decoded, decoded.text.length, decoded.text.length + 3)).toBeNull()

@@ -1,6 +1,8 @@
 /** @file Problems and proofs as tokens of the small model, and tokens as text with the place of each. */
 
 import type { LogicLabel } from '../../grade/logic/problem.ts'
+import type { TokenText } from '../../model/chat-format.ts'
+import type { TokenSpan } from '../../rl/datum.ts'
 import { DataError } from '../../util/errors.ts'
 import { describeValue } from '../../util/schema.ts'
 import type { LogicTaskExample } from './example.ts'
@@ -185,42 +187,29 @@ export const decodeTokens = (tokens: ArrayLike<number>): string => {
   return text
 }
 
-/** A text and, for token i, its characters [starts[i], ends[i]); special tokens are empty. */
-export interface DecodedTokens {
-  text: string
-  starts: Int32Array
-  ends: Int32Array
-}
-
 /** `decodeTokens` with the place of every token in the text, to map character spans (a step, the answer) back to tokens. */
-export const decodeWithOffsets = (tokens: ArrayLike<number>): DecodedTokens => {
-  const starts = new Int32Array(tokens.length)
+export const decodeWithOffsets = (tokens: ArrayLike<number>): TokenText => {
   const ends = new Int32Array(tokens.length)
   let text = ''
   for (let i = 0; i < tokens.length; i++) {
-    starts[i] = text.length
     text += PIECES[tokens[i]] ?? ''
     ends[i] = text.length
   }
-  return { text, starts, ends }
+  return { text, ends }
 }
 
 /**
- * The tokens [first, end) that share a character with the text's [start, end) span; null when none does. Pass a span
+ * The tokens [start, end) that share a character with the text's [from, to) span; null when none does. Pass a span
  * without the line break before a step: the step's number token then is its first.
  */
-export const tokenSpan = (
-  decoded: DecodedTokens,
-  start: number,
-  end: number,
-): { first: number; end: number } | null => {
-  let first = -1
-  let last = -1
-  for (let i = 0; i < decoded.starts.length; i++) {
-    const overlaps = Math.min(decoded.ends[i], end) > Math.max(decoded.starts[i], start)
-    if (!overlaps) continue
-    if (first < 0) first = i
-    last = i
+export const tokenSpan = ({ ends }: Pick<TokenText, 'ends'>, from: number, to: number): TokenSpan | null => {
+  let start = -1
+  let end = -1
+  for (let i = 0; i < ends.length; i++) {
+    const begin = i === 0 ? 0 : ends[i - 1]
+    if (Math.min(ends[i], to) <= Math.max(begin, from)) continue
+    if (start < 0) start = i
+    end = i + 1
   }
-  return first < 0 ? null : { first, end: last + 1 }
+  return start < 0 ? null : { start, end }
 }

@@ -7,7 +7,7 @@ import { sameFormula } from '../../grade/logic/formula.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decodeTokens, encodePrompt, encodeResponse, isEncodable } from './format.ts'
 import { generateLogicProblems } from './generator.ts'
-import { isGradable, loadFolio, loadProntoQa, loadProofWriter, toLogicLmRow } from './loaders.ts'
+import { loadProntoQa, loadProofWriter, readLogicFile, toLogicLmRow } from './loaders.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-loaders-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -82,17 +82,17 @@ describe('logic loaders', () => {
       { ...folio, id: 5, 'premises-FOL': ['Man(socrates)'] },
       { ...folio, id: 6, 'premises-FOL': ['∀ → (', 'Man(socrates)'] },
     ])
-    const { examples, rejected } = loadFolio(path)
-    expect(examples.map(example => [example.id, example.label, isGradable(example)])).toEqual([
+    const { problems, unread } = readLogicFile(path, 'folio')
+    expect(problems.map(({ id, label, conclusionFol }) => [id, label, conclusionFol !== null])).toEqual([
       ['folio-3', 'True', true],
       ['folio-4', 'Unknown', false],
     ])
-    expect(rejected[0]).toEqual({
+    expect(unread[0]).toEqual({
       id: 'folio-5',
       reason: 'premises-FOL: expected 2 formulas, one a premise, got 1',
     })
-    expect(rejected[1].reason).toMatch(/^premises-FOL\[0\]: /)
-    expect(() => loadFolio(file('label.jsonl', [{ ...folio, label: 'Maybe' }]))).toThrow(
+    expect(unread[1].reason).toMatch(/^premises-FOL\[0\]: /)
+    expect(() => readLogicFile(file('label.jsonl', [{ ...folio, label: 'Maybe' }]), 'folio')).toThrow(
       /label\.jsonl:1: label: expected/,
     )
   })
@@ -138,14 +138,14 @@ describe('real rows (skipped without ../shared/data)', () => {
   it.skipIf(!folioTrain || !folioValidation)(
     'FOLIO: nearly all rows load, only validation has conclusions',
     () => {
-      const train = loadFolio(folioTrain!)
-      expect(train.examples.length + train.rejected.length).toBe(1004)
-      expect(train.rejected.length).toBeLessThanOrEqual(30)
-      expect(train.examples.some(isGradable)).toBe(false)
-      const validation = loadFolio(folioValidation!)
-      expect(validation.examples.length + validation.rejected.length).toBe(100)
-      expect(validation.rejected.length).toBeLessThan(5)
-      expect(validation.examples.every(isGradable)).toBe(true)
+      const train = readLogicFile(folioTrain!, 'folio')
+      expect(train.problems.length + train.unread.length).toBe(1004)
+      expect(train.unread.length).toBeLessThanOrEqual(30)
+      expect(train.problems.some(({ conclusionFol }) => conclusionFol !== null)).toBe(false)
+      const validation = readLogicFile(folioValidation!, 'folio')
+      expect(validation.problems.length + validation.unread.length).toBe(100)
+      expect(validation.unread.length).toBeLessThan(5)
+      expect(validation.problems.every(({ conclusionFol }) => conclusionFol !== null)).toBe(true)
     },
   )
 })

@@ -124,12 +124,12 @@ export interface LogicFile {
 }
 
 /**
- * The rows of a file, those left out that cannot be read. FOLIO rows without a formula of the conclusion are there, with none.
+ * The rows of a file, those left out that cannot be read. FOLIO rows `{premises, premises-FOL, conclusion, conclusion-FOL?, label}`
+ * ("Uncertain" is Unknown) without a formula of the conclusion are there, with none, as those of its training set are.
  * @throws DataError naming file and line for a row of another shape.
  */
-export const readLogicFile = (path: string, format: LogicFileFormat): LogicFile => {
-  return format === 'folio' ? readTolerantly(path, folioShape) : readTolerantly(path, logicLmShape(format))
-}
+export const readLogicFile = (path: string, format: LogicFileFormat): LogicFile =>
+  format === 'folio' ? readTolerantly(path, folioShape) : readTolerantly(path, logicLmShape(format))
 
 /** How a file writes its problems, told from its first row: FOLIO, or the form that ProntoQA and ProofWriter share. */
 export const formatOfFile = (path: string): LogicFileFormat => {
@@ -142,7 +142,7 @@ export const formatOfFile = (path: string): LogicFileFormat => {
 export const loadLogicRows = (path: string, format: LogicFileFormat): LogicTaskExample[] => {
   if (format === 'prontoqa') return loadProntoQa(path)
   if (format === 'proofwriter') return loadProofWriter(path)
-  return loadFolio(path).examples.filter(isGradable)
+  return readLogicFile(path, format).problems.filter(({ conclusionFol }) => conclusionFol !== null)
 }
 
 const OPTIONS = ['True', 'False', 'Unknown'] as const
@@ -160,20 +160,6 @@ export const toLogicLmRow = (example: LogicTaskExample): LogicLmRow => {
   }
 }
 
-/** A FOLIO problem. Training rows carry no formula of the conclusion: `conclusionFol` is null there. */
-export type FolioExample = LogicTaskExample
-
-/** True for a problem with a formula of its conclusion, which judging a proof needs. */
-export const isGradable = (
-  example: LogicTaskExample,
-): example is LogicTaskExample & { conclusionFol: Formula } => example.conclusionFol !== null
-
-/** What could be read of a FOLIO file, and the rows that could not, each with its reason (the data has faulty formulas). */
-export interface FolioFile {
-  examples: FolioExample[]
-  rejected: LeftOutRow[]
-}
-
 const formulaOf = (text: string, field: string): Formula => {
   try {
     return parseFormula(text, { repair: true }).formula
@@ -188,7 +174,7 @@ type FolioRow = z.infer<typeof folioRow>
 
 const folioId = (row: FolioRow) => `folio-${row.id ?? row.example_id ?? 'without-id'}`
 
-const fromFolioRow = (row: FolioRow): FolioExample => {
+const fromFolioRow = (row: FolioRow): LogicTaskExample => {
   const premises = row.premises.map(text => text.trim())
   const formulas = row['premises-FOL']
   if (premises.length !== formulas.length) {
@@ -208,16 +194,6 @@ const fromFolioRow = (row: FolioRow): FolioExample => {
     context: premises.join(' '),
     question: `${QUESTION} ${row.conclusion.trim()}`,
   }
-}
-
-/**
- * FOLIO rows `{premises, premises-FOL, conclusion, conclusion-FOL?, label}`; "Uncertain" is Unknown. A row whose formulas
- * cannot be read or do not match its premises is among `rejected`.
- * @throws DataError naming file and line for a row of another shape.
- */
-export const loadFolio = (path: string): FolioFile => {
-  const { problems, unread } = readTolerantly(path, folioShape)
-  return { examples: problems, rejected: unread }
 }
 
 /** How rows of one kind are read: what must be right about each of them, and what may be left out. */

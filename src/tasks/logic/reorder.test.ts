@@ -3,7 +3,7 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems } from './generator.ts'
-import { isGradable, loadFolio, loadProntoQa, loadProofWriter } from './loaders.ts'
+import { loadLogicRows, loadProntoQa, loadProofWriter } from './loaders.ts'
 import { shuffleSentences } from './reorder.ts'
 
 const [problem] = generateLogicProblems(1, {}, 'order')
@@ -61,7 +61,7 @@ describe.skipIf(!prontoqa || !proofwriter || !folio)(
         const rows = [
           ...loadProntoQa(prontoqa!).slice(0, 40),
           ...loadProofWriter(proofwriter!).slice(0, 20),
-          ...loadFolio(folio!).examples.filter(isGradable).slice(0, 15),
+          ...loadLogicRows(folio!, 'folio').slice(0, 15),
         ]
         const { before, after } = await labels(solver, rows)
         expect(after).toEqual(before)

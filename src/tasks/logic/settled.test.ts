@@ -50,8 +50,8 @@ describe('the end of a proof', () => {
       let end = 1
       for (const [i, step] of steps.entries()) {
         const span = tokenSpan(decoded, ...step.span)!
-        expect(span.first).toBe(end)
-        expect(tokens[span.first]).toBe(LOGIC_TOKENS.steps[i])
+        expect(span.start).toBe(end)
+        expect(tokens[span.start]).toBe(LOGIC_TOKENS.steps[i])
         end = span.end
       }
       expect(tokens[end]).toBe(LOGIC_TOKENS.reasoningClose)

@@ -3,7 +3,7 @@ import { sharedData } from '../../util/shared-data.ts'
 import { formatBaselines, shallowBaselines } from './baselines.ts'
 import { generateLogicProblems } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'
-import { measureStructure } from './statistics.ts'
+import { measureStructure } from './statistics.fixture.ts'
 import { checkTrainingSeed, logicTestSet } from './testsets.ts'
 
 const path = sharedData('prontoqa/dev.jsonl')
