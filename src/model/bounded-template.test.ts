@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BoundedTemplate, MAX_TEMPLATE_CHARS } from './bounded-template.ts'
+import { BoundedTemplate } from './bounded-template.ts'
 import { ChatTemplate } from './chat-template.ts'
 
 const MESSAGES = [{ role: 'user', content: 'Is Stella a cat?' }]
@@ -91,7 +91,7 @@ describe('a template of strangers', () => {
 
   it('is refused when it is too long or nested too deeply', () => {
     const make = (source: string) => () => new ChatTemplate(source, {}, 'chat_template.jinja')
-    expect(make('x'.repeat(MAX_TEMPLATE_CHARS + 1))).toThrow(/chat_template\.jinja: .*at most 262144 char/)
+    expect(make('x'.repeat(262_145))).toThrow(/chat_template\.jinja: .*at most 262144 char/)
     const nested = (open: string, close: string) => open.repeat(9_000) + close.repeat(9_000)
     const sources = [
       `{{ ${nested('(', ')')} }}`,

@@ -6,7 +6,7 @@ import { tokenize } from './template/source.ts'
 import { call, type Environment, integer, Lazy, newEnvironment, type Value } from './template/values.ts'
 
 /** Longest source, in characters; those of today's models have up to 30,000. */
-export const MAX_TEMPLATE_CHARS = 256 * 1024
+const MAX_TEMPLATE_CHARS = 256 * 1024
 /** Expressions and statements within each other: several frames of the stack each. */
 const MAX_DEPTH = 300
 /** Numbers that `range` gives at once. */

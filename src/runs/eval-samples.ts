@@ -3,7 +3,7 @@
 import type { EvalItem, EvalRow, EvalSample, RolloutJudgeCall, RolloutRow, RolloutTurn } from './rows.ts'
 
 /** Problems of a set whose responses are kept: files stay small, and nobody reads more. */
-export const MOST_SAMPLES = 48
+const MOST_SAMPLES = 48
 
 const MOST_CHARACTERS = 12_000
 

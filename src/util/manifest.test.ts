@@ -3,14 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  assertAsSaved,
-  MANIFEST_FILE,
-  manifestProblems,
-  readManifest,
-  unlistedFiles,
-  writeManifest,
-} from './manifest.ts'
+import { assertAsSaved, manifestProblems, readManifest, unlistedFiles, writeManifest } from './manifest.ts'
 
 let dir: string
 beforeEach(() => {
@@ -57,12 +50,12 @@ describe('a manifest', () => {
   it('is refused when it was changed itself, and is nothing where another program wrote one', async () => {
     writeFileSync(path('a'), 'abc')
     await writeManifest(dir, { step: 3 })
-    const text = readFileSync(path(MANIFEST_FILE), 'utf8')
-    writeFileSync(path(MANIFEST_FILE), text.replace('"step": 3', '"step": 4'))
+    const text = readFileSync(path('manifest.json'), 'utf8')
+    writeFileSync(path('manifest.json'), text.replace('"step": 3', '"step": 4'))
     expect(() => readManifest(dir)).toThrow(/changed after it was written/)
-    writeFileSync(path(MANIFEST_FILE), text.slice(0, -9))
+    writeFileSync(path('manifest.json'), text.slice(0, -9))
     expect(() => readManifest(dir)).toThrow(/not JSON/)
-    writeFileSync(path(MANIFEST_FILE), '{"name":"an extension"}')
+    writeFileSync(path('manifest.json'), '{"name":"an extension"}')
     expect(readManifest(dir)).toBeNull()
     assertAsSaved(dir)
   })

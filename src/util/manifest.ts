@@ -14,7 +14,7 @@ import { CheckpointError } from './errors.ts'
 import { withFile } from './file-failure.ts'
 import { hasFile } from './plain-file.ts'
 
-export const MANIFEST_FILE = 'manifest.json'
+const MANIFEST_FILE = 'manifest.json'
 
 const VERSION = 1
 const CHUNK_BYTES = 1 << 20

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DataError, GradusError, NumericError } from './errors.ts'
-import { closest, describeValue, formatPath, parseWith } from './schema.ts'
+import { closest, describeValue, parseWith } from './schema.ts'
 
 const schema = z.strictObject({
   name: z.string().min(1),
@@ -140,7 +140,8 @@ describe('parseWith', () => {
   })
 
   it('has small helpers', () => {
-    expect(formatPath(['a', 0, 'b'])).toBe('a[0].b')
+    const nested = z.object({ a: z.array(z.object({ b: z.number() })) })
+    expect(() => parseWith(nested, { a: [{ b: 'x' }] }, 'file')).toThrow('a[0].b')
     expect(describeValue('x'.repeat(100))).toHaveLength(60)
     expect(describeValue({})).toBe('an object')
     expect(describeValue('https://me:word@host/')).toBe('an address with a password in it')

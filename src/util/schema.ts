@@ -41,7 +41,7 @@ export const shortKey = (key: string): string =>
   key.length > MAX_KEY ? `${key.slice(0, MAX_KEY - 3)}...` : key
 
 /** `criteria[3].points` from a path. */
-export const formatPath = (path: Path): string =>
+const formatPath = (path: Path): string =>
   path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
     const name = shortKey(String(key))

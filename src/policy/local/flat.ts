@@ -42,7 +42,7 @@ const STAGING_FLOATS = 16_384
 const COLDEST = 1e-6
 
 /** Largest `floats` that {@link FlatBuffer.create} accepts: WebAssembly memory ends at 4 GiB. */
-export const MAX_FLATBUFFER_FLOATS = (MAX_PAGES * PAGE_BYTES) / 4 - FIRST_FLOAT - STAGING_FLOATS
+const MAX_FLATBUFFER_FLOATS = (MAX_PAGES * PAGE_BYTES) / 4 - FIRST_FLOAT - STAGING_FLOATS
 
 /** Floats that `n` take up in a {@link FlatBuffer}, its alignment included: sum these to size one. */
 export const alignedFloats = (n: number): number => Math.ceil(n / ALIGN_FLOATS) * ALIGN_FLOATS

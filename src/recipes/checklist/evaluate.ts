@@ -55,19 +55,6 @@ export const drawResponses = <Problem>(
 ): Promise<Sample[]> =>
   policy.sample({ ...sampling, prompts: problems.map(promptOf), samplesPerPrompt: samples })
 
-/**
- * One row of evals.jsonl: samples of every problem, scored. Problems whose rubric has nothing to score are left out.
- * @param promptOf the task's plain prompt unless a scaffold is evaluated
- */
-export const evaluateScores = async <Problem>(
-  policy: Policy,
-  task: Pick<ScoredTask<Problem>, 'id' | 'prompt' | 'grade'>,
-  set: EvaluatedSet<Problem>,
-  settings: ScoreSettings,
-  promptOf: (problem: Problem) => TokenIds = problem => task.prompt(problem),
-): Promise<EvalRow> =>
-  scoreResponses(task, set, settings, await drawResponses(policy, set.problems, settings, promptOf))
-
 /** What a grader says of samples, in their order. */
 export const gradeDrawn = <Problem>(
   task: Pick<ScoredTask<Problem>, 'grade'>,

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
+import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
-import { evaluateScores } from './evaluate.ts'
+import { drawResponses, scoreResponses } from './evaluate.ts'
 
 const SLOW_MS = 120_000
 const MODEL = fileURLToPath(new URL('../../../models/packing-start', import.meta.url))
@@ -21,8 +22,12 @@ describe('the policy that the miniature starts from', () => {
     const problems = splitTrips().test.slice(0, 300)
     const settings = { samples: 4, sampling: { maxTokens: 26, temperature: 1, seed: 'start' } }
     const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
-    plain = await evaluateScores(policy, task, { set: 'plain', step: 0, problems }, settings)
-    scaffolded = await evaluateScores(policy, task, { set: 'full', step: 0, problems }, settings, full)
+    const rowOf = async (set: string, promptOf: (trip: Trip) => TokenIds) => {
+      const drawn = await drawResponses(policy, problems, settings, promptOf)
+      return scoreResponses(task, { set, step: 0, problems }, settings, drawn)
+    }
+    plain = await rowOf('plain', trip => task.prompt(trip))
+    scaffolded = await rowOf('full', full)
   }, SLOW_MS)
   afterAll(() => policy?.close())
 

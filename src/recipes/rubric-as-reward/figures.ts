@@ -25,7 +25,7 @@ export const average = (items: readonly LogicRollout[], read: Read): number | nu
 }
 
 /** What is true of an answer, whatever training is told. */
-export const truth =
+const truth =
   (read: (grade: LogicRollout['grade']['grade']) => number | boolean | null): Read =>
   ({ grade }) =>
     grade.excluded === null ? read(grade) : null

@@ -23,7 +23,7 @@ import type { Condition, RubricAsRewardConfig } from './config.ts'
 export type Weights = Readonly<Partial<Record<LogicCriterion, number>>>
 
 /** Weights of the rubric (paper, Table 1). */
-export const RUBRIC_WEIGHTS = Object.fromEntries(
+const RUBRIC_WEIGHTS = Object.fromEntries(
   LOGIC_RUBRIC.criteria.map(({ id, points }) => [id, points]),
 ) as Readonly<Record<LogicCriterion, number>>
 

@@ -113,10 +113,15 @@ const phaseSchema = <Task extends z.ZodType>(kind: keyof typeof USUAL, task: Tas
   })
 }
 const LEARNT = 'What is learnt.'
+const taskKind = <Kind extends string>(kind: Kind) =>
+  z
+    .literal(kind)
+    .default(kind as never)
+    .describe('Which task; this method starts from no other.')
 export const packingPhaseSchema = phaseSchema(
   'packing',
   packingStartSchema
-    .extend({ kind: z.literal('packing').default('packing') })
+    .extend({ kind: taskKind('packing') })
     .prefault({})
     .describe(LEARNT),
 )
@@ -124,21 +129,24 @@ export const packingPhaseSchema = phaseSchema(
 export const thoughtPhaseSchema = phaseSchema(
   'packing',
   packingStartSchema
-    .extend({ kind: z.literal('packing').default('packing'), thinking: z.literal(true).default(true) })
+    .extend({
+      kind: taskKind('packing'),
+      thinking: z.literal(true).default(true).describe('Lists with thinking before them.'),
+    })
     .prefault({})
     .describe(LEARNT),
 )
 export const arithmeticPhaseSchema = phaseSchema(
   'arithmetic',
   arithmeticStartSchema
-    .extend({ kind: z.literal('arithmetic').default('arithmetic') })
+    .extend({ kind: taskKind('arithmetic') })
     .prefault({})
     .describe(LEARNT),
 )
 export const recordsPhaseSchema = phaseSchema(
   'records',
   recordsStartSchema
-    .extend({ kind: z.literal('records').default('records') })
+    .extend({ kind: taskKind('records') })
     .prefault({})
     .describe(LEARNT),
 )
