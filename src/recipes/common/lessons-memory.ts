@@ -17,6 +17,7 @@ import { openEmbedder } from '../../policy/open-embedder.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
+import type { Task, Verdicts } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
 import { mean } from '../../util/descriptive.ts'
 import { CheckpointError, DataError } from '../../util/errors.ts'
@@ -90,6 +91,16 @@ export interface Recalled {
 export interface Attempts<Problem> {
   problem: Problem
   judged: readonly JudgedGroup[]
+}
+
+/** Attempts at a problem, judged by its own rubric. */
+export const attemptsAt = <Problem>(
+  task: Pick<Task<Problem>, 'rubric'>,
+  group: readonly { problem: Problem; grade: Pick<Verdicts, 'verdicts'> }[],
+): Attempts<Problem> => {
+  const [{ problem }] = group
+  const verdicts_G = group.map(({ grade: { verdicts } }) => verdicts)
+  return { problem, judged: [{ criteria: task.rubric(problem).criteria, verdicts_G }] }
 }
 
 const stateSchema = z.strictObject({ step: z.int().nonnegative(), bank: z.unknown() })

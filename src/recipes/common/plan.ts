@@ -155,7 +155,7 @@ const timeOf = (
 }
 
 /** The lines that such plans have in common, and their figures. */
-export const planTraining = (
+const planTraining = (
   config: PlannedConfig,
   fresh: (shape: ModelShape) => ModelConfig,
   prompts: PlannedPrompts,

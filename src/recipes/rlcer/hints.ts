@@ -1,8 +1,13 @@
-/** @file Hints at evaluation: the policy's own rubrics, and placebos as long as they are. */
+/** @file Hints: criteria of earlier steps in training; at evaluation the policy's own rubrics, and placebos as long as they are. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
+import { scaffoldedPrompts } from '../common/scaffold.ts'
+import { lambdasIn } from '../common/scaffold-schedule.ts'
+import type { RubricBank } from './bank.ts'
+import type { RlcerConfig } from './config.ts'
+import type { ExplorationParts } from './exploration.ts'
 
 /** What a question is hinted with: criteria, and the tokens that they add to its prompt. */
 export interface Hint {
@@ -73,4 +78,25 @@ const nearest = (
         best = { item, far }
     }
   return best?.item ?? null
+}
+
+/** Prompts with valid criteria of earlier steps, where there is a scaffold. */
+export const hintedPrompts = <Problem>(
+  { scaffold, rollout, steps, seed }: RlcerConfig,
+  { task, positions }: Pick<ExplorationParts<Problem>, 'task' | 'positions'>,
+  bank: RubricBank,
+  problems: readonly Problem[],
+  step: number,
+) => {
+  const room = { maxTokens: rollout.maxTokens, positions }
+  const criteria = (own: Problem) => fittingHints(task, own, bank.criteriaOf(task.id(own)), room)
+  return (
+    scaffold &&
+    scaffoldedPrompts(
+      lambdasIn(step, { scaffold, rollout, steps }),
+      { criteria, prompt: task.prompt },
+      problems,
+      { label: 'rlcer', seed, step },
+    )
+  )
 }

@@ -25,15 +25,13 @@ import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { dropoutFigures, placesLeftOut } from '../common/rubric-dropout.ts'
-import { scaffoldedPrompts } from '../common/scaffold.ts'
-import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf } from '../common/training.ts'
 import { RubricBank } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
 import { outcomeOpinion, stepFigures } from './figures.ts'
-import { fittingHints } from './hints.ts'
+import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import {
   countingCriteria,
@@ -70,7 +68,7 @@ export const rlcer = <Problem>(
   return {
     rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
-      return explore(io, config, parts, problems, hinted(config, parts, bank, problems, step))
+      return explore(io, config, parts, problems, hintedPrompts(config, parts, bank, problems, step))
     },
 
     async learn(step, explored) {
@@ -131,25 +129,4 @@ const rewardQuestion = <Problem>(
       ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator),
     })),
   }
-}
-
-/** Prompts with valid criteria of earlier steps, where there is a scaffold. */
-const hinted = <Problem>(
-  { scaffold, rollout, steps, seed }: RlcerConfig,
-  { task, positions }: ExplorationParts<Problem>,
-  bank: RubricBank,
-  problems: readonly Problem[],
-  step: number,
-) => {
-  const room = { maxTokens: rollout.maxTokens, positions }
-  const criteria = (own: Problem) => fittingHints(task, own, bank.criteriaOf(task.id(own)), room)
-  return (
-    scaffold &&
-    scaffoldedPrompts(
-      lambdasIn(step, { scaffold, rollout, steps }),
-      { criteria, prompt: task.prompt },
-      problems,
-      { label: 'rlcer', seed, step },
-    )
-  )
 }

@@ -4,8 +4,7 @@ import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
 import { type DataFile, withDataFiles } from '../common/data-files.ts'
 import { shorterStart } from '../common/evaluation-words.ts'
-import { machinePlan } from '../common/feasible.ts'
-import { planTraining } from '../common/plan.ts'
+import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { check, modelOf } from './check.ts'
@@ -39,39 +38,25 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
     ...{ tokens: promptTokens, longest: promptTokens, together: rollout.prompts },
     sets: evaluation.sets.length + Number(tested !== null),
   }
-  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
-    config,
-    modelOf(config),
-    prompts,
-  )
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  return {
+  return methodPlan({ ...config, steps }, modelOf(config), prompts, {
     lines: [
-      `model        ${start}`,
-      parameters,
       `task         ${trained?.map(({ name }) => name).join(' + ') ?? task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
       ...sourceLines('training', trained ?? []),
       ...sourceLines('test', tested ?? []),
       ...smallerTestWords(tested ?? [], tested === null ? 0 : evaluation.problems),
       `reward       ${rewardLine(config)}`,
       ...dropoutLines(config),
-      `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(work.tokensPerStep)} new tokens a step`,
-      `optimiser    AdamW, ${learning}`,
+      `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(stepTokens(rollout))} new tokens a step`,
+    ],
+    evaluation: [
       'grading      by rules and solver in this process: no judge model, no network',
       `evaluation   ${evaluation.problems} problems on ${[...(tested === null ? [] : [primarySet(config)]), ...evaluation.sets].join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
-      ...needs,
-      ...machine.lines,
     ],
     json: {
-      steps,
-      ...work,
-      ...machine.json,
-      ...sizes,
       ...(trained && { trainingSources: sourceFigures(trained) }),
       ...(tested && { testSources: sourceFigures(tested) }),
     },
-    work: { ...stepWork, steps },
-  }
+  })
 }
 
 const sourceFiles = (sources: readonly SourceSettings[] = []): DataFile[] =>

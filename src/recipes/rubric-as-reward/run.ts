@@ -1,17 +1,12 @@
 /** @file Runs the recipe: model, solver, task and run folder put together, from the start or from a checkpoint. */
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { openPolicy } from '../../policy/open.ts'
 import { type LogicGrading, logicTask, type TrainedLogicTask } from '../../tasks/logic/task.ts'
-import type { Recipe } from '../../train/recipe.ts'
-import { runPhase } from '../common/phase.ts'
+import type { StepsResult } from '../../train/steps.ts'
+import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { modelName } from '../common/remote.ts'
-import { type Session, withRun } from '../common/session.ts'
+import type { Session } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
-import { reinforce } from '../common/training.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
 import { runLogicColdStart } from '../logic-cold-start/run.ts'
@@ -32,49 +27,46 @@ export const runRubricAsReward = async (
   config: RubricAsRewardConfig,
   options: RunOptions,
 ): Promise<RunResult> => {
-  const given = check(config, 'run')
-  const { events = {} } = options
-  const coldStartIn = (dir: string) => join(dir, 'cold-start')
-  const session = {
-    ...options,
-    info: runInfo(config),
-    mayLackCheckpoint: (dir: string) =>
-      (config.coldStart !== null && existsSync(coldStartIn(dir))) || hasVerifier(dir, config),
-  }
-  return withRun(session, async open => {
-    const coldStart = (phase: RunOptions) =>
-      runLogicColdStart({ ...config.coldStart!, monitors: config.monitors }, phase)
-    const folder = given ?? (await runPhase(coldStartIn(open.run.dir), options, coldStart))
-    if (folder === null) return { step: 0, finished: false }
-    const solver = await openSolver(config, open, events.onMessage)
-    const format = formatFor(config.task.prompt, folder, config.task)
-    const sources = await decidedSources(config, solver, open, events.onMessage)
-    const stream = problemSource(config, sources.trained)
-    const taskBy = (truth?: LogicGrading['truth']): TrainedLogicTask => ({
-      ...logicTask(format, solver, {
-        noveltyDiscount: config.noveltyDiscount,
-        proxies: config.grader?.proxies,
-        truth,
-      }),
-      stream,
-    })
-    const truth = taskBy('only')
-    let trained = config.softCriteria === 'exact' ? taskBy('preferred') : taskBy()
-    if (config.softCriteria === 'learned') {
-      const verifier = await trainVerifier(config, folder, open.run.dir, truth, options)
-      if (verifier === null) return { step: 0, finished: false }
-      trained = softlyJudged(trained, learnedJudge(await open.use(openVerifier(verifier)), truth))
-    }
-    const { model, seed } = config
-    const policy = await open.use(openPolicy(config.policy, { folder, lora: model.lora ?? undefined, seed }))
-    const task = controlled(trained, config)
-    const evaluate = evaluation(config, { policy, task: truth }, open.run.dir, sources.tested)
-    const learnBy = <Rolled>(recipe: () => Recipe<Rolled>) =>
-      reinforce(open, policy, { ...config, steps: trainingSteps(config) }, recipe, events)
-    return config.method === 'supervised'
-      ? learnBy(() => continuedSupervision(config, logicTokensOf(folder), { evaluate }))
-      : learnBy(() => rubricAsReward(config, { task, evaluate }))
+  const { coldStart, monitors } = config
+  return runMethod({ ...config, steps: trainingSteps(config) }, options, {
+    start: check(config, 'run'),
+    coldStart: coldStart && (phase => runLogicColdStart({ ...coldStart, monitors }, phase)),
+    info: {
+      ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
+      ...rewardWords(config),
+    },
+    keeps: dir => hasVerifier(dir, config),
+    learn: run => learn(config, run, options),
   })
+}
+
+const learn = async (
+  config: RubricAsRewardConfig,
+  run: MethodRun,
+  { events = {}, ...options }: RunOptions,
+): Promise<StepsResult> => {
+  const { noveltyDiscount, grader } = config
+  const { folder } = run
+  const solver = await openSolver(config, run, events.onMessage)
+  const format = formatFor(config.task.prompt, folder, config.task)
+  const sources = await decidedSources(config, solver, run, events.onMessage)
+  const stream = problemSource(config, sources.trained)
+  const taskBy = (truth?: LogicGrading['truth']): TrainedLogicTask => ({
+    ...logicTask(format, solver, { noveltyDiscount, proxies: grader?.proxies, truth }),
+    stream,
+  })
+  const truth = taskBy('only')
+  let trained = config.softCriteria === 'exact' ? taskBy('preferred') : taskBy()
+  if (config.softCriteria === 'learned') {
+    const verifier = await trainVerifier(config, folder, run.run.dir, truth, { ...options, events })
+    if (verifier === null) return STOPPED
+    trained = softlyJudged(trained, learnedJudge(await run.use(openVerifier(verifier)), truth))
+  }
+  const policy = await run.openPolicy()
+  const evaluate = evaluation(config, { policy, task: truth }, run.run.dir, sources.tested)
+  return config.method === 'supervised'
+    ? run.train(policy, () => continuedSupervision(config, logicTokensOf(folder), { evaluate }))
+    : run.train(policy, () => rubricAsReward(config, { task: controlled(trained, config), evaluate }))
 }
 
 const openSolver = async (
@@ -113,14 +105,3 @@ const decidedSources = async (
   }
   return { trained, tested }
 }
-
-const runInfo = (config: RubricAsRewardConfig) => ({
-  config,
-  recipe: config.recipe,
-  model: modelName(config),
-  seed: config.seed,
-  steps: trainingSteps(config),
-  primarySet: primarySet(config),
-  criterionNames: CRITERION_NAMES,
-  ...rewardWords(config),
-})

@@ -26,7 +26,7 @@ import type { Io } from '../../train/rollout.ts'
 import { withSpread } from '../common/dynamic-sampling.ts'
 import { entropyCredit } from '../common/entropy-credit.ts'
 import { idleCriteria } from '../common/idle-criteria.ts'
-import { type Attempts, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
+import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
@@ -118,7 +118,7 @@ export const ruscarl = <Problem>(
       const remembered = await lessons.learn(
         step,
         recalled,
-        groups.map(own => attemptsOf(task, own)),
+        groups.map(own => attemptsAt(task, own)),
       )
       return {
         // Line 16: the update, about the plain prompt unless `ratio` says otherwise.
@@ -139,13 +139,4 @@ export const ruscarl = <Problem>(
     atEnd: idleCriteria,
     ...(lessons.state && { state: lessons.state }),
   }
-}
-
-const attemptsOf = <Problem>(
-  task: ScoredTask<Problem>,
-  group: readonly Graded<Problem, ScoredResponse>[],
-): Attempts<Problem> => {
-  const [{ problem }] = group
-  const verdicts_G = group.map(({ grade: { verdicts } }) => verdicts)
-  return { problem, judged: [{ criteria: task.rubric(problem).criteria, verdicts_G }] }
 }
