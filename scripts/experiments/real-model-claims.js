@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * @file What experiments/real-model/registration.yaml claims, by the answers that real-model.js kept: of every run its figures, its
+ * @file What a registration of experiments/real-model/ claims, by the answers that real-model.js kept: of every run its figures, its
  * differences to the start, and each claim with the interval that decides it.
  *
- *   node scripts/experiments/real-model-claims.js DIR > results/real-model/claims.json
  *   node scripts/experiments/real-model-claims.js results/real-model-first first      (of first.yaml)
+ *   node scripts/experiments/real-model-claims.js results/real-model-second second
  *
  * Differences are paired by prompt; 95% intervals resample seeds and prompts.
  */
@@ -16,7 +16,7 @@ import { parse } from 'yaml'
 import { mean, twoWayBootstrapInterval } from '../../dist/util/statistics.js'
 import { readText } from './answers.js'
 
-const [out, name = 'registration'] = process.argv.slice(2)
+const [out, name = 'second'] = process.argv.slice(2)
 if (out === undefined) {
   process.stderr.write('expected the folder of real-model.js\n')
   process.exit(2)
@@ -25,7 +25,10 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const { arms } = parse(readFileSync(join(root, `experiments/real-model/${name}.yaml`), 'utf8'))
 const at = name => join(out, 'answers', name)
 const text = name => readText(at(name))
-const seedsOf = arm => arms[arm].seeds.filter(seed => existsSync(at(`${arm}-${seed}-rows.json`)))
+const has = name => existsSync(at(name))
+/** Seeds of which anything was measured. */
+const seedsOf = arm =>
+  arms[arm].seeds.filter(seed => ['rows', 'ifeval'].some(task => has(`${arm}-${seed}-${task}.json`)))
 
 /** A figure of each prompt: a score of a benchmark, or what the judge made of its answer. */
 const figures = {
@@ -71,8 +74,7 @@ const below = (arm, other, figure) => () => {
 }
 
 const summary = name => {
-  const told = task =>
-    existsSync(at(`${name}-${task}.json`)) ? JSON.parse(text(`${name}-${task}.json`)) : undefined
+  const told = task => (has(`${name}-${task}.json`) ? JSON.parse(text(`${name}-${task}.json`)) : undefined)
   const plain = scored => scored && Object.fromEntries(Object.entries(scored).map(([k, v]) => [k, v.value]))
   const rows = told('rows')
   return {
@@ -93,7 +95,11 @@ const summary = name => {
 
 /** What a run's answers to the benchmarks are above the start's. */
 const toStart = (arm, seed) =>
-  Object.fromEntries(['ifeval', 'ifbench'].map(figure => [figure, against(arm, 'start', figure, [seed])]))
+  Object.fromEntries(
+    ['ifeval', 'ifbench']
+      .filter(figure => has(`${arm}-${seed}-${figure}.json`))
+      .map(figure => [figure, against(arm, 'start', figure, [seed])]),
+  )
 
 const trained = Object.keys(arms).flatMap(arm => seedsOf(arm).map(seed => ({ arm, seed })))
 const leftOut = Object.keys(arms).filter(arm => arm.startsWith('without-') && seedsOf(arm).length > 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * @file Runs experiments/real-model/registration.yaml: trainings of a public model on generated instructions, arms x seeds, and
+ * @file Runs a registration of experiments/real-model/ (`--registration second`, for second.yaml): trainings of a public model on generated instructions, arms x seeds, and
  * evaluations on IFEval and IFBench of the start and of every end. What is there already is not run again; a training that was
  * stopped goes on.
  *
@@ -22,6 +22,7 @@ import { parse, stringify } from 'yaml'
 const { values } = parseArgs({
   options: {
     out: { type: 'string' },
+    registration: { type: 'string', default: 'second' },
     model: { type: 'string' },
     ifeval: { type: 'string' },
     ifbench: { type: 'string' },
@@ -31,7 +32,9 @@ const { values } = parseArgs({
   },
 })
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const registration = parse(readFileSync(join(root, 'experiments/real-model/registration.yaml'), 'utf8'))
+const registration = parse(
+  readFileSync(join(root, `experiments/real-model/${values.registration}.yaml`), 'utf8'),
+)
 /** Runs a script and returns what it prints. */
 const node = (...args) => {
   process.stderr.write(`$ node ${args.join(' ')}\n`)
