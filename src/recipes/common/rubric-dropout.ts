@@ -1,11 +1,13 @@
 /** @file Rubric dropout in a recipe: what a run leaves out of the reward of each question in each step, and what it tells of it. */
 
+import type { Groups } from '../../rl/rollout.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { leftOutCount, leftOutPlaces, leftOutShares, type RubricDropout } from '../../rubric/dropout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { LeftOut, ScoredTask } from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { mean } from '../../util/statistics.ts'
 
 /** Where dropout is set in every recipe's configuration. */
 const PATH = 'rubricDropout'
@@ -61,17 +63,41 @@ export const withDropout = <Problem, Said extends Verdicts = Verdicts>(
 /** Rubrics with the places of what a step left out of them. */
 type PartRubrics = Parameters<typeof leftOutShares>[0]
 
-/** What a step left out. */
-export const leftOutFigures = (rubrics: PartRubrics): Omit<MetricsRow, 'step'> => {
+const leftOutFigures = (rubrics: PartRubrics): Omit<MetricsRow, 'step'> => {
   const shares = leftOutShares(rubrics)
   return shares ? { leftOut: { ...shares } } : {}
 }
 
-/** The same; nothing where the setting is absent. */
+/** What a step left out; nothing where the setting is absent. */
 export const dropoutFigures = (
   { rubricDropout }: Pick<DropoutRun, 'rubricDropout'>,
   rubrics: PartRubrics,
 ): Omit<MetricsRow, 'step'> => (rubricDropout === undefined ? {} : leftOutFigures(rubrics))
+
+/**
+ * The same, as grades tell it, and the mean of what responses are worth by whole rubrics, where graders were asked about those.
+ * @param criteriaOf of a problem's rubric
+ * @param whole that worth of each response, where it is known, by the name of its mean
+ */
+export const droppedFigures = <Problem>(
+  groups: Groups<{ problem: Problem; grade: { leftOut?: LeftOut } }>,
+  criteriaOf: (problem: Problem) => readonly Criterion[],
+  whole: Readonly<Record<string, readonly number[]>>,
+): Omit<MetricsRow, 'step'> => {
+  const dropped = groups.flatMap(([first]) =>
+    first?.grade.leftOut ? [{ criteria: criteriaOf(first.problem), ...first.grade.leftOut }] : [],
+  )
+  if (dropped.length === 0) return {}
+  const rubrics = dropped.map(({ criteria, ids }) => ({
+    criteria,
+    places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))),
+  }))
+  const known = dropped[0].asked ? Object.entries(whole).filter(([, values]) => values.length > 0) : []
+  return {
+    ...leftOutFigures(rubrics),
+    ...Object.fromEntries(known.map(([name, values]) => [name, mean(values)])),
+  }
+}
 
 /** For a plan: a line about what is left out; none where nothing is. */
 export const dropoutLines = ({ rubricDropout }: Pick<DropoutRun, 'rubricDropout'>): string[] => {

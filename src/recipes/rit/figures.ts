@@ -5,13 +5,14 @@ import type { Credited, Groups } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { LeftOut } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
 import { satisfaction } from '../checklist/evaluate.ts'
 import { discrimination, type JudgedResponse } from '../common/criterion-figures.ts'
-import { dropoutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import { droppedFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
@@ -27,6 +28,7 @@ export const wordCount = (text: string): number => text.split(/\s+/).filter(word
 
 /** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
 export const ritFigures = <Problem>(
+  config: Pick<RitConfig, 'control' | 'thinkingBy'>,
   { isBinary }: Pick<Task<Problem>, 'isBinary'>,
   rubricOf: (problem: Problem) => Rubric,
   groups: Groups<RitRollout<Problem>>,
@@ -54,31 +56,23 @@ export const ritFigures = <Problem>(
     unjudged: mean(all.map(({ reward }) => Number(reward === null))),
     criteria: satisfaction(grades.map(judgedOf)),
     discrimination: discrimination(groups.map(group => group.map(({ grade }) => judgedOf(grade)))),
+    ...droppedFigures(groups, problem => rubricOf(problem).criteria, {
+      thinkingWhole: wholeThinking(config, grades),
+    }),
   }
 }
 
-/** What dropout left out of the rewards of thinking, and what thinking is worth by whole rubrics, where judges were asked about them. */
-export const droppedFigures = <Problem>(
-  config: Pick<RitConfig, 'rubricDropout' | 'control' | 'thinkingBy'>,
-  rubricOf: (problem: Problem) => Rubric,
-  groups: Groups<RitRollout<Problem>>,
-): Omit<MetricsRow, 'step'> => {
-  if (config.rubricDropout === undefined) return {}
-  const rubrics = groups.flatMap(([first]) => {
-    if (first === undefined) return []
-    const { criteria } = rubricOf(first.problem)
-    const { leftOut } = first.grade
-    return [{ criteria, places: new Set(criteria.flatMap(({ id }, i) => (leftOut?.has(id) ? [i] : []))) }]
-  })
-  const whole = groups.flat().map(({ grade }) => (grade.whole === undefined ? grade.thinking : grade.whole))
-  const thinkingWhole = meanOf(whole.map(value => (value === 'none' ? null : value)))
-  const { rubricDropout, control, thinkingBy } = config
-  const isKnown = rubricDropout.ask === 'all' && control === undefined && thinkingBy === 'rubric'
-  return {
-    ...dropoutFigures(config, rubrics),
-    ...(isKnown && { thinkingWhole }),
-  }
-}
+/** What thinking is worth by whole rubrics, where it is judged by them and no control stands in place of that. */
+const wholeThinking = (
+  { control, thinkingBy }: Pick<RitConfig, 'control' | 'thinkingBy'>,
+  grades: readonly RitGrade[],
+): number[] =>
+  control !== undefined || thinkingBy !== 'rubric'
+    ? []
+    : grades.flatMap(({ whole, thinking }) => {
+        const value = whole === undefined ? thinking : whole
+        return typeof value === 'number' ? [value] : []
+      })
 
 /** Verdicts by names that tell thinking from answers. */
 const named = (prefix: string, verdicts: readonly Verdict[]): Verdict[] =>
@@ -93,7 +87,7 @@ const judgedOf = ({ verdicts, answer }: RitGrade): JudgedResponse => ({
 interface Judged {
   rubric: Rubric
   verdicts: readonly Verdict[]
-  leftOut?: ReadonlySet<string>
+  leftOut?: LeftOut
 }
 
 /** Verdicts on thinking and answer as they are kept for reading. */
@@ -102,7 +96,7 @@ export const judgedFields = (thinking: Judged, answer: Judged): ReturnType<typeo
     [
       ...named('thinking', thinking.verdicts).map((verdict, i) => ({
         ...verdict,
-        ...leftOutFlag(thinking.leftOut?.has(thinking.verdicts[i].criterionId) ?? false),
+        ...leftOutFlag(thinking.leftOut?.ids.has(thinking.verdicts[i].criterionId) ?? false),
       })),
       ...named('answer', answer.verdicts),
     ],

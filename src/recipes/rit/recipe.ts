@@ -30,7 +30,7 @@ import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
-import { droppedFigures, ritFigures, rolloutRow } from './figures.ts'
+import { ritFigures, rolloutRow } from './figures.ts'
 import { rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
 import { attemptsOf, type RitGrade, saidOf, shuffledThinking, thoughtGrader } from './thinking.ts'
@@ -103,8 +103,7 @@ export const rit = <Problem>(
       return {
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
-          ...ritFigures(task, rubricOf, groups),
-          ...droppedFigures(config, rubricOf, groups),
+          ...ritFigures(config, task, rubricOf, groups),
           ...remembered,
           alpha,
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),

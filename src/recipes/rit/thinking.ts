@@ -23,8 +23,8 @@ export interface RitGrade {
   thinking: number | null | 'none'
   /** On the thinking, in the rubric's order. */
   verdicts: readonly Verdict[]
-  /** Ids of criteria that its score does not count; absent without dropout. */
-  leftOut?: ReadonlySet<string>
+  /** Criteria that its score does not count; absent without dropout. */
+  leftOut?: LeftOut
   /** Where criteria are left out that were judged all the same: the score by all of them. */
   whole?: number | null | 'none'
 }
@@ -99,14 +99,14 @@ export const thoughtGrader = <Problem>(
     ...(config.thinkingBy === 'group' &&
       groupThinking && {
         async gradeGroup(problem, rollouts, step) {
-          const ids = leftOutIn(step)(problem)?.ids
+          const leftOut = leftOutIn(step)(problem)
           const thoughts = rollouts.map(({ tokens, key }) => ({
             key,
             thinking: task.thinking.read(tokens).thinking,
           }))
-          const rubric = withoutCriteria(rubricOf(problem), ids ?? new Set())
+          const rubric = withoutCriteria(rubricOf(problem), leftOut?.ids ?? new Set())
           const scored = await scoreThinkingTogether(config, groupThinking, problem, thoughts, rubric)
-          return scored.map(own => ({ ...own, ...(ids && { leftOut: ids }) }))
+          return scored.map(own => ({ ...own, ...(leftOut && { leftOut }) }))
         },
       }),
   }
@@ -156,21 +156,20 @@ const scoreByRubric = async <Problem>(
   const verdicts = await verifyThinking(verifier, items, problem => parts.get(problem)!.asked)
   return items.map(({ problem, response }, i): Thought => {
     const { asked, counted, left } = parts.get(problem)!
-    const counting = left ? verdicts[i].filter(({ criterionId }) => !left.has(criterionId)) : verdicts[i]
+    const counting = verdicts[i].filter(({ criterionId }) => !left?.ids.has(criterionId))
     return {
       verdicts: verdicts[i],
       thinking: thinkingScore(counted, response, counting, nulls),
       ...(left && { leftOut: left }),
-      ...(left && asked !== counted && { whole: thinkingScore(asked, response, verdicts[i], nulls) }),
+      ...(asked !== counted && { whole: thinkingScore(asked, response, verdicts[i], nulls) }),
     }
   })
 }
 
 /** What of a rubric is asked about, and what of it counts. */
 const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
-  if (leftOut === undefined || leftOut.ids.size === 0) return { asked: rubric, counted: rubric, left: null }
-  const counted = withoutCriteria(rubric, leftOut.ids)
-  return { asked: leftOut.asked ? rubric : counted, counted, left: leftOut.ids }
+  const counted = leftOut?.ids.size ? withoutCriteria(rubric, leftOut.ids) : rubric
+  return { asked: leftOut?.asked ? rubric : counted, counted, left: leftOut }
 }
 
 /**

@@ -12,7 +12,7 @@ import type { HeldOut } from '../../train/recipe.ts'
 import { mean } from '../../util/statistics.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
-import { leftOutFigures } from '../common/rubric-dropout.ts'
+import { droppedFigures } from '../common/rubric-dropout.ts'
 import type { LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type Outcome } from './lengths.ts'
 
@@ -73,22 +73,10 @@ export const logicFigures = (groups: Groups<LogicRollout>, rubric: Rubric): Omit
         return { rubric: counted, verdicts: verdicts.filter(({ criterionId }) => ids.has(criterionId)) }
       }),
     ),
+    ...droppedFigures(groups, () => rubric.criteria, {
+      rewardWhole: all.flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward))),
+    }),
   }
-}
-
-/** What dropout left out of a step's rewards, and what the responses are worth by all criteria of the condition. */
-export const droppedFigures = (
-  groups: Groups<LogicRollout>,
-  { criteria }: Rubric,
-): Omit<MetricsRow, 'step'> => {
-  const dropped = groups.flatMap(([first]) => first?.grade.leftOut ?? [])
-  if (dropped.length === 0) return {}
-  const rubrics = dropped.map(({ ids }) => ({
-    criteria,
-    places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))),
-  }))
-  const whole = groups.flat().flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward)))
-  return { ...leftOutFigures(rubrics), ...(whole.length > 0 && { rewardWhole: mean(whole) }) }
 }
 
 const averageFlags = (items: readonly LogicRollout[]): Record<string, number> =>

@@ -27,7 +27,7 @@ import { withDropout } from '../common/rubric-dropout.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
-import { assertSolverWorks, droppedFigures, logicFigures, outcomesOf, provedOf } from './figures.ts'
+import { assertSolverWorks, logicFigures, outcomesOf, provedOf } from './figures.ts'
 import { isSchedule, Lengths } from './lengths.ts'
 import { rewarded, rewardedRubric, rolloutAdvantages, weightsWithout } from './rewards.ts'
 import { rolloutRow } from './rows.ts'
@@ -79,7 +79,6 @@ export const rubricAsReward = (
         phases: [phaseOf({ ...config, loss: learntLoss(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
           ...logicFigures(groups, rubric),
-          ...droppedFigures(groups, rubric),
           ...(sources && sourceMetrics(groups, sources.map(sourceName))),
           ...lengths?.learn(step, outcomesOf(groups, hops)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),

@@ -12,7 +12,7 @@ import { satisfaction } from '../checklist/evaluate.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { groupFigures } from '../common/group-reward.ts'
-import { leftOutFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import { droppedFigures, leftOutFlag } from '../common/rubric-dropout.ts'
 import { untoldWords } from '../common/rubric-task.ts'
 import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
 
@@ -67,31 +67,11 @@ export const scoreFigures = <Problem>(
           kinds: grade.kinds,
         })),
       )),
-    ...droppedFigures(task, groups),
+    ...droppedFigures(groups, problem => task.rubric(problem).criteria, {
+      rewardWhole: grades.flatMap(({ whole, score }) => (whole === undefined ? score : whole) ?? []),
+    }),
     ...groupFigures(groups),
   }
-}
-
-/**
- * What dropout left out of a step's rewards, and what responses are worth by the whole rubric, where graders were asked about it.
- */
-const droppedFigures = <Problem>(
-  task: ScoredTask<Problem>,
-  groups: Groups<ScoredRollout<Problem>>,
-): Omit<MetricsRow, 'step'> => {
-  const dropped = groups.flatMap(([first]) =>
-    first?.grade.leftOut ? [{ problem: first.problem, leftOut: first.grade.leftOut }] : [],
-  )
-  if (dropped.length === 0) return {}
-  const rubrics = dropped.map(({ problem, leftOut: { ids } }) => {
-    const { criteria } = task.rubric(problem)
-    return { criteria, places: new Set(criteria.flatMap(({ id }, i) => (ids.has(id) ? [i] : []))) }
-  })
-  const whole = groups
-    .flat()
-    .flatMap(({ grade }) => (grade.whole === undefined ? grade.score : grade.whole) ?? [])
-  const isKnown = dropped[0].leftOut.asked && whole.length > 0
-  return { ...leftOutFigures(rubrics), ...(isKnown && { rewardWhole: mean(whole) }) }
 }
 
 /** Tokens that the whole rubric of a group adds to its prompt. */
