@@ -4,7 +4,7 @@
  *
  * 1. A rubric for thinking is there before the training (`rubric.ts`): authored from good and poor traces, then refined.
  * 2. Each response is parted at the end of its thinking; thinking is judged on the thinking alone, the answer on the answer.
- * 3. R_fus = alpha R_think + (1 - alpha) R_resp; a gate makes R_final of it, min(R_fus, R_resp) in the paper (Eq. 6-8).
+ * 3. R_fus = alpha R_think + (1 - alpha) R_resp; a gate makes R_final of it, min(R_fus, R_resp) in the paper (Eq. 7, 8).
  * 4. Advantages are relative to the group, or a critic's; one clipped step.
  *
  * Departures from the paper, each a setting:
@@ -83,7 +83,7 @@ export const rit = <Problem>(
         config.control === 'shuffled'
           ? rolled.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`))
           : rolled
-      // Eq. 6 to 8: both rewards of a rollout, fused and gated.
+      // Eq. 7 and 8: both rewards of a rollout, fused and gated.
       const groups = paired.map(group => group.map(item => rewarded(config, item, alpha)))
       assertJudged(groups.map(group => group.map(saidOf)))
       weight?.observe(rewardPairs(groups))
