@@ -1,6 +1,8 @@
 /** @file A fusion weight that follows how far one reward goes with another within groups. */
 
 import { z } from 'zod'
+import { CheckpointError } from '../util/errors.ts'
+import { parseWith } from '../util/schema.ts'
 
 export const adaptiveWeightSchema = z.strictObject({
   floor: z.number().min(0).max(1).default(0).describe('The weight never leaves these.'),
@@ -25,14 +27,14 @@ export type AdaptiveWeightSettings = z.output<typeof adaptiveWeightSchema>
 /** Pairs of the two rewards of a group's rollouts. */
 export type RewardPairs = readonly (readonly [thinking: number, response: number])[]
 
-/** Sums over groups, of deviations from the group's means; fading with the steps. */
-interface Evidence {
-  thinkingThinking: number
-  thinkingResponse: number
-  responseResponse: number
-  /** Groups in which both rewards vary. */
-  groups: number
-}
+/** Sums over groups, of deviations from the group's means, and groups in which both rewards vary; fading with the steps. */
+const evidenceSchema = z.strictObject({
+  thinkingThinking: z.number(),
+  thinkingResponse: z.number(),
+  responseResponse: z.number(),
+  groups: z.number(),
+})
+type Evidence = z.output<typeof evidenceSchema>
 
 const NOTHING: Evidence = { thinkingThinking: 0, thinkingResponse: 0, responseResponse: 0, groups: 0 }
 
@@ -119,7 +121,8 @@ export class AdaptiveWeight {
     return { ...this.#evidence }
   }
 
+  /** @throws CheckpointError for something else than `save` gives: the weight would stay at its start for good */
   load(value: unknown): void {
-    this.#evidence = { ...(value as Evidence) }
+    this.#evidence = parseWith(evidenceSchema, value, "recipe's state: adaptive weight", CheckpointError)
   }
 }

@@ -79,7 +79,7 @@ export const gated = (gate: Gate, fused: number, response: number): number => {
 }
 
 /**
- * The reward of one rollout (RiT Eq. 6-8). Without criteria the response's reward counts alone; where thinking or response
+ * The reward of one rollout (RiT Eq. 7-8). Without criteria the response's reward counts alone; where thinking or response
  * could not be judged nothing is known.
  * @throws ConfigError for a weight outside [0, 1]
  */

@@ -61,7 +61,7 @@ export const signedScore: ScoringRule = ratioRule(signed)
 
 /**
  * All-weights score: sum of |points| x what is good about the criterion, over the sum of |points|; in [0, 1] (RaR, spec
- * 7.3). Written with signs this is the bounded min-max score (raw - MIN) / (MAX - MIN) of RLCER (spec 2.5, Eq. 8): MAX
+ * 7.3). Written with signs this is the bounded min-max score (raw - MIN) / (MAX - MIN) of RLCER (spec 2.5, Eq. 6): MAX
  * and MIN are the sums of positive and of negative points, and a penalty avoided is worth what a penalty incurred costs.
  * With levels 0, 1, 2 as half credits it is RubricEM's stage score (spec 5.2). Undefined when nothing was judged.
  */

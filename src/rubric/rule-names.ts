@@ -17,7 +17,7 @@ export const RULE_TEXTS = {
   },
   bounded: {
     formula: '(sum(p c) - MIN) / (MAX - MIN), MAX and MIN the sums of positive and negative p',
-    source: 'RLCER Eq. 8',
+    source: 'RLCER Eq. 6',
     aliases: ['min-max', 'minmax', 'bounded-min-max', 'rlcer'],
   },
   mean: {

@@ -178,6 +178,12 @@ describe('the reward', () => {
     const unmet = await learnt(FOUR, asFalse, { verifier })
     expect(rewardsOf(unmet)).toEqual([0.5, 0, 0, 0])
   })
+
+  it('is the response’s alone also where the judge of thinking, which is paid nothing, fails', async () => {
+    const verifier = new WordVerifier()
+    verifier.fails = () => true
+    expect(rewardsOf(await learnt(FOUR, { reward: 'response' }, { verifier }))).toEqual([1, 0.3, 0.5, 0])
+  })
 })
 
 describe('controls', () => {
@@ -258,6 +264,17 @@ describe('the adaptive weight', () => {
     const rolled = () => other.rollOut(2, answering([FOUR.map(tokensOf)], [0]))
     const [a, b] = [await one.recipe.learn(2, await rolled()), await other.learn(2, await rolled())]
     expect(b.metrics).toEqual(a.metrics)
+  })
+
+  it('goes on from a checkpoint that kept the weight alone, and refuses what is no weight', async () => {
+    const { recipe } = await learnt(FOUR, adaptive)
+    const { weight } = recipe.state!.save() as { weight: unknown }
+    const other = (await learnt(FOUR, adaptive)).recipe
+    other.state!.load(JSON.parse(JSON.stringify(weight)))
+    const rolled = await other.rollOut(2, answering([FOUR.map(tokensOf)], [0]))
+    expect((await other.learn(2, rolled)).metrics.alpha).toBe(0)
+    for (const foreign of [{}, { weight: {} }, { weight: { groups: 1 } }])
+      expect(() => other.state!.load(foreign)).toThrow(/adaptive weight/)
   })
 
   it('is no state where the weight stays', async () => {

@@ -4,7 +4,7 @@
  *
  * 1. A rubric for thinking is there before the training (`rubric.ts`): authored from good and poor traces, then refined.
  * 2. Each response is parted at the end of its thinking; thinking is judged on the thinking alone, the answer on the answer.
- * 3. R_fus = alpha R_think + (1 - alpha) R_resp; a gate makes R_final of it, min(R_fus, R_resp) in the paper (Eq. 6-8).
+ * 3. R_fus = alpha R_think + (1 - alpha) R_resp; a gate makes R_final of it, min(R_fus, R_resp) in the paper (Eq. 7, 8).
  * 4. Advantages are relative to the group, or a critic's; one clipped step.
  *
  * Departures from the paper, each a setting:
@@ -20,8 +20,9 @@ import type { Policy } from '../../policy/policy.ts'
 import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
 import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { type HeldOut, learntFrom, type Recipe } from '../../train/recipe.ts'
+import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
 import { joinedState } from '../../train/recipe-state.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
@@ -83,9 +84,9 @@ export const rit = <Problem>(
         config.control === 'shuffled'
           ? rolled.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`))
           : rolled
-      // Eq. 6 to 8: both rewards of a rollout, fused and gated.
+      // Eq. 7 and 8: both rewards of a rollout, fused and gated.
       const groups = paired.map(group => group.map(item => rewarded(config, item, alpha)))
-      assertJudged(groups.map(group => group.map(saidOf)))
+      assertJudged(groups.map(group => group.map(item => saidOf(config, item))))
       weight?.observe(rewardPairs(groups))
       const { advantages_P_G, zeroVarianceGroups } = ritAdvantages(config, groups, alpha)
       const credited = await creditedBy(critic, policy, groups, advantages_P_G, {
@@ -117,8 +118,15 @@ export const rit = <Problem>(
 
     evaluate,
 
-    ...joinedState({ weight, memory: lessons.state }),
+    ...stateOf(weight, lessons),
   }
+}
+
+/** Checkpoints from before kept a weight alone as it is. */
+const stateOf = (weight: AdaptiveWeight | null, lessons: Lessons<never>): { state?: RecipeState } => {
+  const { state } = joinedState({ weight, memory: lessons.state })
+  const named = (value: unknown) => (isRecord(value) && 'groups' in value ? { weight: value } : value)
+  return state ? { state: { ...state, load: value => state.load(named(value)) } } : {}
 }
 
 /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */

@@ -249,11 +249,11 @@ export const shuffledThinking = <Item extends { grade: RitGrade }>(
   }))
 }
 
-/** All that was said of a rollout. */
-export const saidOf = ({ reward, grade: { verdicts, answer } }: Graded<unknown, RitGrade>) => ({
-  reward,
-  verdicts: [...verdicts, ...answer.verdicts],
-})
+/** What was said of a rollout by those whose word is paid: by the judge of thinking that is paid nothing no step stands or falls. */
+export const saidOf = (
+  { reward: paid }: Pick<RitConfig, 'reward'>,
+  { reward, grade: { verdicts, answer } }: Graded<unknown, RitGrade>,
+) => ({ reward, verdicts: [...(paid === 'response' ? [] : verdicts), ...answer.verdicts] })
 
 /** Verdicts on what a hint may be. */
 export const attemptsOf = <Problem>(

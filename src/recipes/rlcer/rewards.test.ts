@@ -28,7 +28,7 @@ const K2 = judged(-4, [0, 0, 0, 1, 1, 0, 0, 0])
 const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
   Z.map((_, m) => cotReward(criteria, m, emptyCot))
 
-describe('reward of thinking (RLCER Eq. 8; spec 2.5)', () => {
+describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   it('has the values of the worked example', () => {
     // MAX 3, MIN -4: raw 3, 3, 0, -4, -4, 0, 3, 0.
     const expected = [1, 1, 4 / 7, 0, 0, 4 / 7, 1, 4 / 7]
@@ -100,7 +100,7 @@ describe('what steers reasoners', () => {
   })
 })
 
-describe("a reasoner's reward (Eq. 6, 9)", () => {
+describe("a reasoner's reward (Eq. 8, 9)", () => {
   it('is 1 or -1 for the answer', () => {
     expect([true, false, null].map(outcomeReward)).toEqual([1, -1, null])
   })

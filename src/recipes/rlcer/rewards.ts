@@ -121,7 +121,7 @@ export const reasonerReward = (kind: RlcerConfig['reasonerReward'], parts: Reaso
 /** Chance in place of rubrics (Rubric Only (Random)): the same for the same rollout. */
 export const randomCot = (key: string): number => new Rng(`random thinking reward/${key}`).next()
 
-/** Reward of the thinking of response m, by what pays for it (Eq. 8). */
+/** Reward of the thinking of response m, by what pays for it (Eq. 6). */
 export const thinkingReward = (
   { reasonerReward: kind, emptyCot }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot'>,
   criteria: readonly PayingCriterion[],
