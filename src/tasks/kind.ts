@@ -30,6 +30,8 @@ export interface TaskKind<Settings = unknown, Problem = unknown> {
   asked: 'tokens' | 'words' | 'turns'
   /** Whether problems are rows of a file; else the task has them itself. */
   reads: boolean
+  /** The task decides every criterion itself, and no judge has anything to do. */
+  gradesItself?: true
   /** The environment says what an episode is worth. */
   pays?: true
   /** @throws CheckpointError for a model of other words */

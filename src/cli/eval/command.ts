@@ -19,10 +19,10 @@ alone where it has one model; or a file of answers that --out saved (.jsonl) sta
 --judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's opinion stands apart from the score.
 --out keeps every answer as soon as it is there: after an interruption the same command goes on from them.
 --task names what trainings train on, too, graded as they grade: questions, and with tools rows, of a --data file; openenv episodes
-of a server; packing, packing-thinking, arithmetic, logic-thinking have problems of their own (500 of the test set without --limit) and
+of a server; packing, packing-thinking, arithmetic, logic-thinking, records have problems of their own (500 of the test set without --limit) and
 are for models made for their tokens. --set changes a task's settings, which are those of a training's section task.
 Scores by name, for --min-score and --no-worse: ifeval, ifbench: promptStrict, instructionStrict, promptLoose, instructionLoose;
-gsm8k, math, arithmetic, logic-thinking, questions that have one right answer: accuracy; openenv: environment, and score by its rubric;
+gsm8k, math, arithmetic, logic-thinking, records, questions that have one right answer: accuracy; openenv: environment, and score by its rubric;
 logic: correctAndProved, accuracy, correctAndValid, validProofs; all others: score; of all but logic also each criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of
 model less against is at least -MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is at most MARGIN.
 Exit code 100 when any of them fails.

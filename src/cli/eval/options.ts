@@ -19,7 +19,7 @@ export const TASK_NAMES = [
     'packing',
     'packing-thinking',
   ] as const),
-  ...(['arithmetic', 'logic-thinking', 'openenv', 'tools'] as const),
+  ...(['arithmetic', 'logic-thinking', 'records', 'openenv', 'tools'] as const),
 ]
 export type TaskName = (typeof TASK_NAMES)[number]
 

@@ -58,7 +58,7 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
   if (against !== undefined && !isSaved(against)) await checkTalking(against, '--against', io)
   const opened = await openTask(options, io)
   const { kind, measured, problems } = opened
-  const isJudged = kind.asked !== 'tokens' && problems.some(({ rubric: own }) => needsJudge(own))
+  const isJudged = !kind.gradesItself && problems.some(({ rubric: own }) => needsJudge(own))
   if (isJudged && options.judge === undefined && saved.length === 0)
     throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
       hint: 'give --judge URL#NAME',

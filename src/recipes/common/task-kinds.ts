@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
 import type { TaskKind, TaskParts } from '../../tasks/kind.ts'
 import { questionTask, questionTaskShape, readQuestions } from '../../tasks/questions/index.ts'
+import { recordsShape } from '../../tasks/records/settings.ts'
 import { openEnvSchema, toolsTaskSchema } from '../environment/config.ts'
 import { LOGIC_THINKING } from './logic-miniature.ts'
 import { type Draw, MINIATURES } from './miniatures.ts'
@@ -11,6 +12,7 @@ import {
   assertArithmeticVocabulary,
   assertLogicRubricVocabulary,
   assertPackingVocabulary,
+  assertRecordsVocabulary,
   assertThoughtVocabulary,
 } from './starting-model.ts'
 
@@ -27,24 +29,48 @@ const kind = <Settings, Problem>(own: TaskKind<Settings, Problem>): TaskKind => 
 export const TASK_KINDS = {
   packing: kind({
     settings: MINIATURES.packing.settings,
-    ...{ asked: 'tokens', reads: false, maxTokens: 26, assertModel: assertPackingVocabulary },
+    ...{
+      asked: 'tokens',
+      reads: false,
+      gradesItself: true,
+      maxTokens: 26,
+      assertModel: assertPackingVocabulary,
+    },
     about: 'Lists for trips, each by a hidden rubric of its own.',
     open: settings => MINIATURES.packing.open(settings),
   }),
   'packing-thinking': kind({
     ...MINIATURES['packing-thinking'],
-    ...{ asked: 'tokens', reads: false, maxTokens: 56, assertModel: assertThoughtVocabulary },
+    ...{
+      asked: 'tokens',
+      reads: false,
+      gradesItself: true,
+      maxTokens: 56,
+      assertModel: assertThoughtVocabulary,
+    },
     about: 'Lists for trips with thinking before them, each by a hidden rubric of its own; not below 0.',
   }),
   arithmetic: kind({
     ...MINIATURES.arithmetic,
-    ...{ asked: 'tokens', reads: false, maxTokens: 96, assertModel: assertArithmeticVocabulary },
+    ...{
+      asked: 'tokens',
+      reads: false,
+      gradesItself: true,
+      maxTokens: 96,
+      assertModel: assertArithmeticVocabulary,
+    },
     about: 'Chains of operations with shown steps; right is the last digit, sound are the steps to it.',
     open: (settings, parts) => MINIATURES.arithmetic.open(settings, drawOf(parts)),
   }),
   'logic-thinking': kind({
     ...LOGIC_THINKING,
-    ...{ asked: 'tokens', reads: false, maxTokens: 96, assertModel: assertLogicRubricVocabulary },
+    ...{
+      asked: 'tokens',
+      reads: false,
+      gradesItself: true,
+      maxTokens: 96,
+      assertModel: assertLogicRubricVocabulary,
+    },
     about: "Problems in ProntoQA's style for models with a vocabulary of rubrics; right is the label.",
     open: (settings, parts) => LOGIC_THINKING.open(settings, drawOf(parts)),
   }),
@@ -70,6 +96,24 @@ export const TASK_KINDS = {
       const seeds = { firstSeed: firstSeed + train, train: 0 }
       const together = { rollout: { prompts: 1, samples: 1 }, evaluation: { problems: 2, samples: 1 } }
       return openEnvTask(together, { kind: 'openenv', ...settings, ...seeds }, folder, grader)
+    },
+  }),
+  records: kind({
+    settings: z.strictObject(recordsShape),
+    ...{
+      asked: 'turns',
+      reads: false,
+      gradesItself: true,
+      maxTokens: 40,
+      assertModel: assertRecordsVocabulary,
+    },
+    about: 'Questions about made-up archives, answered after look-ups; right is the person who is asked for.',
+    async open(settings, { tests }) {
+      const { RECORDS_TEST_WORLD, recordsQuestion, recordsQuestions } = await import(
+        '../../tasks/records/index.ts'
+      )
+      const unseen = Array.from({ length: tests }, (_, i) => recordsQuestion(RECORDS_TEST_WORLD, i, settings))
+      return recordsQuestions({ tests: { unseen } }, settings.calls)
     },
   }),
   tools: kind({

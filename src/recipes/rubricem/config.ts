@@ -8,7 +8,7 @@ import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../m
 import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { hopsSchema } from '../../tasks/records/settings.ts'
+import { recordsShape } from '../../tasks/records/settings.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,
@@ -80,8 +80,7 @@ const reflectionSchema = z.strictObject({
 
 const recordsTaskSchema = z.strictObject({
   kind: z.literal('records').describe('Which kind; each has keys of its own.'),
-  hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
-  calls: size.default(8).describe('Look-ups that an agent may make.'),
+  ...recordsShape,
   pool: size.nullable().default(null).describe('Questions of training; null: new ones without end.'),
 })
 

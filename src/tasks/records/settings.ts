@@ -11,3 +11,9 @@ export const hopsSchema = z
     max: hops.default(4).describe('Greatest number.'),
   })
   .refine(({ min, max }) => min <= max, 'min at most max')
+
+/** What questions are asked, and how much may be looked up for one. */
+export const recordsShape = {
+  hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
+  calls: z.int().positive().default(8).describe('Look-ups that an agent may make.'),
+}

@@ -82,11 +82,11 @@ export interface RecordsOptions {
   oracle?: boolean
 }
 
-/** Questions about archives, judged by script. */
-export const recordsTask = (
+/** Questions about archives, answered after look-ups. @param calls that an agent may make */
+export const recordsQuestions = (
   problems: Problems<RecordsQuestion>,
-  { calls, judge, oracle = false }: RecordsOptions,
-): TaskWith<RecordsQuestion, 'world' | 'stages'> => ({
+  calls: number,
+): TaskWith<RecordsQuestion, 'world'> => ({
   ...{ train: [], tests: {}, ...problems },
   label: 'records',
   id: ({ id }) => id,
@@ -102,8 +102,17 @@ export const recordsTask = (
     limits: { turns: calls + 2, tokens: ATTEMPT_TOKENS },
     outcome: () => null,
   },
-  stages: recordsStages({ calls, judge, oracle }),
   stopTokens: [pieceToken(TAGS.callEnd), pieceToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
+  notes: [],
+})
+
+/** The same in stages, judged by script. */
+export const recordsTask = (
+  problems: Problems<RecordsQuestion>,
+  { calls, judge, oracle = false }: RecordsOptions,
+): TaskWith<RecordsQuestion, 'world' | 'stages'> => ({
+  ...recordsQuestions(problems, calls),
+  stages: recordsStages({ calls, judge, oracle }),
   notes: oracle ? [ORACLE_NOTE] : [],
 })
 

@@ -2,6 +2,7 @@
 
 import type { JsonSchema, ToolArguments } from '../../tools/tool.ts'
 import { parseJson } from '../../util/json.ts'
+import { isRecord } from '../../util/own-value.ts'
 import type { Element } from './elements.ts'
 import { mainArgument, propertiesOf } from './tool-schema.ts'
 
@@ -38,15 +39,12 @@ const attributesOf = (opening: string): Map<string, string> =>
     [...opening.matchAll(ATTRIBUTE)].map(([, name, double, single]) => [name, unescaped(double ?? single)]),
   )
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The object that a text is as JSON; null for what is no object, a fault where it looks like one and is none. */
 const jsonObject = (text: string): Record<string, unknown> | null | CallFault => {
   if (!text.startsWith('{')) return null
   try {
     const value = parseJson(text)
-    return isObject(value) ? value : null
+    return isRecord(value) ? value : null
   } catch (error) {
     return new CallFault(`the arguments are no JSON (${(error as Error).message.slice(0, 160)})`)
   }
@@ -59,7 +57,7 @@ const templateCall = (value: Record<string, unknown>): WrittenCall | CallFault =
   const args = given ?? parameters ?? {}
   const body = typeof args === 'string' ? jsonObject(args.trim()) : args
   if (body instanceof CallFault) return body
-  if (!isObject(body)) return new CallFault('its arguments are no object')
+  if (!isRecord(body)) return new CallFault('its arguments are no object')
   return { tool: name, attributes: {}, body }
 }
 
