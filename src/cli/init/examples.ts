@@ -92,6 +92,9 @@ export const initReward = (folder: string, { force = false }: InitOptions, io: I
   return EXIT.ok
 }
 
+/** More take days of answers, and far more no memory holds. */
+const MOST_DEMONSTRATIONS = 100_000
+
 /** Null where it was interrupted. */
 const demonstrations = async (
   folder: string,
@@ -131,6 +134,10 @@ export const initTrain = async (
     throw new UsageError('--cold-start: expected --instructions with it, got none')
   if (count !== undefined && !coldStart)
     throw new UsageError('--demonstrations: expected --cold-start with it, got none')
+  if (count !== undefined && count > MOST_DEMONSTRATIONS)
+    throw new UsageError(`--demonstrations: expected at most ${MOST_DEMONSTRATIONS}, got ${count}`, {
+      hint: 'each takes the model some seconds: a few thousand are enough',
+    })
   const kind = { instructions, coldStart }
   const training = model === undefined ? null : await modelTraining(model, kind, example)
   const files = training?.files ?? example

@@ -119,6 +119,9 @@ describe('gradus init train --model', () => {
     await cli(['init', 'train', folder, ...named])
     const counted = await cli(['init', 'train', folder, ...named, '--demonstrations', '5', '--force'])
     expect(counted.err).toContain('--demonstrations: expected --cold-start')
+    const many = ['--instructions', '--cold-start', '--demonstrations', '1e9']
+    const tooMany = await cli(['init', 'train', folder, ...named, ...many, '--force'])
+    expect(tooMany.err).toContain('--demonstrations: expected at most 100000, got 1000000000')
     const refused = await cli(['init', 'train', folder, ...named, '--instructions', '--cold-start'])
     expect(refused.err).toContain('there already')
     expect(existsSync(join(folder, 'answers.jsonl.partial'))).toBe(false)

@@ -133,8 +133,11 @@ describe('settings', () => {
     const mine = file('recipe: arithmetic-cold-start\ntask: { hinted: 0.25 }\n')
     expect(resolveSettings({ target: mine })).toMatchObject({ ...start, name: 'mine' })
     expect(resolveSettings({ target: mine }).config.task).toMatchObject({ kind: 'arithmetic', hinted: 0.25 })
+    // Else rows of a file would be learnt in place of arithmetic.
+    for (const target of ['arithmetic-cold-start', mine])
+      expect(() => resolveSettings({ target, preset: 'paper' })).toThrow('expected start with arithmetic')
     expect(() => resolveSettings({ target: 'arithmetic-cold-start', preset: 'full' })).toThrow(
-      /--preset: expected one of chat, paper, /,
+      /--preset: expected start with arithmetic-cold-start, got "full"; .* --preset full/,
     )
   })
 

@@ -189,6 +189,16 @@ interface Origin {
   name: string
 }
 
+/** As `meantBy`. @throws UsageError for a preset of what a name of a preset stands for: it would be trained in place of what is named */
+const chosenBy = (name: string, preset: string | undefined) => {
+  const { recipe } = meantBy(name, undefined)
+  if (recipe !== name && preset !== undefined && preset !== 'start' && preset !== name)
+    throw new UsageError(`--preset: expected start with ${name}, got ${JSON.stringify(preset)}`, {
+      hint: `leave it out, or name the recipe: gradus train ${recipe} --preset ${preset}`,
+    })
+  return meantBy(name, preset)
+}
+
 const originOf = (target: string | BaseSettings, preset: string | undefined): Origin => {
   if (typeof target !== 'string') {
     const { recipe } = meantBy(recipeNamed(target.recipe, `${target.source}: recipe`, ConfigError), undefined)
@@ -202,7 +212,7 @@ const originOf = (target: string | BaseSettings, preset: string | undefined): Or
   }
   if (isFile(target)) {
     const file = readSettingsFile(target)
-    const { recipe, preset: chosen } = meantBy(
+    const { recipe, preset: chosen } = chosenBy(
       recipeNamed(file.recipe, `${target}: recipe`, ConfigError),
       preset,
     )
@@ -211,7 +221,7 @@ const originOf = (target: string | BaseSettings, preset: string | undefined): Or
   }
   const named = recipeNamed(target, 'recipe', UsageError)
   const first = preset ?? RECIPES_BY_NAME[named].presets[0]
-  const { recipe, preset: chosen } = meantBy(named, first)
+  const { recipe, preset: chosen } = chosenBy(named, first)
   return { recipe, chosen, file: null, source: target, name: nameOf(named, first) }
 }
 

@@ -48,6 +48,20 @@ describe('criteria that count only together', () => {
     expect(scoreOf({ dose: false, warning: null }, together, 'drop')).toBe(0)
   })
 
+  it('stay unmet by one group where nobody knows of another, in either order', () => {
+    const groups = [{ criteria: ['dose', 'polite'] }, { criteria: ['dose', 'warning'] }]
+    const met = { dose: true, polite: false, warning: null }
+    expect(scoreOf(met, groups, 'drop')).toBe(0)
+    expect(scoreOf(met, groups.toReversed(), 'drop')).toBe(0)
+  })
+
+  it('are refused of penalties alone, which bring no points', () => {
+    const flaws = criterionGroupsSchema.parse([{ criteria: ['wrong'] }])
+    expect(() => assertGroups(flaws, [RUBRIC])).toThrow(
+      'criterionGroups[0].criteria: expected a criterion with points above 0',
+    )
+  })
+
   it('of ids that a rubric lacks count those that it has; ids that no rubric has are refused', () => {
     expect(scoreOf({ dose: true }, [{ criteria: ['dose', 'elsewhere'] }])).toBeCloseTo(0.4, 12)
     const groups = (ids: object) => criterionGroupsSchema.parse([ids])

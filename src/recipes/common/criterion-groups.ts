@@ -47,14 +47,17 @@ const groupedVerdicts = (
   const points = new Map(criteria.map(own => [own.id, own.points]))
   const said = new Map(verdicts.map(verdict => [verdict.criterionId, verdict]))
   const counted = new Map(said)
+  const unmet = new Set<string>()
   for (const { criteria: ids, voidedBy } of groups) {
     const asked = [...ids, ...voidedBy].filter(id => points.has(id))
     const held = allOf(asked.map(id => holds(points.get(id)!, said.get(id))))
     if (held === true) continue
+    // What one group takes away stays away, whatever nobody knows of another.
     for (const id of ids)
-      if (said.has(id) && points.get(id)! > 0) {
+      if (said.has(id) && points.get(id)! > 0 && !(held === null && unmet.has(id))) {
         const { credit: _credit, level: _level, ...verdict } = said.get(id)!
         counted.set(id, { ...verdict, met: held })
+        if (held === false) unmet.add(id)
       }
   }
   return verdicts.map(({ criterionId }) => counted.get(criterionId)!)
@@ -64,10 +67,12 @@ const groupedVerdicts = (
 export const inGroups = (groups: CriterionGroups | undefined, rule: ScoringRule): ScoringRule =>
   groups === undefined ? rule : (rubric, verdicts) => rule(rubric, groupedVerdicts(groups, rubric, verdicts))
 
-/** @throws ConfigError for an id that no rubric has */
+/** @throws ConfigError for an id that no rubric has, and for a group of flaws alone, which has no points to bring */
 export const assertGroups = (groups: CriterionGroups | undefined, rubrics: readonly Rubric[]): void => {
-  const ids = new Set(rubrics.flatMap(({ criteria }) => criteria.map(({ id }) => id)))
-  for (const [i, group] of (groups ?? []).entries())
+  const criteria = rubrics.flatMap(rubric => rubric.criteria)
+  const ids = new Set(criteria.map(({ id }) => id))
+  const merits = new Set(criteria.filter(({ points }) => points > 0).map(({ id }) => id))
+  for (const [i, group] of (groups ?? []).entries()) {
     for (const key of ['criteria', 'voidedBy'] as const) {
       const stranger = group[key].find(id => !ids.has(id))
       if (stranger !== undefined)
@@ -76,4 +81,12 @@ export const assertGroups = (groups: CriterionGroups | undefined, rubrics: reado
           { hint: 'ids are those of the file of rubrics' },
         )
     }
+    if (!group.criteria.some(id => merits.has(id)))
+      throw new ConfigError(
+        `criterionGroups[${i}].criteria: expected a criterion with points above 0, got penalties alone: ${group.criteria.join(', ')}`,
+        {
+          hint: 'name the criteria whose points the group pays; penalties that take them away go into voidedBy',
+        },
+      )
+  }
 }

@@ -125,7 +125,8 @@ export const asTrained = <Problem>(
   { rubricOf, told, nulls, groups }: TrainingOptions<Problem>,
 ): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
   const { noise, flipRate, reward, criterionGroups } = config
-  assertGroups(criterionGroups, task.train.map(rubricOf))
+  // Negated, merits are penalties.
+  if (noise !== 'negated') assertGroups(criterionGroups, task.train.map(rubricOf))
   const heard = scored(task, {
     rubricOf,
     // A spoilt rubric says something else than the run's.

@@ -120,6 +120,16 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /GRADUS_TEST_NO_SUCH_KEY is not set/,
     ],
     [
+      'groups of criteria that no row has',
+      () => talk({ criterionGroups: [{ criteria: ['nope'] }] }),
+      /criterionGroups\[0\]\.criteria: expected ids of criteria of the rubrics, got "nope"/,
+    ],
+    [
+      'groups of criteria that no trip has',
+      () => ({ ...SMALL, criterionGroups: [{ criteria: ['nope'] }] }),
+      /criterionGroups\[0\]\.criteria: expected ids/,
+    ],
+    [
       'no teacher of conversations',
       () => talk({ sft: { teacher: at('nowhere') } }),
       /sft\.teacher: .*no model/,

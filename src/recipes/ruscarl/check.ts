@@ -5,8 +5,10 @@ import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
+import { assertGroups } from '../common/criterion-groups.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
@@ -68,8 +70,12 @@ export const check = (config: RuscarlConfig, purpose: Purpose, { task, ...judges
 }
 
 const checkPacking = (config: RuscarlConfig, given: string | null): void => {
-  const { coldStart, sft, world, rollout, scaffold, evaluation } = config
+  const { coldStart, sft, world, rollout, scaffold, evaluation, criterionGroups } = config
   if (given !== null) assertPackingVocabulary(given)
+  if (criterionGroups !== undefined) {
+    const { train, rubric } = MINIATURES.packing.open(config, config)
+    assertGroups(criterionGroups, train.map(rubric))
+  }
   if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
   if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, packingModelConfig)
@@ -94,8 +100,12 @@ const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: P
       )
     return null
   }
-  if (given !== null) return encodedConversations(config, given)
-  const { train, test } = splitConversations(config.task)
-  assertJudge(config, [...train, ...test])
-  return null
+  const encoded = given === null ? null : encodedConversations(config, given)
+  const { train, test } = encoded ?? splitConversations(config.task)
+  assertGroups(
+    config.criterionGroups,
+    train.map(row => row.rubric),
+  )
+  if (encoded === null) assertJudge(config, [...train, ...test])
+  return encoded
 }
