@@ -5,6 +5,7 @@ import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
+import { assertGroups } from '../common/criterion-groups.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
@@ -74,9 +75,13 @@ const checkPacking = (config: RuscarlConfig, given: string | null): void => {
   if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, packingModelConfig)
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
-  const { test, heldOut } = splitTrips(undefined, config.heldOutTopics)
-  if (shape && isScaffolded)
-    assertTripsFit(new PackingWorld(world), [...test, ...heldOut], rollout.maxTokens, shape)
+  const { train, test, heldOut } = splitTrips(undefined, config.heldOutTopics)
+  const trips = new PackingWorld(world)
+  assertGroups(
+    config.criterionGroups,
+    train.map(trip => trips.rubric(trip)),
+  )
+  if (shape && isScaffolded) assertTripsFit(trips, [...test, ...heldOut], rollout.maxTokens, shape)
 }
 
 /** What is there of the files is read as far as it can be without the model. */
@@ -94,8 +99,12 @@ const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: P
       )
     return null
   }
-  if (given !== null) return encodedConversations(config, given)
   const { train, test } = splitConversations(config.task)
+  assertGroups(
+    config.criterionGroups,
+    train.map(({ rubric: own }) => own),
+  )
+  if (given !== null) return encodedConversations(config, given)
   assertJudge(config, [...train, ...test])
   return null
 }
