@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fuse, GATES, gated, gatedThinking, meanSatisfaction } from './fusion.ts'
+import { fuse, GATES, gated, meanSatisfaction } from './fusion.ts'
 
 const unit = fc.double({ min: 0, max: 1, noNaN: true })
 const final = (thinking: number, response: number, alpha: number, gate: (typeof GATES)[number] = 'min') =>
@@ -60,7 +60,7 @@ describe('gates', () => {
         unit,
         fc.constantFrom(...GATES),
         (t, r, alpha, gate) => {
-          const left = gatedThinking(gate, t, r)
+          const left = gated(gate, t, r)
           expect(alpha * left + (1 - alpha) * r).toBeCloseTo(gated(gate, alpha * t + (1 - alpha) * r, r), 12)
         },
       ),

@@ -48,33 +48,19 @@ export const meanSatisfaction = (
 }
 
 /**
- * Thinking as it is left by the gate: every gate's reward is alpha T' + (1 - alpha) R with this T'. For `min` that is min(T, R),
- * because min(alpha T + (1 - alpha) R, R) = R - alpha max(R - T, 0).
+ * The gate itself (spec 3.3), on the fused reward or on thinking alone: alpha T + (1 - alpha) R through it is
+ * alpha T' + (1 - alpha) R with T through it, for `min` because min(alpha T + (1 - alpha) R, R) = R - alpha max(R - T, 0).
  */
-export const gatedThinking = (gate: Gate, thinking: number, response: number): number => {
+export const gated = (gate: Gate, value: number, response: number): number => {
   switch (gate) {
     case 'none':
-      return thinking
+      return value
     case 'max':
-      return Math.max(thinking, response)
+      return Math.max(value, response)
     case 'conditional':
-      return response === 1 ? thinking : response
+      return response === 1 ? value : response
     case 'min':
-      return Math.min(thinking, response)
-  }
-}
-
-/** The gate itself, on the fused reward (spec 3.3). */
-export const gated = (gate: Gate, fused: number, response: number): number => {
-  switch (gate) {
-    case 'none':
-      return fused
-    case 'max':
-      return Math.max(fused, response)
-    case 'conditional':
-      return response === 1 ? fused : response
-    case 'min':
-      return Math.min(fused, response)
+      return Math.min(value, response)
   }
 }
 

@@ -5,6 +5,7 @@ import { FakeInferenceServer } from '../../policy/served/fake-server.fixture.ts'
 import { TASK_KINDS } from '../../recipes/common/task-kinds.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
 import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
+import { answerOf, RECORDS_TEST_WORLD, recordsQuestion } from '../../tasks/records/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { startFakeOpenEnv } from '../../tools/openenv/fake-server.fixture.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
@@ -152,6 +153,32 @@ describe('questions', { timeout: SLOW_MS }, () => {
 })
 
 describe('episodes', { timeout: SLOW_MS }, () => {
+  it('in archives are right where they answer with the person asked for, and graded again from what was kept', async () => {
+    const out = sandbox.path('records.jsonl')
+    const args = [
+      '--task',
+      'records',
+      '--limit',
+      '8',
+      '--model',
+      'package:models/records-start',
+      '--out',
+      out,
+    ]
+    const asked = await evaluate(...args)
+    const rows = rowsOf(out)
+    const questions = rows.map((_, i) => recordsQuestion(RECORDS_TEST_WORLD, i, { hops: { min: 2, max: 4 } }))
+    expect(rows.map(({ id }) => id)).toEqual(questions.map(({ id }) => id))
+    const right = rows.map(({ response }, i) =>
+      Number(/<answer> (\w+)/.exec(response)?.[1] === answerOf(questions[i])),
+    )
+    expect(rows.map(({ scores }) => scores.accuracy)).toEqual(right)
+    expect(new Set(right)).toEqual(new Set([0, 1]))
+    expect(rows[0].episode.turns.length).toBeGreaterThan(1)
+    expect(asked).toMatchObject({ n: 8, primary: 'accuracy', data: 'unseen' })
+    expect((await evaluate(...args)).scores).toEqual(asked.scores)
+  })
+
   it('with tools are rows of a file, scored by their criteria', async () => {
     const verifier = { kind: 'rule', fn: 'length', params: { min: 1 } }
     const criteria = [{ id: 'said', text: 'Says something.', points: 1, verifier }]

@@ -78,6 +78,13 @@ describe('settings of recipes', () => {
     },
   )
 
+  it('have angle brackets as they are within code, where Markdown knows no entities', () => {
+    const [entry] = entries
+    expect(settingsPage(entry)).toContain('`runs/<recipe>-<preset>-seed<seed>` when null')
+    const about = { schema: z.strictObject({ a: z.string().describe('Of <b>, as `<b>`.') }) }
+    expect(settingsPage({ ...entry, ...about })).toContain('Of &lt;b>, as `<b>`.')
+  })
+
   it('are printed, all or a section, with what a preset changes', async () => {
     const all = await cli(['train', 'ruscarl', '--settings'])
     expect(all.code).toBe(0)

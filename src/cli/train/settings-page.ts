@@ -4,10 +4,13 @@ import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
 import { defaultText } from './list-settings.ts'
 
-/** Text inside a cell of a table. */
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+const inCell = (text: string): string => text.replaceAll('|', '\\|')
 
-const code = (text: string): string => (text === '' ? '' : `\`${cell(text)}\``)
+/** Text inside a cell of a table. Code within it keeps its angle brackets: Markdown reads no entities there. */
+const cell = (text: string): string =>
+  inCell(text).replace(/(`[^`]*`)|</g, (_, kept?: string) => kept ?? '&lt;')
+
+const code = (text: string): string => (text === '' ? '' : `\`${inCell(text)}\``)
 
 const row = (key: SchemaKey): string => {
   const { path, type, unit, about, only } = key

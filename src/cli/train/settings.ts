@@ -189,14 +189,14 @@ interface Origin {
   name: string
 }
 
-/** As `meantBy`. @throws UsageError for a preset of what a name of a preset stands for: it would be trained in place of what is named */
+/** As `meantBy`. @throws UsageError for another preset of a recipe beside a name that itself stands for a preset */
 const chosenBy = (name: string, preset: string | undefined) => {
-  const { recipe } = meantBy(name, undefined)
-  if (recipe !== name && preset !== undefined && preset !== 'start' && preset !== name)
+  const meant = meantBy(name, preset)
+  if (meant.recipe !== name && ![undefined, 'start', name].includes(preset))
     throw new UsageError(`--preset: expected start with ${name}, got ${JSON.stringify(preset)}`, {
-      hint: `leave it out, or name the recipe: gradus train ${recipe} --preset ${preset}`,
+      hint: `leave it out, or name the recipe: gradus train ${meant.recipe} --preset ${preset}`,
     })
-  return meantBy(name, preset)
+  return meant
 }
 
 const originOf = (target: string | BaseSettings, preset: string | undefined): Origin => {
@@ -212,10 +212,8 @@ const originOf = (target: string | BaseSettings, preset: string | undefined): Or
   }
   if (isFile(target)) {
     const file = readSettingsFile(target)
-    const { recipe, preset: chosen } = chosenBy(
-      recipeNamed(file.recipe, `${target}: recipe`, ConfigError),
-      preset,
-    )
+    const named = recipeNamed(file.recipe, `${target}: recipe`, ConfigError)
+    const { recipe, preset: chosen } = chosenBy(named, preset)
     const name = basename(target, extname(target))
     return { recipe, chosen, file: { ...file, recipe }, source: target, name }
   }

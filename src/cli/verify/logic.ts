@@ -1,11 +1,9 @@
 /** @file `gradus verify logic FILE.jsonl`: one JSON line a row, in the order of the file. */
 
 import type { Command } from 'commander'
-import { GradusError } from '../../util/errors.ts'
-import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
-import { EXIT, type Io, printJson } from '../io.ts'
-import { bringFiles } from '../rows-option.ts'
+import type { Io } from '../io.ts'
 import { addSolverOptions, type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
+import { verifyRows } from './rows.ts'
 
 const HELP = `
 Prints one JSON line a row. For FOLIO rows {premises, premises-FOL, conclusion-FOL, ...}: {"label", "reason"}.
@@ -28,7 +26,7 @@ export const addVerifyLogic = (verify: Command, io: Io, done: (code: number) => 
 /**
  * Verifies each row of a file with Z3 and prints a JSON line for it. A row that cannot be used gets
  * `{"label":null,"reason":...}` and the exit code becomes 1; the other rows are still verified.
- * @throws DataError for a file that cannot be read or is not JSON Lines; ConfigError for an option out of range; SolverError
+ * @throws DataError for a file that cannot be read; ConfigError for an option out of range; SolverError
  * when Z3 does not start.
  */
 export const verifyLogic = async (
@@ -38,26 +36,10 @@ export const verifyLogic = async (
 ): Promise<number> => {
   const { LogicSolver } = await import('../../grade/logic/solver.ts')
   const { verifyLogicRow } = await import('../../grade/logic/verify.ts')
-  await bringFiles(file)
-  const rows = someJsonlLines(file).map(({ place, text }) => ({
-    place,
-    row: parseRow(text, place, row => row),
-  }))
   const solver = await LogicSolver.start({ ...solverOptionsOf(options), backend: 'z3' })
-  let exitCode: number = EXIT.ok
   try {
-    for (const { place, row } of rows) {
-      try {
-        printJson(io, await verifyLogicRow(row, solver))
-      } catch (error) {
-        if (!(error instanceof GradusError)) throw error
-        exitCode = EXIT.failed
-        printJson(io, { label: null, reason: error.message })
-        io.err.write(`gradus: ${place}: ${error.message}\n`)
-      }
-    }
+    return await verifyRows(file, io, row => verifyLogicRow(row, solver), { label: null })
   } finally {
     await solver.close()
   }
-  return exitCode
 }

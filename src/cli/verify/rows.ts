@@ -1,7 +1,8 @@
 /** @file A file of rows verified one by one: a JSON line each, in the order of the file. */
 
 import { GradusError } from '../../util/errors.ts'
-import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { parseJson } from '../../util/json.ts'
+import { someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 
@@ -14,19 +15,20 @@ import { bringFiles } from '../rows-option.ts'
 export const verifyRows = async (
   file: string,
   io: Io,
-  verify: (row: unknown) => object,
+  verify: (row: unknown) => object | Promise<object>,
   unusable: Record<string, null>,
 ): Promise<number> => {
   await bringFiles(file)
   let exitCode: number = EXIT.ok
   for (const { place, text } of someJsonlLines(file)) {
     try {
-      printJson(io, parseRow(text, place, verify))
+      printJson(io, await verify(parseJson(text)))
     } catch (error) {
       if (!(error instanceof GradusError)) throw error
       exitCode = EXIT.failed
-      printJson(io, { ...unusable, reason: error.message })
-      io.err.write(`gradus: ${error.message}\n`)
+      const reason = `${place}: ${error.message}`
+      printJson(io, { ...unusable, reason })
+      io.err.write(`gradus: ${reason}\n`)
     }
   }
   return exitCode

@@ -10,7 +10,9 @@ const groupSchema = z.strictObject({
   criteria: z
     .array(z.string())
     .min(1)
-    .describe('Ids of criteria that bring their points only where all of them are met.'),
+    .describe(
+      'Ids of criteria that bring their points only where all of them hold: merits met, flaws avoided.',
+    ),
   voidedBy: z
     .array(z.string())
     .default([])

@@ -26,51 +26,30 @@ const NO_RUBRICATOR = { maxRubricatorTokens: Number.POSITIVE_INFINITY }
 /** Kinds of different settings in one table. */
 const kind = <Settings, Problem>(own: TaskKind<Settings, Problem>): TaskKind => own as TaskKind
 
+/** Tasks with a vocabulary, problems and graders of their own. */
+const IN_TOKENS = { asked: 'tokens', reads: false, gradesItself: true } as const
+
 export const TASK_KINDS = {
   packing: kind({
     settings: MINIATURES.packing.settings,
-    ...{
-      asked: 'tokens',
-      reads: false,
-      gradesItself: true,
-      maxTokens: 26,
-      assertModel: assertPackingVocabulary,
-    },
+    ...{ ...IN_TOKENS, maxTokens: 26, assertModel: assertPackingVocabulary },
     about: 'Lists for trips, each by a hidden rubric of its own.',
     open: settings => MINIATURES.packing.open(settings),
   }),
   'packing-thinking': kind({
     ...MINIATURES['packing-thinking'],
-    ...{
-      asked: 'tokens',
-      reads: false,
-      gradesItself: true,
-      maxTokens: 56,
-      assertModel: assertThoughtVocabulary,
-    },
+    ...{ ...IN_TOKENS, maxTokens: 56, assertModel: assertThoughtVocabulary },
     about: 'Lists for trips with thinking before them, each by a hidden rubric of its own; not below 0.',
   }),
   arithmetic: kind({
     ...MINIATURES.arithmetic,
-    ...{
-      asked: 'tokens',
-      reads: false,
-      gradesItself: true,
-      maxTokens: 96,
-      assertModel: assertArithmeticVocabulary,
-    },
+    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertArithmeticVocabulary },
     about: 'Chains of operations with shown steps; right is the last digit, sound are the steps to it.',
     open: (settings, parts) => MINIATURES.arithmetic.open(settings, drawOf(parts)),
   }),
   'logic-thinking': kind({
     ...LOGIC_THINKING,
-    ...{
-      asked: 'tokens',
-      reads: false,
-      gradesItself: true,
-      maxTokens: 96,
-      assertModel: assertLogicRubricVocabulary,
-    },
+    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertLogicRubricVocabulary },
     about: "Problems in ProntoQA's style for models with a vocabulary of rubrics; right is the label.",
     open: (settings, parts) => LOGIC_THINKING.open(settings, drawOf(parts)),
   }),
@@ -100,13 +79,7 @@ export const TASK_KINDS = {
   }),
   records: kind({
     settings: z.strictObject(recordsShape),
-    ...{
-      asked: 'turns',
-      reads: false,
-      gradesItself: true,
-      maxTokens: 40,
-      assertModel: assertRecordsVocabulary,
-    },
+    ...{ ...IN_TOKENS, asked: 'turns', maxTokens: 40, assertModel: assertRecordsVocabulary },
     about: 'Questions about made-up archives, answered after look-ups; right is the person who is asked for.',
     async open(settings, { tests }) {
       const { RECORDS_TEST_WORLD, recordsQuestion, recordsQuestions } = await import(

@@ -1,7 +1,7 @@
 /** @file Both rewards in one, and advantages of them: pure functions over grades (spec 3.3). */
 
 import { type Advantages, amongKnown, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
-import { type Fusion, fuse, gatedThinking } from '../../rl/fusion.ts'
+import { type Fusion, fuse, gated } from '../../rl/fusion.ts'
 import { advantagesOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
 import type { RitConfig } from './config.ts'
@@ -43,7 +43,7 @@ export const rewarded = <Problem>(
 
 /**
  * Advantages of the fused reward; or, part by part, of thinking as the gate leaves it and of the response, each normalised in
- * its group before they are mixed (every gate's reward is alpha T' + (1 - alpha) R: `gatedThinking`).
+ * its group before they are mixed (every gate's reward is alpha T' + (1 - alpha) R: `gated`).
  * @throws NumericError for a reward that is not finite
  */
 export const ritAdvantages = (
@@ -56,7 +56,7 @@ export const ritAdvantages = (
     group.map(({ reward, parts: { thinking, response } }) =>
       reward === null || response === null
         ? null
-        : { response, thinking: thinking === null ? null : gatedThinking(gate, thinking, response) },
+        : { response, thinking: thinking === null ? null : gated(gate, thinking, response) },
     ),
   )
   const { ddof, epsilon } = advantage

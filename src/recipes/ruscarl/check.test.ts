@@ -94,6 +94,16 @@ describe('plan and run refuse the same, before anything is trained', () => {
       () => ({ ...SMALL, task: { holdOut: 2 } }),
       /task\.holdOut: expected nothing/,
     ],
+    [
+      'groups of criteria that no row has',
+      () => talk({ criterionGroups: [{ criteria: ['dosis'] }] }),
+      /criterionGroups\[0\]\.criteria: expected ids of criteria of the rubrics, got "dosis"/,
+    ],
+    [
+      'groups of criteria that no trip has',
+      () => ({ ...SMALL, criterionGroups: [{ criteria: ['order'], voidedBy: ['avoided'] }] }),
+      /criterionGroups\[0\]\.voidedBy: expected ids of criteria of the rubrics, got "avoided"/,
+    ],
     ['conversations without a judge', () => talk({ judge: null }), /judge: expected one for criteria/],
     [
       'a model without a chat template',

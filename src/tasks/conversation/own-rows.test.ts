@@ -30,7 +30,7 @@ describe('rows of prompt and criteria', () => {
 
   it('are refused with the right words', () => {
     const alone = rowsOf('alone.jsonl', [{ prompt: 'Hello?' }])
-    expect(() => readConversations(alone)).toThrow(/row1: expected criteria, got a prompt alone/)
+    expect(() => readConversations(alone)).toThrow(/row1: expected criteria, got a prompt alone.*--rubric/)
     const noPrompt = rowsOf('no-prompt.jsonl', [{ criteria: [criterion('short')] }])
     expect(() => readConversations(noPrompt)).toThrow(
       /row1: expected a conversation to answer, got no prompt/,
