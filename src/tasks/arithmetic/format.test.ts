@@ -7,8 +7,13 @@ import { answerIn, readResponse, reasonerPrompt, rubricatorPrompt } from './form
 import { evidenceOf, isMet, readCriterion } from './predicates/index.ts'
 import { answerOf, arithmeticProblem } from './problem.ts'
 import { DEFAULT_RUBRICATOR, demonstrateRubric } from './rubricator.ts'
-import { arithmeticTokenizer } from './tokenizer-json.ts'
-import { ARITHMETIC_TOKENS, ARITHMETIC_VOCABULARY, decodeText, encodeText } from './vocabulary.ts'
+import {
+  ARITHMETIC_TOKENS,
+  ARITHMETIC_VOCABULARY,
+  arithmeticTokenizer,
+  decodeText,
+  encodeText,
+} from './vocabulary.ts'
 
 const demonstrations = Array.from({ length: 300 }, (_, i) => {
   const problem = arithmeticProblem('format', i)

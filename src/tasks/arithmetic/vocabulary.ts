@@ -1,5 +1,6 @@
 /** @file The closed world of the arithmetic task: pieces of text, one token each, for problems, thinking and rubrics. */
 
+import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
 import { PieceText } from '../thinking-grammar/piece-text.ts'
 import {
   itemPiece,
@@ -14,11 +15,6 @@ import {
 import { FILLERS } from './lines.ts'
 import { CATEGORIES, OUTCOME_PREDICATES, PREDICATES } from './predicates/index.ts'
 import { OPERATIONS, type Operation } from './problem.ts'
-
-export const PAD = '<pad>'
-export const BOS = '<bos>'
-export const EOS = '<eos>'
-export const UNK = '<unk>'
 
 /** What a rubricator calls the questions. */
 export const DOMAIN = 'mathematics: arithmetic'
@@ -48,10 +44,7 @@ export const PIECES = {
 /** The tokens by id: a token is exactly the text that it decodes to. The order is part of every checkpoint: only append. */
 export const ARITHMETIC_VOCABULARY: readonly string[] = [
   ...new Set([
-    PAD,
-    BOS,
-    EOS,
-    UNK,
+    ...SPECIAL,
     ...range(0, 9).map(digit => ` ${digit}`),
     ...OPERATIONS.map(operationPiece),
     ...Object.values(PIECES),
@@ -63,12 +56,12 @@ export const ARITHMETIC_VOCABULARY: readonly string[] = [
   ]),
 ]
 
-export const ARITHMETIC_PIECES = new PieceText(ARITHMETIC_VOCABULARY, [PAD, BOS, EOS, UNK])
+export const ARITHMETIC_PIECES = new PieceText(ARITHMETIC_VOCABULARY, SPECIAL)
 
 /** Id of a piece. @throws RangeError for what is none */
 export const pieceToken = (piece: string): number => ARITHMETIC_PIECES.token(piece)
 
-export const ARITHMETIC_TOKENS = { pad: 0, bos: 1, eos: 2, unk: 3 } as const
+export const ARITHMETIC_TOKENS = SPECIAL_TOKENS
 
 /** A text as tokens, the longest piece first; a character that no piece begins with is unknown. */
 export const encodeText = (text: string): number[] => ARITHMETIC_PIECES.encode(text)
@@ -76,5 +69,5 @@ export const encodeText = (text: string): number[] => ARITHMETIC_PIECES.encode(t
 /** Text of tokens; special ones are silent. */
 export const decodeText = (tokens: ArrayLike<number>): string => ARITHMETIC_PIECES.decode(tokens)
 
-/** A pattern that splits a text as `encodeText` does. */
-export const PIECE_PATTERN: string = ARITHMETIC_PIECES.pattern()
+/** Splits a text as `encodeText` does. */
+export const arithmeticTokenizer = pieceTokenizer(ARITHMETIC_VOCABULARY, ARITHMETIC_PIECES.pattern())

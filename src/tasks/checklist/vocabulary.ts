@@ -1,5 +1,7 @@
 /** @file The closed world of the packing lists: words, and the token list of the small model that writes them. */
 
+import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS, WORDS_WITH_BLANKS } from '../small-vocabulary.ts'
+
 /** Where the trip goes: decides what is usual, and which unusual things are needed. */
 export const TOPICS = [
   'beach',
@@ -130,11 +132,6 @@ export const SPECIAL_ITEMS = [
 
 export const ITEMS: readonly string[] = [...COMMON_ITEMS, ...SPECIAL_ITEMS]
 
-export const PAD = '<pad>'
-export const BOS = '<bos>'
-export const EOS = '<eos>'
-export const UNK = '<unk>'
-
 /** Words of the scaffold; most are followed by the thing or number that they are about. */
 const SCAFFOLD_WORDS = [
   'include',
@@ -155,10 +152,7 @@ const spaced = (words: readonly string[]) => words.map(word => ` ${word}`)
  * The tokens by id: a token is exactly the text that it decodes to. The order is part of every checkpoint: only append.
  */
 export const CHECKLIST_VOCABULARY: readonly string[] = [
-  PAD,
-  BOS,
-  EOS,
-  UNK,
+  ...SPECIAL,
   ':',
   ...spaced(SCAFFOLD_WORDS),
   ...spaced(TOPICS),
@@ -176,4 +170,7 @@ export const wordToken = (word: string): number => {
   return id
 }
 
-export const CHECKLIST_TOKENS = { pad: 0, bos: 1, eos: 2, unk: 3, ask: 4 } as const
+export const CHECKLIST_TOKENS = { ...SPECIAL_TOKENS, ask: 4 } as const
+
+/** Words, and the colon that asks. */
+export const checklistTokenizer = pieceTokenizer(CHECKLIST_VOCABULARY, ' [a-z]+|:', WORDS_WITH_BLANKS)

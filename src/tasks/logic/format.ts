@@ -5,17 +5,14 @@ import type { TokenText } from '../../model/chat-format.ts'
 import type { TokenSpan } from '../../rl/datum.ts'
 import { DataError } from '../../util/errors.ts'
 import { describeValue } from '../../util/schema.ts'
+import { SPECIAL } from '../small-vocabulary.ts'
 import type { LogicTaskExample } from './example.ts'
 import {
-  BOS,
-  EOS,
   hasPhrases,
   LOGIC_TOKENS,
   LONG_LOGIC_VOCABULARY,
-  PAD,
   PHRASES,
   tokenId,
-  UNK,
   WORD_COUNT,
 } from './vocabulary.ts'
 
@@ -173,7 +170,7 @@ export const encodeResponse = (
   return encodeSteps(problem.proof, problem.label, problem.id, vocabulary)
 }
 
-const SPECIALS = new Set([PAD, BOS, EOS, UNK])
+const SPECIALS = new Set<string>(SPECIAL)
 /** Decoded text by token id; special tokens are silent. */
 const PIECES: readonly string[] = LONG_LOGIC_VOCABULARY.map(token => (SPECIALS.has(token) ? '' : token))
 

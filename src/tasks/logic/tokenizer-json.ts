@@ -1,7 +1,8 @@
 /** @file The small model's tokenizer as Hugging Face files: same ids and text as format.ts. */
 
 import { type WordTokenizer, wordTokenizerConfig, wordTokenizerJson } from '../../model/word-tokenizer.ts'
-import { BOS, EOS, LOGIC_VOCABULARY, PAD, PHRASES, UNK } from './vocabulary.ts'
+import { SPECIAL } from '../small-vocabulary.ts'
+import { LOGIC_VOCABULARY, PHRASES } from './vocabulary.ts'
 
 const replace = (pattern: string, content: string) => ({
   type: 'Replace',
@@ -49,8 +50,6 @@ const tokenizerOf = (tokens: readonly string[]): WordTokenizer => ({
   leads: true,
   fused: true,
 })
-
-const SPECIAL = [PAD, BOS, EOS, UNK]
 
 /** The content of `tokenizer.json` for one of the two vocabularies. */
 export const buildLogicTokenizerJson = (vocabulary: readonly string[] = LOGIC_VOCABULARY): object =>

@@ -1,5 +1,7 @@
 /** @file The closed world of the generated problems (nouns, adjectives, names) and the token list of the small model. */
 
+import { SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
+
 /** Fictional kinds, as in ProntoQA. The plural adds `es`. */
 export const NOUNS = [
   'dumpus',
@@ -75,11 +77,6 @@ const SHORT_STEPS = 23
 /** Longest proof that step numbers reach; one of h hops has 2 h + 1 steps, an exhausted chain four more. */
 export const MAX_STEPS = 45
 
-export const PAD = '<pad>'
-export const BOS = '<bos>'
-export const EOS = '<eos>'
-export const UNK = '<unk>'
-
 const stepTokens = Array.from({ length: MAX_STEPS }, (_, index) => `\n${index + 1}.`)
 const spaced = (words: readonly string[]) => words.map(word => ` ${word.toLowerCase()}`)
 
@@ -89,10 +86,7 @@ const spaced = (words: readonly string[]) => words.map(word => ` ${word.toLowerC
  * checkpoint: never change it, only append.
  */
 export const LOGIC_VOCABULARY: readonly string[] = [
-  PAD,
-  BOS,
-  EOS,
-  UNK,
+  ...SPECIAL,
   '<reasoning>',
   '\n</reasoning>',
   '\n<answer>',
@@ -149,10 +143,7 @@ const requireId = (token: string) => {
 
 /** Ids of the tokens with a role of their own. */
 export const LOGIC_TOKENS = {
-  pad: requireId(PAD),
-  bos: requireId(BOS),
-  eos: requireId(EOS),
-  unk: requireId(UNK),
+  ...SPECIAL_TOKENS,
   reasoningOpen: requireId('<reasoning>'),
   reasoningClose: requireId('\n</reasoning>'),
   answerOpen: requireId('\n<answer>'),

@@ -1,12 +1,8 @@
 /** @file The closed world of the records task: pieces of text, one token each, for questions, research, answers and lessons. */
 
+import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
 import { PieceText } from '../thinking-grammar/piece-text.ts'
 import { ARCHIVE_COLOURS, ARCHIVE_PLACES, ENDINGS, PEOPLE, RECORDS, RELATIONS } from './world.ts'
-
-export const PAD = '<pad>'
-export const BOS = '<bos>'
-export const EOS = '<eos>'
-export const UNK = '<unk>'
 
 /** Marks of a trajectory; a tag is one piece with the line break before it. */
 export const TAGS = {
@@ -78,10 +74,7 @@ const spaced = (words: readonly string[]) => words.map(word => ` ${word}`)
 
 /** The tokens by id: a token is exactly the text that it decodes to. The order is part of every checkpoint: only append. */
 export const RECORDS_VOCABULARY: readonly string[] = [
-  PAD,
-  BOS,
-  EOS,
-  UNK,
+  ...SPECIAL,
   ...Object.values(TAGS),
   ...spaced(RELATIONS),
   ...ENDINGS,
@@ -94,12 +87,12 @@ export const RECORDS_VOCABULARY: readonly string[] = [
   ...Object.values(ADVICE).map(advice => ` ${advice};`),
 ]
 
-const RECORDS_PIECES = new PieceText(RECORDS_VOCABULARY, [PAD, BOS, EOS, UNK])
+const RECORDS_PIECES = new PieceText(RECORDS_VOCABULARY, SPECIAL)
 
 /** Id of a piece. @throws RangeError for what is none */
 export const pieceToken = (piece: string): number => RECORDS_PIECES.token(piece)
 
-export const RECORDS_TOKENS = { pad: 0, bos: 1, eos: 2, unk: 3 } as const
+export const RECORDS_TOKENS = SPECIAL_TOKENS
 
 /** A text as tokens, the longest piece first; a character that no piece begins with is unknown. */
 export const encodeText = (text: string): number[] => RECORDS_PIECES.encode(text)
@@ -107,5 +100,5 @@ export const encodeText = (text: string): number[] => RECORDS_PIECES.encode(text
 /** Text of tokens; special ones are silent. */
 export const decodeText = (tokens: ArrayLike<number>): string => RECORDS_PIECES.decode(tokens)
 
-/** A pattern that splits a text as `encodeText` does. */
-export const PIECE_PATTERN: string = RECORDS_PIECES.pattern()
+/** Splits a text as `encodeText` does. */
+export const recordsTokenizer = pieceTokenizer(RECORDS_VOCABULARY, RECORDS_PIECES.pattern())

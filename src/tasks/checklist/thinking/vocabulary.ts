@@ -1,5 +1,6 @@
 /** @file Words of thinking about a trip, after those of the lists, so that no word of a list changes its token. */
 
+import { pieceTokenizer, WORDS_WITH_BLANKS } from '../../small-vocabulary.ts'
 import { CHECKLIST_VOCABULARY, wordToken } from '../vocabulary.ts'
 
 export const OPEN_THINKING = '<think>'
@@ -30,3 +31,6 @@ const IDS: ReadonlyMap<string, number> = new Map(
 
 /** Id of a word of trips, lists or thinking. @throws RangeError for another word */
 export const thoughtToken = (word: string): number => IDS.get(word) ?? wordToken(word)
+
+/** Words, the tags of thinking, and the colon that asks. */
+export const thoughtTokenizer = pieceTokenizer(THOUGHT_VOCABULARY, ' [a-z]+| </?think>|:', WORDS_WITH_BLANKS)

@@ -3,15 +3,15 @@
 import { extractLabel } from '../../../grade/logic/answer.ts'
 import type { LogicLabel } from '../../../grade/logic/problem.ts'
 import type { TokenAutomaton } from '../../../model/automaton.ts'
-import { wordTokenizerFiles } from '../../../model/word-tokenizer.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
+import { pieceTokenizer } from '../../small-vocabulary.ts'
 import type { ThoughtResponse } from '../../thinking.ts'
 import { plainSentence } from '../../thinking-grammar/grammar.ts'
 import { buildRubricAutomaton, type RubricGrammarOptions } from '../../thinking-grammar/rubric-automaton.ts'
 import { range } from '../../thinking-grammar/rubric-pieces.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodePrompt } from '../format.ts'
-import { BOS, EOS, LOGIC_TOKENS, LOGIC_VOCABULARY, NAMES, NOUNS, PAD, UNK } from '../vocabulary.ts'
+import { LOGIC_TOKENS, LOGIC_VOCABULARY, NAMES, NOUNS } from '../vocabulary.ts'
 import { LOGIC_GRAMMAR, MOST_COUNTED, readLogicCriterion } from './predicates/index.ts'
 import { LOGIC_PIECES, LOGIC_RUBRIC_PIECES, LOGIC_RUBRIC_VOCABULARY } from './vocabulary.ts'
 
@@ -74,17 +74,5 @@ export const logicRubricAutomaton = (options?: RubricGrammarOptions): TokenAutom
   )
 }
 
-/** The tokenizer files of the larger vocabulary. @param maxLength context of the model, tokens */
-export const logicRubricTokenizer = (maxLength: number): Record<string, string> =>
-  wordTokenizerFiles(
-    {
-      tokens: LOGIC_RUBRIC_VOCABULARY,
-      special: [PAD, BOS, EOS, UNK],
-      pattern: LOGIC_PIECES.pattern(),
-      keepOnly: true,
-      normalizers: [],
-      leads: true,
-      fused: true,
-    },
-    maxLength,
-  )
+/** The tokenizer files of the larger vocabulary. */
+export const logicRubricTokenizer = pieceTokenizer(LOGIC_RUBRIC_VOCABULARY, LOGIC_PIECES.pattern())

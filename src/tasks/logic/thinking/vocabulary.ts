@@ -1,5 +1,6 @@
 /** @file The words of a small model that also writes rubrics: those of the logic task, and after them the pieces of rubrics. */
 
+import { SPECIAL } from '../../small-vocabulary.ts'
 import { PieceText } from '../../thinking-grammar/piece-text.ts'
 import { CATEGORIES } from '../../thinking-grammar/predicate.ts'
 import {
@@ -12,7 +13,7 @@ import {
   range,
   sentencePieces,
 } from '../../thinking-grammar/rubric-pieces.ts'
-import { BOS, EOS, LOGIC_VOCABULARY, PAD, UNK } from '../vocabulary.ts'
+import { LOGIC_VOCABULARY } from '../vocabulary.ts'
 import { LOGIC_GRAMMAR, MOST_COUNTED } from './predicates/index.ts'
 
 /** What a rubricator calls the questions. */
@@ -40,4 +41,4 @@ export const LOGIC_RUBRIC_VOCABULARY: readonly string[] = [
 ]
 
 /** Both directions between text and those tokens. */
-export const LOGIC_PIECES = new PieceText(LOGIC_RUBRIC_VOCABULARY, [PAD, BOS, EOS, UNK])
+export const LOGIC_PIECES = new PieceText(LOGIC_RUBRIC_VOCABULARY, SPECIAL)
