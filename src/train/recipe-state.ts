@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { EARLIER_CHECKPOINT } from '../runs/run-state.ts'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { CheckpointError, DataError } from '../util/errors.ts'
+import { isRecord } from '../util/own-value.ts'
 import type { RecipeState } from './recipe.ts'
 
 const FILE = 'recipe-state.json'
@@ -49,7 +50,13 @@ export const joinedState = (
     state: {
       save: () => Object.fromEntries(states.map(([name, state]) => [name, state.save()])),
       load: value => {
-        for (const [name, state] of states) state.load((value as Record<string, unknown>)[name])
+        for (const [name, state] of states) {
+          if (!isRecord(value) || value[name] === undefined)
+            throw new CheckpointError(`recipe's state: expected ${name} in it, got none`, {
+              hint: EARLIER_CHECKPOINT,
+            })
+          state.load(value[name])
+        }
       },
     },
   }

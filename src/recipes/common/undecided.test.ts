@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../rubric/criterion.ts'
-import { refuseUndecided } from './undecided.ts'
+import { assertJudged, refuseUndecided } from './undecided.ts'
 
 const verdict = (met: boolean | null, source: Verdict['source'] = 'llm'): { verdicts: Verdict[] } => ({
   verdicts: [{ criterionId: 'a', met, source, explanation: 'no JSON', raw: 'Sure!\u001b[0m' }],
@@ -19,5 +19,20 @@ describe('refuseUndecided', () => {
     refuseUndecided([...four(null), verdict(false)])
     refuseUndecided(four(null, 'rule'))
     refuseUndecided(four(null).slice(1))
+  })
+})
+
+describe('assertJudged', () => {
+  const rewarded = (met: boolean | null, n: number) => [
+    Array.from({ length: n }, () => ({ ...verdict(met), reward: 0 })),
+  ]
+
+  it('stops where a judge says nothing in a whole step though all is paid', () => {
+    expect(() => assertJudged(rewarded(null, 4))).toThrow('expected verdicts on 4 rollouts')
+  })
+
+  it('goes on where so few were asked for that it may be chance, and where one came', () => {
+    assertJudged(rewarded(null, 3))
+    assertJudged([...rewarded(null, 4), ...rewarded(true, 1)])
   })
 })

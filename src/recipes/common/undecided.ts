@@ -52,7 +52,7 @@ export const assertJudged = (groups: Groups<JudgedRollout>): void => {
   const verdicts = rollouts.flatMap(own => own.verdicts)
   const judged = verdicts.filter(({ source }) => source !== 'rule')
   const byGroup = rollouts.some(({ relative }) => relative !== undefined)
-  const isSilent = !byGroup && judged.length > 0 && judged.every(isMissing)
+  const isSilent = !byGroup && judged.length >= FEWEST && judged.every(isMissing)
   if (!isSilent && (rollouts.length === 0 || rollouts.some(({ reward }) => reward !== null))) return
   const relative = rollouts.find(own => own.relative?.score === null)?.relative?.explanation
   const reason = relative ?? verdicts.find(isMissing)?.explanation ?? 'no reason given'
