@@ -43,7 +43,6 @@ const sorting: Task<string[]> = {
       return { verdicts: judge(problem, said), wellFormed: said.at(-1) === 'stop' }
     }),
 }
-
 // The start is a new transformer, described as in a Hugging Face config.json.
 const size = { vocab_size: 13, hidden_size: 32, intermediate_size: 64, max_position_embeddings: 16 }
 const rest = { num_hidden_layers: 1, num_attention_heads: 2, initializer_range: 0.15, eos_token_id: 12 }

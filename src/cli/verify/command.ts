@@ -2,10 +2,8 @@
 
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
-import { addVerifyInstructions } from './instructions.ts'
 import { addVerifyLogic } from './logic.ts'
-import { addVerifyMath } from './math.ts'
-import { addVerifyStages } from './stages.ts'
+import { addVerifyRows } from './rows.ts'
 
 /** Adds `gradus verify` to the program. `done` receives the exit code. */
 export const addVerifyCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -16,7 +14,5 @@ export const addVerifyCommand = (program: Command, io: Io, done: (code: number) 
       'Checks responses without a model: logic by a solver, mathematics, instructions, stages of research.',
     )
   addVerifyLogic(verify, io, done)
-  addVerifyMath(verify, io, done)
-  addVerifyInstructions(verify, io, done)
-  addVerifyStages(verify, io, done)
+  addVerifyRows(verify, io, done)
 }

@@ -1,9 +1,11 @@
-/** @file A file of rows verified one by one: a JSON line each, in the order of the file. */
+/** @file `gradus verify math|instructions|stages FILE.jsonl`: a file of rows verified one by one, a JSON line each, in their order. */
 
+import type { Command } from 'commander'
 import { GradusError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
 import { someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { count } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 
 /**
@@ -32,4 +34,68 @@ export const verifyRows = async (
     }
   }
   return exitCode
+}
+
+const MATH = `
+Rows: {"gold": "...", "pred": "..."}; each may be a bare answer or a whole response (a \\boxed, "answer is", "####" or
+prose around mathematics makes it one). Optional in a row: "precision" (decimals that must agree) and "listOrder"
+("matters" or "free": whether 1, 2 and 2, 1 differ); other keys are ignored.
+Prints one JSON line a row: {"equal": true | false | null}; null is undecided.
+A row that cannot be used gives null and a reason, the other rows are still verified, and the exit code is 1.
+
+Example:
+  $ gradus verify math answers.jsonl`
+
+const INSTRUCTIONS = `
+Rows: {"instruction_id", "kwargs", "response"} or {"instruction_id_list", "kwargs": [...], "response"}, "prompt" optional.
+Prints one JSON line a row: {"follows": [...], "strict", "loose"}; "follows" is the strict verdict of each instruction.
+A row that cannot be used gives nulls and a reason, the other rows are still verified, and the exit code is 1.
+
+Example:
+  $ gradus verify instructions responses.jsonl`
+
+const STAGES = `
+Rows: {"text": "..."}, a trajectory with its tags; other keys are ignored.
+Prints one JSON line a row: {"stages": [{"stage", "start", "end"}, ...], "toolCalls", "valid", "problems": [...]}.
+Stages are 1 plan, 2 research, 3 review, 4 answer; start and end count characters (UTF-16 units), the end exclusive.
+What tools said (<tool_output>) belongs to no stage, every other character to exactly one; a stage that tools interrupt
+has several spans. "problems" says what is missing or breaks the rules of turns; "valid" is true where there are none.
+A row that cannot be used gives nulls and a reason, the other rows are still verified, and the exit code is 1.
+
+Example:
+  $ gradus verify stages trajectories.jsonl`
+
+const ROWS = '<file.jsonl>'
+
+/** Adds `math`, `instructions` and `stages` to `gradus verify`. `done` receives the exit code. */
+export const addVerifyRows = (verify: Command, io: Io, done: (code: number) => void): void => {
+  verify
+    .command('math')
+    .description('Compares mathematical answers: numbers, expressions, sets, intervals, matrices, equations.')
+    .argument(ROWS, 'rows to verify')
+    .addHelpText('after', MATH)
+    .action(async (file: string) => {
+      const { verifyMathRow } = await import('../../grade/math/index.ts')
+      done(await verifyRows(file, io, verifyMathRow, { equal: null }))
+    })
+  verify
+    .command('instructions')
+    .description('Verifies responses against instructions that can be checked by rule (IFEval, IFBench).')
+    .argument(ROWS, 'rows to verify')
+    .addHelpText('after', INSTRUCTIONS)
+    .action(async (file: string) => {
+      const { verifyInstructionsRow } = await import('../../grade/instructions/index.ts')
+      done(await verifyRows(file, io, verifyInstructionsRow, { follows: null, strict: null, loose: null }))
+    })
+  verify
+    .command('stages')
+    .description('Parts trajectories of research agents into plan, research, review and answer.')
+    .argument(ROWS, 'rows to verify')
+    .option('--max-calls <n>', 'calls that an agent may make (default: 10)', count)
+    .addHelpText('after', STAGES)
+    .action(async (file: string, { maxCalls }: { maxCalls?: number }) => {
+      const { verifyStagesRow } = await import('../../tasks/research/verify.ts')
+      const unusable = { stages: null, toolCalls: null, valid: null, problems: null }
+      done(await verifyRows(file, io, row => verifyStagesRow(row, { maxCalls }), unusable))
+    })
 }
