@@ -52,12 +52,13 @@ const logicWork = (): GrpoWork => {
 
 /** Rows that are written before the first step; after them it begins anew. */
 const ROWS = 320
+const MAX_TOKENS = 96
 
 /** @param rank of the adapter that is trained; 0: all weights are */
 const instructionWork = async (model: string, rank: number): Promise<GrpoWork> => {
   const folder = await bringModel(model)
   const format = chatFormatOf(folder, 'gradus bench grpo')
-  const rows = instructionRows(ROWS, 'bench grpo')
+  const rows = instructionRows(ROWS, 'bench grpo', MAX_TOKENS)
   return {
     model,
     source: { folder, ...(rank > 0 && { lora: { rank, alpha: 2 * rank, targetModules: [...loraModules] } }) },
@@ -70,7 +71,7 @@ const instructionWork = async (model: string, rank: number): Promise<GrpoWork> =
       }
     },
     stopTokens: format.stopTokens,
-    size: { prompts: 8, samples: 8, maxTokens: 96, steps: 2, rounds: 2 },
+    size: { prompts: 8, samples: 8, maxTokens: MAX_TOKENS, steps: 2, rounds: 2 },
   }
 }
 

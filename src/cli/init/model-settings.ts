@@ -51,9 +51,13 @@ const CHOICES: readonly (readonly [microBatchTokens: number, recompute: boolean]
   [512, true],
 ]
 
-/** @param memoryBytes that this machine has */
-export const fittedSettings = (config: ModelConfig, memoryBytes: number): FittedSettings => {
-  const maxTokens = Math.min(128, Math.floor(config.maxPositions / 2))
+/** @param memoryBytes that this machine has @param responses tokens of the longest, where the model's context has room for them */
+export const fittedSettings = (
+  config: ModelConfig,
+  memoryBytes: number,
+  responses: number,
+): FittedSettings => {
+  const maxTokens = Math.min(responses, Math.floor(config.maxPositions / 2))
   const tried = CHOICES.map(([microBatchTokens, recompute]) => ({
     microBatchTokens,
     recompute,

@@ -22,6 +22,8 @@ export type Files = Map<string, string | Uint8Array>
 /** Rows that are written, and how many of them are kept for the test. */
 const ROWS = { instructions: 700, test: 60, example: 16 }
 const STEPS = 40
+/** Tokens of a response. Demonstrations teach answers to end, also long ones, which rewards for short ones would take away again. */
+const RESPONSE_TOKENS = { plain: 128, demonstrated: 256 }
 
 const settingsText = (model: string, fit: FittedSettings, tested: number): string => {
   const { prompts, samples, temperature } = ROLLOUTS
@@ -163,10 +165,10 @@ export const modelTraining = async (
   const model = isPath(named) ? resolve(named) : named
   // The shape of a GGUF file stands in its header.
   const config = loadConfig(existsSync(place) ? place : await bringModel(named))
-  const fit = fittedSettings(config, memoryHere())
+  const fit = fittedSettings(config, memoryHere(), RESPONSE_TOKENS[coldStart ? 'demonstrated' : 'plain'])
   const tested = instructions ? ROWS.test : ROWS.example
   const rows = instructions
-    ? instructionRows(ROWS.instructions + ROWS.test, 1).map(row => JSON.stringify(row))
+    ? instructionRows(ROWS.instructions + ROWS.test, 1, fit.maxTokens).map(row => JSON.stringify(row))
     : linesOf(example.get('rows.jsonl')!)
   const files: Files = new Map([
     ['rows.jsonl', textOf(rows.slice(0, -tested))],

@@ -49,6 +49,12 @@ const follows = (
 /** Little but words: small models sometimes answer in pictures. */
 const isText = (answer: string): boolean => (answer.match(/\p{Extended_Pictographic}/gu) ?? []).length <= 3
 
+const OF_ITSELF =
+  /\b(?:chatbot|AI (?:assistant|model)|language model|(?:as|I'm) an AI|digital assistant|I'm (?:here to (?:help|assist)|unable to|sorry for (?:the|any)))\b/i
+
+/** Says nothing about the request: small models refuse or introduce themselves at times, and would learn to by their own answers. */
+const isOfItself = (answer: string): boolean => OF_ITSELF.test(answer)
+
 /** What an answer is tried with, and how many of those that it follows are kept, for `inProportion` to choose from. */
 const TRIES = 60
 const KEPT = 30
@@ -66,7 +72,11 @@ export const demonstrationsOf = (
   const usable = answers
     .map(answer => withinWords(answer.trim(), request.most))
     .filter(
-      answer => wordCount(answer) >= request.words && isText(answer) && isMet(VARIED, request.ask, answer),
+      answer =>
+        wordCount(answer) >= request.words &&
+        isText(answer) &&
+        !isOfItself(answer) &&
+        [VARIED, request.content([])].every(each => isMet(each, request.ask, answer)),
     )
   return usable.flatMap((answer, i) => {
     const other = withinWords(usable[(i + 1) % usable.length], EACH_OF_TWO)

@@ -4,7 +4,7 @@ import { INSTRUCTION_KINDS } from './kinds.ts'
 import { instructionRows } from './rows.ts'
 import { PASSAGES } from './words.ts'
 
-const rows = instructionRows(1500, 'test')
+const rows = instructionRows(1500, 'test', 128)
 const instructionsOf = (row: (typeof rows)[number]) =>
   row.criteria.flatMap(({ verifier }) =>
     verifier?.fn === 'instruction'
@@ -14,8 +14,8 @@ const instructionsOf = (row: (typeof rows)[number]) =>
 
 describe('rows of instructions', () => {
   it('are the same for the same seed, and no prompt stands there twice', () => {
-    expect(instructionRows(20, 'test')).toEqual(rows.slice(0, 20))
-    expect(instructionRows(20, 'other')[0]).not.toEqual(rows[0])
+    expect(instructionRows(20, 'test', 128)).toEqual(rows.slice(0, 20))
+    expect(instructionRows(20, 'other', 128)[0]).not.toEqual(rows[0])
     expect(new Set(rows.map(({ prompt }) => prompt)).size).toBe(rows.length)
   })
 

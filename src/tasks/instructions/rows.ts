@@ -58,20 +58,22 @@ export const instructed = (rng: Rng, request: Request, answer?: string): Instruc
   return { prompt, kinds, asked, criteria }
 }
 
-/** So few words that an answer which runs into the limit of 128 tokens has more: to be cut off is never paid. */
-const MOST_WORDS = 75
+/** So few words a token of the limit that an answer which runs into it has more: to be cut off is never paid. */
+const WORDS_PER_TOKEN = 0.6
 
 /**
- * Words of an answer: at least those of its form, unless instructions allow fewer, or want more; and not much more than twice as
- * many, so that it comes to an end.
+ * Words of an answer: at least those of its form, unless instructions allow fewer, or want more; and at most what comes to an end
+ * before the limit, or twice what it has to have.
  */
-const lengthOf = ({ words }: Request, asked: readonly Asked[]): { min: number; max: number } => {
+const lengthOf = (
+  { words }: Request,
+  asked: readonly Asked[],
+  maxTokens: number,
+): { min: number; max: number } => {
   const most = Math.min(...asked.map(({ most: limit }) => limit ?? Number.POSITIVE_INFINITY))
   const least = Math.max(words, ...asked.map(({ fewest = 0 }) => fewest))
-  return {
-    min: Math.min(least, Math.floor(most / 2)),
-    max: Math.max(least + 25, Math.min(MOST_WORDS, Math.max(45, 2 * least + 15))),
-  }
+  const min = Math.min(least, Math.floor(most / 2))
+  return { min, max: Math.max(least + 25, Math.floor(WORDS_PER_TOKEN * maxTokens)) }
 }
 
 /** Little beside an instruction's point: what most answers have already, and what is only to be kept. */
@@ -105,8 +107,9 @@ const contentCriteria = (
   request: Request,
   kinds: readonly InstructionKind[],
   asked: readonly Asked[],
+  maxTokens: number,
 ): Criterion[] => {
-  const { min, max } = lengthOf(request, asked)
+  const { min, max } = lengthOf(request, asked, maxTokens)
   const echoed = request.quotes || kinds.some(({ echoes }) => echoes)
   return [
     { ...request.content(asked.flatMap(({ without = [] }) => without)), points: CONTENT_POINTS },
@@ -116,18 +119,25 @@ const contentCriteria = (
 }
 
 /** A row whose request is answered in few words. */
-const drawRow = (rng: Rng): Omit<InstructionRow, 'id'> => {
+const drawRow = (rng: Rng, maxTokens: number): Omit<InstructionRow, 'id'> => {
   const request = drawRequest(rng)
   const { prompt, kinds, asked, criteria } = instructed(rng, request)
-  return { prompt, criteria: [...criteria, ...contentCriteria(request, kinds, asked)] }
+  return { prompt, criteria: [...criteria, ...contentCriteria(request, kinds, asked, maxTokens)] }
 }
 
-/** @param seed the same seed gives the same rows; different rows each. */
-export const instructionRows = (count: number, seed: number | string): InstructionRow[] => {
+/**
+ * @param seed the same seed gives the same rows; different rows each
+ * @param maxTokens limit of a response
+ */
+export const instructionRows = (
+  count: number,
+  seed: number | string,
+  maxTokens: number,
+): InstructionRow[] => {
   const rng = new Rng(`instruction rows/${seed}`)
   const rows = new Map<string, InstructionRow>()
   while (rows.size < count) {
-    const row = drawRow(rng)
+    const row = drawRow(rng, maxTokens)
     if (!rows.has(row.prompt)) rows.set(row.prompt, { id: `row-${rows.size + 1}`, ...row })
   }
   return [...rows.values()]

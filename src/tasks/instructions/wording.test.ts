@@ -49,7 +49,7 @@ describe('wordings of instructions', () => {
   })
 
   it('leave a request whole that is to be repeated', () => {
-    for (const { prompt, criteria } of instructionRows(800, 'repeated'))
+    for (const { prompt, criteria } of instructionRows(800, 'repeated', 128))
       for (const { id, verifier } of criteria)
         if (id === 'repeat_prompt') {
           const { prompt_to_repeat: ask } = verifier!.params!.kwargs as { prompt_to_repeat: string }
