@@ -3,6 +3,7 @@ import { checkInstruction } from '../../grade/instructions/index.ts'
 import { Rng } from '../../util/rng.ts'
 import { demonstrationsOf, inProportion, plainRequests } from './demonstrations.ts'
 import { IFEVAL_COUNTS, INSTRUCTION_KINDS } from './kinds.ts'
+import type { Request } from './requests.ts'
 import { sentencesOf, wordCount } from './text.ts'
 
 const SENTENCES =
@@ -14,17 +15,24 @@ const SENTENCES =
     /(?<=\.)\s+/,
   )
 
+/** What a request wants to be mentioned, in a sentence. */
+const mentioned = (request: Request): string => {
+  const { terms = [], all = [] } = request.content([]).verifier!.params as Record<string, string[]>
+  return `It is about ${[...terms.slice(0, 3), ...all.map(each => [each].flat()[0])].join(' and ')}.`
+}
+
 /** As a model would: sentences that have commas, capitals and an end, other ones each time, and as many as are asked for. */
-const answersTo = (words: number, rng: Rng): string[] =>
+const answersTo = (request: Request, rng: Rng): string[] =>
   [0, 1].map(() => {
     const sentences = rng.shuffle(SENTENCES)
-    return sentences.slice(0, Math.min(sentences.length, Math.ceil(words / 8) + 3)).join(' ')
+    const count = Math.min(sentences.length, Math.ceil(request.words / 8) + 3)
+    return [mentioned(request), ...sentences.slice(0, count)].join(' ')
   })
 
 describe('demonstrations of instructions', () => {
   const requests = plainRequests(300, 'test')
   const rng = new Rng('test')
-  const all = requests.map(request => demonstrationsOf(request, answersTo(request.words, rng), rng))
+  const all = requests.map(request => demonstrationsOf(request, answersTo(request, rng), rng))
   const shown = inProportion(all, 1200, rng)
 
   it('ask for different things, each request once, a third of them for something long', () => {
@@ -39,6 +47,18 @@ describe('demonstrations of instructions', () => {
     const circle = 'The owner of the shop was very happy about it all. '.repeat(30)
     const pictures = `${SENTENCES.join(' ')} ${'\u{1f33b}'.repeat(9)}`
     expect(demonstrationsOf(story, ['No.', circle, pictures], rng)).toEqual([])
+  })
+
+  it('are none of an answer about the model, and of one about something else only where there are no others', () => {
+    const [story] = plainRequests(1, 'test')
+    const elsewhere = SENTENCES.join(' ')
+    const about = `${mentioned(story)} ${elsewhere}`
+    const refusal = `I'm sorry for any confusion, but as an AI assistant I have no stories. ${about}`
+    expect(demonstrationsOf(story, [refusal], rng)).toEqual([])
+    const both = [elsewhere, about].map(answer => demonstrationsOf(story, [answer], rng))
+    expect(both.map(([first]) => first.isAbout)).toEqual([false, true])
+    expect(inProportion(both, 8, rng).every(({ isAbout }) => isAbout)).toBe(true)
+    expect(inProportion(both, 24, rng).filter(({ isAbout }) => !isAbout).length).toBeGreaterThan(8)
   })
 
   it('follow what they are asked for, of every kind', () => {

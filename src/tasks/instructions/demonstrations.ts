@@ -15,6 +15,8 @@ import { withinWords, wordCount } from './text.ts'
 /** Instructions and a response that follows them. */
 export interface InstructionDemonstration extends Instructed {
   response: string
+  /** Whether the answer had in it what was asked for. */
+  isAbout: boolean
 }
 
 /** The answer as the instructions want it. */
@@ -76,15 +78,16 @@ export const demonstrationsOf = (
         wordCount(answer) >= request.words &&
         isText(answer) &&
         !isOfItself(answer) &&
-        [VARIED, request.content([])].every(each => isMet(each, request.ask, answer)),
+        isMet(VARIED, request.ask, answer),
     )
   return usable.flatMap((answer, i) => {
     const other = withinWords(usable[(i + 1) % usable.length], EACH_OF_TWO)
+    const isAbout = isMet(request.content([]), request.ask, answer)
     return Array.from({ length: TRIES }, (): InstructionDemonstration => {
       const row = instructed(rng, request, answer)
       const isOneOfTwo = row.kinds.some(({ id }) => id === 'combination:two_responses')
       const begun = isOneOfTwo ? withinWords(answer, EACH_OF_TWO) : answer
-      return { ...row, response: edited(begun, row, { rng, subject: request.about, other }) }
+      return { ...row, isAbout, response: edited(begun, row, { rng, subject: request.about, other }) }
     })
       .filter(tried => follows(tried, request))
       .slice(0, KEPT)
@@ -96,7 +99,7 @@ const OF_ONE_REQUEST = 12
 
 /**
  * So many of them that kinds are shown in the proportions in which rows ask for them, as far as there are enough: of the kind that is
- * shown least for its share comes the next.
+ * shown least for its share comes the next, one that is about what was asked before one that is not.
  * @param all of each request
  */
 export const inProportion = (
@@ -104,7 +107,8 @@ export const inProportion = (
   count: number,
   rng: Rng,
 ): InstructionDemonstration[] => {
-  const candidates = rng.shuffle(all.flatMap((each, request) => each.map(one => ({ one, request }))))
+  const shuffled = rng.shuffle(all.flatMap((each, request) => each.map(one => ({ one, request }))))
+  const candidates = shuffled.toSorted((a, b) => Number(b.one.isAbout) - Number(a.one.isAbout))
   const has = (one: InstructionDemonstration, id: string) => one.kinds.some(kind => kind.id === id)
   const ids = Object.keys(IFEVAL_COUNTS)
   const pools = new Map(ids.map(id => [id, candidates.filter(({ one }) => has(one, id))]))
@@ -119,7 +123,8 @@ export const inProportion = (
     const left = pools
       .get(id)!
       .filter(({ one, request }) => used[request] < OF_ONE_REQUEST && !prompts.has(one.prompt))
-    const next = left.find(({ one }) => one.kinds.length === size) ?? left[0]
+    const fits = left.find(({ one }) => one.kinds.length === size)
+    const next = fits?.one.isAbout === left[0]?.one.isAbout ? fits : left[0]
     if (next === undefined) {
       pools.delete(id)
       continue
