@@ -5,6 +5,7 @@
  *
  *   node scripts/experiments/real-model-claims.js results/real-model-first first      (of first.yaml)
  *   node scripts/experiments/real-model-claims.js results/real-model-second second
+ *   node scripts/experiments/real-model-claims.js results/real-model
  *
  * Differences are paired by prompt; 95% intervals resample seeds and prompts.
  */
@@ -16,7 +17,7 @@ import { parse } from 'yaml'
 import { mean, twoWayBootstrapInterval } from '../../dist/util/statistics.js'
 import { readText } from './answers.js'
 
-const [out, name = 'second'] = process.argv.slice(2)
+const [out, name = 'third'] = process.argv.slice(2)
 if (out === undefined) {
   process.stderr.write('expected the folder of real-model.js\n')
   process.exit(2)
