@@ -1,11 +1,11 @@
 /** @file Configuration of the environment recipe. */
 
 import { z } from 'zod'
+import { conversationFilesShape } from '../../tasks/conversation/settings.ts'
 import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
 import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
 import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
-import { columnsSchema } from '../../util/columns.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 
@@ -25,23 +25,7 @@ export const openEnvSchema = z.strictObject({
 
 export const toolsTaskSchema = z.strictObject({
   kind: z.literal('tools').describe('Which kind; each has keys of its own.'),
-  file: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Rows to train on, each a prompt and criteria for the answer, in any format of rubric files.'),
-  rubric: z
-    .string()
-    .optional()
-    .describe('File with one rubric that holds for all rows; criteria of a row come on top.'),
-  columns: columnsSchema.optional(),
-  holdOut: z
-    .int()
-    .min(0)
-    .nullable()
-    .default(null)
-    .describe('So many rows of the file are kept for evaluation; always the same ones.'),
-  testFile: z.string().nullable().default(null).describe('Rows for evaluation from a file of their own.'),
+  ...conversationFilesShape,
   tools: toolsSchema
     .default([])
     .describe('What the policy may call: MCP servers, local search indexes, search over HTTP.'),

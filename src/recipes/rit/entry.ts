@@ -1,6 +1,6 @@
 /** @file The rit recipe as the command line knows it. */
 
-import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
@@ -17,6 +17,6 @@ export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
   },
   ({ task, rubric }) => [
     { path: rubric.file },
-    ...(task.kind === 'questions' ? questionDataFiles(task.questions) : []),
+    ...(task.kind === 'questions' ? taskFiles({ task: task.questions }) : []),
   ],
 )

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { JUDGED_ROWS, pipelinedPolicySchema } from '../../policy/open.ts'
+import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import {
   lossSettingSchema,
   modelSchema,
@@ -10,11 +11,11 @@ import {
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
-import { columnsSchema } from '../../util/columns.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../common/reward-options.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
@@ -22,43 +23,22 @@ import { packingPhaseSchema } from '../sft/config.ts'
 
 const size = z.int().positive()
 
-export const taskSchema = z.strictObject({
-  kind: z
-    .enum(['packing', 'conversations'])
-    .default('packing')
-    .describe(
-      '`packing`: the miniature. `conversations`: rows of a file, each a conversation and a rubric, answered by a chat model.',
-    ),
-  file: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      "Rows to train on, in any format of rubric files that has prompts: HealthBench's, or our own (conversations).",
-    ),
-  rubric: z
-    .string()
+/** The miniature. */
+const packingSchema = z.strictObject({
+  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
+  ...MINIATURES.packing.settings.shape,
+  carelessJudge: z
+    .literal(true)
     .optional()
-    .describe('File with one rubric that holds for all rows; criteria of a row come on top (conversations).'),
-  columns: columnsSchema.optional(),
-  holdOut: z
-    .int()
-    .min(0)
-    .nullable()
-    .default(null)
-    .describe('So many rows of the file are kept for evaluation; always the same ones (conversations).'),
-  testFile: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Rows for evaluation from a file of their own, in place of `holdOut` (conversations).'),
-  maxPromptTokens: size
-    .default(4096)
-    .describe('Conversations with more tokens are left out and counted (conversations).'),
-  nulls: z
-    .enum(['as-false', 'drop'])
-    .default('as-false')
-    .describe('What a criterion counts as that got no verdict (conversations; spec 1.5).'),
+    .describe(
+      'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much.',
+    ),
+})
+
+/** Rows of a file, each a conversation and a rubric, answered by a chat model. */
+const conversationsSchema = z.strictObject({
+  kind: z.literal('conversations').describe('Which kind; each has keys of its own.'),
+  ...conversationsShape,
 })
 
 const scaffoldSchema = z.strictObject({
@@ -125,19 +105,10 @@ export const settingsSchema = z.strictObject({
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
-  task: taskSchema.prefault({}).describe('What is trained on.'),
-  world: z
-    .union([z.int(), z.string()])
-    .default('packing')
-    .describe('Seed of the world of packing: its usual things and hidden rubrics (packing).'),
-  heldOutTopics: z
-    .int()
-    .min(1)
-    .max(12)
-    .optional()
-    .describe(
-      'Topics of packing that training never has, tested on their own as `held-out topics`; none when absent.',
-    ),
+  task: z
+    .discriminatedUnion('kind', [packingSchema, conversationsSchema])
+    .prefault({ kind: 'packing' })
+    .describe('What is trained on.'),
   judge: trainingJudgeSchema
     .nullable()
     .default(null)
@@ -165,12 +136,6 @@ export const settingsSchema = z.strictObject({
     .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
   exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
   ...spoiltRewardsShape,
-  carelessJudge: z
-    .literal(true)
-    .optional()
-    .describe(
-      'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much (packing).',
-    ),
   ...rewardOptionsShape,
   loss: lossSettingSchema
     .prefault('gradus:ruscarl')
@@ -190,6 +155,10 @@ export const settingsSchema = z.strictObject({
 export const ruscarlSchema = z.preprocess(withJudgedRows, settingsSchema)
 
 export type RuscarlConfig = z.output<typeof ruscarlSchema>
+/** With a task of this kind. */
+export type RuscarlOn<Kind extends RuscarlConfig['task']['kind']> = RuscarlConfig & {
+  task: Extract<RuscarlConfig['task'], { kind: Kind }>
+}
 
 /** Whether any prompt ever shows its rubric. */
 export const isScaffolded = ({ scaffold, evaluation }: RuscarlConfig): boolean =>
