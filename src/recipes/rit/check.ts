@@ -77,23 +77,7 @@ export const checkSettings = (config: RitConfig): void => {
   if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
-/** Settings of each task that the others do not know. */
-const OWN = {
-  packing: ['world'],
-  arithmetic: ['operations', 'problems'],
-  questions: ['questions'],
-} as const
-
 const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig): void => {
-  const usual = ritSchema.parse({}).task
-  for (const [kind, keys] of Object.entries(OWN))
-    for (const key of keys)
-      if (kind !== task.kind && JSON.stringify(task[key]) !== JSON.stringify(usual[key]))
-        refuse(
-          `task.${key}`,
-          `nothing with task "${task.kind}"`,
-          `set task.kind to "${kind}", or leave it out`,
-        )
   if (task.kind === 'questions' && judge === null)
     refuse('judge', 'one with task "questions", whose thinking no rule checks', 'set judge.fleet.endpoints')
   if (task.kind === 'packing') return

@@ -7,7 +7,6 @@ import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
   madeProblemCount,
@@ -20,37 +19,34 @@ import {
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldShape } from '../common/scaffold-schedule.ts'
 import { thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
-const taskSchema = z.strictObject({
-  kind: z
-    .enum(['packing', 'arithmetic', 'questions'])
-    .default('packing')
-    .describe(
-      '`packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong; `questions`: of files, answered by a chat model.',
-    ),
-  world: z
-    .union([z.int(), z.string()])
-    .default('packing')
-    .describe('Seed of the world of packing: its usual things and hidden rubrics (packing).'),
-  operations: operationsSchema.prefault({}).describe('Fewest and most operations of a chain (arithmetic).'),
-  problems: size
-    .default(4096)
-    .describe('Problems that training draws from before it begins again (arithmetic).'),
-  questions: z
-    .strictObject({
-      ...questionTaskShape,
-      thinkTags: questionTaskShape.thinkTags
-        .unwrap()
-        .default('required')
-        .describe('Without `</think>` there is no answer (spec 1.3).'),
-    })
-    .prefault({})
-    .describe('Files and formats (questions).'),
+/** Lists with a score between 0 and 1. */
+const packingSchema = z.strictObject({
+  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
+  ...MINIATURES['packing-thinking'].settings.shape,
+})
+
+/** Answers that are right or wrong. */
+const arithmeticSchema = z.strictObject({
+  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
+  operations: MINIATURES.arithmetic.settings.shape.operations,
+  pool: size.default(4096).describe('Questions to train on, which recur.'),
+})
+
+/** Rows of a file, answered by a chat model. */
+const questionsSchema = z.strictObject({
+  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+  ...questionTaskShape,
+  thinkTags: questionTaskShape.thinkTags
+    .unwrap()
+    .default('required')
+    .describe('Without `</think>` there is no answer (spec 1.3).'),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
@@ -112,7 +108,10 @@ export const ritSchema = z.strictObject({
   ...reinforcementShape,
   policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
-  task: taskSchema.prefault({}).describe('What is trained on.'),
+  task: z
+    .discriminatedUnion('kind', [packingSchema, arithmeticSchema, questionsSchema])
+    .prefault({ kind: 'packing' })
+    .describe('What is trained on.'),
   coldStart: thoughtPhaseSchema
     .nullable()
     .default(null)

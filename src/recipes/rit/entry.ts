@@ -15,8 +15,5 @@ export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
     plan: planRit,
     run: async (config, options) => (await import('./run.ts')).runRit(config, options),
   },
-  ({ task, rubric }) => [
-    { path: rubric.file },
-    ...(task.kind === 'questions' ? taskFiles({ task: task.questions }) : []),
-  ],
+  config => [{ path: config.rubric.file }, ...taskFiles(config)],
 )
