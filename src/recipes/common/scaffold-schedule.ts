@@ -62,6 +62,11 @@ export const scaffoldShape = {
   decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
 }
 
+export const scaffoldRatio = z
+  .enum(['plain', 'true-is', 'sampled'])
+  .default('plain')
+  .describe('What the ratio of a scaffolded rollout compares (spec 4.3).')
+
 /** The plan's line on a scaffold. @param ratio whose log-probs the ratio compares, where a recipe has the choice */
 export const scaffoldLine = (
   { group, decay }: { group: GroupRatio; decay: StepDecay },

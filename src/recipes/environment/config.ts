@@ -5,7 +5,13 @@ import { conversationFilesShape } from '../../tasks/conversation/settings.ts'
 import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
 import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
-import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
+import {
+  LOSS_SETTING,
+  lossSettingSchema,
+  modelSchema,
+  reinforcementShape,
+  rolloutSchema,
+} from '../../train/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 
@@ -68,11 +74,7 @@ export const environmentSchema = z.strictObject({
     .describe('What is acted in.'),
   reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
   judge: trainingJudgeSchema.nullable().default(null).describe('Who judges criteria that no rule checks.'),
-  loss: lossSettingSchema
-    .prefault('gradus:ruscarl')
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 8, samples: 8, maxTokens: 256 })
     .describe('What a step samples.'),

@@ -12,6 +12,7 @@ import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
+import { refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
@@ -22,10 +23,6 @@ import { phaseConfig } from '../sft/config.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskFigures } from './tasks.ts'
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.

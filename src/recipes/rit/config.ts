@@ -3,16 +3,14 @@
 import { z } from 'zod'
 import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
-import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
+  LOSS_SETTING,
   madeProblemCount,
-  modelSchema,
-  pipelineSchema,
-  reinforcementShape,
+  pipelinedShape,
   rolloutSchema,
   testSampleCount,
 } from '../../train/config.ts'
@@ -20,7 +18,7 @@ import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
@@ -105,9 +103,7 @@ const evaluationSchema = z.strictObject({
 
 export const ritSchema = z.strictObject({
   recipe: z.literal('rit').default('rit').describe('Name of the recipe; only files need it.'),
-  ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
-  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  ...pipelinedShape,
   task: z
     .discriminatedUnion('kind', [packingSchema, arithmeticSchema, questionsSchema])
     .prefault({ kind: 'packing' })
@@ -171,21 +167,13 @@ export const ritSchema = z.strictObject({
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
   ),
-  ratio: z
-    .enum(['plain', 'true-is', 'sampled'])
-    .default('plain')
-    .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
+  ratio: scaffoldRatio,
   loss: lossBesideCritic
     .prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } })
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+    .describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 32, samples: 8, maxTokens: 56 })
     .describe('What a step samples.'),
-  pipeline: pipelineSchema
-    .default(false)
-    .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

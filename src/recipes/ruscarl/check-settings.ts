@@ -6,14 +6,11 @@ import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
+import { refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
 
 /** @param isOwn the task is no setting. @throws ConfigError naming the setting and what to do. */
 export const checkSettings = (config: RuscarlConfig, isOwn = false): void => {

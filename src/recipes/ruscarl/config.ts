@@ -2,12 +2,12 @@
 
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
-import { JUDGED_ROWS, pipelinedPolicySchema } from '../../policy/open.ts'
+import { JUDGED_ROWS } from '../../policy/open.ts'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import {
+  LOSS_SETTING,
   lossSettingSchema,
-  modelSchema,
-  pipelineSchema,
+  pipelinedShape,
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
@@ -17,7 +17,7 @@ import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../common/reward-options.ts'
-import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
 import { packingPhaseSchema } from '../sft/config.ts'
 
@@ -102,9 +102,7 @@ export const withJudgedRows = (raw: unknown): unknown => {
 /** All settings, before those of the judge change the policy's. */
 export const settingsSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl').describe('Name of the recipe; only files need it.'),
-  ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
-  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  ...pipelinedShape,
   task: z
     .discriminatedUnion('kind', [packingSchema, conversationsSchema])
     .prefault({ kind: 'packing' })
@@ -130,24 +128,14 @@ export const settingsSchema = z.strictObject({
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
   ),
-  ratio: z
-    .enum(['plain', 'true-is', 'sampled'])
-    .default('plain')
-    .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
+  ratio: scaffoldRatio,
   exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
   ...spoiltRewardsShape,
   ...rewardOptionsShape,
-  loss: lossSettingSchema
-    .prefault('gradus:ruscarl')
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 64, samples: 8, maxTokens: 26 })
     .describe('What a step samples.'),
-  pipeline: pipelineSchema
-    .default(false)
-    .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
   minibatches: reinforcementShape.minibatches.unwrap().default(2).describe('Optimiser steps a pass.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
