@@ -81,7 +81,7 @@ const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
 
 /** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */
-export const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
+const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
   if (steps <= 1) return 1
   const t = progressOf(step, steps)
   switch (decay.kind) {
