@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8760,
-  recipes: 22310,
+  recipes: 22160,
   rl: 2390,
   rubric: 4500,
   runs: 10630,
@@ -31,8 +31,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tensor: 3200,
   tinker: 2070,
   tools: 2130,
-  train: 3430,
-  util: 5670,
+  train: 3440,
+  util: 5690,
 }
 const LONGEST_CLASS = 249
 /** So many lines below its limit, and a folder's limit is to be lowered. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { loraModules } from '../model/lora-files.ts'
-import { localPolicySchema, policySchema } from '../policy/open.ts'
+import { localPolicySchema, pipelinedPolicySchema, policySchema } from '../policy/open.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { trackersSchema } from '../runs/trackers/config.ts'
@@ -76,22 +76,27 @@ export const modelSchema = z.strictObject({
     .describe('Train an adapter instead of all weights.'),
 })
 
+/** How responses are sampled. */
+export const samplingShape = {
+  temperature: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
+  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+  topP: share
+    .default(1)
+    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+}
+
 /** Steps that are sampled ahead of the one that is learnt from: `true` and 1 are the same. */
-export const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
+const pipelineSchema = z.union([z.boolean(), z.literal([1, 2])])
 
 export const rolloutSchema = z
   .strictObject({
     prompts: size.max(MOST_ROWS).default(32).describe('Problems a step.'),
     samples: size.max(MOST_ROWS).default(8).describe('Samples of each problem, G.'),
-    temperature: z
-      .number()
-      .positive()
-      .default(1)
-      .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-    topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-    topP: share
-      .default(1)
-      .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+    ...samplingShape,
     maxTokens: size.default(96).describe('Most tokens of a response.'),
   })
   .refine(
@@ -144,6 +149,9 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
         .describe('Decoupled weight decay, as a share of the learning rate.'),
     })
     .prefault({})
+
+export const LOSS_SETTING =
+  'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'
 
 /** A preset's name, a preset with changes, or a whole specification; becomes a whole specification. */
 export const lossSettingSchema = z.unknown().transform((value, context) => {
@@ -262,4 +270,16 @@ export const reinforcementShape = {
     ),
   minibatches: size.default(1).describe('Optimiser steps a pass, and passes over the rollouts of a step.'),
   epochs: size.default(1).describe('Passes over the rollouts of a step.'),
+}
+
+/** The same where steps can be sampled ahead, and a model is there to begin with. */
+export const pipelinedShape = {
+  ...reinforcementShape,
+  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
+  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  pipeline: pipelineSchema
+    .default(false)
+    .describe(
+      'Sample ahead while the steps before are graded and learnt from: false, true (one step off-policy), or 2 steps.',
+    ),
 }

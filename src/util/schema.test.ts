@@ -116,6 +116,20 @@ describe('parseWith', () => {
     )
   })
 
+  it('says where a key belongs that stands a level too high or too low', () => {
+    const task = z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('none') }),
+      z.strictObject({ kind: z.literal('disk'), file: z.string().optional(), top: z.number().optional() }),
+    ])
+    const both = z.strictObject({ task, memory: z.strictObject({ top: z.number() }).optional() })
+    const says = (value: object, expected: string) =>
+      expect(() => parseWith(both, value, '')).toThrow(expected)
+    says({ task: { kind: 'disk' }, file: 'a' }, 'unknown key; did you mean task.file?')
+    says({ task: { kind: 'disk' }, top: 3 }, 'unknown key; did you mean task.top or memory.top?')
+    says({ task: { kind: 'disk', files: { file: 'a', top: 1 } } }, 'unknown key; write task.file, task.top')
+    says({ task: { kind: 'disk', fils: { fle: 'a' } } }, 'unknown key; did you mean file?')
+  })
+
   it('knows the keys behind a change that comes first', () => {
     const changed = z.preprocess(value => value, z.strictObject({ steps: z.int() }))
     expect(() => parseWith(changed, { steps: 1, setps: 2 }, '')).toThrow('did you mean steps?')

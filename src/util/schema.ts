@@ -76,8 +76,8 @@ const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source
     const known = keysAt(schema, issue.path, unwrapUnion, root)
     // The known keys once: a file of another kind has many that are unknown.
     return issue.keys.slice(0, MAX_PROBLEMS + 1).map((key, index) => {
-      const kinds = kindsWith(schema, issue.path, root, key)
-      return `${at([...issue.path, key])}: ${unknownKey(key, known, { isListed: index > 0, kinds })}`
+      const homes = homesOf(schema, [...issue.path, key], root, known)
+      return `${at([...issue.path, key])}: ${unknownKey(key, known, { isListed: index > 0, homes })}`
     })
   }
   const branch = issue.code === 'invalid_union' ? fittingBranch(issue.errors) : undefined
@@ -238,6 +238,21 @@ const kindsWith = (schema: z.ZodType, path: Path, root: unknown, key: string): s
     .map(kind => `${formatPath([...path, discriminator])}: ${String(kind)}`)
 }
 
+/** What to do with a key that is known elsewhere: in another kind, in a section beside it, or as a section whose keys belong here. */
+const homesOf = (schema: z.ZodType, at: Path, root: unknown, known: readonly string[]): string | null => {
+  const [path, key] = [at.slice(0, -1), String(at.at(-1))]
+  const kinds = kindsWith(schema, path, root, key)
+  if (kinds.length > 0) return `it belongs to ${kinds.join(', or ')}`
+  const sections = Object.entries(nodeAt(schema, path, unwrapUnion, root)?.shape ?? {})
+    .filter(([, section]) => Object.hasOwn(unwrapUnion(section)?.shape ?? {}, key))
+    .map(([name]) => formatPath([...path, name, key]))
+  if (sections.length > 0 && sections.length <= 3) return `did you mean ${sections.join(' or ')}?`
+  const inside = Object.keys(Object(valueAt(root, at)))
+  return inside.length > 0 && inside.every(own => known.includes(own))
+    ? `write ${inside.map(own => formatPath([...path, own])).join(', ')}`
+    : null
+}
+
 /** Keys of the object that a schema has at a path; none where it has no object of known keys, or a union of several. */
 export const knownKeys = (schema: z.ZodType, path: Path): string[] => keysAt(schema, path, unwrap)
 
@@ -247,17 +262,16 @@ export const knownKeysOfAny = (schema: z.ZodType, path: Path): string[] => keysA
 interface UnknownKey {
   /** The known keys were named before. */
   isListed: boolean
-  /** Kinds that would have the key. */
-  kinds: readonly string[]
+  /** What to do with one that is known elsewhere. */
+  homes: string | null
 }
 
-const unknownKey = (key: string, known: readonly string[], { isListed, kinds }: UnknownKey): string => {
+const unknownKey = (key: string, known: readonly string[], { isListed, homes }: UnknownKey): string => {
   const close = key.length > MAX_KEY ? null : closest(key, known)
   const listed = isListed ? 'expected one of the keys above' : `expected one of ${known.join(', ')}`
   const expected = known.length > 0 ? listed : 'expected no such key'
-  const otherKind = kinds.length > 0 ? `it belongs to ${kinds.join(', or ')}` : null
   const slip = close ? `did you mean ${close}?` : 'remove it or correct its name'
-  return `${expected}, got an unknown key; ${otherKind ?? slip}`
+  return `${expected}, got an unknown key; ${homes ?? slip}`
 }
 
 /** The known word nearest to `word` by edit distance, if near enough to be a slip of the hand. */

@@ -89,7 +89,7 @@ describe('settings of recipes', () => {
     const all = await cli(['train', 'ruscarl', '--settings'])
     expect(all.code).toBe(0)
     expect(all.out).toContain(
-      'task.holdOut\n    integer, at least 0, or null; default null\n    So many rows',
+      'task.holdOut\n    integer, at least 0, or null; default null; with task.kind: conversations\n    So many rows',
     )
     const { out } = await cli(['train', 'ruscarl', '--settings', 'rollout', '--preset', 'paper'])
     expect(out).toContain('rollout.maxTokens\n    integer, above 0; in tokens; default 26; here 4096\n')

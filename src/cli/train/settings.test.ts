@@ -210,8 +210,9 @@ describe('settings', () => {
       /task\.testFile: expected a file as seen/,
     )
     expect(resolveSettings({ target, set: elsewhere.slice(0, 1) }).config.steps).toBeGreaterThan(0)
-    expect(resolveSettings({ target, set: ['task.kind=packing'] }).config.task).toMatchObject({
-      file: 'rows.jsonl',
+    expect(resolveSettings({ target, set: ['task.kind=packing'] }).config.task).toEqual({
+      kind: 'packing',
+      world: 'packing',
     })
   })
 

@@ -1,12 +1,14 @@
 /**
- * @file Cold starts as they were registered before they were presets of sft: their own settings lie in `task` today, and what was
- * trained by them is known by the hash of settings as they were. Frozen: what is registered later says it as it is.
+ * @file Settings as they were registered before they lay in `task`: those of cold starts, which are presets of sft today, and of
+ * packing in ruscarl. What was trained by such starts is known by the hash of settings as they were. Frozen: what is registered
+ * later says it as it is.
  */
 
 type Tree = Record<string, unknown>
 
-/** By the name of the start its task, and the settings that were keys of their own. */
-const FORMER: Readonly<Record<string, { kind: string; keys: readonly string[] }>> = {
+/** By recipe the settings that were keys of their own; of a start its task as well. */
+const FORMER: Readonly<Record<string, { kind?: string; keys: readonly string[] }>> = {
+  ruscarl: { keys: ['world', 'heldOutTopics', 'carelessJudge'] },
   'checklist-cold-start': { kind: 'packing', keys: ['world', 'thinking', 'hinted'] },
   'arithmetic-cold-start': {
     kind: 'arithmetic',
@@ -18,8 +20,8 @@ const FORMER: Readonly<Record<string, { kind: string; keys: readonly string[] }>
   },
 }
 
-/** Settings of a start with those in `task` that were keys of their own. */
-export const startSettings = (recipe: string, settings: Tree): Tree => {
+/** Settings with those in `task` that were keys of their own. */
+export const settingsOfToday = (recipe: string, settings: Tree): Tree => {
   const { keys = [] } = FORMER[recipe] ?? {}
   const entries = Object.entries(settings)
   const own = entries.filter(([key]) => keys.includes(key))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
-import { jobsOf, workFolders } from './jobs.ts'
+import { armTraining, jobsOf, workFolders } from './jobs.ts'
 
 const registration = fakeRegistration()
 const resolve = () => ({ steps: 100 })
@@ -93,6 +93,18 @@ describe('jobs', () => {
     )
     // What an arm without such settings is called, and where it lies, is as before.
     expect(fakeRegistration().hash).toBe(registration.hash)
+  })
+
+  it('have settings where they are today, wherever they were when they were registered', () => {
+    const { arms } = fakeContent() as { arms: Record<string, object> }
+    const former = { heldOutTopics: 4, task: { kind: 'packing' }, rubricDropout: { rate: 0.5 } }
+    const registration = fakeRegistration({
+      arms: { ...arms, worse: { recipe: 'ruscarl', settings: former } },
+    })
+    expect(armTraining(registration, 'worse', 1).settings).toContainEqual({
+      task: { kind: 'packing', heldOutTopics: 4 },
+      rubricDropout: { rate: 0.5 },
+    })
   })
 
   it('may be fewer seeds for an arm', () => {

@@ -5,7 +5,7 @@ import { decidingSettings } from '../../recipes/common/deciding.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { allSeeds, seedsOf } from './blocks.ts'
-import { formerConfig, startSettings } from './former-starts.ts'
+import { formerConfig, settingsOfToday } from './former-starts.ts'
 import { type GivenStart, givenStart } from './given-start.ts'
 import type { Registration } from './registration.ts'
 
@@ -107,7 +107,7 @@ const startJob = (
     return { ...common, ...givenJob(start.model, `starts.${name}`, folders) }
   }
   const { recipe, preset, settings, seed } = start
-  const [own, kinds] = [settings, kind.settings].map(each => startSettings(recipe, each))
+  const [own, kinds] = [settings, kind.settings].map(each => settingsOfToday(recipe, each))
   const training = { recipe, preset, settings: [ONE_THREAD, own, kinds, { seed }] }
   const config = formerConfig(
     resolve(training, kind.arm === null ? `starts.${name}` : `arms.${kind.arm}.start`),
@@ -191,10 +191,12 @@ export const armTraining = (registration: Registration, name: string, seed: numb
   const steps = arm.steps ?? registration.steps
   const own = arm.draws === undefined ? seed : `${seed}/${arm.draws}`
   const fixed = { steps, seed: own, evaluation: { problems: test.problems, samples: test.samples } }
+  const trained = arm.recipe ?? recipe
+  const registered = [settings, arm.settings].map(each => settingsOfToday(trained, each))
   return {
-    recipe: arm.recipe ?? recipe,
+    recipe: trained,
     preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),
-    settings: [ONE_THREAD, defaults, settings, arm.settings, fixed],
+    settings: [ONE_THREAD, defaults, ...registered, fixed],
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { MINIATURES } from '../../recipes/common/miniatures.ts'
-import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
+import type { RuscarlOn } from '../../recipes/ruscarl/config.ts'
 import { latestCheckpoint, readRunInfo } from '../../runs/readers.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -24,14 +24,14 @@ export const missingProbes = (probes: readonly Probe[], job: Job): Probe[] =>
 export const runProbes = async (probes: readonly Probe[], job: Job): Promise<void> => {
   const missing = missingProbes(probes, job)
   if (missing.length === 0) return
-  const config = readRunInfo(runDir(job)).config as RuscarlConfig
+  const config = readRunInfo(runDir(job)).config as RuscarlOn<'packing'>
   const trained = latestCheckpoint(runDir(job))
   const initial = config.model.folder
   if (trained === null || initial === null)
     throw new ConfigError(`${job.id}: expected a trained checkpoint and the one that it started from`, {
       hint: 'probe arms that were trained from a cold start of the registration',
     })
-  const subject = { task: MINIATURES.packing.open(config), maxTokens: config.rollout.maxTokens }
+  const subject = { task: MINIATURES.packing.open(config.task), maxTokens: config.rollout.maxTokens }
   for await (const { name, result } of probe(missing, subject, { trained, initial }))
     writeFileAtomic(probeFile(job, name), `${JSON.stringify(result)}\n`)
 }

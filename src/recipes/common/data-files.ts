@@ -16,16 +16,16 @@ export interface DataFile {
   columns?: Columns
 }
 
-/** The files of a task that trains and tests on files of its own. */
-export const questionDataFiles = ({
-  file,
-  testFile,
-  columns,
-}: {
-  file: string | null
-  testFile: string | null
+type TaskFiles = Partial<Record<'kind' | 'file' | 'testFile' | 'rubric', string | null>> & {
   columns?: Columns
-}): DataFile[] => [file, testFile].map(path => ({ path, columns }))
+}
+
+/** The files that a task of any kind names. */
+export const taskFiles = ({ task: { file, testFile, rubric, columns } }: { task: TaskFiles }): DataFile[] => [
+  { path: file, columns },
+  { path: testFile, columns },
+  { path: rubric },
+]
 
 /** The commits that a run read its files from. */
 const pinsOf = (dir: string | undefined): ReadonlyMap<string, string> => {

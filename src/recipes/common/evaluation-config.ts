@@ -1,9 +1,7 @@
 /** @file Settings of evaluations that sample: how often, on how many problems, and how. */
 
 import { z } from 'zod'
-import { testProblemCount, testSampleCount } from '../../train/config.ts'
-
-const share = z.number().min(0).max(1)
+import { samplingShape, testProblemCount, testSampleCount } from '../../train/config.ts'
 
 export const greedySetting = z
   .boolean()
@@ -25,14 +23,11 @@ export const sampledEvaluationShape = {
   problemsBetween: testProblemCount
     .default(200)
     .describe('Problems of the evaluations between start and end.'),
+  ...samplingShape,
   temperature: z
     .number()
     .min(0)
     .default(1)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
   greedy: greedySetting,
-  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share
-    .default(1)
-    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
 }

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { checkBankFile } from '../../memory/bank-file.ts'
 import { bankSchema, type MemorySettings } from '../../memory/config.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { comesLater, type Purpose } from './purpose.ts'
+import { refuse } from './refuse.ts'
 
 const size = z.int().positive()
 
@@ -55,10 +55,6 @@ export const lessonMemorySchema = z
   ])
   .default({ kind: 'none' })
 export type LessonMemorySettings = z.output<typeof lessonMemorySchema>
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
 
 /**
  * Refuses a memory that nobody would see.

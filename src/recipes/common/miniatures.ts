@@ -1,6 +1,7 @@
 /** @file Tasks that need neither files nor a model: their settings, and how they are opened. */
 
 import { z } from 'zod'
+import type { RuleSettings } from '../../grade/rules/settings.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
 import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { PackingWorld, packingTask, thinkingPackingTask } from '../../tasks/checklist/index.ts'
@@ -49,6 +50,16 @@ const worldSetting = z
   .default('packing')
   .describe('Seed of the world of packing: its usual things and hidden rubrics.')
 
+const packingSchema = z.strictObject({
+  world: worldSetting,
+  heldOutTopics: z
+    .int()
+    .min(1)
+    .max(12)
+    .optional()
+    .describe('Topics that training never has, tested on their own as `held-out topics`; none when absent.'),
+})
+
 const arithmeticSchema = z.strictObject({
   operations: operationsSchema.prefault({}).describe('Operations of a question.'),
   ...pooledShape,
@@ -57,9 +68,11 @@ const arithmeticSchema = z.strictObject({
 /** Tasks that need neither files nor a model. */
 export const MINIATURES = {
   packing: {
-    settings: z.strictObject({ world: worldSetting }),
-    open: ({ world }: { world: number | string }, options: Parameters<typeof packingTask>[1] = {}) =>
-      packingTask(new PackingWorld(world), options),
+    settings: packingSchema,
+    open: (
+      { world, heldOutTopics }: z.output<typeof packingSchema>,
+      { rules }: { rules?: RuleSettings } = {},
+    ) => packingTask(new PackingWorld(world), { rules, heldOutTopics }),
   },
   'packing-thinking': {
     settings: z.strictObject({ world: worldSetting }),

@@ -2,8 +2,8 @@
 
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { checkKey, wordsFolder, wordsPlace } from '../../policy/tinker/settings.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { modelComesLater, type Purpose } from './purpose.ts'
+import { refuse } from './refuse.ts'
 
 type AnyPolicy = PolicySettings | PipelinedPolicySettings
 
@@ -13,10 +13,6 @@ export interface RemoteSettings {
   model: { folder: string | null; lora?: unknown }
   coldStart?: unknown
   rollout?: { temperature: number }
-}
-
-const refuse = (setting: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${setting}: expected ${expected}`, { hint })
 }
 
 /**

@@ -62,6 +62,11 @@ export const scaffoldShape = {
   decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
 }
 
+export const scaffoldRatio = z
+  .enum(['plain', 'true-is', 'sampled'])
+  .default('plain')
+  .describe('What the ratio of a scaffolded rollout compares (spec 4.3).')
+
 /** The plan's line on a scaffold. @param ratio whose log-probs the ratio compares, where a recipe has the choice */
 export const scaffoldLine = (
   { group, decay }: { group: GroupRatio; decay: StepDecay },
@@ -76,7 +81,7 @@ const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
 
 /** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */
-export const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
+const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
   if (steps <= 1) return 1
   const t = progressOf(step, steps)
   switch (decay.kind) {

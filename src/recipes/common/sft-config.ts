@@ -1,9 +1,8 @@
 /** @file Settings of supervised learning on demonstrations that a teacher writes (spec 4.5). */
 
 import { z } from 'zod'
-import { optimizerSchema } from '../../train/config.ts'
+import { optimizerSchema, samplingShape } from '../../train/config.ts'
 
-const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 /** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
@@ -17,15 +16,7 @@ export const sftSchema = z.strictObject({
     ),
   problems: size.default(512).describe('Training problems that it writes about, and how often.'),
   samples: size.default(4).describe('Samples of each problem.'),
-  temperature: z
-    .number()
-    .positive()
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
-  topP: share
-    .default(1)
-    .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
+  ...samplingShape,
   best: size
     .default(1)
     .describe(

@@ -8,6 +8,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
 import { givenModel } from '../common/phase.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
+import { refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import type { EnvironmentConfig } from './config.ts'
 
@@ -15,10 +16,6 @@ import type { EnvironmentConfig } from './config.ts'
 export interface EnvironmentRunParts {
   /** With `task.kind: tools`. */
   tools?: readonly Tool[]
-}
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
 }
 
 /**

@@ -1,11 +1,17 @@
 /** @file Configuration of the environment recipe. */
 
 import { z } from 'zod'
+import { conversationFilesShape } from '../../tasks/conversation/settings.ts'
 import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
 import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
-import { lossSettingSchema, modelSchema, reinforcementShape, rolloutSchema } from '../../train/config.ts'
-import { columnsSchema } from '../../util/columns.ts'
+import {
+  LOSS_SETTING,
+  lossSettingSchema,
+  modelSchema,
+  reinforcementShape,
+  rolloutSchema,
+} from '../../train/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 
@@ -25,23 +31,7 @@ export const openEnvSchema = z.strictObject({
 
 export const toolsTaskSchema = z.strictObject({
   kind: z.literal('tools').describe('Which kind; each has keys of its own.'),
-  file: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Rows to train on, each a prompt and criteria for the answer, in any format of rubric files.'),
-  rubric: z
-    .string()
-    .optional()
-    .describe('File with one rubric that holds for all rows; criteria of a row come on top.'),
-  columns: columnsSchema.optional(),
-  holdOut: z
-    .int()
-    .min(0)
-    .nullable()
-    .default(null)
-    .describe('So many rows of the file are kept for evaluation; always the same ones.'),
-  testFile: z.string().nullable().default(null).describe('Rows for evaluation from a file of their own.'),
+  ...conversationFilesShape,
   tools: toolsSchema
     .default([])
     .describe('What the policy may call: MCP servers, local search indexes, search over HTTP.'),
@@ -84,11 +74,7 @@ export const environmentSchema = z.strictObject({
     .describe('What is acted in.'),
   reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
   judge: trainingJudgeSchema.nullable().default(null).describe('Who judges criteria that no rule checks.'),
-  loss: lossSettingSchema
-    .prefault('gradus:ruscarl')
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 8, samples: 8, maxTokens: 256 })
     .describe('What a step samples.'),

@@ -1,6 +1,6 @@
 /** @file The environment recipe as the command line knows it. */
 
-import { withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type EnvironmentConfig, environmentSchema } from './config.ts'
 import { planEnvironment } from './plan.ts'
@@ -47,12 +47,5 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
     plan: planEnvironment,
     run: async (config, options) => (await import('./run.ts')).runEnvironment(config, options),
   },
-  ({ task }) =>
-    task.kind === 'openenv'
-      ? [{ path: task.rubric }]
-      : [
-          { path: task.file, columns: task.columns },
-          { path: task.testFile, columns: task.columns },
-          { path: task.rubric },
-        ],
+  taskFiles,
 )

@@ -1,14 +1,9 @@
 /** @file Configuration of the grpo recipe: conversations of one's own, graded by rubrics, learnt by GRPO and nothing else. */
 
 import { z } from 'zod'
+import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import { rolloutSchema } from '../../train/config.ts'
-import {
-  type RuscarlConfig,
-  ruscarlSchema,
-  settingsSchema,
-  taskSchema,
-  withJudgedRows,
-} from '../ruscarl/config.ts'
+import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
 
 const {
   recipe: _recipe,
@@ -17,7 +12,7 @@ const {
   evaluation,
   ...settings
 } = settingsSchema.omit({
-  ...{ world: true, heldOutTopics: true, carelessJudge: true, coldStart: true, sft: true },
+  ...{ coldStart: true, sft: true },
   ...{
     scaffold: true,
     memory: true,
@@ -32,8 +27,8 @@ const {
 const grpoSettings = z.strictObject({
   recipe: z.literal('grpo').default('grpo').describe('Name of the recipe; only files need it.'),
   ...settings,
-  task: taskSchema
-    .omit({ kind: true })
+  task: z
+    .strictObject(conversationsShape)
     .prefault({})
     .describe('What is trained on: rows, each a conversation and a rubric.'),
   rollout: rolloutSchema

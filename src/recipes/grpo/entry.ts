@@ -1,8 +1,7 @@
 /** @file The grpo recipe as the command line knows it: rubric rewards on rows of one's own, by GRPO, without a scaffold. */
 
-import { withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
-import { conversationDataFiles } from '../ruscarl/entry.ts'
 import { planRuscarl } from '../ruscarl/plan.ts'
 import { asRuscarl, type GrpoConfig, grpoSchema } from './config.ts'
 
@@ -23,5 +22,5 @@ export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
     plan: config => planRuscarl(asRuscarl(config)),
     run: async (config, options) => (await import('./run.ts')).runGrpo(config, options),
   },
-  conversationDataFiles,
+  taskFiles,
 )

@@ -12,6 +12,7 @@ import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
+import { refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
@@ -22,10 +23,6 @@ import { phaseConfig } from '../sft/config.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskFigures } from './tasks.ts'
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
@@ -77,23 +74,7 @@ export const checkSettings = (config: RitConfig): void => {
   if (reason !== null) throw new ConfigError(`loss${reason}`)
 }
 
-/** Settings of each task that the others do not know. */
-const OWN = {
-  packing: ['world'],
-  arithmetic: ['operations', 'problems'],
-  questions: ['questions'],
-} as const
-
 const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig): void => {
-  const usual = ritSchema.parse({}).task
-  for (const [kind, keys] of Object.entries(OWN))
-    for (const key of keys)
-      if (kind !== task.kind && JSON.stringify(task[key]) !== JSON.stringify(usual[key]))
-        refuse(
-          `task.${key}`,
-          `nothing with task "${task.kind}"`,
-          `set task.kind to "${kind}", or leave it out`,
-        )
   if (task.kind === 'questions' && judge === null)
     refuse('judge', 'one with task "questions", whose thinking no rule checks', 'set judge.fleet.endpoints')
   if (task.kind === 'packing') return

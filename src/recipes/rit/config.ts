@@ -3,54 +3,48 @@
 import { z } from 'zod'
 import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
-import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
+  LOSS_SETTING,
   madeProblemCount,
-  modelSchema,
-  pipelineSchema,
-  reinforcementShape,
+  pipelinedShape,
   rolloutSchema,
   testSampleCount,
 } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
-import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { MINIATURES } from '../common/miniatures.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
-const taskSchema = z.strictObject({
-  kind: z
-    .enum(['packing', 'arithmetic', 'questions'])
-    .default('packing')
-    .describe(
-      '`packing`: lists with a score between 0 and 1; `arithmetic`: answers that are right or wrong; `questions`: of files, answered by a chat model.',
-    ),
-  world: z
-    .union([z.int(), z.string()])
-    .default('packing')
-    .describe('Seed of the world of packing: its usual things and hidden rubrics (packing).'),
-  operations: operationsSchema.prefault({}).describe('Fewest and most operations of a chain (arithmetic).'),
-  problems: size
-    .default(4096)
-    .describe('Problems that training draws from before it begins again (arithmetic).'),
-  questions: z
-    .strictObject({
-      ...questionTaskShape,
-      thinkTags: questionTaskShape.thinkTags
-        .unwrap()
-        .default('required')
-        .describe('Without `</think>` there is no answer (spec 1.3).'),
-    })
-    .prefault({})
-    .describe('Files and formats (questions).'),
+/** Lists with a score between 0 and 1. */
+const packingSchema = z.strictObject({
+  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
+  ...MINIATURES['packing-thinking'].settings.shape,
+})
+
+/** Answers that are right or wrong. */
+const arithmeticSchema = z.strictObject({
+  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
+  operations: MINIATURES.arithmetic.settings.shape.operations,
+  pool: size.default(4096).describe('Questions to train on, which recur.'),
+})
+
+/** Rows of a file, answered by a chat model. */
+const questionsSchema = z.strictObject({
+  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+  ...questionTaskShape,
+  thinkTags: questionTaskShape.thinkTags
+    .unwrap()
+    .default('required')
+    .describe('Without `</think>` there is no answer (spec 1.3).'),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
@@ -109,10 +103,11 @@ const evaluationSchema = z.strictObject({
 
 export const ritSchema = z.strictObject({
   recipe: z.literal('rit').default('rit').describe('Name of the recipe; only files need it.'),
-  ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
-  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
-  task: taskSchema.prefault({}).describe('What is trained on.'),
+  ...pipelinedShape,
+  task: z
+    .discriminatedUnion('kind', [packingSchema, arithmeticSchema, questionsSchema])
+    .prefault({ kind: 'packing' })
+    .describe('What is trained on.'),
   coldStart: thoughtPhaseSchema
     .nullable()
     .default(null)
@@ -172,21 +167,13 @@ export const ritSchema = z.strictObject({
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
   ),
-  ratio: z
-    .enum(['plain', 'true-is', 'sampled'])
-    .default('plain')
-    .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
+  ratio: scaffoldRatio,
   loss: lossBesideCritic
     .prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } })
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+    .describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 32, samples: 8, maxTokens: 56 })
     .describe('What a step samples.'),
-  pipeline: pipelineSchema
-    .default(false)
-    .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

@@ -1,6 +1,6 @@
 /** @file The rit recipe as the command line knows it. */
 
-import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
@@ -15,8 +15,5 @@ export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
     plan: planRit,
     run: async (config, options) => (await import('./run.ts')).runRit(config, options),
   },
-  ({ task, rubric }) => [
-    { path: rubric.file },
-    ...(task.kind === 'questions' ? questionDataFiles(task.questions) : []),
-  ],
+  config => [{ path: config.rubric.file }, ...taskFiles(config)],
 )

@@ -33,17 +33,13 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
   ].join('; ')
 }
 
-const DATA_WORDS = {
-  packing: 'packing lists with thinking',
-  arithmetic: 'chains of arithmetic with thinking',
-} as const
-
-const dataWords = ({ task: { kind, questions } }: RitConfig): string =>
-  kind === 'questions' ? questionFileWords(questions) : DATA_WORDS[kind]
-
-/** Of own rows nothing is published. */
-const assumedWords = ({ task: { questions } }: RitConfig): string =>
-  ` (not there yet: sizes ${questions.format === 'plain' ? 'made up' : 'as published'})`
+/** What there is to train on; of own rows that are not there yet nothing is published. */
+const dataWords = ({ task }: RitConfig, assumed: boolean): string => {
+  if (task.kind === 'packing') return 'packing lists with thinking'
+  if (task.kind === 'arithmetic') return 'chains of arithmetic with thinking'
+  const sizes = task.format === 'plain' ? 'made up' : 'as published'
+  return `${questionFileWords(task)}${assumed ? ` (not there yet: sizes ${sizes})` : ''}`
+}
 
 /** Of the judge's instructions and a rubric, roughly. */
 const JUDGE_CHARACTERS = 4000
@@ -98,7 +94,7 @@ export const planRit = (config: RitConfig): RunPlan => {
     },
     {
       lines: [
-        `data         ${dataWords(config)}${data.assumed ? assumedWords(config) : ''}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
+        `data         ${dataWords(config, data.assumed)}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
         `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
         `reward       ${rewardWords(config)}`,

@@ -77,10 +77,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
       "the paper's setting for open answers: LongBench-Write, Qwen3-8B, a judge of 235B (needs a cluster)",
     config: {
       ...PAPER,
-      task: {
-        kind: 'questions',
-        questions: { format: 'longbench-write', file: 'data/longbench-write.jsonl' },
-      },
+      task: { kind: 'questions', format: 'longbench-write', file: 'data/longbench-write.jsonl' },
       fusion: { alpha: 0.5, gate: 'min' },
       steps: 200,
       rollout: { ...PAPER.rollout, prompts: 32 },
@@ -90,7 +87,7 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
     summary: "the paper's setting for right or wrong answers: StrategyQA, Qwen3-8B (needs a cluster)",
     config: {
       ...PAPER,
-      task: { kind: 'questions', questions: { format: 'strategyqa', file: 'data/strategyqa.jsonl' } },
+      task: { kind: 'questions', format: 'strategyqa', file: 'data/strategyqa.jsonl' },
       fusion: { alpha: 1, gate: 'min' },
       steps: 500,
       rollout: { ...PAPER.rollout, prompts: 128 },

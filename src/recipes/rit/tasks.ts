@@ -29,23 +29,34 @@ const TEST_PROBLEMS = 4096
 
 type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking'>) => Result
 
-/** Does something with a miniature, whose problems need no files and no model; null for questions. */
-const withMiniature = <Result>({ task, seed }: RitConfig, use: Use<Result>): Result | null => {
-  const { kind, operations, problems: pool } = task
-  if (kind === 'questions') return null
-  return kind === 'packing'
+type Questions = Extract<RitConfig['task'], { kind: 'questions' }>
+
+/** Does something with a miniature, whose problems need no files and no model; something else with questions, which need both. */
+const byKind = <Result>(
+  { task, seed }: RitConfig,
+  use: Use<Result>,
+  questions: (task: Questions) => Result,
+): Result => {
+  if (task.kind === 'questions') return questions(task)
+  return task.kind === 'packing'
     ? use(MINIATURES['packing-thinking'].open(task))
-    : use(MINIATURES.arithmetic.open({ operations, pool, outcomes: true }, { seed, tests: TEST_PROBLEMS }))
+    : use(MINIATURES.arithmetic.open({ ...task, outcomes: true }, { seed, tests: TEST_PROBLEMS }))
 }
 
 /** What is known of good thinking about the task before it is opened. */
 export const knownOf = (config: RitConfig): Pick<Thinking<never>, 'oracle' | 'bank' | 'assertExecutes'> =>
-  withMiniature(config, ({ thinking: { oracle, bank, assertExecutes } }) => ({
-    ...{ oracle, bank, assertExecutes },
-  })) ?? {}
+  byKind(
+    config,
+    ({ thinking: { oracle, bank, assertExecutes } }) => ({ oracle, bank, assertExecutes }),
+    () => ({}),
+  )
 
 export const testNameOf = (config: RitConfig): string =>
-  withMiniature(config, task => mainTest(task)[0]) ?? QUESTIONS_TEST
+  byKind(
+    config,
+    task => mainTest(task)[0],
+    () => QUESTIONS_TEST,
+  )
 
 /**
  * Opens the configured task with its judges.
@@ -74,23 +85,22 @@ export const openTask = <Result>(
     })
   }
   const { judge } = config
-  const own = withMiniature(config, task => opened(task, judge ? thinkingJudges(config, task, model) : {}))
-  if (own !== null) return own
-  const answers = openJudging(judge, model)
-  const questions = openQuestions({
-    task: config.task.questions,
-    folder,
-    maxTokens: config.rollout.maxTokens,
-    ...(judge !== null && { grader: answers.grader }),
-  })
-  const judges = thinkingJudges(config, questions, model)
-  return opened(questions, {
-    ...judges,
-    figures: () => ({ ...answers.figures(), ...judges.figures() }),
-    async close() {
-      await answers.close()
-      await judges.close()
-    },
+  const ofMiniature: Use<Result> = task => opened(task, judge ? thinkingJudges(config, task, model) : {})
+  return byKind(config, ofMiniature, task => {
+    const answers = openJudging(judge, model)
+    const questions = openQuestions({
+      ...{ task, folder, maxTokens: config.rollout.maxTokens },
+      ...(judge !== null && { grader: answers.grader }),
+    })
+    const judges = thinkingJudges(config, questions, model)
+    return opened(questions, {
+      ...judges,
+      figures: () => ({ ...answers.figures(), ...judges.figures() }),
+      async close() {
+        await answers.close()
+        await judges.close()
+      },
+    })
   })
 }
 
@@ -108,25 +118,28 @@ export type TaskFigures = Pick<
 
 /** Sizes of the data; prompts with all that a scaffold shows where there is one. @throws DataError for files that cannot be used */
 export const taskFigures = (config: RitConfig): TaskFigures =>
-  withMiniature(config, (task): TaskFigures => {
-    const [, test] = mainTest(task)
-    const measured = test.slice(0, MEASURED)
-    const lengths = measured.map(problem => {
+  byKind(
+    config,
+    (task): TaskFigures => {
+      const [, test] = mainTest(task)
+      const measured = test.slice(0, MEASURED)
       const { scaffold, memory } = config
       const showsRubric = scaffold !== null && (memory.kind === 'none' || memory.show === 'beside')
-      const hints = showsRubric ? task.rubric(problem).criteria : []
-      return task.prompt(problem, hints).length
-    })
-    return {
-      train: task.train.length,
-      test: test.length,
-      promptTokens: mean(lengths),
-      longestPrompt: Math.max(...lengths),
-      questionCharacters: mean(measured.map(problem => task.question(problem).length)),
-      judged: 0,
-      assumed: false,
-    }
-  }) ?? questionFigures({ task: config.task.questions, folder: folderOf(config) })
+      const lengths = measured.map(
+        problem => task.prompt(problem, showsRubric ? task.rubric(problem).criteria : []).length,
+      )
+      return {
+        train: task.train.length,
+        test: test.length,
+        promptTokens: mean(lengths),
+        longestPrompt: Math.max(...lengths),
+        questionCharacters: mean(measured.map(problem => task.question(problem).length)),
+        judged: 0,
+        assumed: false,
+      }
+    },
+    task => questionFigures({ task, folder: folderOf(config) }),
+  )
 
 const folderOf = (config: RitConfig): string | null => {
   const place = shapeFolder(config)

@@ -2,18 +2,11 @@
 
 import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
-import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import {
-  advantageSchema,
-  modelSchema,
-  pipelineSchema,
-  reinforcementShape,
-  rolloutSchema,
-} from '../../train/config.ts'
+import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { arithmeticPhaseSchema } from '../sft/config.ts'
 import { taskSchema } from './task-config.ts'
 import { verifierSchema } from './verifier-config.ts'
@@ -105,9 +98,7 @@ const evaluationSchema = z.strictObject({
 
 export const rlcerSchema = z.strictObject({
   recipe: z.literal('rlcer').default('rlcer').describe('Name of the recipe; only files need it.'),
-  ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
-  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  ...pipelinedShape,
   coldStart: arithmeticPhaseSchema
     .nullable()
     .default(null)
@@ -179,10 +170,7 @@ export const rlcerSchema = z.strictObject({
     .describe(
       "Show reasoners valid criteria that were proposed for their question before (RuscaRL's scaffold); null: none.",
     ),
-  ratio: z
-    .enum(['plain', 'true-is', 'sampled'])
-    .default('plain')
-    .describe('What the ratio of a scaffolded rollout compares.'),
+  ratio: scaffoldRatio,
   loss: lossBesideCritic.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
   rollout: rolloutSchema
     .prefault({ prompts: 16, samples: 8, maxTokens: 96 })
@@ -192,9 +180,6 @@ export const rlcerSchema = z.strictObject({
     .describe(
       'Questions whose rollouts are asked for together: rubricators begin when the reasoners of these are there.',
     ),
-  pipeline: pipelineSchema
-    .default(false)
-    .describe('Sample ahead while the step before is learnt from (one step off-policy).'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

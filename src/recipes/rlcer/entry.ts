@@ -1,6 +1,6 @@
 /** @file The rlcer recipe as the command line knows it. */
 
-import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { planRlcer } from './plan.ts'
@@ -16,5 +16,5 @@ export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
     plan: planRlcer,
     run: async (config, options) => (await import('./run.ts')).runRlcer(config, options),
   },
-  ({ task }) => (task.kind === 'questions' ? questionDataFiles(task) : []),
+  taskFiles,
 )

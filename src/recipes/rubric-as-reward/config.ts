@@ -8,6 +8,7 @@ import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import {
   advantageSchema,
+  LOSS_SETTING,
   lossSettingSchema,
   reinforcementShape,
   testProblemCount,
@@ -230,11 +231,7 @@ export const rubricAsRewardSchema = z.strictObject({
     })
     .prefault({})
     .describe('How rewards become advantages.'),
-  loss: lossSettingSchema
-    .prefault('gradus:rar5')
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+  loss: lossSettingSchema.prefault('gradus:rar5').describe(LOSS_SETTING),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

@@ -18,6 +18,7 @@ import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { comesLater, type Purpose } from '../common/purpose.ts'
+import { refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
@@ -27,10 +28,6 @@ import { phaseConfig } from '../sft/config.ts'
 import { recordsModelConfig } from '../sft/records.ts'
 import { type ChatJudgeConfig, type RecordsTaskConfig, type RubricemConfig, taskSettings } from './config.ts'
 import type { RubricemRunParts } from './tasks.ts'
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.

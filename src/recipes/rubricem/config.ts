@@ -5,17 +5,15 @@ import { evolvingSchema, stageJudgeOf, stageJudgeShape } from '../../grade/evolv
 import { askOf, askSchema } from '../../grade/judge/ask-config.ts'
 import { judgeSchema } from '../../grade/judge/judge-config.ts'
 import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
-import { pipelinedPolicySchema } from '../../policy/open.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { recordsShape } from '../../tasks/records/settings.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,
+  LOSS_SETTING,
   lossSettingSchema,
-  modelSchema,
-  pipelineSchema,
-  reinforcementShape,
+  pipelinedShape,
   rolloutSchema,
   testProblemCount,
   testSampleCount,
@@ -146,9 +144,7 @@ const evaluationSchema = z.strictObject({
 
 export const rubricemSchema = z.strictObject({
   recipe: z.literal('rubricem').default('rubricem').describe('Name of the recipe; only files need it.'),
-  ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
-  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
+  ...pipelinedShape,
   coldStart: recordsPhaseSchema
     .nullable()
     .default(null)
@@ -192,17 +188,10 @@ export const rubricemSchema = z.strictObject({
     })
     .prefault({})
     .describe('Fresh batches of a window, which are then repeated (spec 5.5).'),
-  loss: lossSettingSchema
-    .prefault('gradus:rubricem')
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+  loss: lossSettingSchema.prefault('gradus:rubricem').describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 16, samples: 8, maxTokens: 48 })
     .describe('What a step samples.'),
-  pipeline: pipelineSchema
-    .default(false)
-    .describe('Sample ahead of what is learnt from: false, true, or 2 steps.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

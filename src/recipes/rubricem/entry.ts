@@ -1,6 +1,6 @@
 /** @file The rubricem recipe as the command line knows it. */
 
-import { questionDataFiles, withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RubricemConfig, rubricemSchema } from './config.ts'
 import { planRubricem } from './plan.ts'
@@ -16,5 +16,5 @@ export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
     plan: planRubricem,
     run: async (config, options) => (await import('./run.ts')).runRubricem(config, options),
   },
-  ({ task }) => (task.kind === 'research' ? questionDataFiles(task) : []),
+  taskFiles,
 )

@@ -6,18 +6,17 @@ import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
+import { refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
-import { type RuscarlConfig, ruscarlSchema } from './config.ts'
-
-const refuse = (key: string, expected: string, hint: string): never => {
-  throw new ConfigError(`${key}: expected ${expected}`, { hint })
-}
+import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
 
 /** @param isOwn the task is no setting. @throws ConfigError naming the setting and what to do. */
 export const checkSettings = (config: RuscarlConfig, isOwn = false): void => {
-  if (!isOwn) (config.task.kind === 'packing' ? checkPacking : checkConversations)(config)
+  const { task } = config
+  if (task.kind === 'conversations') checkConversations({ ...config, task })
+  else if (!isOwn) checkPacking(config)
   assertSamplerIsUsed(config)
   checkLoss(config)
   checkTogether(config)
@@ -26,11 +25,9 @@ export const checkSettings = (config: RuscarlConfig, isOwn = false): void => {
 }
 
 /** What only conversations know must be at its default. */
-const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
+const checkPacking = ({ judge, scaffold }: RuscarlConfig): void => {
   const hint = 'set task.kind to "conversations", or leave this out'
   const defaults = ruscarlSchema.parse({})
-  for (const key of ['file', 'rubric', 'holdOut', 'testFile', 'maxPromptTokens', 'nulls'] as const)
-    if (task[key] !== defaults.task[key]) refuse(`task.${key}`, 'nothing with task "packing"', hint)
   for (const key of ['showPoints', 'forbidMention', 'whenEmpty'] as const)
     if (scaffold[key] !== defaults.scaffold[key])
       refuse(`scaffold.${key}`, 'nothing with task "packing", whose scaffold is single words', hint)
@@ -38,8 +35,7 @@ const checkPacking = ({ task, judge, scaffold }: RuscarlConfig): void => {
     refuse('judge', 'nothing with task "packing", whose criteria are all checked by rules', hint)
 }
 
-const checkConversations = (config: RuscarlConfig): void => {
-  const { task, judge, coldStart, world, heldOutTopics, carelessJudge } = config
+const checkConversations = ({ task, judge, coldStart }: RuscarlOn<'conversations'>): void => {
   if (task.file === null)
     refuse(
       'task.file',
@@ -52,12 +48,6 @@ const checkConversations = (config: RuscarlConfig): void => {
     refuse('task.holdOut', 'a number of rows for evaluation', 'set it, or name them in task.testFile')
   if (coldStart !== null)
     refuse('coldStart', 'nothing with task "conversations"', 'it teaches packing; start from model.folder')
-  if (heldOutTopics !== undefined)
-    refuse('heldOutTopics', 'nothing with task "conversations"', 'topics are those of packing; leave it out')
-  if (carelessJudge !== undefined)
-    refuse('carelessJudge', 'nothing with task "conversations"', 'its faults are about packing; leave it out')
-  if (world !== ruscarlSchema.parse({}).world)
-    refuse('world', 'nothing with task "conversations"', 'it is the world of packing; leave it out')
   if (judge !== null) checkJudge(judge)
 }
 
@@ -118,11 +108,16 @@ const checkGroupJudge = ({ groupJudge, task, reward, flipRate, rollout }: Ruscar
 
 /** What draws or spoils rewards must not hide each other. */
 const checkDropout = (config: RuscarlConfig): void => {
-  const { rubricDropout, reward, noise, carelessJudge, task, world, groupJudge } = config
-  if (carelessJudge !== undefined && noise !== 'none')
-    refuse('carelessJudge', 'nothing beside noise: it judges the true rubrics', 'set one of the two back')
-  if (carelessJudge !== undefined && reward === 'random')
-    refuse('carelessJudge', 'nothing with reward "random", which no verdict can change', 'leave it out')
+  const { rubricDropout, reward, noise, task, groupJudge } = config
+  const isCareless = task.kind === 'packing' && task.carelessJudge !== undefined
+  if (isCareless && noise !== 'none')
+    refuse(
+      'task.carelessJudge',
+      'nothing beside noise: it judges the true rubrics',
+      'set one of the two back',
+    )
+  if (isCareless && reward === 'random')
+    refuse('task.carelessJudge', 'nothing with reward "random", which no verdict can change', 'leave it out')
   if (rubricDropout === undefined) return
   if (reward === 'random')
     refuseDropout('nothing with reward "random", which no criterion can change', 'leave it out')
@@ -131,7 +126,7 @@ const checkDropout = (config: RuscarlConfig): void => {
   const trip = { topic: 0, occasion: 0, companion: 0 }
   // All trips have criteria of the same ids and signs.
   if (task.kind === 'packing' && noise === 'none')
-    assertDrops(rubricDropout, new PackingWorld(world).rubric(trip).criteria)
+    assertDrops(rubricDropout, new PackingWorld(task.world).rubric(trip).criteria)
 }
 
 const checkTogether = (config: RuscarlConfig): void => {

@@ -90,11 +90,6 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /loss\.v/,
     ],
     [
-      'a setting of the other task',
-      () => ({ ...SMALL, task: { holdOut: 2 } }),
-      /task\.holdOut: expected nothing/,
-    ],
-    [
       'groups of criteria that no row has',
       () => talk({ criterionGroups: [{ criteria: ['dosis'] }] }),
       /criterionGroups\[0\]\.criteria: expected ids of criteria of the rubrics, got "dosis"/,

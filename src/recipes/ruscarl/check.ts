@@ -17,7 +17,7 @@ import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { checkSettings } from './check-settings.ts'
-import type { RuscarlConfig } from './config.ts'
+import type { RuscarlConfig, RuscarlOn } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
 
 /** Parts of a run in place of the configured ones. */
@@ -52,11 +52,12 @@ export const check = (config: RuscarlConfig, purpose: Purpose, { task, ...judges
   checkMemoryFile(config.memory, purpose)
   const given = givenModel(config, 'checklist-cold-start', purpose)
   if (task !== undefined) return { given, conversations: null }
-  if (config.task.kind === 'packing') {
-    checkPacking(config, given)
+  const { task: own } = config
+  if (own.kind === 'packing') {
+    checkPacking({ ...config, task: own }, given)
     return { given, conversations: null }
   }
-  const conversations = conversationsOf(config, given, purpose)
+  const conversations = conversationsOf({ ...config, task: own }, given, purpose)
   const { judge, sft } = config
   if (sft !== null && sft.teacher !== null) {
     const teacher = wholeModel(sft.teacher, 'sft.teacher')
@@ -69,24 +70,24 @@ export const check = (config: RuscarlConfig, purpose: Purpose, { task, ...judges
   return { given, conversations }
 }
 
-const checkPacking = (config: RuscarlConfig, given: string | null): void => {
-  const { coldStart, sft, world, rollout, scaffold, evaluation, criterionGroups } = config
+const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void => {
+  const { coldStart, sft, task, rollout, scaffold, evaluation, criterionGroups } = config
   if (given !== null) assertPackingVocabulary(given)
   if (criterionGroups !== undefined) {
-    const { train, rubric } = MINIATURES.packing.open(config, config)
+    const { train, rubric } = MINIATURES.packing.open(task)
     assertGroups(criterionGroups, train.map(rubric))
   }
   if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
   if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, packingModelConfig)
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
-  const { test, heldOut } = splitTrips(undefined, config.heldOutTopics)
+  const { test, heldOut } = splitTrips(undefined, task.heldOutTopics)
   if (shape && isScaffolded)
-    assertTripsFit(new PackingWorld(world), [...test, ...heldOut], rollout.maxTokens, shape)
+    assertTripsFit(new PackingWorld(task.world), [...test, ...heldOut], rollout.maxTokens, shape)
 }
 
 /** What is there of the files is read as far as it can be without the model. */
-const conversationsOf = (config: RuscarlConfig, given: string | null, purpose: Purpose) => {
+const conversationsOf = (config: RuscarlOn<'conversations'>, given: string | null, purpose: Purpose) => {
   const { file, testFile, rubric = null } = config.task
   const files = [file, testFile].filter(path => path !== null)
   const there = files.filter(path => !comesLater(path, purpose))

@@ -2,63 +2,43 @@
 
 import { z } from 'zod'
 import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
-import { JUDGED_ROWS, pipelinedPolicySchema } from '../../policy/open.ts'
+import { JUDGED_ROWS } from '../../policy/open.ts'
+import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import {
+  LOSS_SETTING,
   lossSettingSchema,
-  modelSchema,
-  pipelineSchema,
+  pipelinedShape,
   reinforcementShape,
   rolloutSchema,
 } from '../../train/config.ts'
-import { columnsSchema } from '../../util/columns.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../common/reward-options.ts'
-import { scaffoldShape } from '../common/scaffold-schedule.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
 import { packingPhaseSchema } from '../sft/config.ts'
 
 const size = z.int().positive()
 
-export const taskSchema = z.strictObject({
-  kind: z
-    .enum(['packing', 'conversations'])
-    .default('packing')
-    .describe(
-      '`packing`: the miniature. `conversations`: rows of a file, each a conversation and a rubric, answered by a chat model.',
-    ),
-  file: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      "Rows to train on, in any format of rubric files that has prompts: HealthBench's, or our own (conversations).",
-    ),
-  rubric: z
-    .string()
+/** The miniature. */
+const packingSchema = z.strictObject({
+  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
+  ...MINIATURES.packing.settings.shape,
+  carelessJudge: z
+    .literal(true)
     .optional()
-    .describe('File with one rubric that holds for all rows; criteria of a row come on top (conversations).'),
-  columns: columnsSchema.optional(),
-  holdOut: z
-    .int()
-    .min(0)
-    .nullable()
-    .default(null)
-    .describe('So many rows of the file are kept for evaluation; always the same ones (conversations).'),
-  testFile: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Rows for evaluation from a file of their own, in place of `holdOut` (conversations).'),
-  maxPromptTokens: size
-    .default(4096)
-    .describe('Conversations with more tokens are left out and counted (conversations).'),
-  nulls: z
-    .enum(['as-false', 'drop'])
-    .default('as-false')
-    .describe('What a criterion counts as that got no verdict (conversations; spec 1.5).'),
+    .describe(
+      'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much.',
+    ),
+})
+
+/** Rows of a file, each a conversation and a rubric, answered by a chat model. */
+const conversationsSchema = z.strictObject({
+  kind: z.literal('conversations').describe('Which kind; each has keys of its own.'),
+  ...conversationsShape,
 })
 
 const scaffoldSchema = z.strictObject({
@@ -122,22 +102,11 @@ export const withJudgedRows = (raw: unknown): unknown => {
 /** All settings, before those of the judge change the policy's. */
 export const settingsSchema = z.strictObject({
   recipe: z.literal('ruscarl').default('ruscarl').describe('Name of the recipe; only files need it.'),
-  ...reinforcementShape,
-  policy: pipelinedPolicySchema.prefault({}).describe('Where and how the model computes.'),
-  model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
-  task: taskSchema.prefault({}).describe('What is trained on.'),
-  world: z
-    .union([z.int(), z.string()])
-    .default('packing')
-    .describe('Seed of the world of packing: its usual things and hidden rubrics (packing).'),
-  heldOutTopics: z
-    .int()
-    .min(1)
-    .max(12)
-    .optional()
-    .describe(
-      'Topics of packing that training never has, tested on their own as `held-out topics`; none when absent.',
-    ),
+  ...pipelinedShape,
+  task: z
+    .discriminatedUnion('kind', [packingSchema, conversationsSchema])
+    .prefault({ kind: 'packing' })
+    .describe('What is trained on.'),
   judge: trainingJudgeSchema
     .nullable()
     .default(null)
@@ -159,30 +128,14 @@ export const settingsSchema = z.strictObject({
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
   ),
-  ratio: z
-    .enum(['plain', 'true-is', 'sampled'])
-    .default('plain')
-    .describe('What the ratio of a scaffolded rollout compares (spec 4.3).'),
+  ratio: scaffoldRatio,
   exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
   ...spoiltRewardsShape,
-  carelessJudge: z
-    .literal(true)
-    .optional()
-    .describe(
-      'Training goes by a judge that can be gamed: it takes one unusual thing for another and overlooks what is too much (packing).',
-    ),
   ...rewardOptionsShape,
-  loss: lossSettingSchema
-    .prefault('gradus:ruscarl')
-    .describe(
-      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
-    ),
+  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 64, samples: 8, maxTokens: 26 })
     .describe('What a step samples.'),
-  pipeline: pipelineSchema
-    .default(false)
-    .describe('Sample ahead while the step before is graded and learnt from (one step off-policy).'),
   minibatches: reinforcementShape.minibatches.unwrap().default(2).describe('Optimiser steps a pass.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
@@ -190,6 +143,10 @@ export const settingsSchema = z.strictObject({
 export const ruscarlSchema = z.preprocess(withJudgedRows, settingsSchema)
 
 export type RuscarlConfig = z.output<typeof ruscarlSchema>
+/** With a task of this kind. */
+export type RuscarlOn<Kind extends RuscarlConfig['task']['kind']> = RuscarlConfig & {
+  task: Extract<RuscarlConfig['task'], { kind: Kind }>
+}
 
 /** Whether any prompt ever shows its rubric. */
 export const isScaffolded = ({ scaffold, evaluation }: RuscarlConfig): boolean =>

@@ -9,7 +9,7 @@ import type { Policy } from '../../policy/policy.ts'
 import { ROWS, writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import type { Conversation } from '../../tasks/conversation/task.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
-import { ruscarlSchema } from './config.ts'
+import { type RuscarlOn, ruscarlSchema } from './config.ts'
 import { conversationTraining } from './conversations.ts'
 import { tinyConversations } from './tiny-conversations.fixture.ts'
 
@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const configOf = (more: Record<string, unknown> = {}) =>
-  ruscarlSchema.parse(tinyConversations(model, file, more))
+  ruscarlSchema.parse(tinyConversations(model, file, more)) as RuscarlOn<'conversations'>
 
 /** A judge that says yes to all but penalties, and notes what it was asked. */
 const noting = (answer: (text: string) => string = () => '{"explanation": "", "criteria_met": true}') => {

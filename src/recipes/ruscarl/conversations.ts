@@ -23,7 +23,7 @@ import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
-import { isScaffolded, type RuscarlConfig } from './config.ts'
+import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
 const TEST_SET = 'held-out conversations'
@@ -55,7 +55,10 @@ const secondJudge = (
 }
 
 /** What a conversation is shown at most: the whole rubric, in training that of training. */
-const promptsOf = (config: RuscarlConfig, rubricOf: (row: ConversationRow) => Rubric): PromptSettings => {
+const promptsOf = (
+  config: RuscarlOn<'conversations'>,
+  rubricOf: (row: ConversationRow) => Rubric,
+): PromptSettings => {
   const { task, rollout, scaffold } = config
   const show = isScaffolded(config) ? scaffolding(scaffold) : (messages: readonly ChatMessage[]) => messages
   return {
@@ -79,7 +82,7 @@ export const primarySetOf = ({ judge }: RuscarlConfig): string =>
  * The conversations of a file as prompts for the model in a folder, and the rubrics of training.
  * @throws ConfigError, DataError, CheckpointError for a file or model that cannot be used, and where a judge is needed
  */
-export const encodedConversations = (config: RuscarlConfig, folder: string) => {
+export const encodedConversations = (config: RuscarlOn<'conversations'>, folder: string) => {
   const format = chatFormatOf(folder, 'task "conversations"')
   const split = splitConversations(config.task)
   const source = { id: ({ id }: ConversationRow) => id, rubric: ({ rubric }: ConversationRow) => rubric }
@@ -118,7 +121,7 @@ export const assertJudge = ({ judge }: RuscarlConfig, rows: readonly Conversatio
  * @throws ConfigError, DataError, CheckpointError for a file, judge or model that cannot be used
  */
 export const conversationTraining = (
-  config: RuscarlConfig,
+  config: RuscarlOn<'conversations'>,
   folder: string,
   models: JudgeModels = {},
   { train, test, notes, format, rubricOf, named, rubric } = encodedConversations(config, folder),

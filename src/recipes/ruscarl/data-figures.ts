@@ -6,10 +6,10 @@ import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/inde
 import { conversationFigures, type DataFigures } from '../../tasks/conversation/figures.ts'
 import { mean } from '../../util/statistics.ts'
 import { shapeFolder } from '../common/remote.ts'
-import type { RuscarlConfig } from './config.ts'
+import type { RuscarlConfig, RuscarlOn } from './config.ts'
 import { scaffolding } from './scaffold.ts'
 
-const packingFigures = ({ world: seed, heldOutTopics }: RuscarlConfig): DataFigures => {
+const packingFigures = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataFigures => {
   const world = new PackingWorld(seed)
   const { train, test } = splitTrips(undefined, heldOutTopics)
   const rubrics = test.map(trip => world.rubric(trip))
@@ -33,7 +33,7 @@ const packingFigures = ({ world: seed, heldOutTopics }: RuscarlConfig): DataFigu
 /** Figures of the configured task's data. @throws DataError for a file that is there and cannot be used */
 export const dataFigures = (config: RuscarlConfig): DataFigures => {
   const { task, scaffold } = config
-  if (task.kind === 'packing') return packingFigures(config)
+  if (task.kind === 'packing') return packingFigures(task)
   const place = shapeFolder(config)
   const folder = place === null ? null : modelPath(place)
   return conversationFigures({ task, folder, scaffold: scaffolding(scaffold) })

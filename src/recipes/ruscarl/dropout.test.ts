@@ -76,6 +76,7 @@ type Learnt = Awaited<ReturnType<typeof learnt>>
 const leftOutIn = (row: Learnt['rows'][number]): string[] =>
   row.verdicts!.flatMap(({ criterionId, leftOut }) => (leftOut ? [criterionId] : []))
 
+const CARELESS = { kind: 'packing', carelessJudge: true }
 const DROPOUT = { rubricDropout: { rate: 0.5 } }
 
 describe('rubric dropout in ruscarl', () => {
@@ -137,7 +138,8 @@ describe('rubric dropout in ruscarl', () => {
 
   it('changes nothing where it is absent: neither settings, nor their hash, nor rows', async () => {
     const config = ruscarlSchema.parse({})
-    for (const key of ['rubricDropout', 'groupJudge', 'carelessJudge']) expect(config).not.toHaveProperty(key)
+    for (const key of ['rubricDropout', 'groupJudge', 'task.carelessJudge'])
+      expect(config).not.toHaveProperty(key)
     expect(decidingHash(config)).not.toBe(decidingHash(ruscarlSchema.parse(DROPOUT)))
     const { metrics, rows } = await learnt({})
     expect(metrics).not.toHaveProperty('leftOut')
@@ -149,8 +151,8 @@ describe('rubric dropout in ruscarl', () => {
     ['rubricDropout', { rubricDropout: { rate: 0.05 } }],
     ['rubricDropout', { rubricDropout: { rate: 0.5, keepAtLeast: 8 } }],
     ['rubricDropout.protect', { rubricDropout: { rate: 0.5, protect: ['needed-9'] } }],
-    ['carelessJudge', { carelessJudge: true, noise: 'removed' }],
-    ['carelessJudge', { carelessJudge: true, reward: 'random' }],
+    ['task.carelessJudge', { task: CARELESS, noise: 'removed' }],
+    ['task.carelessJudge', { task: CARELESS, reward: 'random' }],
     ['groupJudge', { groupJudge: { kind: 'scripted' }, flipRate: 0.1 }],
     ['rollout.samples', { groupJudge: { kind: 'scripted' }, rollout: { samples: 1 } }],
     [

@@ -1,19 +1,10 @@
 /** @file The ruscarl recipe as the command line knows it. */
 
-import { type DataFile, withDataFiles } from '../common/data-files.ts'
+import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import { planRuscarl } from './plan.ts'
 import { presets } from './presets.ts'
-
-type ConversationTask = Pick<RuscarlConfig['task'], 'file' | 'testFile' | 'rubric' | 'columns'>
-
-/** Rows and rubrics that a task of conversations names. */
-export const conversationDataFiles = ({
-  task: { file, testFile, rubric, columns },
-}: {
-  task: ConversationTask
-}): DataFile[] => [{ path: file, columns }, { path: testFile, columns }, { path: rubric }]
 
 export const ruscarlEntry: RecipeEntry<RuscarlConfig> = withDataFiles(
   {
@@ -24,5 +15,5 @@ export const ruscarlEntry: RecipeEntry<RuscarlConfig> = withDataFiles(
     plan: planRuscarl,
     run: async (config, options) => (await import('./run.ts')).runRuscarl(config, options),
   },
-  conversationDataFiles,
+  taskFiles,
 )

@@ -9,7 +9,7 @@ import { listTokens, tripName } from '../../tasks/checklist/index.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { fixedPasses, problemStream, shuffledPasses } from '../common/problem-order.ts'
 import { selectDemonstrations } from '../common/sft.ts'
-import { ruscarlSchema } from './config.ts'
+import { type RuscarlOn, ruscarlSchema } from './config.ts'
 import { runRuscarl } from './run.ts'
 import { packingTraining } from './tasks.ts'
 
@@ -41,6 +41,8 @@ const tiny = {
   evaluation: { problems: 4 },
 }
 
+const onPacking = (config: object) => ruscarlSchema.parse(config) as RuscarlOn<'packing'>
+
 const train = (name: string, more: Record<string, unknown> = {}, resume = false) =>
   runRuscarl(ruscarlSchema.parse({ ...tiny, model: { folder: model }, ...more }), {
     dir: join(folder, name),
@@ -51,7 +53,10 @@ describe('topics that are held out', () => {
   it(
     'are never trained on, and tested on their own at the start and the end',
     async () => {
-      await train('held out', { heldOutTopics: 3, evaluation: { problems: 4, every: 1 } })
+      await train('held out', {
+        task: { kind: 'packing', heldOutTopics: 3 },
+        evaluation: { problems: 4, every: 1 },
+      })
       const dir = join(folder, 'held out')
       const sets = readEvals(dir).map(({ step, set }) => `${step} ${set}`)
       expect(sets.filter(set => set.endsWith('held-out topics'))).toEqual([
@@ -60,11 +65,11 @@ describe('topics that are held out', () => {
       ])
       expect(sets.filter(set => set.endsWith('seen topics'))).toHaveLength(4)
       expect(readRunInfo(dir).primarySet).toBe('seen topics')
-      const task = packingTraining(ruscarlSchema.parse({ heldOutTopics: 3 })).truth
+      const task = packingTraining(onPacking({ task: { kind: 'packing', heldOutTopics: 3 } })).truth
       const unseen = new Set(task.tests['held-out topics'].map(({ topic }) => topic))
       expect(unseen.size).toBe(3)
       expect(task.train.some(({ topic }) => unseen.has(topic))).toBe(false)
-      expect(Object.keys(packingTraining(ruscarlSchema.parse({})).truth.tests)).toEqual(['unseen trips'])
+      expect(Object.keys(packingTraining(onPacking({})).truth.tests)).toEqual(['unseen trips'])
     },
     SLOW_MS,
   )
@@ -288,7 +293,7 @@ describe('the order of problems', () => {
   })
 
   it('of a curriculum is from easy to hard by the policy that the run starts from', async () => {
-    const config = ruscarlSchema.parse({ exploration: { curriculum: { samples: 1 } } })
+    const config = onPacking({ exploration: { curriculum: { samples: 1 } } })
     const task = packingTraining(config).reward
     // The policy packs for trip p what meets more of the rubric the larger p is: nothing but the first item for p = 0.
     const train = task.train.slice(0, 3)

@@ -84,7 +84,8 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
     packingModelConfig,
     {
       tokens: isScaffolded(config) ? data.scaffoldedTokens : data.promptTokens,
-      longest: Math.min(data.longestPrompt, task.maxPromptTokens),
+      longest:
+        task.kind === 'packing' ? data.longestPrompt : Math.min(data.longestPrompt, task.maxPromptTokens),
       // Every sample has a prompt of its own while it is scaffolded.
       together: rollout.prompts * rollout.samples,
       sets: evaluation.scaffolded ? 2 : 1,

@@ -30,7 +30,7 @@ import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/l
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
-import { lambdaGroup, lambdaStep } from '../common/scaffold-schedule.ts'
+import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -56,14 +56,13 @@ export interface RuscarlRolled<Problem> {
 
 /** Lines 5 to 7 of Algorithm 1: the prompts of a step, each with its own share of the rubric. */
 const scaffolded = <Problem>(
-  { scaffold, rollout, steps, seed }: RuscarlConfig,
+  config: RuscarlConfig,
   shown: Shown<Problem>,
   problems: readonly Problem[],
   { step, round }: { step: number; round: number },
 ) => {
-  const decay = lambdaStep(scaffold.decay, step, steps)
-  const lambdas_G = lambdaGroup(scaffold.group, rollout.samples).map(lambda => lambda * decay)
-  return scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed, step, round })
+  const lambdas_G = lambdasIn(step, config)
+  return scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed: config.seed, step, round })
 }
 
 /** Algorithm 1, by its lines. */

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
+import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
@@ -10,6 +10,7 @@ import { evaluation } from '../common/evaluation.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
@@ -50,9 +51,11 @@ export const runRuscarl = async (
     keeps: dir => sft !== null && existsSync(join(dir, SFT)),
     learn(run) {
       if (task) return learnTask(config, run, training(config, task), options)
-      return conversations === null
-        ? learnTask(config, run, packingTraining(config), options)
-        : learnTask(config, run, conversationTraining(config, run.folder, parts, conversations), options)
+      const { task: own } = config
+      if (own.kind === 'packing')
+        return learnTask(config, run, packingTraining({ ...config, task: own }), options)
+      const rows = conversationTraining({ ...config, task: own }, run.folder, parts, conversations!)
+      return learnTask(config, run, rows, options)
     },
   })
 }
@@ -62,8 +65,8 @@ const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof check>['
     'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
   ...(config.task.kind === 'packing'
     ? {
-        primarySet: mainTest(packingTask(new PackingWorld(config.world), config))[0],
-        criterionNames: packingCriterionNames(new PackingWorld(config.world)),
+        primarySet: mainTest(MINIATURES.packing.open(config.task))[0],
+        criterionNames: packingCriterionNames(new PackingWorld(config.task.world)),
       }
     : {
         primarySet: primarySetOf(config),

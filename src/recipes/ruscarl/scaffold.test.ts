@@ -4,7 +4,7 @@ import { Rng } from '../../util/rng.ts'
 import { selectCriteria } from '../common/scaffold.ts'
 import {
   lambdaGroup,
-  lambdaStep,
+  lambdasIn,
   scaffoldLine,
   scaffoldWork,
   shownCount,
@@ -12,6 +12,12 @@ import {
 import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
+
+type Decay = Parameters<typeof lambdasIn>[1]['scaffold']['decay']
+
+/** What a sample that is shown everything is shown after the decay. */
+const lambdaStep = (decay: Decay, step: number, steps: number): number =>
+  lambdasIn(step, { scaffold: { group: { kind: 'all' }, decay }, rollout: { samples: 1 }, steps })[0]
 
 describe('schedules (spec 4.2)', () => {
   it('have the printed ladder of eight', () => {
@@ -56,7 +62,7 @@ describe('schedules (spec 4.2)', () => {
   })
 
   it('have the other decays, and a run of one step', () => {
-    const at = (decay: Parameters<typeof lambdaStep>[0]) => [1, 3, 5].map(step => lambdaStep(decay, step, 5))
+    const at = (decay: Decay) => [1, 3, 5].map(step => lambdaStep(decay, step, 5))
     expect(at({ kind: 'constant' })).toEqual([1, 1, 1])
     expect(at({ kind: 'linear' })).toEqual([1, 0.5, 0])
     expect(at({ kind: 'power', exponent: 2 })).toEqual([1, 0.25, 0])

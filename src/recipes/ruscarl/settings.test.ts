@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { parseWith } from '../../util/schema.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
 import type { JudgePlan } from '../common/judge-plan.ts'
@@ -39,9 +40,6 @@ describe('rows that are decoded together', () => {
 
 describe('settings that would silently be ignored are refused', () => {
   it.each<[string, Record<string, unknown>]>([
-    ['task.file', { task: { file: 'rows.jsonl' } }],
-    ['task.holdOut', { task: { holdOut: 5 } }],
-    ['task.nulls', { task: { nulls: 'drop' } }],
     ['scaffold.showPoints', { scaffold: { showPoints: false } }],
     ['scaffold.whenEmpty', { scaffold: { whenEmpty: 'Hello' } }],
     ['judge', { judge: conversations.judge }],
@@ -52,7 +50,6 @@ describe('settings that would silently be ignored are refused', () => {
       { ...conversations, task: { kind: 'conversations', file: 'a', holdOut: 1, testFile: 'b' } },
     ],
     ['coldStart', { ...conversations, coldStart: {} }],
-    ['world', { ...conversations, world: 'other' }],
     [
       'judge.ask.topK',
       {
@@ -77,6 +74,22 @@ describe('settings that would silently be ignored are refused', () => {
     ['scaffold.group.full', { scaffold: { group: { kind: 'binary', full: 9 } } }],
   ])('%s', (key, config) => {
     expect(check(config)).toThrow(`${key}: expected`)
+  })
+
+  it.each([
+    [
+      { task: { kind: 'packing', file: 'rows.jsonl' } },
+      'task.file',
+      'it belongs to task.kind: conversations',
+    ],
+    [{ task: { kind: 'conversations', world: 7 } }, 'task.world', 'it belongs to task.kind: packing'],
+    [{ world: 7 }, 'world', 'did you mean task.world?'],
+    [{ ...conversations, heldOutTopics: 4 }, 'heldOutTopics', 'did you mean task.heldOutTopics?'],
+    [{ carelessJudge: true }, 'carelessJudge', 'did you mean task.carelessJudge?'],
+  ])('keys of another task, and those that moved into task: %j', (config, key, hint) => {
+    const wrong = () => parseWith(ruscarlSchema, config, 'x')
+    expect(wrong).toThrow(`x: ${key}: expected one of `)
+    expect(wrong).toThrow(`got an unknown key; ${hint}`)
   })
 
   it('and the rest is allowed', () => {
@@ -254,7 +267,7 @@ describe('preset paper', () => {
   it('counts real rows where they are there', ({ skip }) => {
     const file = sharedData('healthbench/rows.jsonl')
     if (file === null) return skip('no ../shared/data/healthbench here')
-    const { json } = ruscarlEntry.plan({ ...config, task: { ...config.task, file, holdOut: 20 } })
+    const { json } = ruscarlEntry.plan(parse({ ...config, task: { ...config.task, file, holdOut: 20 } }))
     const { data, judge } = json as { data: Record<string, number>; judge: Record<string, number> }
     expect(data).toMatchObject({ train: 180, test: 20, assumed: false })
     // 2428 criteria in 200 rows, counted outside this code.

@@ -10,7 +10,7 @@ import { MINIATURES } from '../common/miniatures.ts'
 import { asTrained, isSpoilt, trainingRubrics } from '../common/reward-options.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
-import type { RuscarlConfig } from './config.ts'
+import type { RuscarlConfig, RuscarlOn } from './config.ts'
 
 /**
  * A task whose graders know the truth.
@@ -44,8 +44,8 @@ export const training = <Problem>(
 }
 
 /** Trips of the configured world. */
-export const packingTraining = (config: RuscarlConfig): RubricTask<Trip> => {
-  const task = MINIATURES.packing.open(config, config)
-  const judged = config.carelessJudge ? careless(task) : task
+export const packingTraining = (config: RuscarlOn<'packing'>): RubricTask<Trip> => {
+  const task = MINIATURES.packing.open(config.task, config)
+  const judged = config.task.carelessJudge ? careless(task) : task
   return training(config, task, { judged, problems: ALL_TRIPS })
 }

@@ -8,7 +8,8 @@ import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hasRows } from '../../util/brought-rows.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { mean } from '../../util/statistics.ts'
-import { type ConversationFiles, splitConversations } from './rows.ts'
+import { splitConversations } from './rows.ts'
+import type { ConversationFiles } from './settings.ts'
 import type { ConversationOptions } from './task.ts'
 
 /** Sizes of data: means over all rows, training and test. */

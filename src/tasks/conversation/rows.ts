@@ -7,6 +7,7 @@ import { type RubricItem, readRubricFile } from '../../rubric/formats/index.ts'
 import type { Columns } from '../../util/columns.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import type { ConversationFiles } from './settings.ts'
 
 /** A row: what was said, and what a good answer is. */
 export interface ConversationRow {
@@ -73,7 +74,7 @@ const namedCriteria = ({ source, rubric }: RubricItem, shared: Rubric | null): s
 ]
 
 /** The rubric for all rows, where a task names one. @throws DataError as reading it does */
-export const sharedRubric = ({ rubric = null }: Pick<ConversationFiles, 'rubric'>): Rubric | null =>
+export const sharedRubric = ({ rubric = null }: { rubric?: string | null }): Rubric | null =>
   rubric === null ? null : readShared(rubric)
 
 /** @throws DataError for a file that holds none, or more than one, and for a verifier that does not exist */
@@ -86,19 +87,6 @@ const readShared = (path: string): Rubric => {
   const [{ rubric }] = items
   validateVerifiers(rubric, path)
   return rubric
-}
-
-/** Where rows come from; the names are those of a recipe's `task` section. */
-export interface ConversationFiles {
-  file: string | null
-  /** So many rows of the file are kept for evaluation. */
-  holdOut: number | null
-  /** Rows for evaluation from a file of their own. */
-  testFile: string | null
-  /** Rubric of all rows; absent or null: rows have their own. */
-  rubric?: string | null
-  /** Columns of the rows that have other names there. */
-  columns?: Columns
 }
 
 export interface ConversationSplit {
