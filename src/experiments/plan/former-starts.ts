@@ -7,6 +7,7 @@ type Tree = Record<string, unknown>
 
 /** By the name of the start its task, and the settings that were keys of their own. */
 const FORMER: Readonly<Record<string, { kind: string; keys: readonly string[] }>> = {
+  'logic-cold-start': { kind: 'logic', keys: [] },
   'checklist-cold-start': { kind: 'packing', keys: ['world', 'thinking', 'hinted'] },
   'arithmetic-cold-start': {
     kind: 'arithmetic',
@@ -30,7 +31,7 @@ export const startSettings = (recipe: string, settings: Tree): Tree => {
 
 /** The configuration of a start as it was then: hashes over it stay what they are in results. */
 export const formerConfig = (config: Tree): Tree => {
-  const { kind, ...own } = (config.task ?? {}) as Tree
+  const { kind, tests, ...own } = (config.task ?? {}) as Tree
   const name = Object.keys(FORMER).find(each => config.recipe === 'sft' && FORMER[each].kind === kind)
   if (name === undefined) return config
   const { seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch } = config
@@ -51,8 +52,8 @@ export const formerConfig = (config: Tree): Tree => {
       batch,
     },
     ...own,
-    ...(kind === 'arithmetic' && { start: folder }),
+    ...(['arithmetic', 'logic'].includes(kind as string) && { start: folder }),
     model: { shape },
-    evaluation: { every, problems, ...(kind !== 'records' && { samples, maxTokens }) },
+    evaluation: { every, problems, ...(kind !== 'records' && { samples, maxTokens }), ...(tests as Tree) },
   }
 }
