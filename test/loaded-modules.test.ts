@@ -61,7 +61,7 @@ describe('modules that a command loads', { timeout: TIMEOUT_MS }, () => {
   })
 
   it.each([
-    { recipe: 'logic-cold-start', own: ['common', 'logic', 'logic-cold-start'] },
+    { recipe: 'logic-cold-start', own: ['checklist', 'common', 'logic', 'reasoning', 'sft'] },
     {
       recipe: 'rit',
       own: ['checklist', 'common', 'reasoning', 'rit', 'sft'],

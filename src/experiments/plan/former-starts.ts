@@ -37,6 +37,7 @@ export const formerConfig = (config: Tree): Tree => {
   const { seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch } = config
   const { folder, shape } = config.model as Tree
   const { every, problems, samples, maxTokens } = config.evaluation as Tree
+  const greedy = (tests as Tree | undefined)?.greedy === 'only' && { samples: 0, greedy: true }
   return {
     ...{
       recipe: name,
@@ -54,6 +55,9 @@ export const formerConfig = (config: Tree): Tree => {
     ...own,
     ...(['arithmetic', 'logic'].includes(kind as string) && { start: folder }),
     model: { shape },
-    evaluation: { every, problems, ...(kind !== 'records' && { samples, maxTokens }), ...(tests as Tree) },
+    evaluation: {
+      ...{ every, problems, ...(kind !== 'records' && { samples, maxTokens }) },
+      ...{ ...(tests as Tree), ...greedy },
+    },
   }
 }

@@ -136,7 +136,7 @@ const checkWords = (rows: readonly LogicTaskExample[], place: string, vocabulary
     text => !isEncodable({ id, premises: [], conclusion: text }, vocabulary),
   )
   const hint = isEncodable(strange[0])
-    ? 'start from a model of `vocabulary: long` (logic-cold-start), or leave the rows out'
+    ? 'start from a model of `task.vocabulary: long` (logic-cold-start), or leave the rows out'
     : 'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the rows out'
   throw new ConfigError(
     `${place}: expected rows of the words that the miniature reads, got ${strange.length} of ${rows.length} with words that it lacks, first ${shortKey(id)}: ${describeValue(sentence)}`,

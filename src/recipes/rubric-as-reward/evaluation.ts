@@ -3,7 +3,7 @@
 import { readEvals } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
+import { hopsTitle, type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
 import { type EvaluationParts, evaluateSets, type TestSet } from '../logic/evaluate.ts'

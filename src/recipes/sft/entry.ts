@@ -44,7 +44,7 @@ const workOf = (config: SftConfig, rows: readonly SftRow[] | null): StepWork => 
 const longestOf = ({ maxTokens }: SftConfig, rows: { train: readonly SftRow[] } | null): number =>
   rows === null ? maxTokens : rows.train.reduce((most, row) => Math.max(most, lengthOf(row)), 1)
 
-const planTask = (config: SftConfig, { task, shape: known = null }: Checked): RunPlan => {
+const planTask = (config: SftConfig, { task, shape: known }: Checked): RunPlan => {
   const { steps, batch, model } = config
   const { shape, folder, lora } = model
   const { training, evaluation, more = [] } = task!.words

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { startVocabulary } from '../../tasks/logic/demonstrations.ts'
 import { logicStartSchema } from '../../tasks/logic/start-settings.ts'
-import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { refusals } from '../common/refusals.fixture.ts'
-import { startConfig } from './start.fixture.ts'
 import { sftEntry } from './entry.ts'
+import { startConfig } from './start.fixture.ts'
 
 let folder: string
 const at = (name: string) => join(folder, name)
@@ -26,7 +26,11 @@ const SMALL = {
 }
 
 /** Settings of a small start. @param task settings of it */
-const start = (task: object, more: object = {}) => ({ ...SMALL, task: { tests: { hops: [1] }, ...task }, ...more })
+const start = (task: object, more: object = {}) => ({
+  ...SMALL,
+  task: { tests: { hops: [1] }, ...task },
+  ...more,
+})
 
 const custom = (sources: Record<string, unknown>[], more: object = {}) =>
   start({ curriculum: { kind: 'custom', sources, knots: [{ at: 0, weights: sources.map(() => 1) }] } }, more)
@@ -41,7 +45,11 @@ describe('plan and run refuse the same, before anything is trained', () => {
       () => start({}, { model: { shape: { hiddenSize: 32, heads: 5 } } }),
       /model\.shape: expected heads that divide/,
     ],
-    ['a model of other words', () => start({}, { model: { folder: at('chat') } }), /not the logic task's word list/],
+    [
+      'a model of other words',
+      () => start({}, { model: { folder: at('chat') } }),
+      /not the logic task's word list/,
+    ],
     [
       'a curriculum without sources',
       () => start({ curriculum: { kind: 'custom' } }),
@@ -55,14 +63,12 @@ describe('plan and run refuse the same, before anything is trained', () => {
     [
       'weights that are no weight a source',
       () =>
-        start({ curriculum: { kind: 'custom', sources: [{ hops: 1 }], knots: [{ at: 0, weights: [1, 2] }] } }),
+        start({
+          curriculum: { kind: 'custom', sources: [{ hops: 1 }], knots: [{ at: 0, weights: [1, 2] }] },
+        }),
       /task\.curriculum\.knots\[0\]\.weights: expected 1/,
     ],
-    [
-      'more hops than kinds',
-      () => custom([{ hops: 5, nodes: [2, 3] }]),
-      /nodes: expected/,
-    ],
+    ['more hops than kinds', () => custom([{ hops: 5, nodes: [2, 3] }]), /nodes: expected/],
     [
       'a test file that is not there',
       () => start({ tests: { hops: [1], realFile: at('no.jsonl') } }),
@@ -108,13 +114,18 @@ describe('plan and run refuse the same, before anything is trained', () => {
       /model\.folder: expected a model of the 157 tokens .* got one of 96/,
     ],
   ])('%s', async (_, settings, message) => {
-    const { plan, run, trained } = await refusals(sftEntry, startConfig('logic-cold-start', settings()), folder)
+    const { plan, run, trained } = await refusals(
+      sftEntry,
+      startConfig('logic-cold-start', settings()),
+      folder,
+    )
     expect(plan).toMatch(message)
     expect(run).toBe(plan)
     expect(trained).toBe(false)
   })
 
-  const planned = (settings: Record<string, unknown>) => sftEntry.plan(startConfig('logic-cold-start', settings))
+  const planned = (settings: Record<string, unknown>) =>
+    sftEntry.plan(startConfig('logic-cold-start', settings))
   const shaped = (maxPositions: number) => ({ model: { shape: { ...SMALL.model.shape, maxPositions } } })
 
   it('and problems of both styles by turns, of longer chains than five hops', () => {

@@ -28,7 +28,7 @@ const assertTokens = (folder: string, { length: needed }: readonly string[], ask
   throw new ConfigError(
     `model.folder: expected a model of the ${needed} tokens that ${asked ? 'vocabulary "long" names' : 'the curriculum and its evaluation take'}, got one of ${known} in ${folder}`,
     {
-      hint: `${asked ? 'leave vocabulary out' : 'leave kinds out and keep to five hops'}, or make a model of \`vocabulary: long\` from fresh weights`,
+      hint: `${asked ? 'leave task.vocabulary out' : 'leave kinds out and keep to five hops'}, or make a model of \`task.vocabulary: long\` from fresh weights`,
     },
   )
 }
@@ -38,7 +38,7 @@ const assertTokens = (folder: string, { length: needed }: readonly string[], ask
  * @param folder of a model that is there; null: fresh weights, or a model that comes later
  */
 export const learnLogic = (config: ConfigOf<LogicStart>, folder: string | null): LearntTask => {
-  const { seed, task, model, evaluation } = config
+  const { seed, steps, batch, task, model, evaluation } = config
   checkTrainingSeed(seed)
   const { realFile, problemsBetween, greedy, hops } = task.tests
   const tokens = below('task', () => startVocabulary(task))
@@ -49,7 +49,7 @@ export const learnLogic = (config: ConfigOf<LogicStart>, folder: string | null):
   const atEnd = [...generated, ...(realFile === null ? [] : [real])]
   const { maxTokens } = evaluation
   return {
-    draw: below('task', () => demonstrations({ ...task, ...config }, vocabulary)),
+    draw: below('task', () => demonstrations({ ...task, seed, steps, batch }, vocabulary)),
     fresh: () => freshLogicModel(model.shape, seed, tokens),
     assertModel: own => {
       assertLogicVocabulary(own)

@@ -8,7 +8,7 @@ import { type ConfigOf, type LearntTask, primarySetOf, taskEvaluation } from './
 
 interface Roles<Problem> {
   /** Whose stream has the problems that labels are written about. */
-  task: TaskWith<Problem, 'thinking' | 'rubricator' | 'stream'>
+  task: TaskWith<Problem, 'thinking' | 'rubricator'>
   /** A sentence that a verifier can decide. */
   draw(problem: Problem, rng: Rng): string
   tested: Parameters<typeof taskEvaluation<Problem>>[2]
@@ -26,7 +26,7 @@ export const learnRoles = <Problem>(
     primarySet: primarySetOf(task),
     evaluate: (policy, dir) => {
       const evaluate = taskEvaluation(config, policy, tested)
-      const source = { task, problem: task.stream, draw }
+      const source = { task, problem: task.stream!, draw }
       const { maxTokens } = config.evaluation
       return async (step, last) => {
         if (last && count > 0)

@@ -5,7 +5,8 @@ import { logicStartSchema } from './start-settings.ts'
 import { logicTestSet, startTestSets } from './testsets.ts'
 import { WORD_COUNT } from './vocabulary.ts'
 
-const settingsOf = (settings: Record<string, unknown>) => logicStartSchema.parse({ kind: 'logic', ...settings })
+const settingsOf = (settings: Record<string, unknown>) =>
+  logicStartSchema.parse({ kind: 'logic', ...settings })
 
 /** Demonstrations of a curriculum with one source, as texts. */
 const shown = (source: Record<string, unknown>, settings: Record<string, unknown> = {}) => {
