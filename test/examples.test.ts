@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cli } from '../src/cli/cli.fixture.ts'
 import { resolveSettings } from '../src/cli/train/settings.ts'
+import { meantBy } from '../src/recipes/by-name.ts'
 import { type Fence, readFences } from './howto.fixture.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -110,9 +111,9 @@ describe('configurations that README and docs show', () => {
   it.each(configs)('$name has settings that there are', async ({ text, preset }) => {
     const path = join(folder, 'shown.yaml')
     writeFileSync(path, text)
-    expect((await resolveSettings({ target: path, preset })).entry.name).toBe(
-      /^recipe: ([\w-]+)/m.exec(text)![1],
-    )
+    const [, name] = /^recipe: ([\w-]+)/m.exec(text)!
+    const { entry } = await resolveSettings({ target: path, preset })
+    expect(entry.name).toBe(meantBy(name, preset).recipe)
   })
 
   it('are each run by their page, run here, or known to need what is not here', () => {

@@ -227,15 +227,14 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
         recipe: 'logic-cold-start',
         ...cold,
         model: { shape },
-        evaluation: { hops: [1], problems: 2 },
+        task: { tests: { hops: [1] } },
       },
     },
     'logic-rubric-start': {
       settings: {
         recipe: 'logic-rubric-start',
         ...cold,
-        problems: { hops: [2], nodes: [3, 4] },
-        reasoners: { problems: 4 },
+        task: { problems: { hops: [2], nodes: [3, 4] }, reasoners: { problems: 4 } },
       },
     },
     'checklist-cold-start': { settings: { recipe: 'checklist-cold-start', ...cold, model: { shape } } },

@@ -157,7 +157,10 @@ export const makeFixtures = async (folder, log) => {
   writeFileSync(paths.asked, jsonLines(Array.from({ length: 8 }, (_, i) => ({ prompt: `What is ${i}?` }))))
   await makeIndex(at('texts.jsonl'), paths.index)
   const tiny = { policy: { threads: 1 }, checkpoint: { every: 0 } }
-  const logic = { curriculum: { kind: 'short-proofs', maxHops: 1 }, evaluation: { hops: [1], problems: 4 } }
+  const logic = {
+    task: { curriculum: { kind: 'short-proofs', maxHops: 1 }, tests: { hops: [1] } },
+    evaluation: { problems: 4 },
+  }
   const trip = { ...SMALL, maxPositions: 96 }
   await train(
     'logic-cold-start',

@@ -228,12 +228,15 @@ export const JOBS = [
   {
     name: 'logic-rubric-start',
     ...{ kind: 'train', recipe: 'logic-rubric-start' },
-    settings: ({ logicModel: start }) => ({
+    settings: ({ logicModel: folder }) => ({
       ...local(1),
       ...everyStep,
-      ...{ steps: 12, batch: 4, start, maxPositions: 320, problems: { hops: 1 }, labels: 20 },
-      reasoners: { problems: 8, samples: 2, maxTokens: 24, keep: 'all' },
-      evaluation: { problems: 4, maxTokens: 24, rubricTokens: 16 },
+      ...{ steps: 12, batch: 4, model: { folder, shape: { maxPositions: 320 } } },
+      task: {
+        ...{ problems: { hops: [1] }, labels: 20, rubricTokens: 16 },
+        reasoners: { problems: 8, samples: 2, maxTokens: 24, keep: 'all' },
+      },
+      evaluation: { problems: 4, maxTokens: 24 },
     }),
   },
   {
@@ -279,8 +282,8 @@ export const JOBS = [
 
 const coldStart = more => ({
   ...{ steps: 4, batch: 4, model: { shape: SMALL } },
-  curriculum: { kind: 'short-proofs', maxHops: 1 },
-  evaluation: { hops: [1], problems: 4, maxTokens: 24 },
+  task: { curriculum: { kind: 'short-proofs', maxHops: 1 }, tests: { hops: [1] } },
+  evaluation: { problems: 4, maxTokens: 24 },
   ...more,
 })
 

@@ -77,16 +77,16 @@ const arms = (start, s, seed) => {
   const supervised = dir('supervised')
   train(supervised, [
     'logic-cold-start',
-    ...setting('start', start),
+    ...setting('model.folder', start),
     ...setting('policy.threads', values.threads),
     ...setting('seed', seed),
     ...setting('maxMinutes', minutes),
     ...setting('steps', 100000),
-    ...setting('curriculum.kind', 'custom'),
-    ...setting('curriculum.sources', '[{hops: 5}]'),
-    ...setting('curriculum.knots', '[{at: 0, weights: [1]}]'),
+    ...setting('task.curriculum.kind', 'custom'),
+    ...setting('task.curriculum.sources', '[{hops: 5}]'),
+    ...setting('task.curriculum.knots', '[{at: 0, weights: [1]}]'),
     ...setting('optimizer.learningRate', '{kind: constant, peak: 0.0005, warmup: 10}'),
-    ...setting('evaluation.hops', '[5]'),
+    ...setting('task.tests.hops', '[5]'),
     ...setting('evaluation.problems', values.problems),
     ...setting('evaluation.samples', 2),
   ])

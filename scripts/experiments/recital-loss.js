@@ -9,8 +9,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseSentence } from '../../dist/grade/logic/english.js'
-import { coldStartVocabulary, demonstrations } from '../../dist/recipes/logic-cold-start/recipe.js'
 import { readMetrics } from '../../dist/runs/readers.js'
+import { demonstrations, startVocabulary } from '../../dist/tasks/logic/demonstrations.js'
 import { decodeTokens } from '../../dist/tasks/logic/format.js'
 import { readRule } from '../../dist/tasks/logic/rules.js'
 
@@ -43,7 +43,7 @@ const mean = numbers => numbers.reduce((sum, each) => sum + each, 0) / numbers.l
 for (const run of runs) {
   const { config } = JSON.parse(readFileSync(join(run, 'config.json'), 'utf8'))
   const rows = readMetrics(run)
-  const draw = demonstrations(config, coldStartVocabulary(config).length)
+  const draw = demonstrations({ ...config.task, ...config }, startVocabulary(config.task).length)
   const shown = rows.slice(-Number(values.last)).flatMap(({ step }) => draw(step))
   const losses = shown.map(unread)
   const tokens = mean(shown.map(({ responseTokens }) => responseTokens.length))

@@ -79,8 +79,6 @@ export const SECTIONS = [
       'environment',
       'sft',
       'learned-verifier',
-      'logic-cold-start',
-      'logic-rubric-start',
     ]),
   },
   {

@@ -10,8 +10,8 @@ interface NamedRecipe {
 
 const loadSft = async () => (await import('./sft/entry.ts')).sftEntry
 
-/** A preset of sft that is known by its own name. */
-const START: NamedRecipe = { presets: ['start'], load: loadSft }
+/** Presets of sft that are known by a name of their own, as `meantBy` says. */
+const start = (...presets: string[]): NamedRecipe => ({ presets, load: loadSft })
 
 /** In the order of the help. */
 export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
@@ -40,18 +40,12 @@ export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
     presets: ['chat', 'packing'],
     load: async () => (await import('./environment/entry.ts')).environmentEntry,
   },
-  'logic-cold-start': {
-    presets: ['short', 'start', 'growing', 'three-hops', 'full'],
-    load: async () => (await import('./logic-cold-start/entry.ts')).logicColdStart,
-  },
-  'logic-rubric-start': {
-    presets: ['start', 'short'],
-    load: async () => (await import('./logic-rubric-start/entry.ts')).logicRubricStart,
-  },
-  'checklist-cold-start': START,
-  'arithmetic-cold-start': START,
-  'records-cold-start': START,
-  'chat-cold-start': START,
+  'logic-cold-start': start('short', 'start', 'growing', 'three-hops', 'full'),
+  'logic-rubric-start': start('start', 'short'),
+  'checklist-cold-start': start('start'),
+  'arithmetic-cold-start': start('start'),
+  'records-cold-start': start('start'),
+  'chat-cold-start': start('start'),
   'learned-verifier': {
     presets: ['small', 'wide'],
     load: async () => (await import('./learned-verifier/entry.ts')).learnedVerifier,
@@ -63,8 +57,10 @@ export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
 export const loadRecipe = async (name: string): Promise<RecipeEntry> =>
   (await RECIPES_BY_NAME[name].load()) as RecipeEntry
 
-/** What a name and a preset of the table mean: of a start that is a preset of sft that one. */
-export const meantBy = (name: string, preset: string | undefined): { recipe: string; preset?: string } =>
-  RECIPES_BY_NAME[name] === START
-    ? { recipe: 'sft', preset: preset === undefined || preset === 'start' ? name : preset }
-    : { recipe: name, preset }
+/** What a name and a preset of the table mean: of a start the preset of sft that has its name, and behind it what is not its first. */
+export const meantBy = (name: string, preset: string | undefined): { recipe: string; preset?: string } => {
+  const { presets, load } = RECIPES_BY_NAME[name]
+  if (load !== loadSft || name === 'sft') return { recipe: name, preset }
+  const own = preset ?? presets[0]
+  return { recipe: 'sft', preset: own === name || own === presets[0] ? name : `${name}-${own}` }
+}

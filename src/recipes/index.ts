@@ -4,8 +4,6 @@ import type { RecipeEntry } from './common/recipe.ts'
 import { environmentEntry } from './environment/entry.ts'
 import { grpoEntry } from './grpo/entry.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
-import { logicColdStart } from './logic-cold-start/entry.ts'
-import { logicRubricStart } from './logic-rubric-start/entry.ts'
 import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
 import { rubricAsRewardEntry } from './rubric-as-reward/entry.ts'
@@ -27,8 +25,6 @@ export {
   environmentEntry as environment,
   grpoEntry as grpo,
   learnedVerifier,
-  logicColdStart,
-  logicRubricStart,
   ritEntry as rit,
   rlcerEntry as rlcer,
   rubricAsRewardEntry as rubricAsReward,
@@ -47,8 +43,6 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     ritEntry,
     rubricemEntry,
     environmentEntry,
-    logicColdStart,
-    logicRubricStart,
     learnedVerifier,
     sftEntry,
   ].map(entry => [entry.name, entry as unknown as RecipeEntry]),

@@ -14,7 +14,7 @@ const size = z.int().positive()
 const share = z.number().min(0).max(1)
 
 /** Most rows of a step: what it holds is made at once, and more than that is a slip of the hand. */
-export const MOST_ROWS = 2 ** 16
+const MOST_ROWS = 2 ** 16
 /** Most rollouts of a step, all samples of all prompts. */
 const MOST_ROLLOUTS = 2 ** 20
 

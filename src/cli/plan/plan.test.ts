@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { logicModelConfig } from '../../recipes/logic-cold-start/model.ts'
+import { logicModelConfig } from '../../recipes/logic/model.ts'
 import { rubricAsRewardSchema } from '../../recipes/rubric-as-reward/config.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 import { measuredEngines } from './plan.ts'

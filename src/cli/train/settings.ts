@@ -192,10 +192,14 @@ interface Origin {
 /** As `meantBy`. @throws UsageError for another preset of a recipe beside a name that itself stands for a preset */
 const chosenBy = (name: string, preset: string | undefined) => {
   const meant = meantBy(name, preset)
-  if (meant.recipe !== name && ![undefined, 'start', name].includes(preset))
-    throw new UsageError(`--preset: expected start with ${name}, got ${JSON.stringify(preset)}`, {
-      hint: `leave it out, or name the recipe: gradus train ${meant.recipe} --preset ${preset}`,
-    })
+  const { presets } = RECIPES_BY_NAME[name]
+  if (meant.recipe !== name && ![undefined, name, ...presets].includes(preset))
+    throw new UsageError(
+      `--preset: expected ${presets.join(', ')} with ${name}, got ${JSON.stringify(preset)}`,
+      {
+        hint: `leave it out, or name the recipe: gradus train ${meant.recipe} --preset ${preset}`,
+      },
+    )
   return meant
 }
 

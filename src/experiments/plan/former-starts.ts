@@ -9,6 +9,7 @@ type Tree = Record<string, unknown>
 /** By recipe the settings that were keys of their own; of a start its task as well. */
 const FORMER: Readonly<Record<string, { kind?: string; keys: readonly string[] }>> = {
   ruscarl: { keys: ['world', 'heldOutTopics', 'carelessJudge'] },
+  'logic-cold-start': { kind: 'logic', keys: [] },
   'checklist-cold-start': { kind: 'packing', keys: ['world', 'thinking', 'hinted'] },
   'arithmetic-cold-start': {
     kind: 'arithmetic',
@@ -32,12 +33,13 @@ export const settingsOfToday = (recipe: string, settings: Tree): Tree => {
 
 /** The configuration of a start as it was then: hashes over it stay what they are in results. */
 export const formerConfig = (config: Tree): Tree => {
-  const { kind, ...own } = (config.task ?? {}) as Tree
+  const { kind, tests, ...own } = (config.task ?? {}) as Tree
   const name = Object.keys(FORMER).find(each => config.recipe === 'sft' && FORMER[each].kind === kind)
   if (name === undefined) return config
   const { seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch } = config
   const { folder, shape } = config.model as Tree
   const { every, problems, samples, maxTokens } = config.evaluation as Tree
+  const greedy = (tests as Tree | undefined)?.greedy === 'only' && { samples: 0, greedy: true }
   return {
     ...{
       recipe: name,
@@ -53,8 +55,11 @@ export const formerConfig = (config: Tree): Tree => {
       batch,
     },
     ...own,
-    ...(kind === 'arithmetic' && { start: folder }),
+    ...(['arithmetic', 'logic'].includes(kind as string) && { start: folder }),
     model: { shape },
-    evaluation: { every, problems, ...(kind !== 'records' && { samples, maxTokens }) },
+    evaluation: {
+      ...{ every, problems, ...(kind !== 'records' && { samples, maxTokens }) },
+      ...{ ...(tests as Tree), ...greedy },
+    },
   }
 }

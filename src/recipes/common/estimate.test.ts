@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { logicModelConfig } from '../logic-cold-start/model.ts'
+import { logicModelConfig } from '../logic/model.ts'
 import { rubricAsRewardSchema } from '../rubric-as-reward/config.ts'
 import { rubricAsRewardEntry } from '../rubric-as-reward/entry.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'

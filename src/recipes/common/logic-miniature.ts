@@ -1,9 +1,12 @@
 /** @file The miniature of logic whose thinking is judged: its settings, and how it is opened. */
 
 import { z } from 'zod'
-import { logicThinkingTask } from '../../tasks/logic/thinking/index.ts'
-import { logicProblemsSchema } from '../logic-rubric-start/config.ts'
-import { LOGIC_RUBRIC_TEST_SEED, logicProblems } from '../logic-rubric-start/problems.ts'
+import {
+  LOGIC_RUBRIC_TEST_SEED,
+  logicProblems,
+  logicProblemsSchema,
+  logicThinkingTask,
+} from '../../tasks/logic/thinking/index.ts'
 import { type Draw, pooled, pooledShape } from './miniatures.ts'
 
 const settings = z.strictObject({ ...logicProblemsSchema.shape, ...pooledShape })

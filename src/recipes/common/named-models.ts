@@ -5,7 +5,7 @@ import { knownShape } from './known-models.ts'
 import type { Purpose } from './purpose.ts'
 
 /** Settings of recipes that name a model whose shape a plan tells. */
-const STARTS = ['model.folder', 'start', 'coldStart.start']
+const STARTS = ['model.folder', 'start', 'coldStart.model.folder']
 /** And those that a run opens beside it. */
 const OTHERS = ['sft.teacher', 'verifier.folder', 'memory.embedder.folder']
 

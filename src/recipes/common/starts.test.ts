@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { RECIPES } from '../index.ts'
-import { coldStartPhaseSchema } from '../logic-cold-start/config.ts'
-import { logicRubricPhaseSchema } from '../logic-rubric-start/config.ts'
-import { arithmeticPhaseSchema, packingPhaseSchema, recordsPhaseSchema } from '../sft/config.ts'
+import {
+  arithmeticPhaseSchema,
+  logicPhaseSchema,
+  packingPhaseSchema,
+  recordsPhaseSchema,
+} from '../sft/config.ts'
 
 const SUPERVISED = {
   'learned-verifier': RECIPES['learned-verifier'].schema,
   // By themselves they may test and save their start; another recipe needs a model that has learnt.
-  'a phase of logic': coldStartPhaseSchema,
+  'a phase of logic': logicPhaseSchema,
   'a phase of packing': packingPhaseSchema,
   'a phase of records': recordsPhaseSchema,
   'a phase of arithmetic': arithmeticPhaseSchema,
-  'a phase of logic with rubrics': logicRubricPhaseSchema,
 }
 
 describe('what learns from demonstrations', () => {

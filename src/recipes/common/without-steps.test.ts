@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../model/checkpoint.ts'
 import { readEvals } from '../../runs/readers.ts'
-import { RECIPES } from '../index.ts'
 import { sftEntry } from '../sft/entry.ts'
 import { startConfig } from '../sft/start.fixture.ts'
 
@@ -13,8 +12,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const shape = { hiddenSize: 32, layers: 1, heads: 2 }
 const few = { problems: 4 }
-const TINY: Record<string, { maxPositions: number; evaluation: object }> = {
-  'logic-cold-start': { maxPositions: 256, evaluation: { ...few, hops: [1, 2], maxTokens: 16 } },
+const TINY: Record<string, { maxPositions: number; evaluation: object; task?: object }> = {
+  'logic-cold-start': {
+    ...{ maxPositions: 256, evaluation: { ...few, maxTokens: 16 } },
+    task: { tests: { hops: [1, 2] } },
+  },
   'checklist-cold-start': { maxPositions: 96, evaluation: few },
   'arithmetic-cold-start': { maxPositions: 256, evaluation: { ...few, maxTokens: 16 } },
   'records-cold-start': { maxPositions: 320, evaluation: few },
@@ -25,10 +27,10 @@ describe('a cold start without steps', () => {
   it.each(Object.keys(TINY))(
     '%s tests its fresh weights once, saves them, and is finished',
     async name => {
-      const { run, plan } = RECIPES[name] ?? sftEntry
-      const { maxPositions, evaluation } = TINY[name]
+      const { run, plan } = sftEntry
+      const { maxPositions, evaluation, task = {} } = TINY[name]
       const config = startConfig(name, {
-        ...{ steps: 0, policy: { threads: 1 }, evaluation },
+        ...{ steps: 0, policy: { threads: 1 }, evaluation, task },
         model: { shape: { ...shape, maxPositions } },
       }) as never
       expect(plan(config).lines.join('\n')).toContain('0 steps')

@@ -44,7 +44,8 @@ const FRESH = {
   batch: 2,
   model: { shape: { hiddenSize: 32, layers: 1, heads: 2 } },
   policy: { threads: 1 },
-  evaluation: { hops: [1], problems: 1 },
+  task: { tests: { hops: [1] } },
+  evaluation: { problems: 1 },
 }
 /** Problems of eight hops, from a start that has the kinds for them. */
 const LONG = {
@@ -52,7 +53,7 @@ const LONG = {
   model: {},
   coldStart: {
     ...FRESH,
-    vocabulary: 'long',
+    task: { ...FRESH.task, vocabulary: 'long' },
     model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 320 } },
   },
   task: { style: 'shortcut-free', hops: 8 },
@@ -243,13 +244,13 @@ describe('plan and run refuse the same, before anything is trained', () => {
     ],
     [
       'a curriculum of nothing',
-      () => started({ curriculum: { kind: 'custom' } }),
-      /curriculum\.sources: expected/,
+      () => started({ task: { curriculum: { kind: 'custom' } } }),
+      /task\.curriculum\.sources: expected/,
     ],
     [
       'where a cold start goes on',
-      () => started({ start: at('nowhere') }),
-      /start: .*nowhere holds no model/,
+      () => started({ model: { folder: at('nowhere') } }),
+      /model\.folder: .*nowhere holds no model/,
     ],
   ])('%s', async (_, settings, message) => {
     const { plan, run, trained } = await refusals(rubricAsRewardEntry, settings(), folder)

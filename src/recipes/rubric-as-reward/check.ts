@@ -1,6 +1,12 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
 import type { ModelConfig } from '../../model/config.ts'
+import {
+  assertDemonstrationsFit,
+  below,
+  sourcesOf,
+  startVocabulary,
+} from '../../tasks/logic/demonstrations.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { isEncodable } from '../../tasks/logic/format.ts'
 import { vocabularyFor } from '../../tasks/logic/lengths.ts'
@@ -16,9 +22,9 @@ import type { Purpose } from '../common/purpose.ts'
 import { checkRemote } from '../common/remote.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
 import { assertProblemsFit, formatFor } from '../logic/format.ts'
-import { assertDemonstrationsFit, checkLogicColdStart } from '../logic-cold-start/check.ts'
-import { logicModelConfig } from '../logic-cold-start/model.ts'
-import { coldStartVocabulary, sourcesOf } from '../logic-cold-start/recipe.ts'
+import { logicModelConfig } from '../logic/model.ts'
+import { checkSft } from '../sft/check.ts'
+import { phaseConfig } from '../sft/config.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { evaluationTokens, hopSets, longestRows, testSet } from './evaluation.ts'
@@ -43,7 +49,7 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
   checkSettings(config)
   const given = givenModel(config, 'logic-cold-start', purpose)
   if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
-  if (config.coldStart !== null) checkLogicColdStart(config.coldStart)
+  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
   const vocabulary = vocabularyOf(config, given)
   checkProblems(config, given, vocabulary, purpose)
   if (vocabulary !== null) checkDemonstrations(config, vocabulary)
@@ -54,14 +60,14 @@ export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | 
 const vocabularyOf = ({ task, coldStart }: RubricAsRewardConfig, given: string | null): number | null => {
   if (task.prompt === 'chat') return null
   if (given !== null) return logicTokensOf(given)
-  return coldStart === null ? null : coldStartVocabulary(coldStart).length
+  return coldStart === null ? null : startVocabulary(coldStart.task).length
 }
 
 /** Shape of the model that a cold start makes, over the tokens that it has. */
 export const modelOf =
   ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
   (shape: ModelShape): ModelConfig =>
-    logicModelConfig(shape, coldStart ? coldStartVocabulary(coldStart) : undefined)
+    logicModelConfig(shape, coldStart ? startVocabulary(coldStart.task) : undefined)
 
 /** Problems can be read, and leave room for an answer where the model is known that answers. */
 const checkProblems = (
@@ -130,7 +136,7 @@ const checkWords = (rows: readonly LogicTaskExample[], place: string, vocabulary
     text => !isEncodable({ id, premises: [], conclusion: text }, vocabulary),
   )
   const hint = isEncodable(strange[0])
-    ? 'start from a model of `vocabulary: long` (logic-cold-start), or leave the rows out'
+    ? 'start from a model of `task.vocabulary: long` (logic-cold-start), or leave the rows out'
     : 'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the rows out'
   throw new ConfigError(
     `${place}: expected rows of the words that the miniature reads, got ${strange.length} of ${rows.length} with words that it lacks, first ${shortKey(id)}: ${describeValue(sentence)}`,
@@ -154,7 +160,7 @@ const checkFormulas = (sources: readonly OpenSource[]): void => {
 const checkDemonstrations = (config: RubricAsRewardConfig, vocabulary: number): void => {
   const { demonstrations } = config
   if (demonstrations === undefined) return
-  underDemonstrations(() => continuedDemonstrations(config, vocabulary))
+  below('demonstrations', () => continuedDemonstrations(config, vocabulary))
   const { numberedTo, proofs } = demonstrations
   const needed = vocabularyFor(sourcesOf(demonstrations), numberedTo, proofs).length
   if (needed > vocabulary)
@@ -164,17 +170,7 @@ const checkDemonstrations = (config: RubricAsRewardConfig, vocabulary: number): 
     )
   const shape = startShape(config, modelOf(config))
   if (shape !== null)
-    assertDemonstrationsFit(demonstrations, vocabulary, shape.maxPositions, 'demonstrations.')
-}
-
-/** @throws ConfigError whose place is below `demonstrations` */
-const underDemonstrations = (work: () => unknown): void => {
-  try {
-    work()
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw new ConfigError(`demonstrations.${error.message}`)
-  }
+    below('demonstrations', () => assertDemonstrationsFit(demonstrations, vocabulary, shape.maxPositions))
 }
 
 /** Problems of each set that are looked at for their lengths. */

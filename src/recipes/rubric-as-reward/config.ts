@@ -5,16 +5,18 @@ import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
+import { demonstrationsShape, problemShape } from '../../tasks/logic/start-settings.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import {
   advantageSchema,
+  batchSize,
   LOSS_SETTING,
   lossSettingSchema,
   reinforcementShape,
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
-import { coldStartPhaseSchema, demonstrationsSchema, problemShape } from '../logic-cold-start/config.ts'
+import { logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
 import { verifierSchema } from './verifier-config.ts'
@@ -143,7 +145,7 @@ export const rubricAsRewardSchema = z.strictObject({
     .default('rubric-as-reward')
     .describe('Name of the recipe; only files need it.'),
   ...reinforcementShape,
-  coldStart: coldStartPhaseSchema
+  coldStart: logicPhaseSchema
     .nullable()
     .default(null)
     .describe(
@@ -216,9 +218,15 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       'Which of the accepted rollouts of a problem are learnt; absent: all of them, as often as they were written.',
     ),
-  demonstrations: demonstrationsSchema
+  demonstrations: z
+    .strictObject({
+      batch: batchSize(32).describe('Demonstrations a step.'),
+      ...demonstrationsShape,
+    })
     .optional()
-    .describe("What `method: supervised` learns: settings of the cold start's demonstrations."),
+    .describe(
+      "What `method: supervised` learns: settings of the cold start's task that decide which demonstrations are drawn.",
+    ),
   advantage: z
     .strictObject({
       ...advantageSchema.shape,

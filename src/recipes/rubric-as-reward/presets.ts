@@ -1,6 +1,6 @@
 /** @file Named settings of rubric-as-reward: what `npm start` runs, the long run, and the paper's numbers. */
 
-import { THREE_HOPS } from '../logic-cold-start/presets.ts'
+import { THREE_HOPS } from '../sft/logic-presets.ts'
 
 /** Proofs, all or nothing by verification: two updates a step, no KL. */
 const VERIFIED_PROOFS = {

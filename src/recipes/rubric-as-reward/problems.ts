@@ -1,5 +1,6 @@
 /** @file The problems that rubric-as-reward trains on: generated, or the rows of a file. */
 
+import { shapeOf } from '../../tasks/logic/demonstrations.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import {
   type LogicGeneratorOptions,
@@ -8,7 +9,6 @@ import {
 } from '../../tasks/logic/generator.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { shapeOf } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { goalOf, isSchedule, mostHops } from './lengths.ts'
 import { inPasses, mixed } from './mixture.ts'

@@ -9,7 +9,8 @@ import type { Session } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
-import { runLogicColdStart } from '../logic-cold-start/run.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { check } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { controlled, softlyJudged } from './controls.ts'
@@ -30,7 +31,7 @@ export const runRubricAsReward = async (
   const { coldStart, monitors } = config
   return runMethod({ ...config, steps: trainingSteps(config) }, options, {
     start: check(config, 'run'),
-    coldStart: coldStart && (phase => runLogicColdStart({ ...coldStart, monitors }, phase)),
+    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
       ...rewardWords(config),

@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { LOGIC_FILE_FORMATS } from '../../tasks/logic/loaders.ts'
+import { problemShape } from '../../tasks/logic/start-settings.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { problemShape } from '../logic-cold-start/config.ts'
 import { hopCount, hopWeights } from './lengths.ts'
 
 const sharedShape = {

@@ -5,10 +5,10 @@
 
 import { lossPreset } from '../../rl/loss-presets.ts'
 import type { SupervisedExample } from '../../tasks/logic/coldstart.ts'
+import { demonstrations } from '../../tasks/logic/demonstrations.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import { supervisedDatum } from '../../train/supervised.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { demonstrations } from '../logic-cold-start/recipe.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 
 /**

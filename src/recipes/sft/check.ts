@@ -2,6 +2,7 @@
 
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
+import type { ModelConfig } from '../../model/config.ts'
 import { wholeFolder } from '../../model/lora-files.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
@@ -13,6 +14,8 @@ import { wholeModel } from '../common/starting-model.ts'
 import { learnArithmetic } from './arithmetic.ts'
 import type { SftConfig } from './config.ts'
 import type { LearntTask } from './learnt.ts'
+import { learnLogic } from './logic.ts'
+import { learnLogicRubrics } from './logic-rubrics.ts'
 import { learnPacking } from './packing.ts'
 import { learnRecords } from './records.ts'
 import { learnRequests } from './requests.ts'
@@ -23,6 +26,8 @@ export interface Checked {
   source: ModelSource | null
   rows: SftRows | null
   task: LearntTask | null
+  /** Of a task's model that is trained. */
+  shape?: ModelConfig
 }
 
 /**
@@ -71,6 +76,10 @@ const checkRows = (config: SftConfig, purpose: Purpose): Pick<Checked, 'source' 
 /** The task of the settings. @param folder of a model that is there */
 const learntTask = ({ task, ...config }: SftConfig, folder: string | null): LearntTask => {
   switch (task!.kind) {
+    case 'logic':
+      return learnLogic({ ...config, task: task! }, folder)
+    case 'logic-rubrics':
+      return learnLogicRubrics({ ...config, task: task! })
     case 'packing':
       return learnPacking({ ...config, task: task! })
     case 'arithmetic':
@@ -82,7 +91,7 @@ const learntTask = ({ task, ...config }: SftConfig, folder: string | null): Lear
   }
 }
 
-const checkTask = (config: SftConfig, purpose: Purpose): { source: ModelSource | null; task: LearntTask } => {
+const checkTask = (config: SftConfig, purpose: Purpose): Omit<Checked, 'rows'> => {
   const { folder: place, lora } = config.model
   const isLater = place !== null && modelComesLater(place, purpose)
   const folder = place === null || isLater ? null : wholeModel(place, 'model.folder')
@@ -102,8 +111,10 @@ const checkTask = (config: SftConfig, purpose: Purpose): { source: ModelSource |
   if (isLater) return { source: null, task }
   if (folder !== null) task.assertModel(folder)
   const source = folder === null ? task.fresh() : { folder, lora: lora ?? undefined, seed: config.seed }
-  const { maxPositions } = source.init?.config ?? loadConfig(wholeFolder(folder!))
-  for (const { what, promptTokens, newTokens } of task.rooms())
+  const started = source.init?.config ?? loadConfig(wholeFolder(folder!))
+  const shape = task.grown?.shape(started) ?? started
+  const { maxPositions } = shape
+  for (const { what, promptTokens, newTokens } of task.rooms(maxPositions))
     assertRoom(what, promptTokens, newTokens, maxPositions)
-  return { source, task }
+  return { source, task, shape }
 }

@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { policySchema } from '../../policy/open.ts'
 import { arithmeticStartSchema } from '../../tasks/arithmetic/cold-start.ts'
 import { packingStartSchema } from '../../tasks/checklist/cold-start.ts'
+import { logicStartSchema } from '../../tasks/logic/start-settings.ts'
+import { logicRubricsStartSchema } from '../../tasks/logic/thinking/cold-start.ts'
 import { recordsStartSchema } from '../../tasks/records/cold-start.ts'
 import { requestsStartSchema } from '../../tasks/requests/cold-start.ts'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
@@ -65,6 +67,15 @@ const learningShape = <Optimizer extends z.ZodType>(
 
 /** What each task is learnt with, as its preset has it. */
 const USUAL = {
+  logic: {
+    ...{ steps: 2000, batch: 32, shape: {}, evaluation: { problems: 200, maxTokens: 96 } },
+    learningRate: { peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 },
+  },
+  'logic-rubrics': {
+    ...{ steps: 600, batch: 32, evaluation: { problems: 300, maxTokens: 96 } },
+    shape: { maxPositions: 320 },
+    learningRate: { peak: 1e-3, kind: 'cosine', warmup: 30, floor: 0.05 },
+  },
   packing: {
     ...{ steps: 5000, batch: 96, evaluation: { problems: 500, maxTokens: 26 } },
     shape: { hiddenSize: 96, layers: 2, maxPositions: 96, initializerRange: 0.1 },
@@ -90,66 +101,65 @@ const USUAL = {
   },
 } as const
 
-/** The settings of a preset that learns a task. */
-export const taskPreset = (kind: keyof typeof USUAL): Record<string, unknown> => {
+interface Changes {
+  task?: object
+  model?: { folder?: string; shape?: object }
+  optimizer?: object
+  evaluation?: object
+  steps?: number
+  batch?: number
+}
+
+/** The settings of a preset that learns a task, with changes of its own. */
+export const taskPreset = (
+  kind: keyof typeof USUAL,
+  { task, model, optimizer, evaluation, ...own }: Changes = {},
+): Record<string, unknown> => {
   const { shape, learningRate, ...usual } = USUAL[kind]
-  // As supervisedOptimizerSchema has it.
-  const optimizer = { learningRate, beta2: 0.98, weightDecay: 0.05 }
-  return { ...usual, task: { kind }, model: { shape }, optimizer }
+  return {
+    ...{ ...usual, ...own, task: { kind, ...task } },
+    model: { ...model, shape: { ...shape, ...model?.shape } },
+    // As supervisedOptimizerSchema has it.
+    optimizer: { learningRate, beta2: 0.98, weightDecay: 0.05, ...optimizer },
+    evaluation: { ...usual.evaluation, ...evaluation },
+  }
 }
 
 /** Learning a task as a phase of another recipe, whose monitors it has; by default as the task's preset does. */
-const phaseSchema = <Task extends z.ZodType>(kind: keyof typeof USUAL, task: Task) => {
+const phaseSchema = <Kind extends keyof typeof USUAL, Shape extends z.core.$ZodLooseShape>(
+  kind: Kind,
+  task: z.ZodObject<Shape, z.core.$strict>,
+) => {
   const {
     out: _out,
     monitors: _monitors,
     trackers: _trackers,
     ...shape
   } = learningShape(USUAL[kind], supervisedOptimizerSchema({ ...USUAL[kind].learningRate }))
-  return z.strictObject({
-    ...shape,
-    steps: supervisedSteps(USUAL[kind].steps).describe('Number of training steps.'),
-    task,
-  })
-}
-const LEARNT = 'What is learnt.'
-const taskKind = <Kind extends string>(kind: Kind) =>
-  z
+  const only = z
     .literal(kind)
     .default(kind as never)
     .describe('Which task; this method starts from no other.')
-export const packingPhaseSchema = phaseSchema(
-  'packing',
-  packingStartSchema
-    .extend({ kind: taskKind('packing') })
-    .prefault({})
-    .describe(LEARNT),
-)
+  return z.strictObject({
+    ...shape,
+    steps: supervisedSteps(USUAL[kind].steps).describe('Number of training steps.'),
+    task: task
+      .extend({ kind: only })
+      .prefault({} as never)
+      .describe('What is learnt.'),
+  })
+}
+export const packingPhaseSchema = phaseSchema('packing', packingStartSchema)
 /** The same with thinking before the lists. */
 export const thoughtPhaseSchema = phaseSchema(
   'packing',
-  packingStartSchema
-    .extend({
-      kind: taskKind('packing'),
-      thinking: z.literal(true).default(true).describe('Lists with thinking before them.'),
-    })
-    .prefault({})
-    .describe(LEARNT),
+  packingStartSchema.extend({
+    thinking: z.literal(true).default(true).describe('Lists with thinking before them.'),
+  }),
 )
-export const arithmeticPhaseSchema = phaseSchema(
-  'arithmetic',
-  arithmeticStartSchema
-    .extend({ kind: taskKind('arithmetic') })
-    .prefault({})
-    .describe(LEARNT),
-)
-export const recordsPhaseSchema = phaseSchema(
-  'records',
-  recordsStartSchema
-    .extend({ kind: taskKind('records') })
-    .prefault({})
-    .describe(LEARNT),
-)
+export const arithmeticPhaseSchema = phaseSchema('arithmetic', arithmeticStartSchema)
+export const recordsPhaseSchema = phaseSchema('records', recordsStartSchema)
+export const logicPhaseSchema = phaseSchema('logic', logicStartSchema)
 
 export const sftRecipeSchema = z.strictObject({
   recipe: z.literal('sft').default('sft').describe('Name of the recipe; only files need it.'),
@@ -168,6 +178,8 @@ export const sftRecipeSchema = z.strictObject({
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
   task: z
     .discriminatedUnion('kind', [
+      logicStartSchema,
+      logicRubricsStartSchema,
       packingStartSchema,
       arithmeticStartSchema,
       recordsStartSchema,

@@ -12,6 +12,7 @@ import type { StepWork } from '../common/step-work.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
 import { type Checked, checkSft } from './check.ts'
 import { type SftConfig, sftRecipeSchema, taskPreset } from './config.ts'
+import { logicPresets, logicRubricPresets } from './logic-presets.ts'
 import type { SftRow, SftRows } from './rows.ts'
 
 const lengthOf = ({ promptTokens, responseTokens }: SftRow) => promptTokens.length + responseTokens.length
@@ -43,16 +44,15 @@ const workOf = (config: SftConfig, rows: readonly SftRow[] | null): StepWork => 
 const longestOf = ({ maxTokens }: SftConfig, rows: { train: readonly SftRow[] } | null): number =>
   rows === null ? maxTokens : rows.train.reduce((most, row) => Math.max(most, lengthOf(row)), 1)
 
-const planTask = (config: SftConfig, { source, task }: Checked): RunPlan => {
+const planTask = (config: SftConfig, { task, shape: known }: Checked): RunPlan => {
   const { steps, batch, model } = config
   const { shape, folder, lora } = model
   const { training, evaluation, more = [] } = task!.words
-  const init = source?.init?.config
   const machine = supervisedMachine(config, {
-    ...{ shape: init ?? knownShape(folder!), lora },
+    ...{ shape: known ?? knownShape(folder!), lora, sampledTokens: task!.grown?.sampledTokens },
     rowTokens: meanRowTokens(step => task!.draw(step, []), steps),
   })
-  const fresh = `fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, ${init?.vocabSize} tokens`
+  const fresh = `fresh weights, ${shape.layers} layers of ${shape.hiddenSize}, ${known?.vocabSize} tokens`
   return {
     lines: [
       `model        ${folder === null ? fresh : modelPlace(folder)}`,
@@ -108,6 +108,19 @@ const planRows = (config: SftConfig, rows: SftRows | null): RunPlan => {
   }
 }
 
+/** Presets of a start: the first has its name, the others theirs behind it. */
+const startPresets = (
+  start: string,
+  kind: Parameters<typeof taskPreset>[0],
+  presets: Readonly<Record<string, { summary: string; config: Parameters<typeof taskPreset>[1] }>>,
+) =>
+  Object.fromEntries(
+    Object.entries(presets).map(([name, { summary, config }], i) => [
+      i === 0 ? start : `${start}-${name}`,
+      { summary, config: taskPreset(kind, config) },
+    ]),
+  )
+
 export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
   {
     name: 'sft',
@@ -131,6 +144,8 @@ export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
           optimizer: { learningRate: { peak: 4e-5, kind: 'cosine', warmup: 43 }, weightDecay: 0 },
         },
       },
+      ...startPresets('logic-cold-start', 'logic', logicPresets),
+      ...startPresets('logic-rubric-start', 'logic-rubrics', logicRubricPresets),
       'checklist-cold-start': {
         summary:
           'packing lists, habit and following hints: what ruscarl starts from, about ten minutes on one core',
@@ -153,5 +168,8 @@ export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
     plan,
     run: async (config, options) => (await import('./run.ts')).runSftRecipe(config, options),
   },
-  ({ data, columns }) => [{ path: data, columns }],
+  ({ data, columns, task }) => [
+    { path: data, columns },
+    { path: task?.kind === 'logic' ? task.tests.realFile : null },
+  ],
 )

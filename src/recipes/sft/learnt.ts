@@ -1,5 +1,6 @@
 /** @file What sft learns from, whatever it is: rows of a file, or the demonstrations of a task. */
 
+import type { ModelConfig } from '../../model/config.ts'
 import type { ModelSource } from '../../policy/local/model-source.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { scored } from '../../tasks/scored-response.ts'
@@ -26,6 +27,19 @@ export interface Learnt {
   notes?: readonly string[]
 }
 
+/** A start that learns from what it writes itself, and grows for it. */
+export interface Growth {
+  shape(start: ModelConfig): ModelConfig
+  /** Tokens that it writes, at most. */
+  sampledTokens: number
+  /** Makes model and demonstrations in the run's folder, or finds them there. */
+  make(
+    dir: string,
+    start: string,
+    open: (source: ModelSource) => Promise<Policy>,
+  ): Promise<{ folder: string; draw: DrawStep }>
+}
+
 /** A task as sft learns it. */
 export interface LearntTask extends Learnt {
   /** Fresh weights. @throws ConfigError for a shape that cannot be */
@@ -34,8 +48,10 @@ export interface LearntTask extends Learnt {
   assertModel(folder: string): void
   /** Its evaluation has one answer to each problem. */
   isSampledOnce?: boolean
-  /** What has to fit the context. */
-  rooms(): Iterable<Room>
+  /** What has to fit a context of so many places; what does not may be refused in words of the task's own. */
+  rooms(maxPositions: number): Iterable<Room>
+  /** In a run it makes what is drawn from, which `draw` only is like. */
+  grown?: Growth
   /** Of a plan. */
   words: { training: string; evaluation: string; more?: readonly string[] }
   /** When the run is finished. */
@@ -48,14 +64,14 @@ export type ConfigOf<TaskSettings> = Omit<SftConfig, 'task'> & { task: TaskSetti
 /** Tasks whose answers are one turn are evaluated as methods do; `full`: also with the whole rubric shown. */
 export const taskEvaluation =
   <Problem>(
-    { steps, evaluation: { problems, samples, maxTokens } }: Pick<SftConfig, 'steps' | 'evaluation'>,
+    { steps, evaluation: { problems, samples, maxTokens: most } }: Pick<SftConfig, 'steps' | 'evaluation'>,
     policy: Policy,
-    tasks: readonly { task: Task<Problem>; full?: boolean }[],
+    tasks: readonly { task: Task<Problem>; full?: boolean; maxTokens?: number }[],
   ): Evaluate =>
   async (step, last) => {
     const sampled = { problems, problemsBetween: problems, samples, temperature: 1, topK: 0, topP: 1 }
     const rows = []
-    for (const { task, full = false } of tasks) {
+    for (const { task, full = false, maxTokens = most } of tasks) {
       const truth = scored(task)
       const config = { steps, rollout: { maxTokens }, evaluation: { ...sampled, scaffolded: full } }
       const graded = { reward: truth, truth, close: async () => {} }

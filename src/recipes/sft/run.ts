@@ -1,5 +1,6 @@
 /** @file Runs sft: supervised learning on rows of a file or on the demonstrations of a task. */
 
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import { isRemote, openPolicy } from '../../policy/open.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { modelName } from '../common/remote.ts'
@@ -32,13 +33,15 @@ export const runSftRecipe = async (config: SftConfig, options: RunOptions): Prom
       run.appendEvent({ level: 'info', message })
       events.onMessage?.(message)
     }
-    const policy = await use(openPolicy(config.policy, source!))
+    const open = (from: ModelSource) => openPolicy(config.policy, from)
+    const grown = await task?.grown?.make(run.dir, source!.folder!, open)
+    const policy = await use(open({ ...source, ...(grown && { folder: grown.folder }) }))
     const phase = {
       name: 'supervised',
       policy,
-      draw: learnt.draw,
+      draw: grown?.draw ?? learnt.draw,
       evaluate: learnt.evaluate(policy, run.dir),
-      testsStart: config.model.folder !== null || isRemote(config.policy),
+      testsStart: !grown && (config.model.folder !== null || isRemote(config.policy)),
       config,
     }
     return runSupervised(session, phase, events)

@@ -7,6 +7,7 @@ import { readEvals, readMetrics, withoutTimings } from '../../runs/readers.ts'
 import { ARITHMETIC_TOKENS, encodeText } from '../../tasks/arithmetic/index.ts'
 import { CHECKLIST_TOKENS, wordToken } from '../../tasks/checklist/index.ts'
 import type { RunResult } from '../common/recipe.ts'
+import type { SftConfig } from './config.ts'
 import { sftEntry } from './entry.ts'
 import { runSftRecipe } from './run.ts'
 import { startConfig } from './start.fixture.ts'
@@ -75,7 +76,11 @@ describe('sft on a task', () => {
       const { checkpoint } = await run('before')
       const of = (start: string) => ({
         ...config,
-        ...{ steps: 0, task: { ...config.task!, labels: 12 }, model: { ...config.model, folder: start } },
+        ...{
+          steps: 0,
+          task: { ...config.task!, labels: 12 } as SftConfig['task'],
+          model: { ...config.model, folder: start },
+        },
       })
       const dir = join(folder, 'labels')
       const labelled = await runSftRecipe(of(checkpoint!), { dir, resume: false })

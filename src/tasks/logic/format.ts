@@ -84,7 +84,7 @@ const encodeSentence = (sentence: string, id: string, vocabulary: number): reado
   const word = LONG_LOGIC_VOCABULARY[beyond].trim()
   throw new DataError(
     `${id}: expected words of the model's ${vocabulary} tokens, got ${describeValue(word)}`,
-    { hint: 'start from a model of `vocabulary: long` (logic-cold-start), or set kinds to 10' },
+    { hint: 'start from a model of `task.vocabulary: long` (logic-cold-start), or set kinds to 10' },
   )
 }
 

@@ -5,6 +5,7 @@ import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'
 import { shuffleSentences } from './reorder.ts'
+import type { LogicStart } from './start-settings.ts'
 import type { LogicTestSetName } from './testset-names.ts'
 
 export { LOGIC_TEST_SETS, type LogicTestSetName } from './testset-names.ts'
@@ -61,3 +62,22 @@ export const logicTestSet = (
     `${RESERVED_SEED_PREFIX}${split}`,
   )
 }
+
+/** Name of the test set of a hop count. */
+export const hopsTitle = (hops: number): string => (hops === 1 ? '1 hop' : `${hops} hops`)
+
+/** The test sets of what is learnt, in the order of its settings; a hop count alone is the title where there is one set of each. */
+export const startTestSets = ({
+  tests: { hops: lengths, sets },
+  style,
+  labels,
+  kinds,
+}: Pick<LogicStart, 'tests' | 'style' | 'labels' | 'kinds'>) =>
+  (sets ?? [style === 'real' ? 'train-distribution' : style]).flatMap(name =>
+    lengths.map(hops => ({
+      title: `${hopsTitle(hops)}${sets ? `, ${name}` : ''}`,
+      hops,
+      /** The first so many. */
+      problems: (count: number) => logicTestSet(name, { count, hops, labels, kinds }),
+    })),
+  )

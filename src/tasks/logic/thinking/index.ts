@@ -1,7 +1,9 @@
 /** @file Thinking on the logic task: how it is read, and a grammar of criteria about it. */
 
 export * from './closure.ts'
+export * from './cold-start.ts'
 export * from './predicates/index.ts'
+export * from './problems.ts'
 export * from './rubricator.ts'
 export * from './steps.ts'
 export { logicThinkingTask } from './task.ts'

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { decodeTokens } from '../../tasks/logic/format.ts'
-import { WORD_COUNT } from '../../tasks/logic/vocabulary.ts'
-import { testSet, testSets } from './check.ts'
-import { logicColdStartSchema } from './config.ts'
-import { demonstrations } from './recipe.ts'
+import { demonstrations } from './demonstrations.ts'
+import { decodeTokens } from './format.ts'
+import { logicStartSchema } from './start-settings.ts'
+import { logicTestSet, startTestSets } from './testsets.ts'
+import { WORD_COUNT } from './vocabulary.ts'
 
-const configOf = (settings: Record<string, unknown>) =>
-  logicColdStartSchema.parse({ batch: 200, steps: 2, ...settings })
+const settingsOf = (settings: Record<string, unknown>) =>
+  logicStartSchema.parse({ kind: 'logic', ...settings })
 
 /** Demonstrations of a curriculum with one source, as texts. */
 const shown = (source: Record<string, unknown>, settings: Record<string, unknown> = {}) => {
   const curriculum = { kind: 'custom', sources: [source], knots: [{ at: 0, weights: [1] }] }
   return demonstrations(
-    configOf({ ...settings, curriculum }),
+    { ...settingsOf({ ...settings, curriculum }), batch: 200, steps: 2, seed: 1 },
     WORD_COUNT,
   )(1).map(({ promptTokens, responseTokens }) => ({
     prompt: decodeTokens(promptTokens),
@@ -73,8 +73,8 @@ describe('sources of a curriculum', () => {
 
 describe('test sets of a cold start', () => {
   it('are those of the style, or of several by name', () => {
-    const titles = (evaluation: Record<string, unknown>) =>
-      testSets(configOf({ evaluation: { hops: [1, 8], ...evaluation } })).map(({ title }) => title)
+    const titles = (tests: Record<string, unknown>) =>
+      startTestSets(settingsOf({ tests: { hops: [1, 8], ...tests } })).map(({ title }) => title)
     expect(titles({})).toEqual(['1 hop', '8 hops'])
     expect(titles({ sets: ['train-distribution-shuffled', 'shortcut-free'] })).toEqual([
       '1 hop, train-distribution-shuffled',
@@ -85,9 +85,9 @@ describe('test sets of a cold start', () => {
   })
 
   it('shuffled have the problems of the ordered one in another order', () => {
-    const config = configOf({})
-    const ordered = testSet(config, 'train-distribution', 4, 20)
-    const shuffled = testSet(config, 'train-distribution-shuffled', 4, 20)
+    const [ordered, shuffled] = (['train-distribution', 'train-distribution-shuffled'] as const).map(name =>
+      logicTestSet(name, { hops: 4, count: 20 }),
+    )
     expect(shuffled.map(({ premises }) => [...premises].sort())).toEqual(
       ordered.map(({ premises }) => [...premises].sort()),
     )

@@ -1,19 +1,9 @@
-/** @file Configuration of the logic-cold-start recipe. */
+/** @file Logic as it is learnt before it is rewarded: what demonstrations are drawn, and the sets that it is tested on. */
 
 import { z } from 'zod'
-import { KINDS, LOGIC_STYLES, MAX_HOPS } from '../../tasks/logic/generator.ts'
-import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
-import { MAX_STEPS } from '../../tasks/logic/vocabulary.ts'
-import {
-  batchSize,
-  commonShape,
-  MOST_ROWS,
-  modelShapeSchema,
-  supervisedOptimizerSchema,
-  supervisedSteps,
-  testProblemCount,
-} from '../../train/config.ts'
-import type { MonitorSettings } from '../../train/monitors/config.ts'
+import { KINDS, LOGIC_STYLES, MAX_HOPS } from './generator.ts'
+import { GENERATED_TEST_SETS } from './testset-names.ts'
+import { MAX_STEPS } from './vocabulary.ts'
 
 const hopCount = z.int().min(1).max(MAX_HOPS)
 const style = z.enum(LOGIC_STYLES)
@@ -70,7 +60,7 @@ const sourceSchema = z.strictObject({
     .describe(
       "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
     ),
-  style: style.optional().describe("What follows is the recipe's own setting where absent."),
+  style: style.optional().describe("What follows is as the task's own settings say where absent."),
   wording: wording.optional().describe('How sentences are worded.'),
   recite: z
     .int()
@@ -120,56 +110,8 @@ const curriculumSchema = z.strictObject({
   knots: z.array(knotSchema).default([]).describe('Weights of the sources over the steps.'),
 })
 
-const evaluationSchema = z.strictObject({
-  every: z.int().min(0).default(0).describe('Every so many steps, besides the end; 0: only there.'),
-  hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]).describe('One test set for each hop count.'),
-  problems: testProblemCount.default(200).describe('Problems of each test set at the end, and in between.'),
-  problemsBetween: testProblemCount.default(50).describe('Problems of the tests in between.'),
-  samples: z
-    .int()
-    .min(0)
-    .max(MOST_ROWS)
-    .default(1)
-    .describe('Samples a problem at temperature 1; 0: greedy alone.'),
-  greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
-  maxTokens: z.int().positive().default(96).describe('Most tokens of a response.'),
-  realFile: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe("Rows in ProntoQA's format as one more test set, evaluated at the end."),
-  sets: z
-    .array(z.enum(GENERATED_TEST_SETS))
-    .min(1)
-    .optional()
-    .describe("Test sets of each hop count; the style's own when absent."),
-})
-
-const STEPS = 2000
-
-export const logicColdStartSchema = z.strictObject({
-  recipe: z
-    .literal('logic-cold-start')
-    .default('logic-cold-start')
-    .describe('Name of the recipe; only files need it.'),
-  ...commonShape,
-  steps: commonShape.steps.unwrap().default(STEPS).describe('Number of training steps.'),
-  start: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Checkpoint folder to go on from; null: fresh weights of `model.shape`.'),
-  model: z
-    .strictObject({ shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.') })
-    .prefault({})
-    .describe('The model to start from.'),
-  vocabulary: z
-    .literal('long')
-    .optional()
-    .describe(
-      'Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only where kinds, lengths or step numbers need it.',
-    ),
-  batch: batchSize(32).describe('Demonstrations a step.'),
+/** What decides which demonstrations are drawn; recipes may go on learning them. */
+export const demonstrationsShape = {
   curriculum: curriculumSchema.prefault({}).describe('What is shown when.'),
   labels: z
     .enum(['two-way', 'three-way'])
@@ -207,44 +149,44 @@ export const logicColdStartSchema = z.strictObject({
     .positive()
     .default(1)
     .describe("Loss weight of the tokens that decide a statement's sign."),
-  optimizer: supervisedOptimizerSchema({ peak: 1.5e-3, kind: 'cosine', warmup: 50, floor: 0.02 }).describe(
-    'AdamW and its learning rate.',
-  ),
-  evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
+}
+
+export const logicStartSchema = z.strictObject({
+  kind: z.literal('logic'),
+  ...demonstrationsShape,
+  vocabulary: z
+    .literal('long')
+    .optional()
+    .describe(
+      'Tokens of fresh weights. `long`: up to 24 kinds and 45 steps, and phrases such as ` is not` are one token. When absent only where kinds, lengths or step numbers need it.',
+    ),
+  tests: z
+    .strictObject({
+      hops: z.array(hopCount).min(1).default([1, 2, 3, 4, 5]).describe('One test set for each hop count.'),
+      sets: z
+        .array(z.enum(GENERATED_TEST_SETS))
+        .min(1)
+        .optional()
+        .describe("Test sets of each hop count; the style's own when absent."),
+      problemsBetween: z
+        .int()
+        .positive()
+        .max(20_000)
+        .default(50)
+        .describe('Problems of each test set before the end.'),
+      greedy: z
+        .union([z.boolean(), z.literal('only')])
+        .default(true)
+        .describe(
+          'At the end also test with the likeliest tokens; `only`: always with them, and with no samples.',
+        ),
+      realFile: z
+        .string()
+        .nullable()
+        .default(null)
+        .describe("Rows in ProntoQA's format as one more test set, evaluated at the end."),
+    })
+    .prefault({})
+    .describe('The test sets.'),
 })
-
-export type LogicColdStartConfig = z.output<typeof logicColdStartSchema>
-
-/** The same as a phase of another recipe, which says itself where the run lies. */
-export const coldStartPhaseSchema = logicColdStartSchema
-  .omit({
-    recipe: true,
-    out: true,
-    monitors: true,
-    trackers: true,
-  })
-  .extend({
-    steps: supervisedSteps(STEPS).describe('Number of training steps.'),
-  })
-/** What decides which demonstrations are drawn, for recipes that go on learning them. */
-export const demonstrationsSchema = logicColdStartSchema.pick({
-  batch: true,
-  curriculum: true,
-  labels: true,
-  style: true,
-  order: true,
-  distractors: true,
-  negation: true,
-  mentions: true,
-  sideKinds: true,
-  above: true,
-  kinds: true,
-  wording: true,
-  proofs: true,
-  numbering: true,
-  numberedTo: true,
-  signWeight: true,
-})
-
-/** The monitors of a phase are those of the recipe that it belongs to. */
-export type ColdStartPhase = z.output<typeof coldStartPhaseSchema> & { monitors?: MonitorSettings | null }
+export type LogicStart = z.output<typeof logicStartSchema>

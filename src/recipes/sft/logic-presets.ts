@@ -1,4 +1,4 @@
-/** @file Named settings of logic-cold-start: for the shipped models, from look-ups to proofs, and plain curricula. */
+/** @file Named settings of learning logic: for the shipped models, from look-ups to proofs, and plain curricula. */
 
 import type { KnotWait } from '../../tasks/logic/curriculum-clock.ts'
 
@@ -31,27 +31,29 @@ const curriculumOf = <Name extends string>(
  */
 const START = {
   steps: 1500,
-  curriculum: curriculumOf(
-    {
-      first2: { hops: 2, nodes: [3, 4] },
-      first3: { hops: 3, nodes: [4, 5] },
-      hops1: { hops: 1 },
-      hops2: { hops: 2 },
-      hops3: { hops: 3 },
-      hops4: { hops: 4 },
-      hops5: { hops: 5 },
-    },
-    [
-      [0, { first2: 1, first3: 2 }],
-      [0.25, { first2: 0.3, first3: 2, hops1: 0.1, hops2: 0.1, hops3: 0.5 }],
-      [0.4, { first2: 0.1, first3: 0.5, hops1: 0.3, hops2: 0.4, hops3: 2 }],
-      [0.86, { first3: 0.1, hops1: 0.3, hops2: 0.4, hops3: 2 }],
-      [0.88, { hops1: 0.3, hops2: 0.4, hops3: 2, hops4: 0.3, hops5: 0.3 }],
-      [1, { hops1: 0.3, hops2: 0.4, hops3: 2, hops4: 0.3, hops5: 0.3 }],
-    ],
-  ),
+  task: {
+    tests: { hops: [3, 5] },
+    curriculum: curriculumOf(
+      {
+        first2: { hops: 2, nodes: [3, 4] },
+        first3: { hops: 3, nodes: [4, 5] },
+        hops1: { hops: 1 },
+        hops2: { hops: 2 },
+        hops3: { hops: 3 },
+        hops4: { hops: 4 },
+        hops5: { hops: 5 },
+      },
+      [
+        [0, { first2: 1, first3: 2 }],
+        [0.25, { first2: 0.3, first3: 2, hops1: 0.1, hops2: 0.1, hops3: 0.5 }],
+        [0.4, { first2: 0.1, first3: 0.5, hops1: 0.3, hops2: 0.4, hops3: 2 }],
+        [0.86, { first3: 0.1, hops1: 0.3, hops2: 0.4, hops3: 2 }],
+        [0.88, { hops1: 0.3, hops2: 0.4, hops3: 2, hops4: 0.3, hops5: 0.3 }],
+        [1, { hops1: 0.3, hops2: 0.4, hops3: 2, hops4: 0.3, hops5: 0.3 }],
+      ],
+    ),
+  },
   optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.1 } },
-  evaluation: { hops: [3, 5] },
 }
 
 /** Ten kinds while rules are few, as the real rows have; then all. */
@@ -118,41 +120,35 @@ const afterDrills = <Name extends string>(steps: number, knots: Knots<Name | Dri
 }
 
 /** What trains a model of 0.8 million parameters with heads of 16 to look rules up and to prove. */
-const LOOKING = {
-  batch: 64,
-  style: 'shortcut-free',
-  vocabulary: 'long',
-  proofs: 'looking',
-  optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, floor: 0.02 } },
-}
+const LOOKING = { style: 'shortcut-free', vocabulary: 'long', proofs: 'looking', numberedTo: 45 }
 
 /**
  * Proofs of at most three hops, never longer: what reinforcement then has to go beyond. Up to twelve kinds are beside the path, so that
  * problems are as long as those of many hops, and one to four above: where to stop is told by the question alone.
  */
 export const THREE_HOPS = {
-  ...LOOKING,
-  steps: 7500,
-  kinds: 24,
-  numberedTo: 45,
+  ...{ steps: 7500, batch: 64 },
   model: { shape: { maxPositions: 448, heads: 8 } },
   // At a falling rate kinds and questions are not learnt before their time is up, and the model guesses where to stop.
   optimizer: { learningRate: { kind: 'cosine', peak: 1.5e-3, warmup: 50, hold: 0.4, floor: 0.02 } },
-  curriculum: curriculumOf(
-    {
-      ...drillsOf({ sideKinds: [1, 12], ...ALL }),
-      rules24: { hops: 3, recite: 24, sideKinds: [4, 12] },
-      hops1: { hops: 1, sideKinds: [1, 12], above: [1, 4] },
-      hops2: { hops: 2, sideKinds: [1, 12], above: [1, 4] },
-      hops3: { hops: 3, sideKinds: [1, 12], above: [1, 4] },
-    },
-    afterDrills(7500, [
-      [0, { asked4: 0.5, asked8: 0.5, rules16: 0.7, hops1: 1, hops2: 0.5 }],
-      [0.1, { asked8: 0.3, rules16: 0.3, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
-      [1, { rules24: 0.1, asked8: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
-    ]),
-  ),
-  evaluation: { every: 2500, hops: [1, 2, 3, 4, 5, 8], problems: 200, samples: 0, maxTokens: 230 },
+  task: {
+    ...{ ...LOOKING, kinds: 24, tests: { hops: [1, 2, 3, 4, 5, 8], greedy: 'only' } },
+    curriculum: curriculumOf(
+      {
+        ...drillsOf({ sideKinds: [1, 12], ...ALL }),
+        rules24: { hops: 3, recite: 24, sideKinds: [4, 12] },
+        hops1: { hops: 1, sideKinds: [1, 12], above: [1, 4] },
+        hops2: { hops: 2, sideKinds: [1, 12], above: [1, 4] },
+        hops3: { hops: 3, sideKinds: [1, 12], above: [1, 4] },
+      },
+      afterDrills(7500, [
+        [0, { asked4: 0.5, asked8: 0.5, rules16: 0.7, hops1: 1, hops2: 0.5 }],
+        [0.1, { asked8: 0.3, rules16: 0.3, rules24: 0.3, hops1: 1, hops2: 1, hops3: 1 }],
+        [1, { rules24: 0.1, asked8: 0.1, hops1: 0.8, hops2: 1, hops3: 2 }],
+      ]),
+    ),
+  },
+  evaluation: { every: 2500, problems: 200, maxTokens: 230 },
 }
 
 /** Problems without cues of so many hops: neither their size nor the place of the last kind tells where to stop. */
@@ -189,23 +185,25 @@ const PROOFS = {
  * proofs of three hops that it began with.
  */
 const FULL = {
-  ...LOOKING,
-  start: 'package:models/logic-short',
-  steps: 600,
-  numberedTo: 45,
-  curriculum: curriculumOf(PROOFS, [[0, EVERYTHING]]),
-  optimizer: { learningRate: { kind: 'cosine', peak: 8e-4, warmup: 30, floor: 0.02 } },
-  evaluation: {
-    ...{ every: 200, hops: [1, 3, 5], problems: 400, samples: 0, maxTokens: 150 },
-    sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],
+  ...{ steps: 600, batch: 64, model: { folder: 'package:models/logic-short' } },
+  task: {
+    ...LOOKING,
+    curriculum: curriculumOf(PROOFS, [[0, EVERYTHING]]),
+    tests: {
+      ...{ hops: [1, 3, 5], greedy: 'only' },
+      sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],
+    },
   },
+  optimizer: { learningRate: { kind: 'cosine', peak: 8e-4, warmup: 30, floor: 0.02 } },
+  evaluation: { every: 200, problems: 400, maxTokens: 150 },
 }
 
-/** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+/** By their names beside `logic-cold-start`; the first is what that means alone. */
+export const logicPresets = {
   short: {
-    summary: 'proofs of one to three hops only, about a million parameters',
-    config: { curriculum: { kind: 'short-proofs', maxHops: 3 } },
+    summary:
+      'proofs of one to three hops only, about a million parameters: what rubric-as-reward starts from',
+    config: {},
   },
   start: {
     summary:
@@ -214,15 +212,34 @@ export const presets: Readonly<Record<string, { summary: string; config: Record<
   },
   growing: {
     summary: 'proofs that grow to five hops',
-    config: { curriculum: { kind: 'growing' }, steps: 3000 },
+    config: { task: { curriculum: { kind: 'growing' } }, steps: 3000 },
   },
   'three-hops': {
-    summary: 'without cues, in any order, at most three hops and never more',
+    summary: 'proofs without cues, in any order, at most three hops and never more',
     config: THREE_HOPS,
   },
   full: {
     summary:
       'what made models/logic-full: one to five hops in every style, from models/logic-short; a quarter of an hour of one core',
     config: FULL,
+  },
+}
+
+const GROWN = { model: { folder: 'package:models/logic-start' } }
+
+/** The same beside `logic-rubric-start`. */
+export const logicRubricPresets = {
+  start: {
+    summary:
+      'proofs of models/logic-start and rubrics about them, of three to five hops: what rlcer starts from on the logic task',
+    config: GROWN,
+  },
+  short: {
+    summary: 'the same of two and three hops on short chains, a few minutes on one core',
+    config: {
+      ...{ ...GROWN, steps: 300 },
+      task: { problems: { hops: [2, 3], nodes: [4, 5] }, reasoners: { problems: 500 } },
+      evaluation: { problems: 150 },
+    },
   },
 }

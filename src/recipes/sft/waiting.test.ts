@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics, withoutTimings } from '../../runs/readers.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import { coldStartPhaseSchema } from './config.ts'
-import { runLogicColdStart } from './run.ts'
+import { logicPhaseSchema, phaseConfig } from './config.ts'
+import { runSftRecipe } from './run.ts'
 
 const SLOW_MS = 120_000
 
@@ -17,31 +17,34 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Short problems until the loss has fallen, then long ones: which of them a step has shows in its tokens. */
 const configOf = (loss: number) =>
-  coldStartPhaseSchema.parse({
+  logicPhaseSchema.parse({
     steps: 12,
     batch: 4,
     model: { shape: { hiddenSize: 32, layers: 1, heads: 2, maxPositions: 256 } },
     policy: { threads: 1, spinning: false },
-    curriculum: {
-      kind: 'custom',
-      sources: [
-        { hops: 1, recite: 1 },
-        { hops: 5, style: 'real' },
-      ],
-      knots: [
-        { at: 0, weights: [1, 0], until: { loss, window: 2, atMost: 0.75 } },
-        { at: 0.001, weights: [0, 1] },
-      ],
+    task: {
+      tests: { hops: [1], greedy: 'only' },
+      curriculum: {
+        kind: 'custom',
+        sources: [
+          { hops: 1, recite: 1 },
+          { hops: 5, style: 'real' },
+        ],
+        knots: [
+          { at: 0, weights: [1, 0], until: { loss, window: 2, atMost: 0.75 } },
+          { at: 0.001, weights: [0, 1] },
+        ],
+      },
     },
     optimizer: { learningRate: { kind: 'constant', peak: 3e-3 } },
-    evaluation: { hops: [1], problems: 1, samples: 0, maxTokens: 8 },
+    evaluation: { problems: 1, maxTokens: 8 },
     checkpoint: { every: 1, keepLast: 1 },
   })
 
 const train = async (name: string, loss: number, stops: readonly number[] = []) => {
   for (const [nth, stop] of [...stops, 100].entries()) {
     const events = { shouldStop: () => readMetrics(join(folder, name)).length >= stop }
-    await runLogicColdStart(configOf(loss), { dir: join(folder, name), resume: nth > 0, events })
+    await runSftRecipe(phaseConfig(configOf(loss)), { dir: join(folder, name), resume: nth > 0, events })
   }
   return readMetrics(join(folder, name)).map(withoutTimings)
 }

@@ -6,27 +6,27 @@ import { saveCheckpoint } from '../../model/checkpoint.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { initWeights } from '../../model/weights.ts'
 import { readEvals, readMetrics, withoutTimings } from '../../runs/readers.ts'
-import { encodeResponse } from '../../tasks/logic/format.ts'
 import {
+  goldResponses,
+  keptResponses,
   LOGIC_PIECES,
   LOGIC_RUBRIC_VOCABULARY,
   logicEvidenceOf,
+  logicRubricsStart,
+  logicRubricsStartSchema,
   partReasoning,
   readLogicCriterion,
-  readLogicResponse,
+  type StartResponse,
 } from '../../tasks/logic/thinking/index.ts'
 import { isMet } from '../../tasks/thinking-grammar/grammar.ts'
 import { modelShapeSchema } from '../../train/config.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import type { RunResult } from '../common/recipe.ts'
 import { readLabels } from '../learned-verifier/labels.ts'
-import { freshLogicModel, logicModelConfig } from '../logic-cold-start/model.ts'
-import { logicRubricPhaseSchema } from './config.ts'
-import { keptResponses, logicDemonstrations } from './demonstrations.ts'
-import { logicRubricStart } from './entry.ts'
-import { logicProblems } from './problems.ts'
-import type { StartResponse } from './responses.ts'
-import { runLogicRubricStart } from './run.ts'
+import { freshLogicModel, logicModelConfig } from '../logic/model.ts'
+import { sftEntry } from './entry.ts'
+import { runSftRecipe } from './run.ts'
+import { startConfig } from './start.fixture.ts'
 
 const SLOW_MS = 180_000
 
@@ -48,39 +48,41 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const PROBLEMS = { hops: [1, 2], nodes: [3, 3] }
 
-const settings = (changes: object = {}) => ({
-  ...{ steps: 4, batch: 6, start, maxPositions: 224, problems: PROBLEMS, labels: 30 },
-  policy: { threads: 1 },
-  reasoners: { problems: 4, samples: 2, maxTokens: 12, keep: 'all' },
-  optimizer: { learningRate: { kind: 'constant', peak: 3e-3 } },
-  evaluation: { problems: 3, maxTokens: 10, rubricTokens: 8 },
-  checkpoint: { every: 2 },
-  ...changes,
-})
-
-const config = (changes: object = {}) => logicRubricPhaseSchema.parse(settings(changes))
+/** @param task, maxPositions changes */
+const config = ({ task = {}, maxPositions = 224, folder: from = start }: Record<string, unknown> = {}) =>
+  startConfig('logic-rubric-start', {
+    ...{ steps: 4, batch: 6, policy: { threads: 1 }, checkpoint: { every: 2 } },
+    model: { folder: from, shape: { maxPositions } },
+    task: {
+      ...{ problems: PROBLEMS, labels: 30, rubricTokens: 8 },
+      reasoners: { problems: 4, samples: 2, maxTokens: 12, keep: 'all' },
+      ...(task as object),
+    },
+    optimizer: { learningRate: { kind: 'constant', peak: 3e-3 } },
+    evaluation: { problems: 3, maxTokens: 10 },
+  })
 
 const run = (name: string, resume = false, stopAfter = 100): Promise<RunResult> => {
   let steps = 0
   const events = { onStep: () => steps++, shouldStop: () => steps >= stopAfter }
-  return runLogicRubricStart(config(), { dir: join(folder, name), resume, events })
+  return runSftRecipe(config(), { dir: join(folder, name), resume, events })
 }
 
-/** Gold proofs in place of a model's responses, every second one cut short. */
-const responses = (): StartResponse[] => {
-  const problem = logicProblems(config().problems, 'test')
-  return Array.from({ length: 12 }, (_, i) => {
-    const { text } = readLogicResponse(encodeResponse(problem(Math.floor(i / 2))))
-    const whole = i % 2 === 0
-    return { index: Math.floor(i / 2), text: whole ? text : text.slice(0, 40), right: whole, proved: whole }
-  })
-}
+const { problem, demonstrations } = logicRubricsStart(
+  logicRubricsStartSchema.parse({ kind: 'logic-rubrics', problems: PROBLEMS }),
+  { seed: 0, batch: 60, tested: 3 },
+)
+
+/** Gold proofs in place of a model's responses, each also cut short. */
+const responses = (): StartResponse[] =>
+  goldResponses(problem, 6).flatMap(whole => [
+    whole,
+    { ...whole, text: whole.text.slice(0, 40), right: false, proved: false },
+  ])
 
 describe('logic-rubric-start', () => {
   it('teaches its own proofs with hints that they follow, and rubrics about any response', () => {
-    const problem = logicProblems(config().problems, 'test')
-    const own = { ...config({ batch: 60 }), reasoners: { ...config().reasoners, keep: 'proved' as const } }
-    const draw = logicDemonstrations(own, responses(), problem)
+    const draw = demonstrations(responses())
     expect(draw(3)).toEqual(draw(3))
     const texts = draw(1).map(({ promptTokens, responseTokens }) => ({
       prompt: LOGIC_PIECES.decode(promptTokens),
@@ -144,15 +146,20 @@ describe('logic-rubric-start', () => {
   )
 
   it('plans and refuses before it trains', async () => {
-    const plan = (changes: object = {}) =>
-      logicRubricStart.plan(logicRubricStart.schema.parse(settings(changes)))
-    expect(plan().lines.join('\n')).toContain(`grown to ${LOGIC_RUBRIC_VOCABULARY.length} tokens`)
-    expect(() => plan({ maxPositions: 60 })).toThrow(/exceed the context of 60/)
+    const plan = (changes?: Record<string, unknown>) => sftEntry.plan(config(changes))
+    expect(plan().lines.join('\n')).toMatch(
+      new RegExp(
+        `grown {8}to ${LOGIC_RUBRIC_VOCABULARY.length} tokens.*2 responses to each of 4 problems`,
+        's',
+      ),
+    )
+    expect(() => plan({ task: { rubricTokens: 250 } })).toThrow(/exceed the context of 224/)
     expect(() => plan({ maxPositions: 150 })).toThrow(/at least the start's 160, got 150/)
-    expect(() => plan({ problems: { hops: [3], nodes: [2, 3] } })).toThrow(/logic generator: nodes/)
+    expect(() => plan({ task: { problems: { hops: [3], nodes: [2, 3] } } })).toThrow(/logic generator: nodes/)
+    expect(() => plan({ folder: null })).toThrow(/model\.folder: expected a model of the logic task/)
     const dir = join(folder, 'refused')
     await expect(
-      runLogicRubricStart(config({ start: join(folder, 'none') }), { dir, resume: false }),
+      runSftRecipe(config({ folder: join(folder, 'none') }), { dir, resume: false }),
     ).rejects.toThrow(/holds no model/)
     expect(existsSync(dir)).toBe(false)
   })
