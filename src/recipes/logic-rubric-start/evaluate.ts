@@ -19,7 +19,8 @@ import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { isMet } from '../../tasks/thinking-grammar/grammar.ts'
 import { Rng } from '../../util/rng.ts'
-import { drawResponses, scoreResponses } from '../checklist/evaluate.ts'
+import { answersBy, drawResponses } from '../common/answers.ts'
+import { rubricRow } from '../common/evaluated-set.ts'
 import type { LogicRubricPhase } from './config.ts'
 import { logicHints } from './demonstrations.ts'
 import { LOGIC_RUBRIC_TEST_SEED, logicProblems } from './problems.ts'
@@ -121,16 +122,10 @@ export const evaluateLogicRoles = async (
   const rows: EvalRow[] = []
   for (const { set, prompt, grade, maxTokens: most } of roles) {
     const sampling = { maxTokens: most, temperature: 1, seed: 'evaluation', stopTokens: [LOGIC_TOKENS.eos] }
-    const order = new Map(problems.map((problem, i) => [problem, i]))
-    const drawn = await drawResponses(policy, problems, { samples, sampling }, problem =>
-      prompt(problem, order.get(problem)!),
-    )
-    const graded = {
-      id: task.id,
-      grade: (items: readonly { problem: LogicTaskExample; tokens: Int32Array }[]) =>
-        Promise.all(items.map(({ problem, tokens }) => grade(problem, tokens))),
-    }
-    rows.push(await scoreResponses(graded, { set, step, problems }, { samples, sampling }, drawn))
+    const drawn = await drawResponses(policy, problems, { samples, sampling }, prompt)
+    const said = await Promise.all(drawn.map(own => grade(problems[own.prompt], own.tokens)))
+    const head = { step, set, samples, temperature: 1 }
+    rows.push(rubricRow(task, head, answersBy(problems, drawn, said)))
   }
   return rows
 }
