@@ -59,12 +59,15 @@ const itemOf = ({ problem, said, greedy = [] }: AnsweredProblem): EvalItem => ({
 const greedyShares = (said: readonly LogicVerdicts[]): MetricGroup =>
   Object.fromEntries(Object.entries(sharesOf(said)).map(([name, value]) => [greedyName(name), value]))
 
+/** Of these names those that some problem has a score of. */
+const knownNames = (items: readonly EvalItem[], names: readonly string[]): string[] =>
+  names.filter(name => items.some(({ scores }) => typeof scores[name] === 'number'))
+
+const NAMES = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)]
+
 /** Means over the problems that have the score, which a problem lacks whose greedy response could not be graded. */
-const scoresOver = (
-  items: readonly EvalItem[],
-  names: readonly string[] = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)],
-): Scores =>
-  Object.fromEntries(Object.entries(scoresOf(items, names)).filter(([, { value }]) => value !== null))
+const scoresOver = (items: readonly EvalItem[], names: readonly string[] = NAMES): Scores =>
+  scoresOf(items, knownNames(items, names))
 
 /** 95% interval of each criterion over the problems that have a value. */
 const criteriaIntervals = (items: readonly EvalItem[]): EvalRow['criteriaIntervals'] => {
@@ -110,7 +113,7 @@ const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource
 /** What a row says of answers to problems, each of which has one at least. */
 export const rowFigures = (rows: readonly AnsweredProblem[]) => {
   const items = rows.map(itemOf)
-  const names = Object.keys(scoresOver(items))
+  const names = knownNames(items, NAMES)
   return {
     names,
     // Nothing is proved where no conclusion has a formula.

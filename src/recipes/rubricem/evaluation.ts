@@ -9,7 +9,7 @@ import type { Lessons } from '../../tasks/stages.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { episodes } from '../common/answers.ts'
-import { meanTokens, type SetItem, setRow } from '../common/evaluated-set.ts'
+import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
@@ -155,8 +155,6 @@ const rowOf = async <Problem>(
   const { task, config, step } = own
   const { samples, temperature } = config.evaluation
   const scores_P = await Promise.all(problems.map((problem, p) => scoresAt(own, problem, attempts[p])))
-  const [[known = {}] = []] = scores_P
-  const primary = ['right', 'opinion'].find(name => name in known) ?? Object.keys(known)[0] ?? 'right'
   const items = problems.map((problem, p): SetItem => {
     const [{ tokens, end }] = attempts[p]
     const [parts] = scores_P[p]
@@ -176,6 +174,8 @@ const rowOf = async <Problem>(
       }),
     }
   })
+  const names = namesIn(items)
+  const primary = ['right', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right'
   return setRow({ step, set, samples, temperature }, items, {
     ...{ primary, scoreNames: SCORE_NAMES, responseTokens: meanTokens(attempts) },
   })
