@@ -8,7 +8,7 @@ import type { Task, TaskWith } from '../../tasks/task.ts'
 import { StepRollouts } from '../../train/rollout.ts'
 
 /** How answers are drawn. */
-export interface Draws {
+interface Draws {
   /** Of each problem. */
   samples: number
   sampling: SamplingOptions

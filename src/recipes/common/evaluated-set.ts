@@ -8,7 +8,7 @@ import type { Answer, Answers } from './answers.ts'
 import { nullRate, satisfaction } from './criterion-figures.ts'
 
 /** Which set, after which step, and how it was asked. */
-export type SetHead = Pick<EvalRow, 'step' | 'set' | 'samples' | 'temperature'>
+type SetHead = Pick<EvalRow, 'step' | 'set' | 'samples' | 'temperature'>
 
 /** A problem of a set, with what its answers come to. */
 export interface SetItem extends Omit<EvalItem, 'sample'> {
