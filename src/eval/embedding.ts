@@ -1,6 +1,6 @@
 /** @file A fixed text embedding without a model, and distances in it: hashed n-grams, TF-IDF, a random projection. */
 
-import { mean } from '../util/descriptive.ts'
+import { meanKnown } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { words } from './bleu.ts'
@@ -85,7 +85,5 @@ export const cosineDistance = (a: ArrayLike<number>, b: ArrayLike<number>): numb
 }
 
 /** Mean cosine distance over all pairs (spec 8.4); null for fewer than two. @param embeddings of the responses to one prompt */
-export const semanticDistance = (embeddings: readonly ArrayLike<number>[]): number | null => {
-  const distances = embeddings.flatMap((a, i) => embeddings.slice(i + 1).map(b => cosineDistance(a, b)))
-  return distances.length > 0 ? mean(distances) : null
-}
+export const semanticDistance = (embeddings: readonly ArrayLike<number>[]): number | null =>
+  meanKnown(embeddings.flatMap((a, i) => embeddings.slice(i + 1).map(b => cosineDistance(a, b))))

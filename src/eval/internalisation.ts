@@ -1,6 +1,6 @@
 /** @file Internalisation: whether a policy without its scaffold writes what it writes with it. */
 
-import { mean } from '../util/descriptive.ts'
+import { meanKnown } from '../util/descriptive.ts'
 import { cosineDistance } from './embedding.ts'
 
 /** Embeddings of four responses to one prompt, and the score of the new policy's own one. */
@@ -38,7 +38,7 @@ export const internalisation = (
 ): Internalisation => {
   const kept = items.filter(({ score }) => score > threshold)
   const meanDistance = (pick: (item: InternalisationItem) => ArrayLike<number>) =>
-    kept.length > 0 ? mean(kept.map(item => cosineDistance(item.plain, pick(item)))) : null
+    meanKnown(kept.map(item => cosineDistance(item.plain, pick(item))))
   return {
     n: kept.length,
     initialToPlain: meanDistance(({ initial }) => initial),

@@ -1,6 +1,6 @@
 /** @file Do criteria go with being right? Correlation of satisfaction and correctness, and what chance alone would give. */
 
-import { mean } from '../util/descriptive.ts'
+import { meanKnown } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { logChoose } from '../util/special.ts'
@@ -99,11 +99,6 @@ const rates = (problems: readonly ValidityProblem[], options: ValidityOptions) =
   }
 }
 
-const meanOf = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter(value => value !== null)
-  return known.length > 0 ? mean(known) : null
-}
-
 /** Different values among those that are known. */
 const varieties = (values: readonly (boolean | null)[]): number =>
   new Set(values.filter(value => value !== null)).size
@@ -133,8 +128,8 @@ export const validityRates = (
   const constant = problems.filter(({ correct }) => varieties(correct) < 2).length
   return {
     ...rates(problems, options),
-    nullCorrelation: meanOf(shuffled.map(({ correlation }) => correlation)),
-    nullValidRate: meanOf(shuffled.map(({ validRate }) => validRate)),
+    nullCorrelation: meanKnown(shuffled.map(({ correlation }) => correlation)),
+    nullValidRate: meanKnown(shuffled.map(({ validRate }) => validRate)),
     constantShare: problems.length > 0 ? constant / problems.length : 0,
   }
 }
@@ -168,7 +163,7 @@ export interface Saturation {
 export const saturation = (problems: readonly ValidityProblem[]): Saturation => {
   const columns = problems.flatMap(({ criteria }) => criteria.map(({ met }) => met))
   const shareOf = (test: (met: CriterionColumn['met']) => boolean) =>
-    columns.length > 0 ? mean(columns.map(met => Number(test(met)))) : null
+    meanKnown(columns.map(met => Number(test(met))))
   return {
     constantShare: shareOf(met => varieties(met) < 2),
     alwaysMetShare: shareOf(met => varieties(met) === 1 && met.every(value => value !== false)),

@@ -7,7 +7,7 @@ const sample = (response: string) => ({ prompt: 'p', response, reward: 0.5 })
 describe('responses of an evaluation', () => {
   it('are kept of the first problems alone, and read by the problem', () => {
     const row = evalRowOf(Array.from({ length: 51 }, () => 1))
-    const kept = withSamples(row, id => (id === 'p1' ? null : sample(`to ${id}`)))
+    const kept = withSamples(row, i => (i === 1 ? null : sample(`to p${i}`)))
     const having = kept.items!.filter(item => item.sample !== undefined)
     expect(having).toHaveLength(47)
     expect(sampleRow(kept, 'p2')).toEqual({ step: row.step, problemId: 'p2', ...sample('to p2') })

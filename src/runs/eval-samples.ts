@@ -46,12 +46,12 @@ const readable = (sample: EvalSample): EvalSample => ({
 
 /**
  * A row whose first problems have a response each.
- * @param sampleOf the response to a problem by its id; null where there is none to show
+ * @param sampleOf the response to a problem by its place; null where there is none to show
  */
-export const withSamples = (row: EvalRow, sampleOf: (id: string) => EvalSample | null): EvalRow => ({
+export const withSamples = (row: EvalRow, sampleOf: (i: number) => EvalSample | null): EvalRow => ({
   ...row,
   items: row.items?.map((item, i): EvalItem => {
-    const sample = i < MOST_SAMPLES ? sampleOf(item.id) : null
+    const sample = i < MOST_SAMPLES ? sampleOf(i) : null
     return sample === null ? item : { ...item, sample: readable(sample) }
   }),
 })

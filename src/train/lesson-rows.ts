@@ -11,7 +11,7 @@ import {
   writtenTokens,
 } from '../rl/rollout.ts'
 import type { MetricsRow, RolloutRow, RolloutTurn } from '../runs/rows.ts'
-import { mean, std } from '../util/statistics.ts'
+import { mean, meanKnown, std } from '../util/statistics.ts'
 import type { LearntRollout } from './recipe.ts'
 import { tokenFields } from './token-fields.ts'
 
@@ -24,17 +24,16 @@ export const lessonFigures = (
   drawn: readonly Rollout[],
 ): Omit<MetricsRow, 'step'> => {
   const rollouts = learnt.map(({ rollout }) => rollout)
-  const average = (values: readonly number[]) => (values.length > 0 ? mean(values) : null)
   const turns = rollouts.map(rollout => rollout.turns.length)
   const roles = [...new Set(rollouts.map(({ role }) => role))]
-  const share = (end: Rollout['end']) => average(rollouts.map(rollout => Number(rollout.end === end)))
-  const lengthOf = (role: string) => average(rollouts.filter(own => own.role === role).map(writtenTokens))
+  const share = (end: Rollout['end']) => meanKnown(rollouts.map(rollout => Number(rollout.end === end)))
+  const lengthOf = (role: string) => meanKnown(rollouts.filter(own => own.role === role).map(writtenTokens))
   return {
-    responseTokens: average(rollouts.map(writtenTokens)),
+    responseTokens: meanKnown(rollouts.map(writtenTokens)),
     truncationRate: share('length'),
     tokens: drawn.reduce((sum, rollout) => sum + writtenTokens(rollout), 0),
     rollouts: drawn.length,
-    ...(turns.some(count => count > 1) && { turns: average(turns), failedRollouts: share('failed') }),
+    ...(turns.some(count => count > 1) && { turns: meanKnown(turns), failedRollouts: share('failed') }),
     ...(roles.length > 1 && { roleTokens: Object.fromEntries(roles.map(role => [role, lengthOf(role)])) }),
   }
 }
@@ -139,7 +138,7 @@ export const spokenTurns = (
 /** Mean and spread of what was paid; null where nothing was. */
 export const rewardFigures = (groups: Groups<Reward>): Pick<MetricsRow, 'reward' | 'rewardStd'> => {
   const paid = rewardsOf(groups).flatMap(own => own.filter(reward => reward !== null))
-  return { reward: paid.length > 0 ? mean(paid) : null, rewardStd: paid.length > 0 ? std(paid) : null }
+  return { reward: meanKnown(paid), rewardStd: paid.length > 0 ? std(paid) : null }
 }
 
 /** Mean of each part of the rewards, by name, over the rollouts that have it. */

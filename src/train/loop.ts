@@ -13,7 +13,7 @@ import type { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName, EARLIER_CHECKPOINT } from '../runs/run-state.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
-import { mean } from '../util/statistics.ts'
+import { meanKnown } from '../util/statistics.ts'
 import { type Journal, loadJournal, type SampledRequest, saveJournal } from './journal.ts'
 import { keptRows, lessonFigures, staleness } from './lesson-rows.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
@@ -250,12 +250,6 @@ const learn = async (
   }
 }
 
-/** The mean of what the policy could tell of its optimiser steps; null where it could tell nothing. */
-const meanTold = (values: readonly (number | undefined)[]): number | null => {
-  const told = values.filter(value => value !== undefined)
-  return told.length > 0 ? mean(told) : null
-}
-
 /**
  * Means over all optimiser steps; with several phases, loss and entropy of each by its name as well. The log-prob gap and the ratios are
  * those of the first optimiser step, sampler against trainer, and null where that learns from rollouts of an earlier policy: what
@@ -266,7 +260,7 @@ const updateMetrics = (learnt: readonly { phase: Phase; stats: readonly UpdateSt
   const opening = learnt.find(own => own.stats.length > 0)
   const first = opening?.phase.stale ? undefined : opening?.stats[0]
   const byPhase = (figure: (stats: UpdateStats) => number | undefined) =>
-    Object.fromEntries(learnt.map(own => [own.phase.name, meanTold(own.stats.map(figure))]))
+    Object.fromEntries(learnt.map(own => [own.phase.name, meanKnown(own.stats.map(figure))]))
   return {
     ...figuresOf(stats, first),
     ...(learnt.length > 1 && { phaseLoss: byPhase(s => s.loss), phaseEntropy: byPhase(s => s.entropy) }),
@@ -290,12 +284,12 @@ const cosinesOf = (learnt: readonly { phase: Phase; stats: readonly UpdateStats[
 }
 
 const figuresOf = (stats: readonly UpdateStats[], first?: UpdateStats) => ({
-  loss: meanTold(stats.map(s => s.loss)),
-  kl: meanTold(stats.map(s => s.parts?.kl)),
-  entropy: meanTold(stats.map(s => s.entropy)),
-  gradNorm: meanTold(stats.map(s => s.gradNorm)),
-  clipFraction: meanTold(stats.map(s => s.clipFraction)),
-  oldKl: meanTold(stats.map(s => s.oldKl)),
+  loss: meanKnown(stats.map(s => s.loss)),
+  kl: meanKnown(stats.map(s => s.parts?.kl)),
+  entropy: meanKnown(stats.map(s => s.entropy)),
+  gradNorm: meanKnown(stats.map(s => s.gradNorm)),
+  clipFraction: meanKnown(stats.map(s => s.clipFraction)),
+  oldKl: meanKnown(stats.map(s => s.oldKl)),
   logprobGapMean: first?.meanLogprobDifference ?? null,
   logprobGapMax: first?.maxLogprobDifference ?? null,
   // How far the policy that sampled is from the one that is updated.

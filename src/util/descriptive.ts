@@ -9,6 +9,12 @@ export const mean = (xs: ArrayLike<number>): number => {
   return sum / xs.length
 }
 
+/** Mean of the values that are known; null where none is. */
+export const meanKnown = (values: readonly (number | null | undefined)[]): number | null => {
+  const known = values.filter(value => value !== null && value !== undefined)
+  return known.length > 0 ? mean(known) : null
+}
+
 /** The largest value, and no less than `least`. As many as a data set has are too many to be arguments of `Math.max`. */
 export const largestOf = (values: Iterable<number>, least = Number.NEGATIVE_INFINITY): number => {
   let largest = least

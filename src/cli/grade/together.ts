@@ -10,7 +10,7 @@ import { mapInOrder } from '../../util/in-order.ts'
 import { noRows } from '../../util/jsonl.ts'
 import { streamRows } from '../../util/row-stream.ts'
 import { parseWith } from '../../util/schema.ts'
-import { mean } from '../../util/statistics.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
 import { EXIT, type Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { GradeCommandOptions } from './grade.ts'
@@ -176,7 +176,7 @@ const thresholds = (
 ): number => {
   const known = knownOf(results)
   const all = results.flatMap(({ scores }) => scores).length
-  const average = known.length > 0 ? mean(known) : null
+  const average = meanKnown(known)
   const nulls = all > 0 ? 1 - known.length / all : 0
   const faults = [
     ...(minScore !== undefined && !(average !== null && average >= minScore)

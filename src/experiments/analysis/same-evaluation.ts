@@ -3,7 +3,7 @@
 import type { EvalItem, EvalRow } from '../../runs/rows.ts'
 import { scoreValue } from '../../runs/scores.ts'
 import { number } from '../../util/format.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 
 /** A score that a file left out of one of several columns is null in another. */
 const isSame = (a: number | null | undefined, b: number | null | undefined): boolean =>
@@ -23,10 +23,7 @@ const byItems = (before: EvalRow, now: EvalRow): string | null => {
     [...names(was), ...names(is)].some(name => !isSame(scoreOf(was, name), scoreOf(is, name))),
   )
   if (changed.length === 0) return null
-  const average = (side: 0 | 1): number | null => {
-    const values = shared.flatMap(pair => scoreOf(pair[side], now.primary) ?? [])
-    return values.length === 0 ? null : mean(values)
-  }
+  const average = (side: 0 | 1) => meanKnown(shared.map(pair => scoreOf(pair[side], now.primary)))
   const means = `${now.primary} on ${now.set} was ${number(average(0))} and is ${number(average(1))}`
   return `${means}, with ${changed.length} of ${shared.length} problems scored otherwise`
 }

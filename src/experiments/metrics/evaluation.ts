@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { EvalRow } from '../../runs/rows.ts'
 import { greedyName, scoreValue } from '../../runs/scores.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
 
 /** Names that registrations may have from before scores had theirs in the rows. */
@@ -75,10 +75,8 @@ const matches = (pattern: string, id: string): boolean =>
   pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
 
 const criterionOf = (row: EvalRow | undefined, pattern: string): number | null => {
-  const values = Object.entries(row?.criteria ?? {}).flatMap(([id, value]) =>
-    matches(pattern, id) && typeof value === 'number' ? [value] : [],
-  )
-  return values.length > 0 ? mean(values) : null
+  const matching = Object.entries(row?.criteria ?? {}).filter(([id]) => matches(pattern, id))
+  return meanKnown(matching.map(([, value]) => value))
 }
 
 const criterion: Metric<CriterionOptions> = {

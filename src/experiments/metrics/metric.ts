@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 
 /** A run that is done, as the analysis sees it: everything that its folder says, nothing that it must compute. */
 export interface FinishedRun {
@@ -93,9 +93,8 @@ export const judgeWorkOf = ({ metrics }: Pick<FinishedRun, 'metrics'>): JudgeWor
     })
   const calls = figures('judgeCallCount', 'judgeCalls')
   if (calls.length === 0) return null
-  const shares = figures('judgeCachedShare')
   return {
     judgeCalls: calls.reduce((sum, each) => sum + each, 0),
-    judgeCachedShare: shares.length > 0 ? mean(shares) : null,
+    judgeCachedShare: meanKnown(figures('judgeCachedShare')),
   }
 }

@@ -1,6 +1,6 @@
 /** @file How long jobs will take, from those that are done or from a calibration, and which of them fit a budget. */
 
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { Job } from './jobs.ts'
 
 /** Seconds of a training: its begin, first and last evaluation; a step; an evaluation between. */
@@ -29,7 +29,7 @@ export const estimateSeconds = (
     const took = seconds.get(job.id)
     return took === undefined || took <= 0 ? [] : [{ job, took }]
   })
-  const average = (own: typeof finished) => (own.length > 0 ? mean(own.map(({ took }) => took)) : null)
+  const average = (own: typeof finished) => meanKnown(own.map(({ took }) => took))
   return job => {
     const alike = finished.filter(each => each.job.pace === job.pace)
     const same = average(alike.filter(each => each.job.arm === job.arm))

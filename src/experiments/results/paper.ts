@@ -1,6 +1,6 @@
 /** @file What a paper's runs come to: its claims and controls under their rules, block by block and together, and what its arms took. */
 
-import { mean } from '../../util/statistics.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
 import { analyseClaims, type BriefStatus, briefly, type ClaimResult } from '../analysis/claims.ts'
 import { analyseControl, type ControlResult } from '../analysis/controls.ts'
 import { RULE, ruleOf } from '../analysis/rules.ts'
@@ -79,10 +79,9 @@ const costOf = (registration: Registration, runs: readonly FinishedRun[]): ArmCo
 const meanWork = (runs: readonly FinishedRun[]): JudgeWork | null => {
   const works = runs.flatMap(run => judgeWorkOf(run) ?? [])
   if (works.length === 0) return null
-  const shares = works.flatMap(({ judgeCachedShare }) => judgeCachedShare ?? [])
   return {
     judgeCalls: mean(works.map(({ judgeCalls }) => judgeCalls)),
-    judgeCachedShare: shares.length > 0 ? mean(shares) : null,
+    judgeCachedShare: meanKnown(works.map(({ judgeCachedShare }) => judgeCachedShare)),
   }
 }
 

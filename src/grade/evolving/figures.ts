@@ -1,12 +1,10 @@
 /** @file What a step's judgements say in metrics.jsonl: scores by stage, rubrics born and dropped, what the judge failed at. */
 
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
-import { mean } from '../../util/descriptive.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { JudgedGroup } from './evolve.ts'
 import { isPersistent, type Sign, STAGE_NAMES } from './rubrics.ts'
-
-const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
 
@@ -18,7 +16,7 @@ export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
   Object.fromEntries(
     STAGE_NAMES.map((name, k) => [
       name,
-      average(groups.flatMap(({ rollouts }) => rollouts.flatMap(({ rewards_K }) => rewards_K[k] ?? []))),
+      meanKnown(groups.flatMap(({ rollouts }) => rollouts.flatMap(({ rewards_K }) => rewards_K[k] ?? []))),
     ]),
   )
 
@@ -41,7 +39,7 @@ export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow
       inactive: fates('inactive'),
       refused: sumOf(groups, ({ refused }) => refused.length),
     },
-    rubricVariance: average(
+    rubricVariance: meanKnown(
       groups.flatMap(({ rubrics, statistics }) =>
         statistics.flatMap(({ variance }, i) => (isPersistent(rubrics[i]) ? [] : (variance ?? []))),
       ),

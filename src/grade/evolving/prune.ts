@@ -1,6 +1,6 @@
 /** @file Which active rubrics stay: those on which the rollouts of a question differ most (RubricEM C.4; DR Tulu; spec 5.2). */
 
-import { mean, variance } from '../../util/descriptive.ts'
+import { meanKnown, variance } from '../../util/descriptive.ts'
 import {
   gainOf,
   hasStage,
@@ -38,7 +38,7 @@ export const statisticsOf = (
   })
   return {
     scored: gains.length,
-    score: gains.length > 0 ? mean(gains) : null,
+    score: meanKnown(gains),
     variance: gains.length > 1 ? variance(gains) : null,
   }
 }

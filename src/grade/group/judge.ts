@@ -5,7 +5,7 @@ import type { Criterion, JudgeCall, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { Rng } from '../../util/rng.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
 import type { GroupSettings } from './config.ts'
 import { cutMiddle, fairLength, LEAST_CHARACTERS } from './cut.ts'
@@ -123,7 +123,7 @@ const merged = (
   const known = said.map(own => own.filter(verdict => creditOf(verdict) !== null))
   const lacking = said.flat().find(verdict => creditOf(verdict) === null)
   return {
-    scores: known.map(own => (own.length > 0 ? mean(own.map(verdict => creditOf(verdict)!)) : null)),
+    scores: known.map(own => meanKnown(own.map(creditOf))),
     explanations: known.map(own => own[0]?.explanation ?? null),
     ...(said.flat().some(({ call }) => call !== undefined) && {
       calls: known.map((own, i) => (own[0] ?? said[i][0])?.call),

@@ -1,7 +1,7 @@
 /** @file Step-level judging for the PRM arm: thinking cut into steps, each right or wrong in context, their mean as the reward (spec 3.5). */
 
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { mean } from '../../util/descriptive.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
 import { oneTemplateForm } from './form.ts'
 import { listTemplate, zeroOne } from './judgement-list.ts'
@@ -87,5 +87,5 @@ export const judgeSteps = async (
   )
   const verdicts = (await Promise.all(parts.map(part => grader.grade(item, part, options)))).flat()
   const given = verdicts.flatMap(({ met }) => (met === null ? [] : [Number(met)]))
-  return { steps, verdicts, mean: given.length === 0 ? null : mean(given) }
+  return { steps, verdicts, mean: meanKnown(given) }
 }

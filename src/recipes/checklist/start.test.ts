@@ -5,7 +5,8 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
-import { drawResponses, scoreResponses } from './evaluate.ts'
+import { drawResponses, graded } from '../common/answers.ts'
+import { rubricRow } from '../common/evaluated-set.ts'
 
 const SLOW_MS = 120_000
 const MODEL = fileURLToPath(new URL('../../../models/packing-start', import.meta.url))
@@ -24,7 +25,8 @@ describe('the policy that the miniature starts from', () => {
     const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
     const rowOf = async (set: string, promptOf: (trip: Trip) => TokenIds) => {
       const drawn = await drawResponses(policy, problems, settings, promptOf)
-      return scoreResponses(task, { set, step: 0, problems }, settings, drawn)
+      const head = { set, step: 0, samples: 4, temperature: 1 }
+      return rubricRow(task, head, await graded(task, problems, drawn))
     }
     plain = await rowOf('plain', trip => task.prompt(trip))
     scaffolded = await rowOf('full', full)

@@ -1,43 +1,117 @@
-/** @file Responses outside the steps of training, sampled by any policy and graded as training grades. */
+/** @file Answers outside the steps of training, by problem: samples or episodes of any policy, with what was said of them. */
 
 import type { Policy, Sample, SamplingOptions } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
+import type { Rollout } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
+import type { Task, TaskWith } from '../../tasks/task.ts'
+import { StepRollouts } from '../../train/rollout.ts'
 
-export interface Answer<Problem> {
-  problem: Problem
-  sample: Sample
-  grade: ScoredResponse
-}
-
-export interface AnswerSettings<Problem> {
-  promptOf(problem: Problem): TokenIds
+/** How answers are drawn. */
+interface Draws {
   /** Of each problem. */
   samples: number
-  sampling: Pick<SamplingOptions, 'maxTokens' | 'temperature' | 'topK' | 'topP'>
-  /** Names the streams of sampling and of what is drawn for grades. */
-  label: string
+  sampling: SamplingOptions
 }
 
-/** In the order of the problems, those of a problem together. */
+/** An answer, with what was said of it. */
+export interface Answer<Problem, Said = ScoredResponse> {
+  problem: Problem
+  tokens: Int32Array
+  /** How it ended. */
+  end: string
+  said: Said
+}
+
+/** Answers by problem. */
+export type Answers<Problem, Said = ScoredResponse> = readonly (readonly Answer<Problem, Said>[])[]
+
+/** Samples as an evaluation has them; the same streams for every set and grader, so that those are compared pair by pair. */
+export const drawsOf = (
+  {
+    rollout: { maxTokens },
+    evaluation: { samples, temperature, topK, topP },
+  }: {
+    rollout: { maxTokens: number }
+    evaluation: { samples: number; temperature: number; topK: number; topP: number }
+  },
+  { stopTokens }: Pick<Task<never>, 'stopTokens'>,
+): Draws => ({
+  samples,
+  sampling: { maxTokens, temperature, topK, topP, stopTokens, seed: 'evaluation' },
+})
+
+/** Samples of every problem, to be said something of by one grader or several. */
+export const drawResponses = <Problem>(
+  policy: Pick<Policy, 'sample'>,
+  problems: readonly Problem[],
+  { samples, sampling }: Draws,
+  promptOf: (problem: Problem, p: number) => TokenIds,
+): Promise<Sample[]> =>
+  policy.sample({ ...sampling, prompts: problems.map(promptOf), samplesPerPrompt: samples })
+
+/** Samples with what was said of each, by problem. */
+export const answersBy = <Problem, Said>(
+  problems: readonly Problem[],
+  drawn: readonly Sample[],
+  said: readonly Said[],
+): Answer<Problem, Said>[][] => {
+  const answers_P: Answer<Problem, Said>[][] = problems.map(() => [])
+  for (const [i, { prompt, tokens, finishReason }] of drawn.entries())
+    answers_P[prompt].push({ problem: problems[prompt], tokens, end: finishReason, said: said[i] })
+  return answers_P
+}
+
+/** Samples with what a grader says of them. @param keyOf names what is drawn for its grade */
+export const graded = async <Problem>(
+  task: Pick<ScoredTask<Problem>, 'grade'>,
+  problems: readonly Problem[],
+  drawn: readonly Sample[],
+  keyOf?: (sample: Sample) => string,
+): Promise<Answer<Problem>[][]> => {
+  const items = drawn.map(own => ({
+    ...{ problem: problems[own.prompt], tokens: own.tokens },
+    ...(keyOf && { key: keyOf(own) }),
+  }))
+  return answersBy(problems, drawn, await task.grade(items))
+}
+
+/**
+ * Answers to plain prompts, or to others, graded as training grades.
+ * @param label names the streams of sampling and of what is drawn for grades
+ */
 export const answersTo = async <Problem>(
   problems: readonly Problem[],
   policy: Policy,
-  task: Pick<ScoredTask<Problem>, 'grade' | 'stopTokens'>,
-  { promptOf, samples, sampling, label }: AnswerSettings<Problem>,
-): Promise<Answer<Problem>[]> => {
-  const drawn = await policy.sample({
-    ...sampling,
-    prompts: problems.map(promptOf),
-    samplesPerPrompt: samples,
-    stopTokens: task.stopTokens,
-    seed: label,
+  task: Pick<ScoredTask<Problem>, 'grade' | 'stopTokens' | 'prompt'>,
+  { label, samples, sampling }: { label: string; samples: number; sampling: Omit<SamplingOptions, 'seed'> },
+  promptOf = (problem: Problem): TokenIds => task.prompt(problem),
+): Promise<Answer<Problem>[][]> => {
+  const draws = { samples, sampling: { ...sampling, stopTokens: task.stopTokens, seed: label } }
+  const drawn = await drawResponses(policy, problems, draws, promptOf)
+  return graded(task, problems, drawn, ({ prompt, index }) => `${label}/${prompt}/${index}`)
+}
+
+/**
+ * Episodes of every problem, by problem and sample; the same streams for every set.
+ * @param shown in place of the plain prompt
+ */
+export const episodes = async <Problem>(
+  policy: Policy,
+  task: TaskWith<Problem, 'world'>,
+  problems: readonly Problem[],
+  { samples, sampling }: { samples: number; sampling: Omit<SamplingOptions, 'seed'> },
+  shown?: ((problem: Problem, p: number) => TokenIds) | null,
+): Promise<Rollout[][]> => {
+  const { environment: world, limits, stopStrings } = task.world
+  const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
+  const groups = await io.rollOut<Problem, null>({
+    ...{ problems, samples, ratio: 'sampled' as const },
+    prompt: problem => task.prompt(problem),
+    sampledFrom: shown && problems.map((problem, p) => new Array<TokenIds>(samples).fill(shown(problem, p))),
+    sampling: { ...sampling, stopStrings },
+    environment: { world, limits },
+    grade: async items => items.map(() => null),
   })
-  const items = drawn.map(({ prompt, index, tokens }) => ({
-    problem: problems[prompt],
-    tokens,
-    key: `${label}/${prompt}/${index}`,
-  }))
-  const grades = await task.grade(items)
-  return items.map(({ problem }, i) => ({ problem, sample: drawn[i], grade: grades[i] }))
+  return groups.map(group => group.map(({ rollout }) => rollout))
 }

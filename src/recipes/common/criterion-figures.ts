@@ -2,10 +2,11 @@
 
 import { percentAgreement, type Rating } from '../../eval/agreement.ts'
 import type { Groups } from '../../rl/rollout.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import { mean } from '../../util/statistics.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
 
 /** The verdicts on one response, and what their criteria count as. */
 export type JudgedResponse = Pick<ScoredResponse, 'verdicts' | 'kinds'>
@@ -38,6 +39,21 @@ const columnsOf = (group: readonly JudgedResponse[]): { name: string; credits: n
     }
   return columns.entries.map(([id, credits]) => ({ name: names.get(id)!, credits }))
 }
+
+/** Mean credit of each criterion over the responses that have a verdict on it. */
+export const satisfaction = (responses: readonly JudgedResponse[]): Record<string, number> => {
+  const known = new Lists<number>()
+  for (const { verdicts, kinds } of responses)
+    for (const verdict of verdicts) {
+      const credit = creditOf(verdict)
+      if (credit !== null) known.add(kinds?.[verdict.criterionId] ?? verdict.criterionId, credit)
+    }
+  return Object.fromEntries(known.entries.map(([name, credits]) => [name, mean(credits)]))
+}
+
+/** Share of verdicts that graders failed to give; null without any. */
+export const nullRate = (verdicts: readonly Verdict[]): number | null =>
+  meanKnown(verdicts.map(verdict => Number(creditOf(verdict) === null)))
 
 /**
  * Of each criterion the share of groups in which it tells responses apart: not all credits that it gave there are equal. Groups

@@ -2,12 +2,12 @@
 
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
-import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
-import { mean } from '../../util/statistics.ts'
-import { drawResponses, evaluationRow, gradeDrawn, scoreResponses } from '../checklist/evaluate.ts'
+import type { ScoredTask } from '../../tasks/scored-response.ts'
+import { meanKnown } from '../../util/statistics.ts'
+import { type Answer, type Answers, drawResponses, drawsOf, graded } from './answers.ts'
 import { agreement } from './criterion-figures.ts'
+import { rubricRow } from './evaluated-set.ts'
 import { type RubricTask, untoldWords } from './rubric-task.ts'
 import { type Evaluated, testProblems } from './test-problems.ts'
 import { refuseUndecided } from './undecided.ts'
@@ -34,6 +34,12 @@ interface EvaluationGrader<Problem> {
   figures?(): MetricGroup
 }
 
+/** A row with the answers that it is about. */
+interface GradedSet<Problem> {
+  row: EvalRow
+  answers_P: Answers<Problem>
+}
+
 /**
  * On the plain prompt, and where asked for with the whole rubric shown; the start and the end on more problems. A held-out
  * judge that grades evaluations is given the same responses.
@@ -41,84 +47,65 @@ interface EvaluationGrader<Problem> {
 export const evaluation =
   <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
-    const { samples, scaffolded = false, temperature, topK, topP } = config.evaluation
+    const { samples, scaffolded = false, temperature } = config.evaluation
     const { truth, figures, heldOut, trainingJudge } = task
     const [[testName, test], ...otherTests] = Object.entries(truth.tests)
-    const between = step > 0 && !last
     const count = testProblems(config, step, last)
     const problems = test.slice(0, count)
-    const { maxTokens } = config.rollout
-    const settings = {
-      samples,
-      sampling: { maxTokens, temperature, topK, topP, stopTokens: truth.stopTokens, seed: 'evaluation' },
-    }
-    const draw = async (promptOf: Drawn<Problem>['promptOf']): Promise<Drawn<Problem>> => ({
-      promptOf,
-      drawn: await drawResponses(policy, problems, settings, promptOf),
-    })
-    const gradedBy = async (grader: EvaluationGrader<Problem>, { promptOf, drawn }: Drawn<Problem>) => {
-      const calls = () => callsOf(grader.figures?.())
+    const headOf = (set: string) => ({ step, set, samples, temperature })
+    const draw = (asked: readonly Problem[], promptOf: (problem: Problem) => TokenIds) =>
+      drawResponses(policy, asked, drawsOf(config, truth), promptOf)
+    const plain = (problem: Problem) => truth.prompt(problem)
+    const gradedBy = async (
+      { set, task: grader, figures: asked }: EvaluationGrader<Problem>,
+      drawn: readonly Sample[],
+      promptOf = plain,
+    ): Promise<GradedSet<Problem>> => {
+      const calls = () => callsOf(asked?.())
       calls()
-      const graded = await gradeDrawn(grader.task, problems, drawn)
-      const row = evaluationRow(grader.task, { set: grader.set, step, problems }, settings, drawn, graded)
-      const kept = withSamples(row, firstResponses(truth, problems, { promptOf, drawn }, graded))
-      return { row: { ...kept, ...calls() }, graded }
+      const answers_P = await graded(grader, problems, drawn)
+      const first = (answer: Answer<Problem>) => readable(truth, promptOf(answer.problem), answer)
+      return { row: { ...rubricRow(grader, headOf(set), answers_P, first), ...calls() }, answers_P }
     }
-    const onOther = async (set: string, others: readonly Problem[]) => {
-      const drawn = await drawResponses(policy, others, settings, problem => truth.prompt(problem))
-      return scoreResponses(truth, { set, step, problems: others }, settings, drawn)
-    }
-    const plain = await draw(problem => truth.prompt(problem))
-    const main = await gradedBy({ set: testName, task: truth, figures }, plain)
-    if (step === 0) refuseUndecided(main.graded)
-    const rows = [
-      trainingJudge ? await withJudge(trainingJudge, main, problems, samples, plain.drawn) : main.row,
-    ]
+    const drawn = await draw(problems, plain)
+    const main = await gradedBy({ set: testName, task: truth, figures }, drawn)
+    if (step === 0) refuseUndecided(saidIn(main))
+    const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, drawn) : main.row]
     if (heldOut && heldOut.testName !== null) {
-      const second = await gradedBy({ ...heldOut, set: heldOut.testName }, plain)
-      rows.push({ ...second.row, agreement: agreement(second.graded, main.graded) })
+      const second = await gradedBy({ ...heldOut, set: heldOut.testName }, drawn)
+      rows.push({ ...second.row, agreement: agreement(saidIn(second), saidIn(main)) })
     }
-    if (between) return rows
-    for (const [name, others] of otherTests) rows.push(await onOther(name, others.slice(0, count)))
+    if (step > 0 && !last) return rows
+    for (const [set, all] of otherTests) {
+      const others = all.slice(0, count)
+      rows.push(rubricRow(truth, headOf(set), await graded(truth, others, await draw(others, plain))))
+    }
     if (!scaffolded) return rows
-    const full = await draw(problem => truth.prompt(problem, truth.rubric(problem).criteria))
-    return [...rows, (await gradedBy({ set: 'full scaffold', task: truth, figures }, full)).row]
+    const whole = (problem: Problem) => truth.prompt(problem, truth.rubric(problem).criteria)
+    const full = await gradedBy(
+      { set: 'full scaffold', task: truth, figures },
+      await draw(problems, whole),
+      whole,
+    )
+    return [...rows, full.row]
   }
 
-/** Responses, and what they are responses to. */
-interface Drawn<Problem> {
-  promptOf(problem: Problem): TokenIds
-  drawn: readonly Sample[]
-}
+const saidIn = <Problem>({ answers_P }: Pick<GradedSet<Problem>, 'answers_P'>) =>
+  answers_P.flat().map(({ said }) => said)
 
-/** The first response to a problem with its verdicts, by the problem's name. */
-const firstResponses = <Problem>(
+/** An answer with its verdicts, for reading. */
+const readable = <Problem>(
   task: ScoredTask<Problem>,
-  problems: readonly Problem[],
-  { promptOf, drawn }: Drawn<Problem>,
-  graded: readonly ScoredResponse[],
-): ((id: string) => EvalSample | null) => {
-  const firsts = new Map<string, number>()
-  for (const [i, { prompt }] of drawn.entries()) {
-    const name = task.id(problems[prompt])
-    if (!firsts.has(name)) firsts.set(name, i)
-  }
-  return id => {
-    const place = firsts.get(id)
-    if (place === undefined) return null
-    const { prompt, tokens, finishReason } = drawn[place]
-    const { score, verdicts } = graded[place]
-    const problem = problems[prompt]
-    return {
-      prompt: task.show(promptOf(problem)),
-      response: task.show(tokens),
-      reward: score,
-      tokens: tokens.length,
-      finishReason,
-      ...verdictFields(verdicts, untoldWords(task, problem)),
-    }
-  }
-}
+  prompt: TokenIds,
+  { problem, tokens, end, said: { score, verdicts } }: Answer<Problem>,
+): EvalSample => ({
+  prompt: task.show(prompt),
+  response: task.show(tokens),
+  reward: score,
+  tokens: tokens.length,
+  finishReason: end,
+  ...verdictFields(verdicts, untoldWords(task, problem)),
+})
 
 /**
  * A row that also says what training's own judge makes of the same responses, in all and by problem (`judge.train`), and how
@@ -126,23 +113,18 @@ const firstResponses = <Problem>(
  */
 const withJudge = async <Problem>(
   judge: NonNullable<RubricTask<Problem>['trainingJudge']>,
-  { row, graded: truth }: { row: EvalRow; graded: readonly ScoredResponse[] },
+  truth: GradedSet<Problem>,
   problems: readonly Problem[],
-  samples: number,
   drawn: readonly Sample[],
 ): Promise<EvalRow> => {
-  const graded = await judge.grade(
-    drawn.map(({ prompt, tokens }) => ({ problem: problems[prompt], tokens, key: 'evaluation' })),
-  )
-  const known = problems.flatMap((problem, p): [string, number][] => {
-    const own = graded.slice(p * samples, (p + 1) * samples).flatMap(({ score }) => score ?? [])
-    return own.length > 0 ? [[judge.id(problem), mean(own)]] : []
-  })
-  const byId = new Map(known)
-  const value = known.length > 0 ? mean(known.map(([, score]) => score)) : null
+  const answers_P = await graded(judge, problems, drawn, () => 'evaluation')
+  const scores_P = answers_P.map(answers => meanKnown(answers.map(({ said }) => said.score)))
+  const byId = new Map(problems.map((problem, p) => [judge.id(problem), scores_P[p]]))
+  const value = meanKnown(scores_P)
+  const { row } = truth
   return {
     ...row,
-    agreement: agreement(truth, graded),
+    agreement: agreement(saidIn(truth), saidIn({ answers_P })),
     scores: { ...row.scores, 'judge.train': { value } },
     scoreNames: { ...row.scoreNames, 'judge.train': "training's judge" },
     items: row.items?.map(item => ({

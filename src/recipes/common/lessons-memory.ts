@@ -19,7 +19,7 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { Task, Verdicts } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
-import { mean } from '../../util/descriptive.ts'
+import { mean, meanKnown } from '../../util/descriptive.ts'
 import { CheckpointError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
@@ -104,8 +104,6 @@ export const attemptsAt = <Problem>(
 }
 
 const stateSchema = z.strictObject({ step: z.int().nonnegative(), bank: z.unknown() })
-
-const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 
 /** A memory of criteria that rollouts missed. `learn` alone changes its state. */
 export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
@@ -194,10 +192,10 @@ export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
     )
     return {
       bankSize: bank.size,
-      referred: average(lessons.map(own => Number(own.length > 0))),
-      references: average(lessons.map(own => own.length)),
+      referred: meanKnown(lessons.map(own => Number(own.length > 0))),
+      references: meanKnown(lessons.map(own => own.length)),
       fallbacks: settings.retrieval === 'within' ? countFallbacks(retrievals) : null,
-      similarity: average(similarity),
+      similarity: meanKnown(similarity),
       lessonsKept: attempts.length === 0 ? null : kept.length / attempts.length,
     }
   }

@@ -10,7 +10,7 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError, GradusError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
-import { mean } from '../../util/statistics.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
 import { answersTo } from './answers.ts'
 import { samplingOf, type TrainingConfig } from './training.ts'
 
@@ -74,18 +74,10 @@ const scorePass = async <Problem>(
   task: ScoredTask<Problem>,
 ): Promise<Scores> => {
   const { train } = task
-  const answers = await answersTo(train, policy, task, {
-    promptOf: problem => task.prompt(problem),
-    samples,
-    sampling: samplingOf(config),
-    label: `${config.seed}/curriculum`,
-  })
-  const meanReward = (own: typeof answers) => {
-    const rewards = own.flatMap(({ grade }) => rewardOf(grade) ?? [])
-    return rewards.length > 0 ? mean(rewards) : null
-  }
+  const draws = { label: `${config.seed}/curriculum`, samples, sampling: samplingOf(config) }
+  const answers_P = await answersTo(train, policy, task, draws)
   return Object.fromEntries(
-    train.map((problem, p) => [task.id(problem), meanReward(answers.slice(p * samples, (p + 1) * samples))]),
+    train.map((problem, p) => [task.id(problem), meanKnown(answers_P[p].map(({ said }) => rewardOf(said)))]),
   )
 }
 

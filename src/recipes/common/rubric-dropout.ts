@@ -110,9 +110,6 @@ export const dropoutLines = ({ rubricDropout }: Pick<DropoutRun, 'rubricDropout'
   ]
 }
 
-/** A verdict as rows keep it says when its criterion did not count. */
-export const leftOutFlag = (isLeftOut: boolean): { leftOut?: true } => (isLeftOut ? { leftOut: true } : {})
-
 /** @throws ConfigError for a setting beside which dropout would do nothing, or something else than it says */
 export const refuseDropout = (expected: string, hint: string): never => {
   throw new ConfigError(`${PATH}: expected ${expected}`, { hint })

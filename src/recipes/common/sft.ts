@@ -12,8 +12,8 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import { Rng } from '../../util/rng.ts'
-import { mean } from '../../util/statistics.ts'
-import { type Answer, answersTo } from './answers.ts'
+import { meanKnown } from '../../util/statistics.ts'
+import { type Answer, type Answers, answersTo } from './answers.ts'
 import { decidingHash } from './deciding.ts'
 import { type EvaluationConfig, evaluation } from './evaluation.ts'
 import { shuffledPasses } from './problem-order.ts'
@@ -50,16 +50,14 @@ const FILE = 'demonstrations.jsonl'
 const write = <Problem>(
   { config: { rollout, seed }, sft, task }: SftPhase<Problem>,
   teacher: Policy,
-): Promise<Answer<Problem>[]> => {
+): Promise<Answers<Problem>> => {
   const { problems: count, samples, temperature, topK, topP } = sft
   const { maxTokens } = rollout
   const { reward } = task
-  return answersTo(new Rng(`sft problems/${seed}`).sample(reward.train, count), teacher, reward, {
-    promptOf: problem => reward.prompt(problem, reward.rubric(problem).criteria),
-    samples,
-    sampling: { maxTokens, temperature, topK, topP },
-    label: `${seed}/sft`,
-  })
+  const asked = new Rng(`sft problems/${seed}`).sample(reward.train, count)
+  const sampling = { maxTokens, temperature, topK, topP }
+  const whole = (problem: Problem) => reward.prompt(problem, reward.rubric(problem).criteria)
+  return answersTo(asked, teacher, reward, { label: `${seed}/sft`, samples, sampling }, whole)
 }
 
 /**
@@ -67,20 +65,18 @@ const write = <Problem>(
  * where scores are equal.
  */
 export const selectDemonstrations = <Problem>(
-  written: readonly Answer<Problem>[],
+  written: Answers<Problem>,
   { best, minScore }: Pick<SftConfig, 'best' | 'minScore'>,
   leaks: (tokens: Int32Array) => boolean = () => false,
 ): Answer<Problem>[] => {
-  const byProblem = new Map<Problem, Answer<Problem>[]>()
-  for (const each of written) {
-    const { sample, grade } = each
-    if (sample.finishReason !== 'stop' || grade.score === null || grade.score < minScore) continue
-    if (leaks(sample.tokens)) continue
-    byProblem.set(each.problem, [...(byProblem.get(each.problem) ?? []), each])
-  }
-  const scoreOf = ({ grade }: Answer<Problem>) => grade.score ?? 0
-  return [...byProblem.values()].flatMap(own =>
-    own.toSorted((a, b) => scoreOf(b) - scoreOf(a)).slice(0, best),
+  const scoreOf = ({ said }: Answer<Problem>) => said.score ?? 0
+  const isGood = ({ end, tokens, said: { score } }: Answer<Problem>) =>
+    end === 'stop' && score !== null && score >= minScore && !leaks(tokens)
+  return written.flatMap(own =>
+    own
+      .filter(isGood)
+      .sort((a, b) => scoreOf(b) - scoreOf(a))
+      .slice(0, best),
   )
 }
 
@@ -106,9 +102,10 @@ const demonstrations = async <Problem>(
   try {
     const written = await write(phase, teacher)
     const kept = selectDemonstrations(written, sft, task.reward.leaks)
-    const rewards = written.flatMap(({ grade }) => rewardOf(grade) ?? [])
-    const score = rewards.length > 0 ? mean(rewards).toFixed(3) : 'unknown, because graders failed'
-    const message = `${kept.length} demonstrations kept of ${written.length} that the teacher wrote under the whole scaffold, whose mean score was ${score}`
+    const all = written.flat()
+    const score = meanKnown(all.map(({ said }) => rewardOf(said)))
+    const scored = score?.toFixed(3) ?? 'unknown, because graders failed'
+    const message = `${kept.length} demonstrations kept of ${all.length} that the teacher wrote under the whole scaffold, whose mean score was ${scored}`
     note([message])
     if (kept.length === 0)
       throw new DataError(
@@ -118,10 +115,10 @@ const demonstrations = async <Problem>(
         },
       )
     const rows = kept.map(
-      ({ problem, sample, grade }): Demonstration => ({
+      ({ problem, tokens, said }): Demonstration => ({
         problemId: task.reward.id(problem),
-        score: grade.score ?? 0,
-        tokens: [...sample.tokens],
+        score: said.score ?? 0,
+        tokens: [...tokens],
       }),
     )
     writeFileAtomic(path, rows.map(row => `${JSON.stringify(row)}\n`).join(''))

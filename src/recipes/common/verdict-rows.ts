@@ -2,6 +2,7 @@
 
 import type { Criterion, JudgeCall, Verdict } from '../../rubric/criterion.ts'
 import type { RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
+import type { LeftOut } from '../../tasks/scored-response.ts'
 
 /** A verdict that is kept; `criterionId` may be a name that tells it from another grader's. */
 export type KeptVerdict = Omit<Verdict, 'source'> & Pick<RolloutVerdict, 'source' | 'leftOut'>
@@ -13,6 +14,18 @@ const wordsOf = (own: WrittenCriterion | undefined) => own && { text: own.text, 
 /** Criteria by the ids that their verdicts are kept under. */
 export const wordsById = (criteria: readonly Criterion[], prefix = ''): [string, WrittenCriterion][] =>
   criteria.map(criterion => [`${prefix}${criterion.id}`, criterion])
+
+/** Verdicts under names that tell them from other ones, each with whether its criterion was left out of the score. */
+export const namedVerdicts = (
+  prefix: string,
+  verdicts: readonly Verdict[],
+  leftOut?: LeftOut,
+): (Verdict & Pick<RolloutVerdict, 'leftOut'>)[] =>
+  verdicts.map(verdict => ({
+    ...verdict,
+    criterionId: `${prefix}${verdict.criterionId}`,
+    ...(leftOut?.ids.has(verdict.criterionId) && { leftOut: true }),
+  }))
 
 /** What a criterion says and weighs. */
 export type WrittenCriterion = Pick<Criterion, 'text' | 'points'>

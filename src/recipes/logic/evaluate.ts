@@ -4,14 +4,14 @@ import type { Grader } from '../../grade/grader.ts'
 import type { LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
-import { withSamples } from '../../runs/eval-samples.ts'
 import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicFormat } from '../../tasks/logic/prompts.ts'
 import { type LogicTask, type LogicVerdicts, logicGrader } from '../../tasks/logic/task.ts'
 import { DataError } from '../../util/errors.ts'
-import { drawResponses } from '../checklist/evaluate.ts'
+import { drawResponses } from '../common/answers.ts'
+import { setRow } from '../common/evaluated-set.ts'
 import { gradedFields } from './graded-fields.ts'
 import { type AnsweredProblem, rowFigures } from './scores.ts'
 import { judgeSoftCriteria } from './soft-judge.ts'
@@ -161,32 +161,20 @@ const evaluateBy = async (
     )
   const answers = kept.flatMap(({ problem, said }) => said.map(({ text }) => ({ problem, response: text })))
   const { items, ...figures } = rowFigures(kept)
-  const row: EvalRow = {
-    ...{ step, set, n: items.length, samples: Math.max(1, samples) },
-    temperature: samples > 0 ? (sampling.temperature ?? 1) : 0,
+  const firsts = items.map((item, i) => ({ ...item, ...(show && { first: () => readable(kept[i], show) }) }))
+  const head = { step, set, samples: Math.max(1, samples) }
+  return setRow({ ...head, temperature: samples > 0 ? (sampling.temperature ?? 1) : 0 }, firsts, {
     ...figures,
     ...(judge && { judged: await judgeSoftCriteria(judge, answers) }),
     baselines: baselineRows(kept.map(({ problem }) => problem)),
-    items,
-  }
-  return show ? withSamples(row, firstResponses(kept, show)) : row
+  })
 }
 
-/** The first response to a problem that something can be said of, by the problem's id. */
-const firstResponses = (
-  kept: readonly AnsweredProblem<Said>[],
+/** The first answer that something can be said of. */
+const readable = (
+  { problem, said: [{ text: response, grade }] }: AnsweredProblem<Said>,
   show: (problem: LogicTaskExample) => string,
-): ((id: string) => EvalSample | null) => {
-  // Of two problems of one name the first.
-  const byId = new Map([...kept].reverse().map(own => [own.problem.id, own]))
-  return id => {
-    const own = byId.get(id)
-    if (own === undefined) return null
-    const { problem, said } = own
-    const [{ text: response, grade }] = said
-    return { prompt: show(problem), response, reward: null, ...gradedFields(problem, grade) }
-  }
-}
+): EvalSample => ({ prompt: show(problem), response, reward: null, ...gradedFields(problem, grade) })
 
 const baselineRows = (problems: readonly LogicTaskExample[]): EvalRow['baselines'] =>
   Object.fromEntries(

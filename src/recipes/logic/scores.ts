@@ -8,9 +8,9 @@ import type { EvalItem, EvalRow, MetricGroup, Scores, SourceScore } from '../../
 import { greedyName } from '../../runs/scores.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicVerdicts } from '../../tasks/logic/task.ts'
-import { mean } from '../../util/statistics.ts'
-import { satisfaction } from '../checklist/evaluate.ts'
-import { scoresOf } from '../common/item-scores.ts'
+import { meanKnown } from '../../util/statistics.ts'
+import { satisfaction } from '../common/criterion-figures.ts'
+import { scoresOf } from '../common/evaluated-set.ts'
 
 /** What evaluations score; the first is the primary score: a right answer is worth little without its proof. */
 const SCORES = {
@@ -38,7 +38,7 @@ const sharesOf = (said: readonly LogicVerdicts[]): Record<LogicScore, number | n
   Object.fromEntries(
     LOGIC_SCORES.map(name => {
       const known = said.map(({ grade }) => SCORES[name].holds(grade)).filter(holds => holds !== null)
-      return [name, known.length > 0 ? mean(known.map(Number)) : null]
+      return [name, meanKnown(known.map(Number))]
     }),
   ) as Record<LogicScore, number | null>
 
@@ -59,12 +59,15 @@ const itemOf = ({ problem, said, greedy = [] }: AnsweredProblem): EvalItem => ({
 const greedyShares = (said: readonly LogicVerdicts[]): MetricGroup =>
   Object.fromEntries(Object.entries(sharesOf(said)).map(([name, value]) => [greedyName(name), value]))
 
+/** Of these names those that some problem has a score of. */
+const knownNames = (items: readonly EvalItem[], names: readonly string[]): string[] =>
+  names.filter(name => items.some(({ scores }) => typeof scores[name] === 'number'))
+
+const NAMES = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)]
+
 /** Means over the problems that have the score, which a problem lacks whose greedy response could not be graded. */
-const scoresOver = (
-  items: readonly EvalItem[],
-  names: readonly string[] = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)],
-): Scores =>
-  Object.fromEntries(Object.entries(scoresOf(items, names)).filter(([, { value }]) => value !== null))
+const scoresOver = (items: readonly EvalItem[], names: readonly string[] = NAMES): Scores =>
+  scoresOf(items, knownNames(items, names))
 
 /** 95% interval of each criterion over the problems that have a value. */
 const criteriaIntervals = (items: readonly EvalItem[]): EvalRow['criteriaIntervals'] => {
@@ -110,11 +113,11 @@ const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource
 /** What a row says of answers to problems, each of which has one at least. */
 export const rowFigures = (rows: readonly AnsweredProblem[]) => {
   const items = rows.map(itemOf)
-  const scores = scoresOver(items)
+  const names = knownNames(items, NAMES)
   return {
-    scores,
+    names,
     // Nothing is proved where no conclusion has a formula.
-    primary: PRIMARY in scores ? PRIMARY : 'accuracy',
+    primary: names.includes(PRIMARY) ? PRIMARY : 'accuracy',
     scoreNames: Object.fromEntries(LOGIC_SCORES.map(name => [name, SCORES[name].words])),
     criteria: criteriaOf(rows.flatMap(({ said }) => said)),
     criteriaIntervals: criteriaIntervals(items),

@@ -4,7 +4,7 @@ import type { GradeItem, Grader } from '../../grade/grader.ts'
 import { type Criterion, creditOf } from '../../rubric/index.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 
 /** What the judge is asked (spec 6.2, Appendix A); it may give half credit. */
 const SOFT_CRITERIA: readonly Criterion[] = [
@@ -46,8 +46,8 @@ export const judgeSoftCriteria = async (
   const [c4, c5] = [credits(0), credits(1)]
   const asked = SOFT_CRITERIA.length * items.length
   return {
-    C4: c4.length > 0 ? mean(c4) : null,
-    C5: c5.length > 0 ? mean(c5) : null,
+    C4: meanKnown(c4),
+    C5: meanKnown(c5),
     nullRate: asked > 0 ? (asked - c4.length - c5.length) / asked : 0,
   }
 }

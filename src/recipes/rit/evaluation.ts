@@ -3,13 +3,14 @@
 import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import { withSamples } from '../../runs/eval-samples.ts'
-import type { EvalItem, EvalRow, EvalSample, Score } from '../../runs/rows.ts'
+import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import type { ScoredResponse, ThinkingTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
-import type { ThoughtItem } from '../../tasks/thinking.ts'
-import { bootstrapInterval, mean } from '../../util/statistics.ts'
-import { drawResponses, satisfaction } from '../checklist/evaluate.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
+import { type Answer, type Answers, answersBy, drawResponses, drawsOf } from '../common/answers.ts'
+import { satisfaction } from '../common/criterion-figures.ts'
+import { meanTokens, namesIn, type SetItem, setRow, shareOf } from '../common/evaluated-set.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { refuseUndecided } from '../common/undecided.ts'
@@ -33,127 +34,118 @@ export interface RitEvaluation<Problem> {
   earlier(): readonly EvalRow[]
 }
 
-/** Answers to the problems of a test, with all that was said of them; samples of a problem stand in a row. */
-interface Judged<Problem> {
-  problems: readonly Problem[]
-  samples: number
-  items: readonly (ThoughtItem<Problem> & { key: string; tokens: Int32Array })[]
-  answers: readonly ScoredResponse[]
+/** What is said of an answer and of the thinking before it. */
+interface Said extends ScoredResponse {
+  response: ThoughtResponse
+  key: string
   /** On thinking, by the rubric of `oracleOf`. */
-  verdicts: readonly (readonly Verdict[])[]
-  oracleOf(problem: Problem): Rubric
+  thought: readonly Verdict[]
 }
+
+type Parts<Problem> = Omit<RitEvaluation<Problem>, 'earlier'>
+
+/** What thinking is judged by. */
+const oracleOf = <Problem>({ kit, rubricOf }: Parts<Problem>, problem: Problem): Rubric =>
+  kit.task.thinking.oracle ?? rubricOf(problem)
 
 /** The start and the end on more problems, with more samples, and with all judges. */
 export const evaluation =
-  <Problem>(config: RitConfig, { policy, kit, rubricOf, earlier }: RitEvaluation<Problem>): Evaluate =>
+  <Problem>(config: RitConfig, { earlier, ...parts }: RitEvaluation<Problem>): Evaluate =>
   async (step, last) => {
-    const { task } = kit
+    const { task } = parts.kit
     const between = step > 0 && !last
     const [set, test] = mainTest(task)
+    const { samplesBetween, samples: most, temperature } = config.evaluation
+    const samples = between ? samplesBetween : most
     const problems = test.slice(0, testProblems(config, step, last))
-    const judged = await judgedAnswers(config, { policy, kit, rubricOf }, problems, between)
-    const { answers, items, samples } = judged
+    const answers_P = await judgedAnswers(config, parts, problems, samples)
+    const said = answers_P.flat().map(own => own.said)
     if (step === 0) {
-      refuseUndecided(answers)
-      refuseUndecided(judged.verdicts.map(verdicts => ({ verdicts })))
+      refuseUndecided(said)
+      refuseUndecided(said.map(({ thought }) => ({ verdicts: thought })))
     }
-    const rows = problems.flatMap((_, p) => itemOf(task, judged, p, between))
-    const row: EvalRow = {
-      ...{ step, set, n: rows.length, samples, temperature: config.evaluation.temperature },
+    const items = answers_P.flatMap(answers => itemOf(parts, answers, between))
+    const row = setRow({ step, set, samples, temperature }, items, {
+      // What is about single traces stands in the items alone.
+      names: namesIn(items).filter(name => !OF_A_TRACE.has(name)),
       scores: {
-        ...summary(rows.map(withoutTrace)),
-        thinkingClosed: { value: mean(items.map(({ response }) => Number(response.closed))) },
-        wellFormed: { value: mean(answers.map(({ wellFormed }) => Number(wellFormed))) },
+        thinkingClosed: shareOf([said], ({ response }) => response.closed),
+        wellFormed: shareOf([said], ({ wellFormed }) => wellFormed),
       },
       primary: primaryOf(task),
       scoreNames: SCORE_NAMES,
-      responseTokens: mean(items.map(({ tokens }) => tokens.length)),
-      criteria: satisfaction(answers),
-      items: rows,
-    }
-    const places = new Map(problems.map((problem, p) => [task.id(problem), p]))
-    const kept = withSamples(row, id => {
-      const p = places.get(id)
-      return p === undefined ? null : firstSample(task, judged, p)
+      responseTokens: meanTokens(answers_P),
+      criteria: satisfaction(said),
     })
-    return [last ? withGap(kept, earlier()) : kept]
+    return [last ? withGap(row, earlier()) : row]
   }
 
 const judgedAnswers = async <Problem>(
   config: RitConfig,
-  { policy, kit, rubricOf }: Omit<RitEvaluation<Problem>, 'earlier'>,
+  parts: Parts<Problem>,
   problems: readonly Problem[],
-  between: boolean,
-): Promise<Judged<Problem>> => {
-  const { task } = kit
-  const { samples: most, samplesBetween, temperature, topK, topP } = config.evaluation
-  const samples = between ? samplesBetween : most
-  const sampling = {
-    ...{ maxTokens: config.rollout.maxTokens, temperature, topK, topP },
-    ...{ stopTokens: task.stopTokens, seed: 'evaluation' },
-  }
-  const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
+  samples: number,
+): Promise<Answers<Problem, Said>> => {
+  const { task, truth } = parts.kit
+  const draws = { ...drawsOf(config, task), samples }
+  const drawn = await drawResponses(parts.policy, problems, draws, own => task.prompt(own))
   const items = drawn.map(({ prompt, tokens }, i) => ({
     ...{ problem: problems[prompt], tokens, response: task.thinking.read(tokens) },
     key: `evaluation/${prompt}/${i % samples}`,
   }))
-  const oracleOf = (problem: Problem): Rubric => task.thinking.oracle ?? rubricOf(problem)
   const [answers, verdicts] = await Promise.all([
     task.grade(items),
-    verifyThinking(kit.truth, items, oracleOf),
+    verifyThinking(truth, items, problem => oracleOf(parts, problem)),
   ])
-  return { problems, samples, items, answers, verdicts, oracleOf }
+  const said = items.map(({ response, key }, i) => ({ ...answers[i], response, key, thought: verdicts[i] }))
+  return answersBy(problems, drawn, said)
 }
 
 /** Scores of a problem's answers and thinking; none where nothing is known of any answer. */
 const itemOf = <Problem>(
-  task: ThinkingTask<Problem>,
-  { problems, samples, items, answers, verdicts, oracleOf }: Judged<Problem>,
-  p: number,
+  parts: Parts<Problem>,
+  answers: readonly Answer<Problem, Said>[],
   between: boolean,
-): EvalItem[] => {
-  const problem = problems[p]
-  const own = Array.from({ length: samples }, (_, i) => p * samples + i)
-  const known = own.filter(i => answers[i].score !== null)
+): SetItem[] => {
+  const { task } = parts.kit
+  const [first] = answers
+  const { problem } = first
+  const known = answers.flatMap(({ said }) => (said.score === null ? [] : [{ ...said, score: said.score }]))
   if (known.length === 0) return []
-  const thinkingOf = (i: number) => numberOr(thinkingScore(oracleOf(problem), items[i].response, verdicts[i]))
-  const thoughts = own.flatMap(i => thinkingOf(i) ?? [])
+  const thinkingOf = ({ said: { response, thought } }: Answer<Problem, Said>) =>
+    numberOr(thinkingScore(oracleOf(parts, problem), response, thought))
   const judged = JUDGES.map(judge => {
     const rubric = rubricFor(judge, task, problem)
-    const scores = known.flatMap(i => judgedBy(judge, rubric, answers[i].verdicts, items[i].key) ?? [])
-    return [judge.name, scores.length > 0 ? mean(scores) : null] as const
+    const scores = known.flatMap(({ verdicts, key }) => judgedBy(judge, rubric, verdicts, key) ?? [])
+    return [judge.name, meanKnown(scores)] as const
   })
   const scores: Scores = {
     ...answerScores(
       task,
-      known.map(i => answers[i].score!),
+      known.map(({ score }) => score),
     ),
-    thinking: thoughts.length > 0 ? mean(thoughts) : null,
+    thinking: meanKnown(answers.map(thinkingOf)),
     // Of one trace, so that traces of several policies can be set against each other, also of like length.
-    thinkingFirst: thinkingOf(own[0]),
-    thinkingWords: wordCount(items[own[0]].response.thinking),
+    thinkingFirst: thinkingOf(first),
+    thinkingWords: wordCount(first.said.response.thinking),
     ...(!between && task.thinking.exact && Object.fromEntries(judged)),
   }
-  return [{ id: task.id(problem), scores: present(scores) }]
+  return [{ id: task.id(problem), scores: present(scores), first: () => readable(parts, first) }]
 }
 
-/** A problem's first answer, for reading. */
-const firstSample = <Problem>(
-  task: ThinkingTask<Problem>,
-  { problems, samples, items, answers, verdicts, oracleOf }: Judged<Problem>,
-  p: number,
+/** An answer with all that was said of it, for reading. */
+const readable = <Problem>(
+  parts: Parts<Problem>,
+  { problem, said: { score, verdicts, response, thought } }: Answer<Problem, Said>,
 ): EvalSample => {
-  const problem = problems[p]
-  const i = p * samples
-  const { score, verdicts: own } = answers[i]
-  const { text, answer } = items[i].response
+  const { task } = parts.kit
   return {
-    ...{ prompt: task.show(task.prompt(problem)), response: text, reward: score, answer },
+    ...{ prompt: task.show(task.prompt(problem)), response: response.text, reward: score },
+    answer: response.answer,
     ...(task.isBinary && { correct: score === 1 }),
     ...judgedFields(
-      { rubric: oracleOf(problem), verdicts: verdicts[i] },
-      { rubric: task.rubric(problem), verdicts: own },
+      { rubric: oracleOf(parts, problem), verdicts: thought },
+      { rubric: task.rubric(problem), verdicts },
     ),
   }
 }
@@ -195,31 +187,12 @@ const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: reado
 
 const numberOr = (score: number | null | 'none'): number | null => (typeof score === 'number' ? score : null)
 
-/** What stands in the items alone: it is about single traces. */
-const withoutTrace = ({
-  scores: { thinkingFirst: _, thinkingWords: __, ...scores },
-  ...item
-}: EvalItem): EvalItem => ({
-  ...item,
-  scores,
-})
+const OF_A_TRACE: ReadonlySet<string> = new Set(['thinkingFirst', 'thinkingWords'])
 
 const present = (scores: Scores): Record<string, number> =>
   Object.fromEntries(
     Object.entries(scores).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
   )
-
-/** Mean of each score with its interval over problems. */
-const summary = (items: readonly EvalItem[]): Record<string, Score> => {
-  const names = [...new Set(items.flatMap(({ scores }) => Object.keys(scores)))]
-  return Object.fromEntries(
-    names.map(name => {
-      const values = items.flatMap(({ scores }) => scores[name] ?? [])
-      const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'evaluation' })
-      return [name, { value: mean(values), interval: [low, high] }]
-    }),
-  )
-}
 
 /** At the end: what training's judge gained beyond judges that it never heard (spec 8.12). */
 const withGap = (row: EvalRow, earlier: readonly EvalRow[]): EvalRow => {

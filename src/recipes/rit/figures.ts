@@ -3,25 +3,18 @@
 import { withinGroupCorrelation } from '../../rl/adaptive-weight.ts'
 import type { Credited, Groups } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { LeftOut } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import { mean } from '../../util/statistics.ts'
-import { satisfaction } from '../checklist/evaluate.ts'
-import { discrimination, type JudgedResponse } from '../common/criterion-figures.ts'
-import { droppedFigures, leftOutFlag } from '../common/rubric-dropout.ts'
-import { verdictFields, wordsById } from '../common/verdict-rows.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
+import { discrimination, type JudgedResponse, nullRate, satisfaction } from '../common/criterion-figures.ts'
+import { droppedFigures } from '../common/rubric-dropout.ts'
+import { namedVerdicts, verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitGrade } from './thinking.ts'
-
-const meanOf = (values: readonly (number | null)[]): number | null => {
-  const known = values.filter(value => value !== null)
-  return known.length > 0 ? mean(known) : null
-}
 
 /** Words of a text: of small models as many as tokens. */
 export const wordCount = (text: string): number => text.split(/\s+/).filter(word => word !== '').length
@@ -35,7 +28,7 @@ export const ritFigures = <Problem>(
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flat()
   const grades = all.map(({ grade }) => grade)
-  const part = (name: string) => meanOf(all.map(({ parts }) => parts[name] ?? null))
+  const part = (name: string) => meanKnown(all.map(({ parts }) => parts[name]))
   const response = part('response')
   const verdicts = grades.flatMap(grade => grade.verdicts)
   return {
@@ -52,7 +45,7 @@ export const ritFigures = <Problem>(
     answerWords: mean(grades.map(grade => wordCount(grade.response.answer))),
     thinkingClosed: mean(grades.map(grade => Number(grade.response.closed))),
     wellFormed: mean(grades.map(grade => Number(grade.answer.wellFormed))),
-    judgeNullRate: verdicts.length > 0 ? mean(verdicts.map(own => Number(creditOf(own) === null))) : null,
+    judgeNullRate: nullRate(verdicts),
     unjudged: mean(all.map(({ reward }) => Number(reward === null))),
     criteria: satisfaction(grades.map(judgedOf)),
     discrimination: discrimination(groups.map(group => group.map(({ grade }) => judgedOf(grade)))),
@@ -74,13 +67,9 @@ const wholeThinking = (
         return typeof value === 'number' ? [value] : []
       })
 
-/** Verdicts by names that tell thinking from answers. */
-const named = (prefix: string, verdicts: readonly Verdict[]): Verdict[] =>
-  verdicts.map(verdict => ({ ...verdict, criterionId: `${prefix}.${verdict.criterionId}` }))
-
 /** All verdicts on a rollout. */
 const judgedOf = ({ verdicts, answer }: RitGrade): JudgedResponse => ({
-  verdicts: [...named('thinking', verdicts), ...named('answer', answer.verdicts)],
+  verdicts: [...namedVerdicts('thinking.', verdicts), ...namedVerdicts('answer.', answer.verdicts)],
 })
 
 /** A rubric with what was said by it. */
@@ -94,11 +83,8 @@ interface Judged {
 export const judgedFields = (thinking: Judged, answer: Judged): ReturnType<typeof verdictFields> =>
   verdictFields(
     [
-      ...named('thinking', thinking.verdicts).map((verdict, i) => ({
-        ...verdict,
-        ...leftOutFlag(thinking.leftOut?.ids.has(thinking.verdicts[i].criterionId) ?? false),
-      })),
-      ...named('answer', answer.verdicts),
+      ...namedVerdicts('thinking.', thinking.verdicts, thinking.leftOut),
+      ...namedVerdicts('answer.', answer.verdicts),
     ],
     new Map([
       ...wordsById(thinking.rubric.criteria, 'thinking.'),

@@ -14,6 +14,7 @@ import type { Thinking, ThoughtItem } from '../../tasks/thinking.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
+import { drawResponses, graded } from '../common/answers.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
@@ -231,27 +232,18 @@ const tracePairs = async <Problem>(
   const order = shuffledPasses(train, `${label}/${config.seed}/traces`)
   const problems = Array.from({ length: Math.min(config.rubric.problems, train.length) }, (_, i) => order(i))
   const samples = Math.max(2, config.rollout.samples)
-  const drawn = await policy.sample({
-    ...samplingOf(config, task.stopTokens),
-    prompts: problems.map(problem => task.prompt(problem)),
-    samplesPerPrompt: samples,
-    seed: `${config.seed}/traces`,
-  })
-  const items = drawn.map(({ prompt, tokens }) => ({
-    problem: problems[prompt],
-    tokens,
-    response: task.thinking.read(tokens),
-  }))
-  const grades = await task.grade(items)
-  const pairs = problems.flatMap((_, p): TracePair<Problem>[] => {
-    const own = items
-      .map((item, i) => ({ item, score: grades[i].score }))
-      .slice(p * samples, (p + 1) * samples)
-      .filter(({ score }) => score !== null)
-      .sort((a, b) => b.score! - a.score!)
+  const sampling = { ...samplingOf(config, task.stopTokens), seed: `${config.seed}/traces` }
+  const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
+  const answers_P = await graded(task, problems, drawn)
+  const pairs = answers_P.flatMap((answers): TracePair<Problem>[] => {
+    const own = answers
+      .flatMap(({ problem, tokens, said: { score } }) =>
+        score === null ? [] : [{ item: { problem, response: task.thinking.read(tokens) }, score }],
+      )
+      .sort((a, b) => b.score - a.score)
     const [best, worst] = [own[0], own.at(-1)]
-    return best && worst && best.score! > worst.score!
-      ? [{ good: best.item, poor: worst.item, gap: best.score! - worst.score! }]
+    return best && worst && best.score > worst.score
+      ? [{ good: best.item, poor: worst.item, gap: best.score - worst.score }]
       : []
   })
   if (pairs.length === 0)

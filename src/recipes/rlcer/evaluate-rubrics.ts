@@ -2,10 +2,11 @@
 
 import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
-import { mean } from '../../util/statistics.ts'
-import { gradeDrawn } from '../checklist/evaluate.ts'
-import { scoresOf } from '../common/item-scores.ts'
+import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
+import { drawResponses, graded } from '../common/answers.ts'
+import { setRow } from '../common/evaluated-set.ts'
+import { samplingOf } from '../common/training.ts'
 import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import { EVALUATED_SETS, type Evaluated, propose } from './evaluation-parts.ts'
@@ -25,21 +26,16 @@ export const rubricRow = async <Problem>(
 ): Promise<EvalRow> => {
   const { policy, task, config, step, verifier, drifting } = own
   const { worth } = task.rubricator
-  const { samples, temperature, topK, topP, maxTokens } = config.rollout
-  const drawn = await policy.sample({
-    ...{ temperature, topK, topP, maxTokens, stopTokens: task.stopTokens, seed: 'evaluation/rubrics' },
-    prompts: problems.map(problem => task.prompt(problem)),
-    samplesPerPrompt: samples,
-  })
-  const thoughts = drawn.map(({ prompt, tokens }) => ({
-    problem: problems[prompt],
-    response: task.thinking.read(tokens),
-  }))
-  const right = (await gradeDrawn(task, problems, drawn)).map(isRight)
-  const seen = thoughts.map(({ problem, response }) => seenOf(config, task, problem, response))
+  const { samples, temperature } = config.rollout
+  const sampling = { ...samplingOf(config, task.stopTokens), seed: 'evaluation/rubrics' }
+  const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
+  const answers_P = await graded(task, problems, drawn)
+  const seen_P = answers_P.map(answers =>
+    answers.map(({ problem, tokens }) => seenOf(config, task, problem, task.thinking.read(tokens))),
+  )
   const each = Math.min(RUBRICS_A_QUESTION, samples)
   const asked = problems.flatMap((problem, p) =>
-    Array.from({ length: each }, (_, n) => ({ problem, shown: seen[p * samples + n], group: p, n })),
+    Array.from({ length: each }, (_, n) => ({ problem, shown: seen_P[p][n], group: p, n })),
   )
   const proposals = await propose(
     own,
@@ -50,30 +46,28 @@ export const rubricRow = async <Problem>(
   const rubrics = asked.map(
     ({ problem, group, n }, i): ProposedRubric<Problem> => ({
       ...{ problem, proposal: proposals[i], key: `evaluation/rubrics/${group}/${n}` },
-      responses: seen.slice(group * samples, (group + 1) * samples),
+      responses: seen_P[group],
     }),
   )
   const grades = await verifyProposals({ verifier }, rubrics)
   const drifted = drifting ? await verifyProposals({ verifier: drifting, truth: verifier }, rubrics) : []
-  const items = problems.map((problem, p): EvalItem => {
-    const correct = right.slice(p * samples, (p + 1) * samples)
+  const items = problems.map((problem, p) => {
+    const correct = answers_P[p].map(({ said }) => isRight(said))
     const own = grades.slice(p * each, (p + 1) * each)
     return {
       id: task.id(problem),
       scores: { ...rubricScores(own, correct, config), ...(worth && { worth: meanWorth(own, worth) }) },
     }
   })
-  return {
-    ...{ step, set: EVALUATED_SETS.rubrics, n: items.length, samples: each, temperature },
-    scores: scoresOf(items, [...Object.keys(RUBRIC_SCORES), ...(worth ? ['worth'] : [])]),
+  return setRow({ step, set: EVALUATED_SETS.rubrics, samples: each, temperature }, items, {
+    names: [...Object.keys(RUBRIC_SCORES), ...(worth ? ['worth'] : [])],
     primary: 'validMinusNull',
     scoreNames: { ...RUBRIC_SCORES, worth: 'correlation in the population' },
     figures: {
       criteriaPerRubric: mean(proposals.map(({ K }) => K)),
       ...(drifting && flatAgreement(drifted.flatMap(comparedVerdicts))),
     },
-    items,
-  }
+  })
 }
 
 /** Figures of a verifier's agreement under dotted names. */
@@ -99,8 +93,8 @@ const meanWorth = (
   rubrics: readonly RubricGrade[],
   worth: (criterion: Criterion) => number | null,
 ): number | null => {
-  const known = rubrics.flatMap(({ proposal }) => proposal.criteria.flatMap(own => worth(own) ?? []))
-  return known.length > 0 ? mean(known) : null
+  const criteria = rubrics.flatMap(({ proposal }) => proposal.criteria)
+  return meanKnown(criteria.flatMap(own => worth(own) ?? []))
 }
 
 const rubricScores = (
@@ -110,15 +104,14 @@ const rubricScores = (
 ): Record<keyof typeof RUBRIC_SCORES, number | null> => {
   const plain = { validity: config.validity, control: null, controlAt: config.controlAt }
   const criteria = rubrics.flatMap(grade => judgedRubric(grade, correct, plain, '').criteria)
-  const average = (values: readonly number[]) => (values.length > 0 ? mean(values) : null)
   const known = criteria.flatMap(({ correlation }) => correlation ?? [])
   const informative = !isConstant(correct)
-  const valid = informative ? average(criteria.map(own => Number(own.valid))) : null
-  const nullValid = informative ? average(criteria.map(own => chanceOf(own, correct, config))) : null
+  const valid = informative ? meanKnown(criteria.map(own => Number(own.valid))) : null
+  const nullValid = informative ? meanKnown(criteria.map(own => chanceOf(own, correct, config))) : null
   return {
     validMinusNull: valid === null || nullValid === null ? null : valid - nullValid,
-    ...{ valid, nullValid, correlation: average(known) },
-    format: average(rubrics.map(({ proposal }) => Number(proposal.wellFormed))),
+    ...{ valid, nullValid, correlation: meanKnown(known) },
+    format: meanKnown(rubrics.map(({ proposal }) => Number(proposal.wellFormed))),
     informative: Number(informative),
   }
 }

@@ -2,18 +2,14 @@
 
 import { bestOfN } from '../../eval/passk.ts'
 import type { Proposal } from '../../grade/proposal/index.ts'
-import type { Sample } from '../../policy/policy.ts'
-import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { pointsWord } from '../../runs/criterion-words.ts'
-import { withSamples } from '../../runs/eval-samples.ts'
-import type { EvalItem, EvalRow, EvalSample } from '../../runs/rows.ts'
-import type { ScoredResponse } from '../../tasks/scored-response.ts'
+import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
-import { gradeDrawn } from '../checklist/evaluate.ts'
-import { scoresOf } from '../common/item-scores.ts'
+import { type Answer, type Answers, drawResponses, drawsOf, graded } from '../common/answers.ts'
+import { meanTokens, type SetItem, setRow, shareOf } from '../common/evaluated-set.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
 import { rubricRow } from './evaluate-rubrics.ts'
@@ -29,61 +25,55 @@ export const evaluation =
     const { evaluation: settings } = config
     const [, test] = mainTest(parts.task)
     const problems = test.slice(0, testProblems(config, step, last))
-    const plain = await draw(own, problems, problem => parts.task.prompt(problem))
-    const rows = [await answerRow(own, EVALUATED_SETS.plain, problems, plain)]
+    const plain = await answered(own, problems)
+    const rows = [answerRow(own, EVALUATED_SETS.plain, plain)]
     if (step > 0 && !last) return rows
     if (settings.hinted) rows.push(...(await hintedRows(own, problems, plain)))
     if (settings.rubrics > 0) rows.push(await rubricRow(own, test.slice(0, settings.rubrics)))
     return rows
   }
 
-/** Samples of every problem; the same streams for every set, so that sets are compared pair by pair. */
-const draw = <Problem>(
+/** Answers to prompts with these hints, where there are any. */
+const answered = async <Problem>(
   { policy, task, config }: Evaluated<Problem>,
   problems: readonly Problem[],
-  promptOf: (problem: Problem, i: number) => TokenIds,
-): Promise<Sample[]> => {
-  const { samples, temperature, topK, topP } = config.evaluation
-  return policy.sample({
-    ...{ temperature, topK, topP, stopTokens: task.stopTokens, seed: 'evaluation' },
-    maxTokens: config.rollout.maxTokens,
-    prompts: problems.map(promptOf),
-    samplesPerPrompt: samples,
-  })
+  hints: readonly (readonly Criterion[])[] = [],
+): Promise<Answers<Problem>> => {
+  const promptOf = (problem: Problem, p: number) => task.prompt(problem, shownHints(hints[p]))
+  return graded(task, problems, await drawResponses(policy, problems, drawsOf(config, task), promptOf))
 }
 
-const answerRow = async <Problem>(
+/** No hints are no part of a prompt. */
+const shownHints = (hints: readonly Criterion[] = []) => (hints.length > 0 ? hints : undefined)
+
+const answerRow = <Problem>(
   { task, config, step }: Evaluated<Problem>,
   set: string,
-  problems: readonly Problem[],
-  drawn: readonly Sample[],
+  answers_P: Answers<Problem>,
   hints: readonly (readonly Criterion[])[] = [],
-): Promise<EvalRow> => {
+): EvalRow => {
   const { samples, temperature, bestOf } = config.evaluation
-  const responses = drawn.map(({ tokens }) => task.thinking.read(tokens))
-  const graded = await gradeDrawn(task, problems, drawn)
-  const items = problems.flatMap((problem, p): EvalItem[] => {
-    const scores = knownScores(graded.slice(p * samples, (p + 1) * samples))
+  const read = ({ tokens }: Answer<Problem>) => task.thinking.read(tokens)
+  const items = answers_P.flatMap((answers, p): SetItem[] => {
+    const [first] = answers
+    const { problem } = first
+    const scores = answers.flatMap(({ said: { score, unjudged = false } }) => (unjudged ? [] : (score ?? [])))
     if (scores.length === 0) return []
     const best = bestOf.map(n => [`best@${n}`, scores.length < n ? null : bestOfN(scores, n)] as const)
-    return [{ id: task.id(problem), scores: { accuracy: mean(scores), ...Object.fromEntries(best) } }]
+    return [
+      {
+        id: task.id(problem),
+        scores: { accuracy: mean(scores), ...Object.fromEntries(best) },
+        first: () => readable(hintedQuestion(task.question(problem), hints[p]), read(first), first),
+      },
+    ]
   })
-  const row: EvalRow = {
-    ...{ step, set, n: items.length, samples, temperature },
-    scores: {
-      ...scoresOf(items, ['accuracy', ...bestOf.map(n => `best@${n}`)]),
-      answered: { value: mean(responses.map(({ closed }) => Number(closed))) },
-    },
+  return setRow({ step, set, samples, temperature }, items, {
+    names: ['accuracy', ...bestOf.map(n => `best@${n}`)],
+    scores: { answered: shareOf(answers_P, answer => read(answer).closed) },
     primary: 'accuracy',
     scoreNames: Object.fromEntries(bestOf.map(n => [`best@${n}`, `best of ${n}`])),
-    responseTokens: mean(drawn.map(({ tokens }) => tokens.length)),
-    items,
-  }
-  const firsts = new Map(problems.map((problem, p) => [task.id(problem), { problem, p }]))
-  return withSamples(row, id => {
-    const { problem, p } = firsts.get(id)!
-    const i = p * samples
-    return answerSample(hintedQuestion(task.question(problem), hints[p]), responses[i], graded[i], drawn[i])
+    responseTokens: meanTokens(answers_P),
   })
 }
 
@@ -91,34 +81,29 @@ const answerRow = async <Problem>(
 const hintedQuestion = (question: string, hints: readonly Criterion[] = []): string =>
   [question, ...hints.map(({ points, text }) => `${pointsWord(points)} ${text}`)].join('\n')
 
-/** A first answer, for reading. */
-const answerSample = (
+/** An answer, for reading. */
+const readable = (
   prompt: string,
   { text, answer, closed }: ThoughtResponse,
-  scored: ScoredResponse,
-  { tokens, finishReason }: Sample,
+  { tokens, end, said }: Answer<unknown>,
 ): EvalSample => {
-  const correct = isRight(scored)
+  const correct = isRight(said)
   return {
-    ...{ prompt, response: text, reward: scored.score, answer: closed ? answer : null },
+    ...{ prompt, response: text, reward: said.score, answer: closed ? answer : null },
     ...(correct !== null && { correct }),
-    ...{ tokens: tokens.length, finishReason },
+    ...{ tokens: tokens.length, finishReason: end },
   }
 }
-
-const knownScores = (graded: readonly ScoredResponse[]): number[] =>
-  graded.flatMap(({ score, unjudged = false }) => (unjudged || score === null ? [] : [score]))
 
 /** With a rubric that the policy wrote about its own first response, and with another question's. */
 const hintedRows = async <Problem>(
   own: Evaluated<Problem>,
   problems: readonly Problem[],
-  plain: readonly Sample[],
+  plain: Answers<Problem>,
 ): Promise<EvalRow[]> => {
   const { task, config } = own
-  const { samples, placebo } = config.evaluation
-  const shown = problems.map((problem, p) =>
-    seenOf(config, task, problem, task.thinking.read(plain[p * samples].tokens)),
+  const shown = plain.map(([{ problem, tokens }]) =>
+    seenOf(config, task, problem, task.thinking.read(tokens)),
   )
   const proposals = await propose(own, problems, shown, 'evaluation')
   const promptLength = (problem: Problem, hints?: readonly Criterion[]) => task.prompt(problem, hints).length
@@ -128,10 +113,10 @@ const hintedRows = async <Problem>(
     return { criteria, tokens }
   })
   const rowWith = async (set: string, criteria: readonly (readonly Criterion[])[]): Promise<EvalRow> => {
-    const promptOf = (problem: Problem, p: number) =>
-      criteria[p].length > 0 ? task.prompt(problem, criteria[p]) : task.prompt(problem)
-    const row = await answerRow(own, set, problems, await draw(own, problems, promptOf), criteria)
-    const added = problems.map((problem, p) => promptOf(problem, p).length - promptLength(problem))
+    const row = answerRow(own, set, await answered(own, problems, criteria), criteria)
+    const added = problems.map(
+      (problem, p) => promptLength(problem, shownHints(criteria[p])) - promptLength(problem),
+    )
     return {
       ...row,
       scores: {
@@ -147,7 +132,7 @@ const hintedRows = async <Problem>(
       hints.map(({ criteria }) => criteria),
     ),
   ]
-  if (!placebo) return rows
+  if (!config.evaluation.placebo) return rows
   const names = problems.map(problem => task.id(problem))
   const room = { maxTokens: config.rollout.maxTokens, positions: own.positions }
   const placebos = placeboHints(hints, names, 'evaluation').map((criteria, p) =>

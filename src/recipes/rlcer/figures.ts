@@ -6,7 +6,7 @@ import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { partMeans, rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade } from './exploration.ts'
@@ -17,9 +17,8 @@ import type { RubricGrade } from './verification.ts'
 type Questions = readonly JudgedQuestion<unknown>[]
 type Figures = Omit<MetricsRow, 'step'>
 
-const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 const shareOf = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
-  average(items.map(item => Number(test(item))))
+  meanKnown(items.map(item => Number(test(item))))
 
 export const stepFigures = (questions: Questions, config: RlcerConfig, step: number): Figures => {
   const reasoners = questions.map(own => own.reasoners)
@@ -31,11 +30,11 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
   const known = questions.flatMap(({ correct }) => correct.filter(right => right !== null))
   return {
     ...rewardFigures(reasoners),
-    accuracy: average(known.map(Number)),
+    accuracy: meanKnown(known.map(Number)),
     constantZ: shareOf(questions, ({ correct }) => isConstant(correct)),
     ...{ outcome, cot },
     // Questions without a paying criterion count as `emptyCot` above: as answers become right there are more of them.
-    cotWherePaid: average(
+    cotWherePaid: meanKnown(
       questions
         .filter(({ paying }) => paying.length > 0)
         .flatMap(own => own.reasoners.flatMap(({ parts }) => parts.cot ?? [])),
@@ -53,8 +52,8 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
     rubricatorReward: rewardFigures(rubricators).reward,
     evolving,
     formatRate: shareOf(rubrics, ({ wellFormed }) => wellFormed),
-    criteriaPerRubric: average(rubrics.map(({ K }) => K)),
-    payingCriteria: average(questions.map(({ paying }) => paying.length)),
+    criteriaPerRubric: meanKnown(rubrics.map(({ K }) => K)),
+    payingCriteria: meanKnown(questions.map(({ paying }) => paying.length)),
     ...validityFigures(questions, config, step),
     ...proxyFigures(questions),
     ...nullRates(questions),
@@ -137,7 +136,7 @@ const gradesOf = (questions: Questions): RubricGrade[] =>
 /** Share of verdicts that were not given, by the sign of the points (spec 1.5). */
 const nullRates = (questions: Questions): Figures => {
   const rate = (sign: 1 | -1) =>
-    average(
+    meanKnown(
       gradesOf(questions).flatMap(({ proposal: { criteria }, verdicts_N_K }) =>
         criteria.flatMap(({ points }, k) =>
           Math.sign(points) === sign

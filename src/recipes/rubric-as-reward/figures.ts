@@ -9,7 +9,7 @@ import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
-import { mean } from '../../util/statistics.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { droppedFigures } from '../common/rubric-dropout.ts'
@@ -19,10 +19,8 @@ import { type Hops, isSchedule, type Outcome } from './lengths.ts'
 type Read = (grade: LogicRollout['grade']) => number | boolean | null
 
 /** What is not known has no part in a mean; null over none. */
-export const average = (items: readonly LogicRollout[], read: Read): number | null => {
-  const values = items.flatMap(({ grade }) => read(grade) ?? []).map(Number)
-  return values.length > 0 ? mean(values) : null
-}
+export const average = (items: readonly LogicRollout[], read: Read): number | null =>
+  meanKnown(items.flatMap(({ grade }) => read(grade) ?? []).map(Number))
 
 /** What is true of an answer, whatever training is told. */
 const truth =

@@ -4,8 +4,7 @@ import type { RolloutRow } from '../../runs/rows.ts'
 import type { LogicTask } from '../../tasks/logic/task.ts'
 import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import { leftOutFlag } from '../common/rubric-dropout.ts'
-import { verdictFields } from '../common/verdict-rows.ts'
+import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
 import type { CreditedLogicRollout } from './credit.ts'
 
@@ -24,11 +23,6 @@ export const rolloutRow = (
     ...tokenFields(item, response.text, task.show),
     ...gradedFields(problem, grade),
     ...{ parts, flags },
-    ...verdictFields(
-      verdicts.map(verdict => ({
-        ...verdict,
-        ...leftOutFlag(leftOut?.ids.has(verdict.criterionId) ?? false),
-      })),
-    ),
+    ...verdictFields(namedVerdicts('', verdicts, leftOut)),
   }
 }

@@ -57,15 +57,11 @@ export const labelledOutputs = async (
 ): Promise<(Judged & { met: boolean })[]> => {
   const { verifier, seed } = config
   const asked = Array.from({ length: verifier.problems }, (_, i) => task.stream(ELSEWHERE + i))
-  const answers = await answersTo(asked, policy, scored(task), {
-    promptOf: problem => task.prompt(problem),
-    samples: verifier.samples,
-    sampling: samplingOf(config),
-    label: `verifier labels/${seed}`,
-  })
-  return answers.flatMap(({ problem, sample, grade: { unjudged, verdicts } }) => {
+  const draws = { label: `verifier labels/${seed}`, samples: verifier.samples, sampling: samplingOf(config) }
+  const answers_P = await answersTo(asked, policy, scored(task), draws)
+  return answers_P.flat().flatMap(({ problem, tokens, said: { unjudged, verdicts } }) => {
     if (unjudged) return []
-    const judged = judgedOf(task, problem, task.show(sample.tokens))
+    const judged = judgedOf(task, problem, task.show(tokens))
     return SOFT.flatMap((id, c) => {
       const { met } = verdicts.find(({ criterionId }) => criterionId === id)!
       return met === null ? [] : [{ ...judged[c], met }]

@@ -3,14 +3,13 @@
 import { questionHash, type Retrieval, type RubricBank } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import { withSamples } from '../../runs/eval-samples.ts'
-import type { EvalItem, EvalRow, MetricGroup } from '../../runs/rows.ts'
+import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import type { Lessons } from '../../tasks/stages.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
-import { StepRollouts } from '../../train/rollout.ts'
-import { mean } from '../../util/statistics.ts'
-import { scoresOf } from '../common/item-scores.ts'
+import { meanKnown } from '../../util/statistics.ts'
+import { episodes } from '../common/answers.ts'
+import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
@@ -43,27 +42,16 @@ export const evaluation =
     return [...rows, ...(await reuseRows(own, problems, plain))]
   }
 
-/** Attempts at every problem, by sample; the same streams for every set, so that sets are compared pair by pair. */
-const attempt = async <Problem>(
+/** Attempts at every problem, with the lessons that they are shown. */
+const attempt = <Problem>(
   { policy, task, config }: Own<Problem>,
   problems: readonly Problem[],
   references: readonly Retrieval[] | null,
 ): Promise<Rollout[][]> => {
   const { samples, temperature } = config.evaluation
-  const { environment, limits, stopStrings } = task.world
-  const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
-  const groups = await io.rollOut<Problem, null>({
-    ...{ problems, samples, ratio: 'sampled' as const },
-    prompt: problem => task.prompt(problem),
-    sampledFrom: references?.map((found, p) => {
-      const shown = task.stages.reminded(problems[p], found)
-      return Array.from({ length: samples }, () => shown)
-    }),
-    sampling: { ...samplingOf(config, task.stopTokens), temperature, stopStrings },
-    environment: { world: environment, limits },
-    grade: async items => items.map(() => null),
-  })
-  return groups.map(group => group.map(({ rollout }) => rollout))
+  const sampling = { ...samplingOf(config, task.stopTokens), temperature }
+  const shown = references && ((problem: Problem, p: number) => task.stages.reminded(problem, references[p]))
+  return episodes(policy, task, problems, { samples, sampling }, shown)
 }
 
 /** What the policy says of its own attempts, one reflection each; null where it is not in the format. */
@@ -153,10 +141,7 @@ const scoresAt = async <Problem>(
 /** Of each score what is known of it. */
 const meansOf = (scores: readonly MetricGroup[]): MetricGroup =>
   Object.fromEntries(
-    Object.keys(scores[0] ?? {}).map(name => {
-      const known = scores.flatMap(own => own[name] ?? [])
-      return [name, known.length > 0 ? mean(known) : null]
-    }),
+    Object.keys(scores[0] ?? {}).map(name => [name, meanKnown(scores.map(own => own[name]))]),
   )
 
 /** @param references what the attempts were shown; absent: attempts without memory */
@@ -169,40 +154,29 @@ const rowOf = async <Problem>(
 ): Promise<EvalRow> => {
   const { task, config, step } = own
   const { samples, temperature } = config.evaluation
-  const scores = await Promise.all(problems.map((problem, p) => scoresAt(own, problem, attempts[p])))
-  const items = problems.map(
-    (problem, p): EvalItem => ({
+  const scores_P = await Promise.all(problems.map((problem, p) => scoresAt(own, problem, attempts[p])))
+  const items = problems.map((problem, p): SetItem => {
+    const [{ tokens, end }] = attempts[p]
+    const [parts] = scores_P[p]
+    return {
       id: task.id(problem),
       scores: {
-        ...meansOf(scores[p]),
+        ...meansOf(scores_P[p]),
         // Without it nobody could tell lessons that do not help from such as could not be read.
         ...(references && { referred: Number(references[p].items.length > 0) }),
       },
-    }),
-  )
-  const names = [...new Set(items.flatMap(item => Object.keys(item.scores)))]
-  const row: EvalRow = {
-    ...{ step, set, n: items.length, samples, temperature },
-    scores: scoresOf(items, names),
-    primary: ['right', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right',
-    scoreNames: SCORE_NAMES,
-    responseTokens: mean(attempts.flat().map(({ tokens }) => tokens.length)),
-    items,
-  }
-  const places = new Map(items.map(({ id }, p) => [id, p]))
-  return withSamples(row, id => {
-    const p = places.get(id)!
-    const first = attempts[p].at(0)
-    if (first === undefined) return null
-    const [parts] = scores[p]
-    return {
-      prompt: task.question(problems[p]),
-      response: task.show(first.tokens),
-      reward: parts[row.primary] ?? null,
-      parts,
-      tokens: first.tokens.length,
-      finishReason: first.end,
-      ...(references && { lessons: shownLessons(task, references[p]) }),
+      first: () => ({
+        prompt: task.question(problem),
+        response: task.show(tokens),
+        ...{ reward: parts[primary] ?? null, parts },
+        ...{ tokens: tokens.length, finishReason: end },
+        ...(references && { lessons: shownLessons(task, references[p]) }),
+      }),
     }
+  })
+  const names = namesIn(items)
+  const primary = ['right', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right'
+  return setRow({ step, set, samples, temperature }, items, {
+    ...{ primary, scoreNames: SCORE_NAMES, responseTokens: meanTokens(attempts) },
   })
 }

@@ -4,7 +4,7 @@ import { evolvingFigures } from '../../grade/evolving/index.ts'
 import { countFallbacks, type Retrieval, type RubricBank, type WindowStep } from '../../memory/index.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import { mean } from '../../util/descriptive.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import { dropoutFigures } from '../common/rubric-dropout.ts'
 import type { CreditedAttempts, RolledStep } from './attempts.ts'
 import type { RubricemConfig } from './config.ts'
@@ -12,8 +12,6 @@ import { stageRubricsWithout } from './dropout.ts'
 import type { Reflections } from './reflections.ts'
 
 type Figures = Omit<MetricsRow, 'step'>
-
-const average = (values: readonly number[]): number | null => (values.length > 0 ? mean(values) : null)
 
 /** How a step's questions were looked up, and how large the bank is. */
 const memoryFigures = (
@@ -26,33 +24,32 @@ const memoryFigures = (
     items.flatMap(({ how, score }) => (how === 'cross' ? [score] : [])),
   )
   const found = (kind: 'within' | 'cross') =>
-    average(retrievals.map(({ items }) => items.filter(({ how }) => how === kind).length))
+    meanKnown(retrievals.map(({ items }) => items.filter(({ how }) => how === kind).length))
   return {
     bankSize,
     retrieved: { within: found('within'), cross: found('cross') },
     repeats: Number(phase === 'repeat'),
-    referred: average(retrievals.map(({ items }) => Number(items.length > 0))),
-    references: average(retrievals.map(({ items }) => items.length)),
+    referred: meanKnown(retrievals.map(({ items }) => Number(items.length > 0))),
+    references: meanKnown(retrievals.map(({ items }) => items.length)),
     fallbacks,
-    similarity: average(scores),
+    similarity: meanKnown(scores),
   }
 }
 
 /** What came of a step's reflections. */
 const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>): Figures => {
   const all = candidates.flat()
-  const rewards = all.flatMap(({ reward }) => (reward === null ? [] : [reward]))
   const scores = all.flatMap(({ grade }) => (grade.scores === null ? [] : [grade.scores]))
   return {
-    reflectionReward: average(rewards),
-    reflectionValid: average(all.map(({ grade }) => Number(grade.lessons !== null))),
+    reflectionReward: meanKnown(all.map(({ reward }) => reward)),
+    reflectionValid: meanKnown(all.map(({ grade }) => Number(grade.lessons !== null))),
     reflectionUnjudged: all.filter(({ reward }) => reward === null).length,
     reflectionsAccepted: candidates.length === 0 ? null : accepted.length / candidates.length,
-    acceptedUtility: average(accepted.map(({ u }) => u)),
+    acceptedUtility: meanKnown(accepted.map(({ u }) => u)),
     reflectionScores: {
-      diagnosticAccuracy: average(scores.map(own => own.diagnosticAccuracy)),
-      specificity: average(scores.map(own => own.specificity)),
-      scopeAndBalance: average(scores.map(own => own.scopeAndBalance)),
+      diagnosticAccuracy: meanKnown(scores.map(own => own.diagnosticAccuracy)),
+      specificity: meanKnown(scores.map(own => own.specificity)),
+      scopeAndBalance: meanKnown(scores.map(own => own.scopeAndBalance)),
     },
   }
 }
@@ -70,7 +67,7 @@ export const stepFigures = <Problem>(
 ): Figures => {
   const rollouts = agents.flat().map(({ rollout }) => rollout)
   return {
-    reward: average(credited.flat().flatMap(({ reward }) => reward ?? [])),
+    reward: meanKnown(credited.flat().map(({ reward }) => reward)),
     ...evolvingFigures(judged),
     ...dropoutFigures(
       config,

@@ -2,19 +2,17 @@
 
 import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
-import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { mean } from '../../util/statistics.ts'
-import { satisfaction } from '../checklist/evaluate.ts'
-import { discrimination } from '../common/criterion-figures.ts'
+import { discrimination, nullRate, satisfaction } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { groupFigures } from '../common/group-reward.ts'
-import { droppedFigures, leftOutFlag } from '../common/rubric-dropout.ts'
+import { droppedFigures } from '../common/rubric-dropout.ts'
 import { untoldWords } from '../common/rubric-task.ts'
-import { type KeptVerdict, verdictFields } from '../common/verdict-rows.ts'
+import { type KeptVerdict, namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 
 type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
 type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
@@ -82,19 +80,15 @@ const wholeHint = <Problem>(
 
 /** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any (spec 1.5). */
 const nullRates = <Problem>(task: ScoredTask<Problem>, all: readonly ScoredRollout<Problem>[]) => {
-  const nulls = { positive: [] as number[], negative: [] as number[] }
-  for (const { problem, grade } of all) {
+  const verdicts = all.flatMap(({ problem, grade }) => {
     const points = new Map(task.rubric(problem).criteria.map(criterion => [criterion.id, criterion.points]))
-    for (const verdict of grade.verdicts)
-      nulls[points.get(verdict.criterionId)! > 0 ? 'positive' : 'negative'].push(
-        Number(creditOf(verdict) === null),
-      )
-  }
-  const rate = (values: readonly number[]) => (values.length > 0 ? mean(values) : null)
+    return grade.verdicts.map(verdict => ({ verdict, isMerit: points.get(verdict.criterionId)! > 0 }))
+  })
+  const rate = (own: typeof verdicts) => nullRate(own.map(({ verdict }) => verdict))
   return {
-    judgeNullRate: rate([...nulls.positive, ...nulls.negative]),
-    judgeNullRatePositive: rate(nulls.positive),
-    judgeNullRateNegative: rate(nulls.negative),
+    judgeNullRate: rate(verdicts),
+    judgeNullRatePositive: rate(verdicts.filter(({ isMerit }) => isMerit)),
+    judgeNullRateNegative: rate(verdicts.filter(({ isMerit }) => !isMerit)),
   }
 }
 
@@ -118,10 +112,7 @@ export const rolloutRow = <Problem>(
     ...verdictFields(
       [
         ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
-        ...grade.verdicts.map(verdict => ({
-          ...verdict,
-          ...leftOutFlag(grade.leftOut?.ids.has(verdict.criterionId) ?? false),
-        })),
+        ...namedVerdicts('', grade.verdicts, grade.leftOut),
       ],
       untoldWords(task, problem),
     ),

@@ -327,33 +327,18 @@ describe('selectDemonstrations', () => {
   const written = (
     problem: string,
     score: number | null,
-    finishReason: Sample['finishReason'] = 'stop',
+    end: Sample['finishReason'] = 'stop',
     token = 5,
-  ) => ({
-    problem,
-    sample: {
-      prompt: 0,
-      index: 0,
-      tokens: Int32Array.of(token),
-      logprobs: Float32Array.of(-1),
-      finishReason,
-    },
-    grade: { score, verdicts: [], wellFormed: true },
-  })
+  ) => ({ problem, tokens: Int32Array.of(token), end, said: { score, verdicts: [], wellFormed: true } })
 
   it('keeps the best of each problem that ended, scored enough and leaked nothing', () => {
     const all = [
-      written('a', 0.6),
-      written('a', 0.9),
-      written('a', 0.7),
-      written('a', 1, 'length'),
-      written('b', 0.4),
-      written('b', null),
-      written('c', 0.95, 'stop', 7),
-      written('c', 0.5),
+      [written('a', 0.6), written('a', 0.9), written('a', 0.7), written('a', 1, 'length')],
+      [written('b', 0.4), written('b', null)],
+      [written('c', 0.95, 'stop', 7), written('c', 0.5)],
     ]
     const kept = selectDemonstrations(all, { best: 2, minScore: 0.5 }, tokens => tokens[0] === 7)
-    expect(kept.map(({ problem, grade }) => [problem, grade.score])).toEqual([
+    expect(kept.map(({ problem, said }) => [problem, said.score])).toEqual([
       ['a', 0.9],
       ['a', 0.7],
       ['c', 0.5],

@@ -3,31 +3,25 @@
 import type { Policy } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import type { EvalItem, EvalRow } from '../../runs/rows.ts'
+import type { EvalRow } from '../../runs/rows.ts'
 import {
   agentPrompt,
-  answerOf,
   decodeText,
-  piecesOf,
-  pieceToken,
   RECORDS_TEST_WORLD,
   RECORDS_TOKENS,
-  RecordsEpisode,
   type RecordsQuestion,
   type RecordsTeacher,
   type Reference,
   readReflection,
-  readTrajectory,
   recordsQuestion,
+  recordsQuestions,
   reflectorPrompt,
-  stagedAttempt,
-  TAGS,
   truthOf,
   usefulnessOf,
 } from '../../tasks/records/index.ts'
-import { StepRollouts } from '../../train/rollout.ts'
-import { mean } from '../../util/statistics.ts'
-import { scoresOf } from '../common/item-scores.ts'
+import { scored } from '../../tasks/scored-response.ts'
+import { episodes } from '../common/answers.ts'
+import { meanTokens, setRow } from '../common/evaluated-set.ts'
 import type { SftConfig } from './config.ts'
 
 /** What is asked: so many questions of so many look-ups, and the most tokens of an attempt. */
@@ -46,50 +40,39 @@ const trueReference = (question: RecordsQuestion): Reference => ({
 const TURN_TOKENS = 48
 export const REFLECTION_TOKENS = 40
 
+/** An attempt at each question. */
 const attempts = async (
   policy: Policy,
   { calls, maxTokens: tokens }: Asked,
   questions: readonly RecordsQuestion[],
-  promptOf: (question: RecordsQuestion) => TokenIds,
+  shown?: (question: RecordsQuestion) => TokenIds,
 ): Promise<Rollout[]> => {
-  const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
-  const groups = await io.rollOut<RecordsQuestion, null>({
-    ...{ problems: questions, samples: 1, prompt: promptOf },
-    sampling: {
-      ...{ maxTokens: TURN_TOKENS, temperature: 1 },
-      stopTokens: [pieceToken(TAGS.callEnd), pieceToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
-    },
-    environment: {
-      world: { start: question => new RecordsEpisode(question, calls), instant: true },
-      limits: { turns: calls + 2, tokens },
-    },
-    grade: async items => items.map(() => null),
-  })
-  return groups.map(([{ rollout }]) => rollout)
+  const { world, ...task } = recordsQuestions({}, calls)
+  const limited = { ...task, world: { ...world, limits: { ...world.limits, tokens } } }
+  const { stopTokens } = task
+  const sampling = { maxTokens: TURN_TOKENS, temperature: 1, stopTokens }
+  return (await episodes(policy, limited, questions, { samples: 1, sampling }, shown)).flat()
 }
 
-const attemptRow = (
+const attemptRow = async (
   set: string,
   step: number,
   questions: readonly RecordsQuestion[],
   rollouts: readonly Rollout[],
   calls: number,
-): EvalRow => {
-  const items = questions.map((question, i): EvalItem => {
-    const { key, tokens, mask } = rollouts[i]
-    const { answer } = readTrajectory(piecesOf(tokens, mask))
-    const { wellFormed } = stagedAttempt(key, tokens, mask, calls)
-    const right = Number(answer?.person === answerOf(question))
-    return { id: question.id, scores: { right, wellFormed: Number(wellFormed) } }
-  })
-  return {
-    ...{ step, set, n: items.length, samples: 1, temperature: 1 },
-    scores: scoresOf(items, ['right', 'wellFormed']),
+): Promise<EvalRow> => {
+  const said = await scored(recordsQuestions({}, calls)).grade(
+    rollouts.map((rollout, i) => ({ problem: questions[i], tokens: rollout.tokens, rollout })),
+  )
+  const items = questions.map(({ id }, i) => ({
+    id,
+    scores: { right: said[i].score, wellFormed: Number(said[i].wellFormed) },
+  }))
+  return setRow({ step, set, samples: 1, temperature: 1 }, items, {
     primary: 'right',
     scoreNames: { right: 'right answers', wellFormed: 'keeps to the scaffold' },
-    responseTokens: mean(rollouts.map(({ tokens }) => tokens.length)),
-    items,
-  }
+    responseTokens: meanTokens([rollouts]),
+  })
 }
 
 const reflectionRow = async (
@@ -103,7 +86,7 @@ const reflectionRow = async (
     stopTokens: [RECORDS_TOKENS.eos],
     prompts: questions.map((question, i) => reflectorPrompt(question, rollouts[i].tokens)),
   })
-  const items = drawn.map(({ tokens }, i): EvalItem => {
+  const items = drawn.map(({ tokens }, i) => {
     const read = readReflection(decodeText(tokens))
     const useful = read && usefulnessOf(read, questions[i])
     return {
@@ -111,13 +94,11 @@ const reflectionRow = async (
       scores: { valid: Number(read !== null), ...(useful ?? {}) },
     }
   })
-  return {
-    ...{ step, set: 'reflections', n: items.length, samples: 1, temperature: 0.7 },
-    scores: scoresOf(items, ['valid', 'diagnosticAccuracy', 'specificity', 'scopeAndBalance']),
+  return setRow({ step, set: 'reflections', samples: 1, temperature: 0.7 }, items, {
+    names: ['valid', 'diagnosticAccuracy', 'specificity', 'scopeAndBalance'],
     primary: 'valid',
     scoreNames: { valid: 'reflections in the format', diagnosticAccuracy: 'what of them is true' },
-    items,
-  }
+  })
 }
 
 /** Right answers without references, and with all that is worth knowing; reflections on the former. */
@@ -125,13 +106,13 @@ export const evaluateRecords = async (policy: Policy, asked: Asked, step: number
   const questions = Array.from({ length: asked.problems }, (_, i) =>
     recordsQuestion(RECORDS_TEST_WORLD, i, asked),
   )
-  const plain = await attempts(policy, asked, questions, question => agentPrompt(question))
+  const plain = await attempts(policy, asked, questions)
   const told = await attempts(policy, asked, questions, question =>
     agentPrompt(question, [trueReference(question)]),
   )
   return [
-    attemptRow('unseen', step, questions, plain, asked.calls),
-    attemptRow('told', step, questions, told, asked.calls),
+    await attemptRow('unseen', step, questions, plain, asked.calls),
+    await attemptRow('told', step, questions, told, asked.calls),
     await reflectionRow(policy, step, questions, plain),
   ]
 }

@@ -5,8 +5,8 @@ import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { drawDialogue, drawJudgement, readVerdict } from '../../tasks/requests/index.ts'
 import { Rng } from '../../util/rng.ts'
-import { mean } from '../../util/statistics.ts'
-import { scoresOf } from '../common/item-scores.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
+import { scoresOf } from '../common/evaluated-set.ts'
 import type { SftConfig } from './config.ts'
 
 export const REQUEST_SET = 'fresh requests'
@@ -92,7 +92,7 @@ const judgeRow = async (asking: Asking, step: number): Promise<EvalRow> => {
         ['agreement'],
       ),
       balanced: { value: balancedAccuracy(truth, verdicts) },
-      precision: { value: accepted.length > 0 ? mean(accepted.map(Number)) : null },
+      precision: { value: meanKnown(accepted.map(Number)) },
     },
     scoreNames: { agreement: 'right verdicts', balanced: 'balanced accuracy', precision: 'precision of met' },
     judgeNullRate: mean(verdicts.map(verdict => Number(verdict === null))),

@@ -1,6 +1,6 @@
 /** @file The figures of groups of runs: means with intervals over runs, and differences to the first group, paired by seed. */
 
-import { mean, std } from '../../util/statistics.ts'
+import { mean, meanKnown, std } from '../../util/statistics.ts'
 import { studentQuantile } from '../../util/student.ts'
 import { FEWEST_VALUES } from '../report/bands.ts'
 import { finalMeans } from '../report/compare.ts'
@@ -69,7 +69,7 @@ const studentInterval = (values: readonly number[]): Interval | null => {
 
 export const runMean = (values: readonly number[]): RunMean => ({
   n: values.length,
-  mean: values.length > 0 ? mean(values) : null,
+  mean: meanKnown(values),
   interval: studentInterval(values),
   range: values.length > 0 ? [Math.min(...values), Math.max(...values)] : null,
 })

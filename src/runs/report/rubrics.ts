@@ -1,7 +1,7 @@
 /** @file Rubrics that evolve: how many were born, kept and dropped over the steps, and the ones that lived longest. */
 
 import { capitalised, number, plural } from '../../util/format.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { RubricFate, RubricRow } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
 import { type Html, html, part } from './html.ts'
@@ -143,10 +143,6 @@ export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
       own.told.push({ step, rubric })
       seen.set(key, own)
     }
-  const average = (values: readonly (number | null)[]) => {
-    const known = values.filter(value => value !== null)
-    return known.length > 0 ? mean(known) : null
-  }
   const lives = [...seen.values()].map(({ question, told }): RubricLife => {
     const { step, rubric } = told.at(-1)!
     const { stage, sign, title, weight, fate, since } = rubric
@@ -156,8 +152,8 @@ export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
       ...{ question, stage, sign, title, weight, fate, last, since: since! },
       description: told.find(({ rubric: own }) => own.description !== undefined)?.rubric.description ?? '',
       times: told.length,
-      score: average(told.map(({ rubric: own }) => own.score)),
-      variance: average(told.map(({ rubric: own }) => own.variance)),
+      score: meanKnown(told.map(({ rubric: own }) => own.score)),
+      variance: meanKnown(told.map(({ rubric: own }) => own.variance)),
     }
   })
   const lived = ({ since, last }: RubricLife) => last - since

@@ -1,7 +1,7 @@
 /** @file What monitors need to know of a step's rollouts and no other metric says; any recipe has it. */
 
 import type { TokenIds } from '../../rl/datum.ts'
-import { mean, pearson } from '../../util/statistics.ts'
+import { meanKnown, pearson } from '../../util/statistics.ts'
 
 /** Tokens of a sequence that counts as said before. */
 const SEQUENCE = 4
@@ -27,7 +27,7 @@ export const repeatedShare = (tokens: TokenIds): number => {
 export const rolloutFigures = (
   responses: readonly { tokens: TokenIds; advantage: number }[],
 ): { repetition: number | null; lengthAdvantage: number | null } => ({
-  repetition: responses.length > 0 ? mean(responses.map(({ tokens }) => repeatedShare(tokens))) : null,
+  repetition: meanKnown(responses.map(({ tokens }) => repeatedShare(tokens))),
   lengthAdvantage: pearson(
     responses.map(({ tokens }) => tokens.length),
     responses.map(({ advantage }) => advantage),

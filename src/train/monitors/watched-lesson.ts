@@ -2,7 +2,7 @@
 
 import { meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { Lesson } from '../recipe.ts'
 import { rolloutFigures } from './figures.ts'
 import type { WatchedRollout } from './monitor.ts'
@@ -30,10 +30,9 @@ export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'he
   const work = async (): Promise<Omit<MetricsRow, 'step'>> => {
     const opinion = await heldOut
     scores = opinion?.scores ?? null
-    const given = scores?.filter(score => score !== null) ?? []
     return {
       ...(opinion?.time && { time: opinion.time }),
-      ...(scores && { heldOut: given.length > 0 ? mean(given) : null }),
+      ...(scores && { heldOut: meanKnown(scores) }),
       ...rolloutFigures(items),
     }
   }
