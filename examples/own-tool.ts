@@ -31,7 +31,7 @@ const asked = { id: 'asked', text: 'Asks the porter for the right person.', poin
 const right = { id: 'right', text: 'Ends with the room where that person is.', points: 2 }
 const rubric: Rubric = { id: 'finding', criteria: [asked, right] }
 const verdict = (criterionId: string, met: boolean): Verdict => ({ criterionId, met, source: 'rule' })
-const judge = ({ problem: { who, day }, rollout }: training.GradeItem<Problem>) => {
+const judge = ({ problem: { who, day }, rollout }: training.AnsweredItem<Problem>) => {
   const response = read(rollout.tokens)
   const hasAsked = verdict('asked', response.startsWith(`ask ${who}`))
   return signedScore(rubric, [hasAsked, verdict('right', response.endsWith(roomOf(who, day)))])

@@ -35,6 +35,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   util: 5690,
 }
 const LONGEST_CLASS = 249
+/** Names that more than one file exports for different things; may only fall. */
+const MOST_SHARED_NAMES = 128
 /** So many lines below its limit, and a folder's limit is to be lowered. */
 const SLACK = 100
 
@@ -66,4 +68,16 @@ it('no folder of src grows, and what shrinks stays so', () => {
 it('no class grows longer than the longest', () => {
   const longest = Math.max(...files.flatMap(({ lines }) => classesOf(lines)))
   expect(longest).toBe(LONGEST_CLASS)
+})
+
+it('no further name is exported by two files', () => {
+  const declared = /^export (?:abstract |async )*(?:type|interface|class|const|function) (\w+)/
+  const exporters = new Map<string, Set<string>>()
+  for (const { file, lines } of files)
+    for (const line of lines) {
+      const name = declared.exec(line)?.[1]
+      if (name !== undefined) exporters.set(name, (exporters.get(name) ?? new Set()).add(file))
+    }
+  const shared = [...exporters].filter(([, { size }]) => size > 1)
+  expect(shared.length, shared.map(([name]) => name).join(' ')).toBe(MOST_SHARED_NAMES)
 })

@@ -135,7 +135,7 @@ export const endedWell = ({ code, signal, hung, stacks }, { codes, signals }, er
   return code === 1 && !/^gradus: /m.test(err) ? ['exit code 1 without a word of why'] : []
 }
 
-/** Verdicts that a judge gave, in a run's rollouts: none that it did not give, none turned round. */
+/** Verdicts that a judge gave, in a run's rollouts: none that it did not give, none inverted. */
 export const inventedVerdicts = (verdicts, given) =>
   verdicts
     .filter(({ met }) => met !== null)

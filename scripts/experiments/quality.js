@@ -11,8 +11,8 @@
  */
 
 import { parseArgs } from 'node:util'
-import { bringModel } from '../../dist/model/bring-model.js'
 import { chatFormatOf } from '../../dist/model/chat-format.js'
+import { fetchModel } from '../../dist/model/fetch-model.js'
 import { LocalPolicy } from '../../dist/policy/local/local-policy.js'
 import { Rng } from '../../dist/util/rng.js'
 import { bootstrapInterval, mean } from '../../dist/util/statistics.js'
@@ -58,7 +58,7 @@ const answersIn = path =>
       response,
     }))
 
-const folder = await bringModel(values.judge)
+const folder = await fetchModel(values.judge)
 const format = chatFormatOf(folder, 'the judge')
 const [yes] = format.tokens('Yes')
 const policy = await LocalPolicy.start({ folder }, { threads: Number(values.threads), spinning: false })

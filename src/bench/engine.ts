@@ -1,8 +1,8 @@
 /** @file `gradus bench engine`: training and decoding measured against the matrix product of the same runtime and threads. */
 
 import { availableParallelism } from 'node:os'
-import { bringModel } from '../model/bring-model.ts'
 import { loadConfig } from '../model/checkpoint.ts'
+import { fetchModel } from '../model/fetch-model.ts'
 import { DataParallelPolicy } from '../policy/local/data-parallel-policy.ts'
 import { createEngine, type Engine, type EngineOptions, MICRO_BATCH_TOKENS } from '../policy/local/engine.ts'
 import type { ModelSource } from '../policy/local/model-source.ts'
@@ -202,7 +202,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const running = { provider, threads, arena }
   const { model } = options
   const config =
-    model === undefined ? BENCH_SHAPES[shape] : loadConfig(await bringModel(model, { only: 'config' }))
+    model === undefined ? BENCH_SHAPES[shape] : loadConfig(await fetchModel(model, { only: 'config' }))
   const engines = options.engines ?? enginesOf(running, () => config)
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
@@ -356,7 +356,7 @@ export const formatEngineBenchmark = (result: EngineBenchmark): string => {
     ['decode, 1 row, weights unchanged', `${result.steadyRowTokensPerSecond} tokens/s`, ''],
     ...shared,
     [
-      'the last, each sample ending by chance',
+      'the last, each sample ending at random',
       `${Math.round(result.raggedDecode.tokens / result.raggedDecode.seconds)} tokens/s`,
       '',
     ],

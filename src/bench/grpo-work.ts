@@ -2,8 +2,8 @@
 
 import { checkInstruction } from '../grade/instructions/index.ts'
 import { extractLabel } from '../grade/logic/answer.ts'
-import { bringModel } from '../model/bring-model.ts'
 import { chatFormatOf } from '../model/chat-format.ts'
+import { fetchModel } from '../model/fetch-model.ts'
 import { loraModules } from '../model/lora-files.ts'
 import type { ModelSource } from '../policy/local/model-source.ts'
 import type { TokenIds } from '../rl/datum.ts'
@@ -56,7 +56,7 @@ const MAX_TOKENS = 96
 
 /** @param rank of the adapter that is trained; 0: all weights are */
 const instructionWork = async (model: string, rank: number): Promise<GrpoWork> => {
-  const folder = await bringModel(model)
+  const folder = await fetchModel(model)
   const format = chatFormatOf(folder, 'gradus bench grpo')
   const rows = instructionRows(ROWS, 'bench grpo', MAX_TOKENS)
   return {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { truthOf } from '../grade/judge/scripted/index.ts'
+import { scriptedTruth } from '../grade/judge/scripted/index.ts'
 import { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'
 import { closedLoop, ItemSource } from './load.ts'
 import { CRITERIA } from './workload.ts'
@@ -29,7 +29,7 @@ it('counts verdicts, and refuses to count wrong ones', async () => {
       await new Promise(resolve => setTimeout(resolve, 5))
       const index = Number(/case-(\d+)/.exec(item.response)?.[1])
       return CRITERIA.map(({ id }, rule) => {
-        return { criterionId: id, met: truthOf(index, rule) === truth, source: 'llm' as const }
+        return { criterionId: id, met: scriptedTruth(index, rule) === truth, source: 'llm' as const }
       })
     },
   })

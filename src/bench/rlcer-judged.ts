@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChatModel } from '../chat/chat-model.ts'
 import { scriptedModel } from '../chat/scripted-model.ts'
-import { configOf, type Settings, timeOf, warmRows } from './rlcer-runs.ts'
+import { configOf, type RlcerBenchSettings, timeOf, warmRows } from './rlcer-runs.ts'
 import { SlowJudge } from './slow-judge.ts'
 
 /** A step whose rubrics a language model verifies, asked anew, and the same step again, from the cache. */
@@ -36,7 +36,7 @@ export const slowVerifier = (judge: SlowJudge): ChatModel & { readonly calls: nu
 const STEPS = 2
 
 /** Two runs of the same steps with one cache. What is not the update is sampling and waiting for verdicts. */
-export const benchJudged = async (settings: Settings): Promise<JudgedBenchmark> => {
+export const benchJudged = async (settings: RlcerBenchSettings): Promise<JudgedBenchmark> => {
   const { latencyMs, slots } = settings
   const cache = mkdtempSync(join(tmpdir(), 'gradus-rlcer-cache-'))
   // In place of a fleet, which would keep to the slots.

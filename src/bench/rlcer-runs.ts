@@ -23,11 +23,11 @@ export const DEFAULTS = {
   constrained: false,
 }
 
-export type Settings = typeof DEFAULTS
+export type RlcerBenchSettings = typeof DEFAULTS
 
 /** The preset `quick` without what is not training. */
 export const configOf = (
-  { questions, samples, steps, threads, folder, constrained }: Settings,
+  { questions, samples, steps, threads, folder, constrained }: RlcerBenchSettings,
   changes: Partial<Record<keyof RlcerConfig, unknown>>,
 ): RlcerConfig =>
   rlcerSchema.parse({

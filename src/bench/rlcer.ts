@@ -19,7 +19,7 @@ import { Rng } from '../util/rng.ts'
 import { median } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { benchJudged, type JudgedBenchmark } from './rlcer-judged.ts'
-import { configOf, DEFAULTS, type Settings, timeOf, warmRows } from './rlcer-runs.ts'
+import { configOf, DEFAULTS, type RlcerBenchSettings, timeOf, warmRows } from './rlcer-runs.ts'
 
 export interface RlcerBenchOptions {
   questions?: number
@@ -56,7 +56,7 @@ export interface RlcerBenchmark {
 }
 
 /** Responses and rubrics as texts, so that every repetition reads them anew. */
-const scriptedStep = ({ questions, samples, criteria }: Settings) =>
+const scriptedStep = ({ questions, samples, criteria }: RlcerBenchSettings) =>
   Array.from({ length: questions }, (_, q) => {
     const problem = arithmeticProblem('bench', q)
     const rng = new Rng(`bench/${q}`)
@@ -76,7 +76,7 @@ const scriptedStep = ({ questions, samples, criteria }: Settings) =>
 const REPEATS = 9
 
 /** What the recipe does between a rubricator's text and its verdicts. */
-const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['verification']> => {
+const benchVerification = async (settings: RlcerBenchSettings): Promise<RlcerBenchmark['verification']> => {
   const step = scriptedStep(settings)
   const format = proposalSettingsSchema.parse({})
   let verdicts = 0
@@ -109,7 +109,7 @@ const benchVerification = async (settings: Settings): Promise<RlcerBenchmark['ve
 }
 
 /** Both kinds in turns: a machine drifts, and what is compared has to drift together. */
-const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBenchmark['step']> => {
+const benchStep = async (settings: RlcerBenchSettings, tell: OnProgress): Promise<RlcerBenchmark['step']> => {
   const { rounds, samples } = settings
   const plain = configOf(settings, {
     reasonerReward: 'outcome',
@@ -147,7 +147,7 @@ const benchStep = async (settings: Settings, tell: OnProgress): Promise<RlcerBen
 /** Measures verification, steps, and a slow verifier. @throws CheckpointError for a folder without the arithmetic task's model */
 export const benchRlcer = async (options: RlcerBenchOptions = {}): Promise<RlcerBenchmark> => {
   const { onProgress = () => {}, ...given } = options
-  const settings: Settings = { ...DEFAULTS, ...given }
+  const settings: RlcerBenchSettings = { ...DEFAULTS, ...given }
   onProgress('verification')
   const verification = await benchVerification(settings)
   const step = await benchStep(settings, onProgress)

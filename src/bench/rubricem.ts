@@ -8,7 +8,7 @@ import type { Policy } from '../policy/policy.ts'
 import { existingModel } from '../recipes/common/starting-model.ts'
 import { samplingOf } from '../recipes/common/training.ts'
 import type { RolledStep } from '../recipes/rubricem/attempts.ts'
-import { type RubricemConfig, rubricemSchema, type ScriptedJudgeConfig } from '../recipes/rubricem/config.ts'
+import { type RecordsJudgeConfig, type RubricemConfig, rubricemSchema } from '../recipes/rubricem/config.ts'
 import { presets } from '../recipes/rubricem/presets.ts'
 import { rubricem } from '../recipes/rubricem/recipe.ts'
 import { scriptedJudge } from '../recipes/rubricem/tasks.ts'
@@ -132,7 +132,7 @@ class TimedJudge implements StageJudge<RecordsQuestion> {
   readonly #judge: StageJudge<RecordsQuestion>
 
   constructor(config: RubricemConfig, { latencyMs, slots }: Pick<Settings, 'latencyMs' | 'slots'>) {
-    this.#judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
+    this.#judge = scriptedJudge(config.judge as RecordsJudgeConfig, config.seed)
     this.slow = new SlowJudge(latencyMs, slots)
   }
 
@@ -237,7 +237,7 @@ const benchTurns = async (
 ): Promise<TurnsBenchmark> => {
   const { questions, samples, rounds } = settings
   const config = configOf(settings)
-  const task = taskWith(scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed))
+  const task = taskWith(scriptedJudge(config.judge as RecordsJudgeConfig, config.seed))
   const count = questions * samples
   const questionsOf = (step: number) =>
     Array.from({ length: questions }, (_, i) => recordsQuestion('train/bench', step * questions + i))

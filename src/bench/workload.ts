@@ -1,7 +1,7 @@
 /** @file What the benchmark judges: responses of a usual size, criteria of a usual number, verdicts that are known. */
 
 import type { GradeItem } from '../grade/grader.ts'
-import { caseTag, ruleTag, truthOf } from '../grade/judge/scripted/index.ts'
+import { caseTag, ruleTag, scriptedTruth } from '../grade/judge/scripted/index.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
 
 /** About as many as a HealthBench rubric has (spec 4.1: 11.5). */
@@ -27,4 +27,4 @@ export const itemOf = (index: number): GradeItem => ({
 
 /** Verdicts that are not the known ones; null counts as well. */
 export const wrongVerdicts = (index: number, verdicts: readonly Verdict[]): number =>
-  verdicts.filter(({ criterionId, met }) => met !== truthOf(index, Number(criterionId.slice(1)))).length
+  verdicts.filter(({ criterionId, met }) => met !== scriptedTruth(index, Number(criterionId.slice(1)))).length

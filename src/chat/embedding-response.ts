@@ -2,7 +2,7 @@
 
 import { JudgeError } from '../util/errors.ts'
 import type { ChatUsage } from './chat-model.ts'
-import { embeddedError, excerpt, type Fields, isFields, parseBody, usageOf } from './response.ts'
+import { bodyExcerpt, embeddedError, isFields, type JsonFields, parseBody, usageOf } from './response.ts'
 
 export interface EmbeddingAnswer {
   vectors: Float32Array[]
@@ -24,7 +24,7 @@ const numbersOf = (embedding: unknown): Float32Array | null => {
   return Float32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i))
 }
 
-const vectorOf = (row: Fields, place: string, dims: number | null): Float32Array => {
+const vectorOf = (row: JsonFields, place: string, dims: number | null): Float32Array => {
   const vector = numbersOf(row.embedding)
   if (vector === null || vector.length === 0) throw malformed(place, 'a vector that is no list of numbers')
   if (dims !== null && vector.length !== dims)
@@ -53,7 +53,7 @@ export const embeddingAnswer = (
 ): EmbeddingAnswer => {
   const root = parseBody(body)
   if (!isFields(root))
-    throw malformed(where, body === '' ? 'an empty body' : excerpt(body, secret).slice(0, 80))
+    throw malformed(where, body === '' ? 'an empty body' : bodyExcerpt(body, secret).slice(0, 80))
   if (!Array.isArray(root.data)) {
     if (root.error) throw embeddedError(where, root.error, secret)
     throw malformed(where, 'JSON without data')

@@ -9,8 +9,8 @@ import { Cancellation } from './cancellation.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type EmbeddingOptions, embeddingSchema } from './embedding-config.ts'
 import { type EmbeddingAnswer, embeddingAnswer } from './embedding-response.ts'
+import { Endpoint, type EndpointCall, type EndpointStats } from './endpoint.ts'
 import { exchange } from './exchange.ts'
-import { Lane, type LaneCall, type LaneStats } from './lane.ts'
 import { endpointUrl, readKey, requestHeaders } from './openai.ts'
 import { statusError } from './response.ts'
 import { TOKENS_PER_CHARACTER } from './token-estimate.ts'
@@ -45,7 +45,7 @@ export class EmbeddingModel {
   readonly #ownsDispatcher: boolean
   readonly #clock: Clock
   readonly #random: () => number
-  readonly #lane: Lane<null>
+  readonly #endpoint: Endpoint<null>
   readonly #running = new Set<Cancellation>()
   /** The batch that is next in line waits here for its turn. */
   #line: Promise<unknown> = Promise.resolve()
@@ -78,7 +78,7 @@ export class EmbeddingModel {
       refusalsInARow: settings.refusalsInARow,
       onWarning: runtime.onWarning ?? warn,
     }
-    this.#lane = new Lane(null, limits, this.#clock.now())
+    this.#endpoint = new Endpoint(null, limits, this.#clock.now())
   }
 
   /** Length of a vector; null before the first answer where the settings do not say. */
@@ -135,11 +135,11 @@ export class EmbeddingModel {
     const call = await this.#turn(Math.ceil(characters * TOKENS_PER_CHARACTER), cancellation)
     try {
       const answer = await this.#ask(inputs, cancellation)
-      this.#lane.answered(call, answer, this.#clock.now())
+      this.#endpoint.answered(call, answer, this.#clock.now())
       return answer.vectors
     } catch (error) {
-      if (cancellation.reason === null) throw this.#lane.failed(call, error, this.#clock.now())
-      this.#lane.abandoned(call)
+      if (cancellation.reason === null) throw this.#endpoint.failed(call, error, this.#clock.now())
+      this.#endpoint.abandoned(call)
       throw cancellation.reason
     } finally {
       this.#wake()
@@ -176,14 +176,14 @@ export class EmbeddingModel {
   }
 
   /** Waits for all that asked before, and then for the limits. */
-  #turn(tokens: number, cancellation: Cancellation): Promise<LaneCall> {
+  #turn(tokens: number, cancellation: Cancellation): Promise<EndpointCall> {
     const turn = this.#line.then(async () => {
       for (;;) {
         if (cancellation.reason !== null) throw cancellation.reason
         const nowMs = this.#clock.now()
-        const waitMs = this.#lane.waitMs(tokens, nowMs)
-        if (waitMs <= 0) return this.#lane.begin(tokens, nowMs)
-        if (this.#lane.fatal) throw this.#lane.fatal
+        const waitMs = this.#endpoint.waitMs(tokens, nowMs)
+        if (waitMs <= 0) return this.#endpoint.begin(tokens, nowMs)
+        if (this.#endpoint.fatal) throw this.#endpoint.fatal
         await this.#pause(waitMs, cancellation, true)
       }
     })
@@ -206,7 +206,7 @@ export class EmbeddingModel {
     })
   }
 
-  /** Full jitter, as in `judgeFleet`; a server that said when to come back is left alone by its lane. */
+  /** Full jitter, as in `judgeFleet`; a server that said when to come back is left alone by its endpoint. */
   #backoffMs(attempt: number, { retryAfterMs }: JudgeError): number {
     const { backoffMs, longestBackoffMs } = this.settings
     const doublings = retryAfterMs === undefined ? attempt - 1 : 0
@@ -219,8 +219,8 @@ export class EmbeddingModel {
   }
 
   /** Calls, tokens, cost, failures by kind. */
-  stats(): LaneStats {
-    return this.#lane.stats(this.#clock.now())
+  stats(): EndpointStats {
+    return this.#endpoint.stats(this.#clock.now())
   }
 
   /** Cancels what is in progress and ends the connections. */

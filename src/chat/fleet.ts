@@ -5,10 +5,10 @@ import { parseWith } from '../util/schema.ts'
 import { type Cancellation, cancelledError } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { Endpoint, type EndpointStats } from './endpoint.ts'
 import { type EndpointSettings, type FleetOptions, type FleetSettings, fleetSchema } from './fleet-config.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
-import { Job, JobQueue } from './job.ts'
-import { Lane, type LaneStats } from './lane.ts'
+import { FleetJob, JobQueue } from './job.ts'
 import { type LedgerEntry, sumEntries } from './ledger.ts'
 import { OpenAiModel, type OpenAiRuntime, openAiModel, processWarning } from './openai.ts'
 import { SignalWatch } from './signal-watch.ts'
@@ -32,7 +32,7 @@ export interface FleetStats {
   /** From being ready to being sent, for each attempt. */
   queueWait: DurationSummary
   ledger: LedgerEntry
-  endpoints: LaneStats[]
+  endpoints: EndpointStats[]
 }
 
 const fleetName = ({ name, endpoints }: FleetSettings): string =>
@@ -52,12 +52,12 @@ const fleetVariant = (
   return JSON.stringify([...new Set(members)].sort())
 }
 
-const connectLane = (
+const connectEndpoint = (
   endpoint: EndpointSettings,
   settings: FleetSettings,
   runtime: FleetRuntime,
   nowMs: number,
-): Lane => {
+): Endpoint => {
   const { name, weight, concurrency, requestsPerMinute, tokensPerMinute, price, ...options } = endpoint
   const model = runtime.connect?.(endpoint) ?? openAiModel({ ...options, connections: concurrency }, runtime)
   const limits = {
@@ -72,7 +72,7 @@ const connectLane = (
     refusalsInARow: settings.refusalsInARow,
     onWarning: runtime.onWarning ?? processWarning,
   }
-  return new Lane(model, limits, nowMs)
+  return new Endpoint(model, limits, nowMs)
 }
 
 /** Calls under a cancellation: our own adapter takes it as it is, any other model gets a signal. */
@@ -111,12 +111,12 @@ export class JudgeFleet implements ChatModel {
   readonly #settings: FleetSettings
   readonly #clock: Clock
   readonly #random: () => number
-  readonly #lanes: readonly Lane[]
+  readonly #endpoints: readonly Endpoint[]
   readonly #queue = new JobQueue()
-  readonly #jobs = new Set<Job>()
+  readonly #jobs = new Set<FleetJob>()
   readonly #estimator = new TokenEstimator()
   readonly #queueWait = new DurationHistogram()
-  readonly #signals: SignalWatch<Job>
+  readonly #signals: SignalWatch<FleetJob>
   #answered = 0
   #failed = 0
   #closed = false
@@ -131,10 +131,10 @@ export class JudgeFleet implements ChatModel {
     this.#random = runtime.random ?? Math.random
     this.name = fleetName(settings)
     const nowMs = this.#clock.now()
-    this.#lanes = settings.endpoints.map(endpoint => connectLane(endpoint, settings, runtime, nowMs))
+    this.#endpoints = settings.endpoints.map(endpoint => connectEndpoint(endpoint, settings, runtime, nowMs))
     this.variant = fleetVariant(
       settings,
-      this.#lanes.map(({ model }) => model),
+      this.#endpoints.map(({ model }) => model),
     )
     this.#signals = new SignalWatch((jobs, signal) => this.#drop(jobs, cancelledError(signal)))
   }
@@ -144,7 +144,7 @@ export class JudgeFleet implements ChatModel {
     if (this.#closed) return Promise.reject(new JudgeError('cancelled', 'the judges are closed'))
     if (request.signal?.aborted) return Promise.reject(cancelledError(request.signal))
     return new Promise((resolve, reject) => {
-      const job = new Job(request, charactersOf(request), this.#clock.now(), resolve, reject)
+      const job = new FleetJob(request, charactersOf(request), this.#clock.now(), resolve, reject)
       job.stopDeadline = this.#clock.after(this.#settings.deadlineMs, () => this.#expire(job))
       this.#signals.add(request.signal, job)
       this.#jobs.add(job)
@@ -158,30 +158,30 @@ export class JudgeFleet implements ChatModel {
     for (let job = this.#queue.first; job !== null; job = this.#queue.first) {
       const nowMs = this.#clock.now()
       const tokens = this.#estimator.tokens(job.characters, job.request.maxTokens)
-      const lane = this.#choose(job, tokens, nowMs)
-      if (lane === null) {
+      const endpoint = this.#choose(job, tokens, nowMs)
+      if (endpoint === null) {
         this.#sleep(tokens, nowMs)
         return
       }
       this.#queue.remove(job)
-      void this.#attempt(job, lane, tokens, nowMs)
+      void this.#attempt(job, endpoint, tokens, nowMs)
     }
   }
 
   /** A free endpoint by smooth weighted round robin; the one that failed last only when no other is free. */
-  #choose(job: Job, tokens: number, nowMs: number): Lane | null {
-    let best: Lane | null = null
-    let fallback: Lane | null = null
+  #choose(job: FleetJob, tokens: number, nowMs: number): Endpoint | null {
+    let best: Endpoint | null = null
+    let fallback: Endpoint | null = null
     let total = 0
-    for (const lane of this.#lanes) {
-      if (lane.waitMs(tokens, nowMs) > 0) continue
-      if (lane === job.lastLane) {
-        fallback = lane
+    for (const endpoint of this.#endpoints) {
+      if (endpoint.waitMs(tokens, nowMs) > 0) continue
+      if (endpoint === job.lastEndpoint) {
+        fallback = endpoint
         continue
       }
-      lane.credit += lane.weight
-      total += lane.weight
-      if (best === null || lane.credit > best.credit) best = lane
+      endpoint.credit += endpoint.weight
+      total += endpoint.weight
+      if (best === null || endpoint.credit > best.credit) best = endpoint
     }
     if (best === null) return fallback
     best.credit -= total
@@ -195,7 +195,7 @@ export class JudgeFleet implements ChatModel {
       return
     }
     let waitMs = outageMs
-    for (const lane of this.#lanes) waitMs = Math.min(waitMs, lane.waitMs(tokens, nowMs))
+    for (const endpoint of this.#endpoints) waitMs = Math.min(waitMs, endpoint.waitMs(tokens, nowMs))
     if (waitMs === Number.POSITIVE_INFINITY || nowMs + waitMs >= this.#wakeAtMs) return
     this.#stopWake?.()
     this.#wakeAtMs = nowMs + waitMs
@@ -209,35 +209,35 @@ export class JudgeFleet implements ChatModel {
   /** How much longer requests should wait for endpoints of which none works; Infinity while one does. */
   #outageLeftMs(nowMs: number): number {
     let sinceMs = Number.NEGATIVE_INFINITY
-    for (const { brokenSinceMs } of this.#lanes) {
+    for (const { brokenSinceMs } of this.#endpoints) {
       if (brokenSinceMs === null) return Number.POSITIVE_INFINITY
       sinceMs = Math.max(sinceMs, brokenSinceMs)
     }
-    if (this.#lanes.every(lane => lane.fatal !== null)) return 0
+    if (this.#endpoints.every(endpoint => endpoint.fatal !== null)) return 0
     const { outageMs, startupMs } = this.#settings
-    const answeredOnce = this.#lanes.some(lane => lane.everAnswered)
+    const answeredOnce = this.#endpoints.some(endpoint => endpoint.everAnswered)
     return sinceMs + (answeredOnce ? outageMs : Math.min(outageMs, startupMs)) - nowMs
   }
 
   /** Fails everything that waits: no endpoint works. */
   #giveUp(): void {
-    const cause = this.#lanes.map(lane => lane.fatal ?? lane.lastError).find(error => error !== null)
+    const cause = this.#endpoints.map(own => own.fatal ?? own.lastError).find(error => error !== null)
     const error = cause ?? new JudgeError('unreachable', 'no judge can be reached')
     for (let job = this.#queue.first; job !== null; job = this.#queue.first)
       this.#fail(job, finalError(error, job.attempts))
   }
 
-  async #attempt(job: Job, lane: Lane, tokens: number, nowMs: number): Promise<void> {
+  async #attempt(job: FleetJob, endpoint: Endpoint, tokens: number, nowMs: number): Promise<void> {
     this.#queueWait.record(nowMs - job.readySinceMs)
-    const call = lane.begin(tokens, nowMs)
+    const call = endpoint.begin(tokens, nowMs)
     job.attempts++
-    job.lastLane = lane
-    job.running = { lane, call }
+    job.lastEndpoint = endpoint
+    job.running = { endpoint, call }
     try {
-      const response = await callModel(lane.model, job.request, job.cancellation)
+      const response = await callModel(endpoint.model, job.request, job.cancellation)
       if (job.done) return
       job.running = null
-      const cost = lane.answered(call, response, this.#clock.now())
+      const cost = endpoint.answered(call, response, this.#clock.now())
       this.#estimator.observe(job.characters, response.usage)
       this.#finish(job)
       this.#answered++
@@ -245,16 +245,16 @@ export class JudgeFleet implements ChatModel {
     } catch (error) {
       if (job.done) return
       job.running = null
-      this.#recover(job, lane.failed(call, error, this.#clock.now()))
+      this.#recover(job, endpoint.failed(call, error, this.#clock.now()))
     }
     this.#pump()
   }
 
   /** Another attempt, or the end. */
-  #recover(job: Job, error: unknown): void {
+  #recover(job: FleetJob, error: unknown): void {
     const judgeError = error instanceof JudgeError ? error : null
     job.lastError = judgeError
-    const elsewhere = judgeError?.fatal === true && this.#lanes.some(lane => lane.fatal === null)
+    const elsewhere = judgeError?.fatal === true && this.#endpoints.some(endpoint => endpoint.fatal === null)
     const again = judgeError?.retryable === true && job.attempts <= this.#settings.retries
     if (!elsewhere && !again) {
       this.#fail(job, judgeError ? finalError(judgeError, job.attempts) : error)
@@ -268,14 +268,14 @@ export class JudgeFleet implements ChatModel {
   }
 
   /** Full jitter: uniform between nothing and a bound that doubles (AWS Architecture Blog, "Exponential Backoff And Jitter", 2015). */
-  #backoffMs({ attempts, lastError }: Job): number {
+  #backoffMs({ attempts, lastError }: FleetJob): number {
     const { backoffMs, longestBackoffMs } = this.#settings
     // The endpoint itself stays alone for the time that it asked for; the job only must not come back with all others.
     const doublings = lastError?.retryAfterMs === undefined ? attempts - 1 : 0
     return this.#random() * Math.min(longestBackoffMs, backoffMs * 2 ** doublings)
   }
 
-  #expire(job: Job): void {
+  #expire(job: FleetJob): void {
     const last = job.lastError ? `; the last one: ${job.lastError.message}` : ''
     const message = `no answer within the deadline of ${this.#settings.deadlineMs} ms, after ${job.attempts} attempts${last}`
     this.#drop(
@@ -289,25 +289,25 @@ export class JudgeFleet implements ChatModel {
   }
 
   /** Ends jobs from outside: all of them, before the slots that become free are given to others. */
-  #drop(jobs: Iterable<Job>, error: JudgeError): void {
+  #drop(jobs: Iterable<FleetJob>, error: JudgeError): void {
     for (const job of jobs) {
       const { running } = job
       job.running = null
       this.#fail(job, error)
       if (running === null) continue
-      running.lane.abandoned(running.call)
+      running.endpoint.abandoned(running.call)
       job.cancellation.cancel(error)
     }
     if (!this.#closed) this.#pump()
   }
 
-  #fail(job: Job, error: unknown): void {
+  #fail(job: FleetJob, error: unknown): void {
     this.#finish(job)
     this.#failed++
     job.reject(error)
   }
 
-  #finish(job: Job): void {
+  #finish(job: FleetJob): void {
     job.done = true
     job.stopDeadline()
     job.stopWaiting()
@@ -320,12 +320,12 @@ export class JudgeFleet implements ChatModel {
     const nowMs = this.#clock.now()
     return {
       queued: this.#queue.size,
-      inFlight: this.#lanes.reduce((sum, lane) => sum + lane.inFlight, 0),
+      inFlight: this.#endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0),
       answered: this.#answered,
       failed: this.#failed,
       queueWait: this.#queueWait.summary(),
-      ledger: sumEntries(this.#lanes.map(lane => lane.ledgerEntry())),
-      endpoints: this.#lanes.map(lane => lane.stats(nowMs)),
+      ledger: sumEntries(this.#endpoints.map(endpoint => endpoint.ledgerEntry())),
+      endpoints: this.#endpoints.map(endpoint => endpoint.stats(nowMs)),
     }
   }
 
@@ -334,7 +334,7 @@ export class JudgeFleet implements ChatModel {
     this.#closed = true
     this.#stopWake?.()
     this.#drop([...this.#jobs], new JudgeError('cancelled', 'the judges were closed'))
-    await Promise.all(this.#lanes.map(lane => lane.model.close?.()))
+    await Promise.all(this.#endpoints.map(endpoint => endpoint.model.close?.()))
   }
 }
 

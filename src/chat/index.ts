@@ -8,6 +8,7 @@ export {
   type EmbeddingRuntime,
   embeddingModel,
 } from './embeddings.ts'
+export type { EndpointStats } from './endpoint.ts'
 export { estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
 export { type FleetRuntime, type FleetStats, JudgeFleet, judgeFleet } from './fleet.ts'
 export {
@@ -18,7 +19,6 @@ export {
   fleetSchema,
 } from './fleet-config.ts'
 export type { DurationSummary } from './histogram.ts'
-export type { LaneStats } from './lane.ts'
 export { type LedgerEntry, type Price, priceSchema } from './ledger.ts'
 export { OpenAiModel, type OpenAiRuntime, openAiModel } from './openai.ts'
 export { type OpenAiOptions, openAiSchema } from './openai-config.ts'

@@ -3,14 +3,14 @@
 import type { JudgeError } from '../util/errors.ts'
 import { Cancellation } from './cancellation.ts'
 import type { ChatRequest, ChatResponse } from './chat-model.ts'
-import type { Lane, LaneCall } from './lane.ts'
+import type { Endpoint, EndpointCall } from './endpoint.ts'
 
-export class Job {
+export class FleetJob {
   attempts = 0
   done = false
   /** The call in progress, where there is one. */
-  running: { lane: Lane; call: LaneCall } | null = null
-  lastLane: Lane | null = null
+  running: { endpoint: Endpoint; call: EndpointCall } | null = null
+  lastEndpoint: Endpoint | null = null
   lastError: JudgeError | null = null
   /** Since when it could have been called. */
   readySinceMs: number
@@ -22,8 +22,8 @@ export class Job {
   readonly reject: (error: unknown) => void
   readonly cancellation = new Cancellation()
   /** Links of the queue. */
-  previous: Job | null = null
-  next: Job | null = null
+  previous: FleetJob | null = null
+  next: FleetJob | null = null
   queued = false
 
   constructor(
@@ -43,20 +43,20 @@ export class Job {
 
 /** A doubly linked line: in at either end, out anywhere, all in constant time. */
 export class JobQueue {
-  #first: Job | null = null
-  #last: Job | null = null
+  #first: FleetJob | null = null
+  #last: FleetJob | null = null
   #size = 0
 
   get size(): number {
     return this.#size
   }
 
-  get first(): Job | null {
+  get first(): FleetJob | null {
     return this.#first
   }
 
   /** To the end: a new request. */
-  push(job: Job): void {
+  push(job: FleetJob): void {
     job.queued = true
     job.previous = this.#last
     job.next = null
@@ -67,7 +67,7 @@ export class JobQueue {
   }
 
   /** To the front: a request that has waited already and comes back. */
-  unshift(job: Job): void {
+  unshift(job: FleetJob): void {
     job.queued = true
     job.next = this.#first
     job.previous = null
@@ -78,7 +78,7 @@ export class JobQueue {
   }
 
   /** Takes a job out; does nothing for one that is not in. */
-  remove(job: Job): void {
+  remove(job: FleetJob): void {
     if (!job.queued) return
     job.queued = false
     if (job.previous) job.previous.next = job.next

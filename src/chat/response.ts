@@ -6,10 +6,10 @@ import type { Incoming } from './exchange.ts'
 import { isTooIntricate } from './json-size.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-export type Fields = Record<string, unknown>
+export type JsonFields = Record<string, unknown>
 
-export const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
-const fields = (value: unknown): Fields => (isFields(value) ? value : {})
+export const isFields = (value: unknown): value is JsonFields => typeof value === 'object' && value !== null
+const fields = (value: unknown): JsonFields => (isFields(value) ? value : {})
 
 /** No call uses more tokens; a count above it is none, and would stop an endpoint with a limit of tokens for days. */
 const MOST_TOKENS = 1e7
@@ -31,7 +31,7 @@ const LONGEST_WORD = 200
 const EXCERPT_READ = 4000
 
 /** Start of a body for an error message, on one line, with the key taken out should a server echo it. */
-export const excerpt = (body: string, secret: string | undefined): string => {
+export const bodyExcerpt = (body: string, secret: string | undefined): string => {
   // The key goes first: a cut could leave part of it.
   const open = secret ? body.replaceAll(secret, '[key]') : body
   const line = open.slice(0, EXCERPT_READ).replace(/\s+/g, ' ').trim()
@@ -79,7 +79,7 @@ export const statusError = (
   secret?: string,
 ): JudgeError => {
   const kind = kindOfStatus(status, body)
-  const text = excerpt(serverMessage(body), secret)
+  const text = bodyExcerpt(serverMessage(body), secret)
   return new JudgeError(kind, `${where}: HTTP ${status}${text ? `: ${text}` : ''}`, {
     hint: HINTS[kind],
     status,
@@ -98,7 +98,7 @@ export const embeddedError = (where: string, error: unknown, secret?: string): J
   const kind = typeof code === 'number' && code >= 400 ? kindOfStatus(code, '') : 'malformed'
   const said = isFields(error) ? (error.message ?? 'no message') : error
   const words = isFields(said) ? 'a failure without words' : String(said)
-  return new JudgeError(kind, `${where}: the server reports: ${excerpt(words, secret)}`, {
+  return new JudgeError(kind, `${where}: the server reports: ${bodyExcerpt(words, secret)}`, {
     hint: HINTS[kind],
   })
 }
@@ -109,7 +109,7 @@ const contentText = (content: unknown): string | null => {
   return content.map(part => (typeof fields(part).text === 'string' ? fields(part).text : '')).join('')
 }
 
-export const usageOf = (root: Fields): ChatUsage => {
+export const usageOf = (root: JsonFields): ChatUsage => {
   const usage = fields(root.usage)
   const details = fields(usage.prompt_tokens_details)
   return {
@@ -131,7 +131,7 @@ const alternatives = (list: unknown, secret: string | undefined): { token: strin
 const wordOf = (value: unknown, secret: string | undefined): string | null =>
   typeof value === 'string' ? withoutKey(value, secret).slice(0, LONGEST_WORD) : null
 
-const logprobsOf = (choice: Fields, secret: string | undefined): TokenLogprob[] | undefined => {
+const logprobsOf = (choice: JsonFields, secret: string | undefined): TokenLogprob[] | undefined => {
   const content = fields(choice.logprobs).content
   if (!Array.isArray(content)) return undefined
   return alternatives(content, secret).map((each, i) => ({
@@ -148,7 +148,7 @@ const logprobsOf = (choice: Fields, secret: string | undefined): TokenLogprob[] 
 export const chatResponse = (where: string, body: string, secret?: string): ChatResponse => {
   const root = parseBody(body)
   if (!isFields(root))
-    throw malformed(where, body === '' ? 'an empty body' : excerpt(body, secret).slice(0, 80))
+    throw malformed(where, body === '' ? 'an empty body' : bodyExcerpt(body, secret).slice(0, 80))
   const choice = Array.isArray(root.choices) ? root.choices[0] : undefined
   if (!isFields(choice) || !isFields(choice.message)) {
     if (root.error) throw embeddedError(where, root.error, secret)

@@ -1,7 +1,7 @@
-/** @file Models that a command line names: brought to this machine before the command opens them. */
+/** @file Models that a command line names: fetched to this machine before the command opens them. */
 
 import { existsSync, realpathSync } from 'node:fs'
-import { bringModel } from '../model/bring-model.ts'
+import { fetchModel } from '../model/fetch-model.ts'
 import { adapterBase, adapterBaseName, isAdapterFolder, tokenizerFolder } from '../model/lora-files.ts'
 import { existingModel } from '../recipes/common/starting-model.ts'
 import { UsageError } from '../util/errors.ts'
@@ -10,14 +10,14 @@ import { StatusLine } from '../util/status-line.ts'
 import type { Io } from './io.ts'
 
 /** A model on this machine, and an adapter that goes on it. */
-export interface BroughtModel {
+export interface FetchedModel {
   folder: string
   adapter?: string
 }
 
-/** The folder of a tokenizer that an option names, by its model. @throws as `bringModel` */
-export const broughtWords = async (place: string, io: Io): Promise<string> =>
-  tokenizerFolder(await bringModel(place, { only: 'words', status: new StatusLine(io.err) }))
+/** The folder of a tokenizer that an option names, by its model. @throws as `fetchModel` */
+export const fetchedTokenizer = async (place: string, io: Io): Promise<string> =>
+  tokenizerFolder(await fetchModel(place, { only: 'words', status: new StatusLine(io.err) }))
 
 const realOf = (path: string): string =>
   cachedName(path)?.repo ?? (existsSync(path) ? realpathSync(path) : path)
@@ -29,16 +29,16 @@ const noteOtherBase = (folder: string, adapter: string, io: Io): void => {
     io.err.write(`note: the adapter was trained on ${base}, and goes on ${realOf(folder)}\n`)
 }
 
-/** `--model` and `--adapter`. @throws as `bringModel`; CheckpointError where there is no model; UsageError for an adapter that is none */
-export const broughtModel = async (
+/** `--model` and `--adapter`. @throws as `fetchModel`; CheckpointError where there is no model; UsageError for an adapter that is none */
+export const fetchedModel = async (
   { model, adapter: place, signal }: { model: string; adapter?: string; signal?: AbortSignal },
   io: Io,
-): Promise<BroughtModel> => {
+): Promise<FetchedModel> => {
   const status = new StatusLine(io.err)
-  await bringModel(model, { status, signal })
+  await fetchModel(model, { status, signal })
   const folder = existingModel(model, '--model')
   if (place === undefined) return { folder }
-  const adapter = await bringModel(place, { withBase: false, status, signal })
+  const adapter = await fetchModel(place, { withBase: false, status, signal })
   if (isAdapterFolder(adapter)) {
     noteOtherBase(folder, adapter, io)
     return { folder, adapter }

@@ -1,7 +1,7 @@
 /** @file How far raters agree: percent agreement, Cohen's and Fleiss' kappa, Kendall's W; intervals by bootstrap over items. */
 
 import { DataError } from '../util/errors.ts'
-import { type BootstrapOptions, bootstrapInterval, type Interval } from '../util/intervals.ts'
+import { type BootstrapOptions, bootstrapInterval, type Estimate } from '../util/intervals.ts'
 
 /** What a rater said about an item; null where nothing was said. */
 export type Rating = string | number | boolean | null
@@ -121,7 +121,7 @@ export const agreementInterval = (
   statistic: AgreementStatistic,
   ratings_I_R: Ratings_I_R,
   options: BootstrapOptions = {},
-): Interval | null => {
+): Estimate | null => {
   if (ratings_I_R.length === 0 || statistic(ratings_I_R) === null) return null
   const items = ratings_I_R.map((_, index) => index)
   return bootstrapInterval(items, { resamples: 2000, ...options }, sample => {

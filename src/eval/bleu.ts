@@ -19,7 +19,7 @@ export interface BleuOptions {
 const ZERO_BECOMES: Readonly<Record<BleuSmoothing, number>> = { none: 0, epsilon: 1e-9, method1: 0.1 }
 
 /** Lower-case words, numbers and single signs. */
-export const words = (text: string): string[] =>
+export const bleuWords = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{M}\p{N}]/gu) ?? []
 
 const countNgrams = (tokens: readonly string[], n: number): Map<string, number> => {
@@ -138,5 +138,5 @@ export const selfBleu = (
 /** 1 - self-BLEU; 0 for fewer than two different responses (spec 8.3). @param responses texts answering one prompt */
 export const lexicalDiversity = (responses: readonly string[], options: BleuOptions = {}): number => {
   if (new Set(responses).size < 2) return 0
-  return 1 - (selfBleu(responses.map(words), options) ?? 1)
+  return 1 - (selfBleu(responses.map(bleuWords), options) ?? 1)
 }

@@ -4,6 +4,7 @@ import { pearson } from '../util/descriptive.ts'
 import { Rng } from '../util/rng.ts'
 import {
   bleu,
+  bleuWords,
   bradleyTerry,
   chanceOfValidity,
   cosineDistance,
@@ -22,7 +23,6 @@ import {
   semanticDistance,
   validityRates,
   winRates,
-  words,
 } from './index.ts'
 
 const tokens = (text: string) => text.split(' ')
@@ -82,7 +82,7 @@ describe('self-BLEU and lexical diversity (spec 8.3)', () => {
   it('has no diversity with fewer than two different responses', () => {
     expect(lexicalDiversity(['x y', 'x y', 'x y'])).toBe(0)
     expect(lexicalDiversity(['one two three four', 'five six seven eight'])).toBeCloseTo(1, 5)
-    expect(words("It's 3.5, né?")).toEqual(['it', "'", 's', '3', '.', '5', ',', 'né', '?'])
+    expect(bleuWords("It's 3.5, né?")).toEqual(['it', "'", 's', '3', '.', '5', ',', 'né', '?'])
   })
 })
 

@@ -3,7 +3,7 @@
 import { meanKnown } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
-import { words } from './bleu.ts'
+import { bleuWords } from './bleu.ts'
 
 export interface EmbedderOptions {
   /** Dimensions of an embedding. Default 256 (spec 8.4). */
@@ -14,7 +14,7 @@ export interface EmbedderOptions {
 }
 
 const ngrams = (text: string, order: number): string[] => {
-  const tokens = words(text)
+  const tokens = bleuWords(text)
   return Array.from({ length: order }, (_, n) =>
     tokens.slice(n).map((_, i) => tokens.slice(i, i + n + 1).join(' ')),
   ).flat()

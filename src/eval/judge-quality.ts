@@ -1,7 +1,7 @@
 /** @file How good a judge is against labels: agreement, false accepts, false rejects and missing verdicts, by sign of points. */
 
 import { DataError } from '../util/errors.ts'
-import { type BootstrapOptions, bootstrapInterval, type Interval, wilsonInterval } from '../util/intervals.ts'
+import { type BootstrapOptions, bootstrapInterval, type Estimate, wilsonInterval } from '../util/intervals.ts'
 import { cohenKappa } from './agreement.ts'
 
 /** A verdict beside the truth about it. */
@@ -24,15 +24,15 @@ export interface JudgeRates {
   rows: number
   judged: number
   /** Share of given verdicts that are right. */
-  agreement: Interval | null
+  agreement: Estimate | null
   /** Cohen's kappa of verdicts and labels: agreement beyond chance. */
   kappa: number | null
   /** Among criteria that are not met, the share that the judge called met. */
-  falseAccept: Interval | null
+  falseAccept: Estimate | null
   /** Among criteria that are met, the share that the judge called not met. */
-  falseReject: Interval | null
+  falseReject: Estimate | null
   /** Share of rows without a verdict. */
-  nullRate: Interval | null
+  nullRate: Estimate | null
 }
 
 export interface JudgeQuality {
@@ -124,7 +124,7 @@ const ratesOf = (rows: readonly LabelledVerdict[], options: BootstrapOptions): J
   nullRate: rateOf(rows, RATES.nullRate, options),
 })
 
-const rateOf = (rows: readonly LabelledVerdict[], rate: Rate, options: BootstrapOptions): Interval | null => {
+const rateOf = (rows: readonly LabelledVerdict[], rate: Rate, options: BootstrapOptions): Estimate | null => {
   const over = rows.filter(rate.over)
   if (over.length === 0) return null
   if (over[0].group !== undefined) return groupedInterval(over, rate, options)
@@ -136,7 +136,7 @@ const groupedInterval = (
   rows: readonly LabelledVerdict[],
   { counts }: Rate,
   options: BootstrapOptions,
-): Interval => {
+): Estimate => {
   const groups = new Map<string, { counted: number; all: number }>()
   for (const row of rows) {
     const group = groups.get(row.group ?? '') ?? { counted: 0, all: 0 }

@@ -1,7 +1,7 @@
 /** @file A profile as a picture: dots with intervals, one criterion a line; an SVG that needs nothing else, light or dark. */
 
 import { percent, points, pointsInterval } from '../util/format.ts'
-import type { Interval } from '../util/intervals.ts'
+import type { Estimate } from '../util/intervals.ts'
 import { escapeMarkup } from '../util/markup.ts'
 import { type CriterionComparison, type CriterionProfile, isClear } from './profile.ts'
 
@@ -47,7 +47,7 @@ const shorten = (text: string, longest: number): string => {
 
 const x = (share: number): string => (PLOT_LEFT + PLOT_WIDTH * share).toFixed(1)
 
-const dot = (interval: Interval, y: number, kind: 'main' | 'other'): string => {
+const dot = (interval: Estimate, y: number, kind: 'main' | 'other'): string => {
   const { estimate, low, high } = interval
   return `<line class="interval ${kind}" x1="${x(low)}" x2="${x(high)}" y1="${y}" y2="${y}"/><circle class="${kind}" cx="${x(estimate)}" cy="${y}" r="4.5"/>`
 }

@@ -2,7 +2,7 @@
 
 import { mean } from '../util/descriptive.ts'
 import { DataError, NumericError } from '../util/errors.ts'
-import { bootstrapInterval, type Interval, pairedBootstrapInterval } from '../util/intervals.ts'
+import { bootstrapInterval, type Estimate, pairedBootstrapInterval } from '../util/intervals.ts'
 
 /** What one grading of one item says of one criterion. Several samples of an item are several observations. */
 export interface Observation {
@@ -23,7 +23,7 @@ export interface CriterionProfile {
   observations: number
   nulls: number
   /** Mean over items of each item's mean credit, with its interval over items; null without a verdict. */
-  satisfaction: Interval | null
+  satisfaction: Estimate | null
 }
 
 export interface ProfileOptions {
@@ -115,7 +115,7 @@ export interface CriterionComparison extends CriterionProfile {
   /** Items that both have verdicts on. */
   sharedItems: number
   /** Satisfaction minus the other's over shared items, paired; null for fewer than two, which have no interval. */
-  difference: Interval | null
+  difference: Estimate | null
 }
 
 /**
@@ -153,4 +153,4 @@ const sharedCredits = (
 }
 
 /** Whether an interval of a difference lies on one side of 0. */
-export const isClear = ({ low, high }: Interval): boolean => low > 0 || high < 0
+export const isClear = ({ low, high }: Estimate): boolean => low > 0 || high < 0

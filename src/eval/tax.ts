@@ -2,12 +2,12 @@
 
 import { mean } from '../util/descriptive.ts'
 import { ShapeError } from '../util/errors.ts'
-import { type BootstrapOptions, type Interval, twoWayBootstrapInterval } from '../util/intervals.ts'
+import { type BootstrapOptions, type Estimate, twoWayBootstrapInterval } from '../util/intervals.ts'
 
 /** Scores by criterion: [seed][item], the same items in the same order for every seed. */
 export type CriterionTables = Readonly<Record<string, readonly (readonly number[])[]>>
 
-export interface Tax extends Interval {
+export interface Tax extends Estimate {
   criterion: string
   /** Mean before and after training. */
   before: number

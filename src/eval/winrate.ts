@@ -12,7 +12,7 @@ export const permutations = (count: number): number[][] => {
 }
 
 /** One look of the judge: the arms in the order shown, and the place that it chose; null for a tie. */
-export interface Comparison {
+export interface JudgedComparison {
   order: readonly number[]
   chosen: number | null
 }
@@ -29,7 +29,7 @@ export interface WinRates {
  * Shares of wins over the comparisons of a test set (spec 3.6, 8.11).
  * @throws DataError for no comparisons, a comparison that does not show every arm once, or a place that is not there.
  */
-export const winRates = (comparisons: readonly Comparison[], arms: number): WinRates => {
+export const winRates = (comparisons: readonly JudgedComparison[], arms: number): WinRates => {
   if (comparisons.length === 0)
     throw new DataError('winRates: expected at least one comparison, got none; ask the judge first')
   const shares = new Array<number>(arms).fill(0)

@@ -2,14 +2,14 @@
 
 export * from './analysis/analysis.ts'
 export {
+  type ArmComparison,
   analyseClaims,
   type ClaimResult,
-  type Comparison,
   comparisonName,
   detectableOf,
 } from './analysis/claims.ts'
 export type { ControlResult } from './analysis/controls.ts'
-export { RULE, RULES } from './analysis/rules.ts'
+export { DECISION_RULES, RULE } from './analysis/rules.ts'
 export * from './analysis/status.ts'
 export { Experiment, type ExperimentOptions, type ExperimentPlan } from './experiment.ts'
 export { type FinishedRun, METRICS, type Metric } from './metrics/index.ts'

@@ -8,7 +8,7 @@ import { DataError } from '../util/errors.ts'
 import { shippedFile } from '../util/package.ts'
 import { judgeClaims } from './analysis/claims.ts'
 import { judgeControl } from './analysis/controls.ts'
-import { RULE, ruleOf } from './analysis/rules.ts'
+import { decisionRuleOf, RULE } from './analysis/rules.ts'
 import type { FinishedRun } from './metrics/index.ts'
 import { readRegistration, withAfterwards } from './plan/read.ts'
 import type { Registration } from './plan/registration.ts'
@@ -61,7 +61,7 @@ const fromPairs = (folder: string, registration: Registration, analysedWith: Pro
       hint: 'the pairs of the claims do not tell what each block came to',
     })
   const { file: _file, ...registered } = first.registration
-  const rules = { rule: RULE, registeredRule: ruleOf(registered.rule, folder) }
+  const rules = { rule: RULE, registeredRule: decisionRuleOf(registered.rule, folder) }
   const evidence = files.map((found, i) => ({ ...found, claim: registration.claims[i] }))
   const controls = readControlsFile(folder)
   return {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import type { GradeItem } from './grader.ts'
-import { parseSentence, splitSentences } from './logic/english.ts'
+import { logicSentences, parseSentence } from './logic/english.ts'
 import type { Formula } from './logic/formula.ts'
 import { looksSymbolic, parseFormula } from './logic/parse.ts'
 import type { LogicLabel, LogicProblem } from './logic/problem.ts'
@@ -42,7 +42,7 @@ export const parseFormalParams = (params: unknown, source: string): FormalParams
 
 const listOf = (given: string | string[] | undefined): string[] | null => {
   if (given === undefined) return null
-  return typeof given === 'string' ? splitSentences(given) : given
+  return typeof given === 'string' ? logicSentences(given) : given
 }
 
 /** Formulas of statements, or what is wrong with the first that cannot be read. */

@@ -18,10 +18,10 @@ export interface RubricGraderOptions {
   onNoJudge?: 'null' | 'error'
 }
 
-export type Route = 'rule' | 'formal' | 'judge'
+export type GradingRoute = 'rule' | 'formal' | 'judge'
 
 /** Who grades a criterion. */
-export const routeOf = ({ verifier }: Criterion): Route => verifier?.kind ?? 'judge'
+export const routeOf = ({ verifier }: Criterion): GradingRoute => verifier?.kind ?? 'judge'
 
 const withoutJudge: Grader = {
   grade: async (_item, criteria) =>
@@ -68,7 +68,7 @@ export const rubricGrader = ({
   formal = new FormalGrader(),
   onNoJudge = 'null',
 }: RubricGraderOptions = {}): Grader => {
-  const graders: Readonly<Record<Route, Grader>> = {
+  const graders: Readonly<Record<GradingRoute, Grader>> = {
     rule: rules,
     formal,
     judge: judge ?? (onNoJudge === 'error' ? refuseJudged : withoutJudge),
@@ -76,7 +76,7 @@ export const rubricGrader = ({
   return {
     async grade(item, criteria, options) {
       const verdicts = new Array<Verdict>(criteria.length)
-      const parts = (Object.keys(graders) as Route[]).map(async route => {
+      const parts = (Object.keys(graders) as GradingRoute[]).map(async route => {
         const places = criteria.flatMap((criterion, index) => (routeOf(criterion) === route ? [index] : []))
         if (places.length === 0) return
         const own = places.map(index => criteria[index])

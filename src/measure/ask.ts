@@ -6,7 +6,7 @@ import type { ChatModel } from '../chat/chat-model.ts'
 import { Batcher } from '../policy/chat/batcher.ts'
 import type { Task } from '../tasks/task.ts'
 import { StepRollouts } from '../train/rollout.ts'
-import type { Sampler } from '../train/sampling.ts'
+import type { SamplingPolicy } from '../train/sampling.ts'
 import { JudgeError } from '../util/errors.ts'
 import { seedNumber } from '../util/rng.ts'
 import type { Answer, AnswerFile, AskSettings } from './answers.ts'
@@ -35,7 +35,7 @@ export const askInWords =
 
 /** What a policy has beside what it can do. */
 export interface AskedPolicy {
-  policy: Sampler
+  policy: SamplingPolicy
   /** Places of its context. */
   positions: number
   /** Rows that are decoded together. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { compare } from './compare.ts'
 import { figureNames, type GradedAnswer, type Measured, measure, weightedFigure } from './figures.ts'
-import type { Counted, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { CountedValue, MeasuredProblem, MeasuredTask } from './task.ts'
 
 const NAMES = [{ name: 'x', words: 'x', group: 'score', unit: 'share' }] as const
 
-const measured = (counted: readonly (Counted | null)[]): Measured => ({
+const measured = (counted: readonly (CountedValue | null)[]): Measured => ({
   model: 'm',
   items: counted.flatMap((own, i) => (own ? [{ id: `p${i}`, values: { x: own }, graded: [] }] : [])),
   figures: {},

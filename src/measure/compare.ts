@@ -4,7 +4,7 @@ import type { Interval } from '../runs/rows.ts'
 import { mcNemarExact, signFlipTest } from '../util/significance.ts'
 import { wilsonInterval } from '../util/statistics.ts'
 import { type Figure, type FigureName, type Measured, weightedFigure } from './figures.ts'
-import type { Counted } from './task.ts'
+import type { CountedValue } from './task.ts'
 
 export interface PairedFigure {
   /** Problems of which both have the figure. */
@@ -34,9 +34,9 @@ export interface Pair {
 
 /** A figure of both on the problems that both have. */
 const pairsOf = (a: Measured, b: Measured, name: string): Pair[] => {
-  const others = new Map(b.items.map(({ id, values }) => [id, values[name] as Counted | undefined]))
+  const others = new Map(b.items.map(({ id, values }) => [id, values[name] as CountedValue | undefined]))
   return a.items.flatMap(({ id, values }) => {
-    const [own, other] = [values[name] as Counted | undefined, others.get(id)]
+    const [own, other] = [values[name] as CountedValue | undefined, others.get(id)]
     if (own?.value == null || other?.value == null) return []
     return [{ id, a: own.value, b: other.value, weight: own.weight ?? 1 }]
   })

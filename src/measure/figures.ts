@@ -6,15 +6,15 @@ import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
 import type { Answer } from './answers.ts'
-import type { Counted, Graded, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { AnswerGrades, CountedValue, MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** An answer with what was said of it. */
-export interface GradedAnswer extends Graded {
+export interface GradedAnswer extends AnswerGrades {
   answer: Answer
   /** The text that was graded. */
   text: string
   /** Of the judge that training never saw. */
-  heldOut?: Graded
+  heldOut?: AnswerGrades
 }
 
 export interface FigureName {
@@ -38,7 +38,7 @@ export interface Figure {
 export interface MeasuredItem {
   id: string
   /** Means over the problem's answers, by name of figure. */
-  values: Readonly<Record<string, Counted>>
+  values: Readonly<Record<string, CountedValue>>
   graded: readonly GradedAnswer[]
 }
 
@@ -101,7 +101,7 @@ export const figureNames = (
 const isKnown = (value: number | null): value is number => value !== null
 
 /** Mean of what is known; the weight is that of one answer. */
-const meanOf = (counted: readonly Counted[]): Counted => {
+const meanOf = (counted: readonly CountedValue[]): CountedValue => {
   const known = counted.filter(({ value }) => isKnown(value))
   if (known.length === 0) return { value: null }
   const { weight } = known[0]
@@ -112,7 +112,7 @@ const ratesOf = (
   task: MeasuredTask,
   { rates }: MeasuredProblem,
   verdicts: readonly Verdict[],
-): Record<string, Counted> => {
+): Record<string, CountedValue> => {
   const credits = new Map<string, number[]>()
   for (const verdict of verdicts) {
     const rate = rates.get(verdict.criterionId)
@@ -133,20 +133,20 @@ const isUnjudged = (verdict: Verdict): boolean =>
   creditOf(verdict) === null && (verdict.source === 'llm' || verdict.source === 'model')
 
 /** Figures of one answer by name. */
-export const valuesOf = (
+export const measuredValues = (
   task: MeasuredTask,
   problem: MeasuredProblem,
   graded: GradedAnswer,
-): Record<string, Counted> => {
+): Record<string, CountedValue> => {
   const { answer, text, verdicts, heldOut } = graded
-  const score = (name: string, given: Graded) => task.scores[name].count(given, problem.rubric)
+  const score = (name: string, given: AnswerGrades) => task.scores[name].count(given, problem.rubric)
   return {
     ...Object.fromEntries(Object.keys(task.scores).map(name => [name, score(name, graded)])),
     ...ratesOf(task, problem, verdicts),
     length: { value: wordsOf(text).length },
     tokens: { value: answer.tokens ?? null },
     cutOff: { value: answer.finishReason === undefined ? null : Number(answer.finishReason === 'length') },
-    // As trainings count a second opinion: nothing unless it has spoken of everything that it was asked about.
+    // As trainings count a held-out judge: nothing unless it has spoken of everything that it was asked about.
     ...(heldOut && {
       [HELD_OUT.name]: heldOut.verdicts.some(isUnjudged) ? { value: null } : score(task.primary, heldOut),
     }),
@@ -158,7 +158,7 @@ const itemOf = (
   problem: MeasuredProblem,
   graded: readonly GradedAnswer[],
 ): MeasuredItem => {
-  const values = graded.map(own => valuesOf(task, problem, own))
+  const values = graded.map(own => measuredValues(task, problem, own))
   const names = [...new Set(values.flatMap(own => Object.keys(own)))]
   return {
     id: problem.id,

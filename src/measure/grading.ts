@@ -14,9 +14,9 @@ import { scored } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
 import { DataError } from '../util/errors.ts'
 import type { Answer, SavedVerdict } from './answers.ts'
-import { type GradedAnswer, valuesOf } from './figures.ts'
+import { type GradedAnswer, measuredValues } from './figures.ts'
 import { spokenTokens } from './spoken.ts'
-import type { Graded, MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { AnswerGrades, MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** A judge by the name that rows keep. */
 export interface NamedJudge {
@@ -122,7 +122,7 @@ export const gradeAll = async (
       const rollout = rolloutOf(answer, problem, tokens)
       // Nothing is known of an episode that failed; what has no rubric is not judged.
       const isLost = rollout && (rollout.end === 'failed' || problem.rubric.criteria.length === 0)
-      const gradedBy = async (own: Grader | undefined): Promise<Graded> => {
+      const gradedBy = async (own: Grader | undefined): Promise<AnswerGrades> => {
         const outcome = answer.episode && { outcome: answer.episode.outcome }
         if (isLost) return { score: null, verdicts: [], ...outcome }
         const grader = rubricGrader({ rules, formal, ...(own && { judge: own }) })
@@ -172,7 +172,7 @@ export const savedAnswer = (
   { judge, heldOut }: Pick<Graders, 'judge' | 'heldOut'>,
 ): Answer => {
   const { answer, verdicts, heldOut: second } = graded
-  const values = valuesOf(task, problem, graded)
+  const values = measuredValues(task, problem, graded)
   const { verdicts: _, heldOut: __, judge: before, heldOutJudge: ___, scores: ____, ...rest } = answer
   const judgedBy = judgeOf(verdicts, judge, before)
   return {

@@ -13,4 +13,4 @@ export {
   measuredProblems,
   measuredTask,
 } from './task.ts'
-export { figureTable } from './words.ts'
+export { measureTable } from './words.ts'

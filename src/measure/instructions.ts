@@ -15,7 +15,7 @@ import { parseRow, someJsonlLines } from '../util/jsonl.ts'
 import { parseWith } from '../util/schema.ts'
 import { mean } from '../util/statistics.ts'
 import { type Benchmark, benchmark } from './benchmark.ts'
-import type { Counted, Graded, TaskScore } from './task.ts'
+import type { AnswerGrades, CountedValue, TaskScore } from './task.ts'
 
 const rowSchema = z.looseObject({
   key: z.union([z.string(), z.number()]),
@@ -63,7 +63,7 @@ const rowOf = (value: unknown): ConversationRow => {
 }
 
 /** Whether each instruction is followed, in order; null where the checker could not say. */
-const followed = ({ verdicts }: Graded, { criteria }: Rubric, mode: Mode): (boolean | null)[] =>
+const followed = ({ verdicts }: AnswerGrades, { criteria }: Rubric, mode: Mode): (boolean | null)[] =>
   criteria.flatMap(({ category }, i) => (category === mode ? [verdicts[i].met] : []))
 
 const promptLevel = (mode: Mode): TaskScore => ({
@@ -77,7 +77,7 @@ const promptLevel = (mode: Mode): TaskScore => ({
 
 const instructionLevel = (mode: Mode): TaskScore => ({
   words: `instruction level, ${mode}`,
-  count(graded, rubric): Counted {
+  count(graded, rubric): CountedValue {
     const met = followed(graded, rubric, mode)
     if (met.includes(null)) return { value: null }
     return { value: mean(met.map(Number)), weight: met.length }

@@ -3,8 +3,8 @@
 import type { Rubric } from '../rubric/criterion.ts'
 import { type Html, html, part } from '../runs/report/html.ts'
 import { heading, plainPage } from '../runs/report/page.ts'
-import { Said } from '../runs/report/parts/response.tsx'
-import { Verdicts } from '../runs/report/parts/verdicts.tsx'
+import { ResponseText } from '../runs/report/parts/response.tsx'
+import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
 import type { RolloutRow } from '../runs/rows.ts'
 import { number, percent, plural } from '../util/format.ts'
 import type { PairedFigure } from './compare.ts'
@@ -52,7 +52,7 @@ const rowOf = ({ answer, text, verdicts }: GradedAnswer, { id, rubric }: Measure
 const Verdict = ({ row }: { row: RolloutRow }) => (
   <details>
     <summary>{plural(row.verdicts!.length, 'verdict')}</summary>
-    <Verdicts row={row} criteria={{}} />
+    <VerdictTable row={row} criteria={{}} />
   </details>
 )
 
@@ -73,7 +73,7 @@ const side = (
   if (item === undefined || first === undefined)
     return html`<section><h4>${measured.model}</h4><p class="quiet">no answer</p></section>`
   const row = rowOf(first, problem)
-  return html`<section><h4>${measured.model}</h4><p class="quiet">${facts(first, item.values[primary]?.value ?? null, item.graded.length)}</p>${part(Said, { row })}${part(Verdict, { row })}</section>`
+  return html`<section><h4>${measured.model}</h4><p class="quiet">${facts(first, item.values[primary]?.value ?? null, item.graded.length)}</p>${part(ResponseText, { row })}${part(Verdict, { row })}</section>`
 }
 
 type Outcome = 'won' | 'lost' | 'tied' | ''

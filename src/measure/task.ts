@@ -6,14 +6,14 @@ import type { Criterion, Rubric } from '../rubric/criterion.ts'
 import type { TaskKind } from '../tasks/kind.ts'
 import type { ScoredResponse } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
-import type { Outcome } from '../tasks/world.ts'
+import type { EpisodeOutcome } from '../tasks/world.ts'
 import { messagesOf } from './spoken.ts'
 
 /** What graders and, where there is one, an environment say of an answer. */
-export type Graded = Pick<ScoredResponse, 'score' | 'verdicts'> & { outcome?: Outcome | null }
+export type AnswerGrades = Pick<ScoredResponse, 'score' | 'verdicts'> & { outcome?: EpisodeOutcome | null }
 
 /** What an answer counts; among answers by its weight (instructions of a prompt, say), 1 where absent. */
-export interface Counted {
+export interface CountedValue {
   /** Null where nothing is known. */
   value: number | null
   weight?: number
@@ -21,7 +21,7 @@ export interface Counted {
 
 export interface TaskScore {
   words: string
-  count(graded: Graded, rubric: Rubric): Counted
+  count(graded: AnswerGrades, rubric: Rubric): CountedValue
   /** What it is a number of; absent: a share. */
   unit?: 'reward'
 }

@@ -39,7 +39,7 @@ const nullCell = (nulls: number | undefined): string =>
   nulls === undefined || nulls === 0 ? '' : `, ${percent(nulls)} without a verdict`
 
 /** All figures that are known of either; of two models their difference beside them. */
-export const figureTable = (
+export const measureTable = (
   names: readonly FigureName[],
   a: Measured,
   against: { b: Measured; paired: Readonly<Record<string, PairedFigure | null>> } | null,

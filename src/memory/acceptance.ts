@@ -59,7 +59,7 @@ export const utilityOf = (utility: Utility, scores: ReflectionScores | null): nu
   utility === 'd62' ? d62Utility(scores) : alg1Utility(scores && episodeUse(scores))
 
 /** A reflection before the gate. */
-export interface Candidate {
+export interface ReflectionCandidate {
   /** Its format is as it should be (`readReflection`). */
   valid: boolean
   /** Null where the judge failed. */
@@ -82,7 +82,7 @@ export const ACCEPT_THRESHOLD = 0
  * neither kept nor worth anything.
  * @throws NumericError for a u that is not finite: that is no judgement
  */
-export const gate = (candidates: readonly Candidate[], threshold = ACCEPT_THRESHOLD): Gated => {
+export const gate = (candidates: readonly ReflectionCandidate[], threshold = ACCEPT_THRESHOLD): Gated => {
   if (!Number.isFinite(threshold))
     throw new ConfigError(`acceptThreshold: expected a finite number, got ${threshold}`)
   let accepted: number | null = null

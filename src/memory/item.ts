@@ -73,7 +73,7 @@ export interface ReadItem<Takeaways extends Json> {
 
 type ErrorClass = new (message: string, options?: { hint?: string }) => GradusError
 
-export interface Reading<Takeaways extends Json> {
+export interface ItemOptions<Takeaways extends Json> {
   /** What stored vectors have. */
   dims: number | null
   takeaways?: TakeawaysSchema<Takeaways>
@@ -89,7 +89,7 @@ export const storedItem = (item: BankItem, vector: Float32Array | null): StoredI
 export const readItem = <Takeaways extends Json>(
   value: unknown,
   place: string,
-  { dims, takeaways, ErrorKind }: Reading<Takeaways>,
+  { dims, takeaways, ErrorKind }: ItemOptions<Takeaways>,
 ): ReadItem<Takeaways> => {
   const { embedding, ...stored } = parseWith(storedSchema, value, place, ErrorKind)
   const expected = questionHash(stored.question)

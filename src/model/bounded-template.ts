@@ -1,9 +1,9 @@
 /** @file Jinja templates under a budget: a template comes with a checkpoint, and is a program of strangers. */
 
 import { parse } from '@huggingface/jinja'
-import { PythonInterpreter, type Statement } from './template/interpreter.ts'
+import { PythonInterpreter, type TemplateNode } from './template/interpreter.ts'
 import { tokenize } from './template/source.ts'
-import { call, type Environment, integer, Lazy, newEnvironment, type Value } from './template/values.ts'
+import { call, integer, Lazy, newEnvironment, type Scope, type Value } from './template/values.ts'
 
 /** Longest source, in characters; those of today's models have up to 30,000. */
 const MAX_TEMPLATE_CHARS = 256 * 1024
@@ -46,7 +46,7 @@ const partsOf = ({ value }: Value): Iterable<Value> | null => {
 }
 
 /** Operations whose result may be as large as the product of two of their parts: `replace`, `join`, filters. */
-const multiplies = (statement: Statement | undefined): boolean => {
+const multiplies = (statement: TemplateNode | undefined): boolean => {
   if (!statement) return false
   const { type, callee } = statement
   return type.startsWith('Filter') || (type === 'CallExpression' && callee?.type === 'MemberExpression')
@@ -69,13 +69,13 @@ class BoundedInterpreter extends PythonInterpreter {
   /** Characters and elements of lists and dictionaries, written out: they never change. */
   readonly #weights = new WeakMap<Value, number>()
 
-  constructor(environment: Environment, { steps, chars }: Budget) {
+  constructor(environment: Scope, { steps, chars }: Budget) {
     super(environment)
     this.#left = steps
     this.#chars = chars
   }
 
-  override evaluate(statement: Statement | undefined, environment: Environment): Value {
+  override evaluate(statement: TemplateNode | undefined, environment: Scope): Value {
     const outer = this.#frame
     const frame = {
       loops: statement?.type === 'For',

@@ -1,7 +1,6 @@
 /** @file Models: decoder transformers and their files, tokenizers, chat templates. */
 
 export { AutomatonBuilder, follow, type TokenAutomaton } from './automaton.ts'
-export { type BringOptions, bringModel, type ModelPart } from './bring-model.ts'
 export {
   type ChatFormat,
   chatFormat,
@@ -13,6 +12,7 @@ export {
 export * from './chat-template.ts'
 export * from './checkpoint.ts'
 export * from './config.ts'
+export { type FetchModelOptions, fetchModel, type ModelPart } from './fetch-model.ts'
 export { type GrownVocabulary, growCheckpoint, growModel } from './grow.ts'
 export {
   initLora,

@@ -92,20 +92,20 @@ export const inCache = (name: ModelName): string | null => {
   return commit === null ? null : inSnapshot(name, commit)
 }
 
-const brought = new Map<string, string>()
+const fetched = new Map<string, string>()
 
-/** Notes where `bringModel` has put a model. */
+/** Notes where `fetchModel` has put a model. */
 export const noteModelPath = (place: string, path: string): void => {
-  brought.set(place, path)
+  fetched.set(place, path)
 }
 
 /**
- * The path of a model on this machine: of a name what `bringModel` has brought, else what the cache has. What is not there comes
+ * The path of a model on this machine: of a name what `fetchModel` has fetched, else what the cache has. What is not there comes
  * back as it is, for whoever reads it to say so.
  * @throws UsageError for an `hf://` address of another form
  */
 export const modelPath = (place: string): string => {
-  const known = brought.get(place)
+  const known = fetched.get(place)
   if (known !== undefined) return known
   const name = modelNameOf(place)
   return name === null ? resolveShipped(place) : (inCache(name) ?? place)

@@ -18,8 +18,8 @@ import {
   logicalAnd,
   matmul,
   mul,
-  type Places,
   type RotaryTable,
+  type RowPlaces,
   recomputed,
   reshape,
   rmsNorm,
@@ -302,7 +302,7 @@ export interface GroupedBatch {
 
 /** Tokens without padding, and the positions of all places, int32 [P, S] or [P, G, T]. */
 interface Unpadded {
-  places: Places
+  places: RowPlaces
   positions: Tensor
 }
 

@@ -8,7 +8,7 @@ import type { GpuSet } from './gpus.ts'
 import { cacheBytes, forwardFlop, type ModelSize } from './model-size.ts'
 
 /** Samples that one model draws, in tokens. Means, but for the longest. */
-export interface Draw {
+export interface SampleDraw {
   /** Different prompts that are read, and their tokens. */
   prompts: number
   promptTokens: number
@@ -66,7 +66,7 @@ export const drawTime = (
   size: ModelSize,
   { gpu }: GpuSet,
   { together, copies, rows }: Placement,
-  draw: Draw,
+  draw: SampleDraw,
   use: Assumed,
 ): DrawTime => {
   const own = draw.samples / copies

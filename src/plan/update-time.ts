@@ -5,7 +5,7 @@ import type { GpuSet } from './gpus.ts'
 import { forwardFlop, type ModelSize } from './model-size.ts'
 
 /** Samples that are learnt from, in tokens. Means. */
-export interface Learnt {
+export interface LearntSamples {
   samples: number
   promptTokens: number
   newTokens: number
@@ -41,7 +41,7 @@ const BYTES = 2
 /** A rollout trains once an epoch; log-probs of before, and of a reference, are forward passes. */
 export const updateTime = (
   { gpu, count }: GpuSet,
-  learnt: readonly Learnt[],
+  learnt: readonly LearntSamples[],
   { size, trainedParameters, adapter, critic, scorings, epochs, minibatches }: Learning,
   use: Assumed,
 ): UpdateTime => {

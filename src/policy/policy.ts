@@ -113,7 +113,7 @@ export interface ScoreOptions {
 }
 
 /** One entry per token of the item. */
-export interface Scores {
+export interface TokenScores {
   logprobs: Float32Array
   /** Entropy of the distribution that the token was drawn from, nats; absent where the policy cannot tell. */
   entropies?: Float32Array
@@ -208,7 +208,7 @@ export interface Policy {
    * 1e-4. The policy does nothing else meanwhile, so `reply` must not ask it for anything.
    */
   converse?(request: ConverseRequest, reply: TurnReply): Promise<void>
-  score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<Scores[]>
+  score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<TokenScores[]>
   /** Why this policy cannot compute a loss, in words that follow the setting's name; null when it can. */
   refuses(loss: LossSpec): string | null
   /**

@@ -10,7 +10,7 @@ import { ConfigError } from '../util/errors.ts'
  * - `min`: the smaller of the two, RiT's own
  */
 export const GATES = ['none', 'max', 'conditional', 'min'] as const
-export type Gate = (typeof GATES)[number]
+export type FusionGate = (typeof GATES)[number]
 
 /** What became of a rollout's two rewards; null where nothing is known. */
 export interface Fusion {
@@ -27,7 +27,7 @@ export interface Fusion {
 export interface FusionOptions {
   /** Weight of thinking, in [0, 1]. */
   alpha: number
-  gate: Gate
+  gate: FusionGate
 }
 
 /** What a null verdict counts as: nothing, or unmet. */
@@ -51,7 +51,7 @@ export const meanSatisfaction = (
  * The gate itself (spec 3.3), on the fused reward or on thinking alone: alpha T + (1 - alpha) R through it is
  * alpha T' + (1 - alpha) R with T through it, for `min` because min(alpha T + (1 - alpha) R, R) = R - alpha max(R - T, 0).
  */
-export const gated = (gate: Gate, value: number, response: number): number => {
+export const gated = (gate: FusionGate, value: number, response: number): number => {
   switch (gate) {
     case 'none':
       return value

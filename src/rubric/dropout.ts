@@ -1,5 +1,5 @@
 /**
- * @file Rubric dropout: criteria left out of the reward by chance, so that no fixed rubric is there to be gamed (arXiv 2608.11669).
+ * @file Rubric dropout: criteria left out of the reward at random, so that no fixed rubric is there to be gamed (arXiv 2608.11669).
  *
  * From the paper: a fixed part of the positive criteria is left out, at least three stay; one draw for each question and step, which
  * all rollouts of the group share; what is left is divided by its own points; evaluation goes by the whole rubric. Criteria may be

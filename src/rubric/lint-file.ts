@@ -1,7 +1,7 @@
 /** @file Rubric files as the linter reads them: also those that every other reader refuses because something is worth 0 points. */
 
 import { DataError } from '../util/errors.ts'
-import { needsBringing } from '../util/row-stream.ts'
+import { needsPrefetch } from '../util/row-stream.ts'
 import { readText } from '../util/text-file.ts'
 import type { Rubric } from './criterion.ts'
 import { rowsOfText, textOfRows } from './formats/document.ts'
@@ -17,7 +17,7 @@ const NOTHING = Number.MIN_VALUE
  */
 export const readRubricsToLint = (path: string, given: ReadRubricOptions = {}): RubricFile => {
   const options: ReadRubricOptions = { ...given, promptsAlone: 'left-out' }
-  if (needsBringing(path)) return readRubricFile(path, options)
+  if (needsPrefetch(path)) return readRubricFile(path, options)
   const text = readText(path)
   try {
     return readRubricText(text, path, options)

@@ -2,7 +2,7 @@
 
 import type { Criterion } from './criterion.ts'
 import { type Finding, nameOf } from './lint-finding.ts'
-import { type Comparison, compare } from './similarity.ts'
+import { compare, type StatementComparison } from './similarity.ts'
 import { type Statement, statementOf } from './statement.ts'
 
 export interface PairOptions {
@@ -52,7 +52,7 @@ const judgePair = (first: Side, second: Side, least: number): Finding | null => 
  * The same thing earns and costs points. A penalty for a special case of what is rewarded is no contradiction ("lists
  * options", "lists options that need a prescription"); under denial general and special change places.
  */
-const rewardsWhatItPenalises = (first: Side, c: Comparison): boolean => {
+const rewardsWhatItPenalises = (first: Side, c: StatementComparison): boolean => {
   if (first.statement.denied) return c.firstWithin && c.secondWithin
   return first.criterion.points < 0 ? c.firstWithin : c.secondWithin
 }
@@ -61,7 +61,7 @@ const rewardsWhatItPenalises = (first: Side, c: Comparison): boolean => {
  * Wanted and unwanted at once. "Recommends X" and "does not recommend X for children" go together; "recommends X for
  * children" and "does not recommend X" do not. For two penalties it is the stated one that must be the more general.
  */
-const asksForBoth = (first: Side, c: Comparison): boolean => {
+const asksForBoth = (first: Side, c: StatementComparison): boolean => {
   const deniedWithin = first.statement.denied ? c.firstWithin : c.secondWithin
   const statedWithin = first.statement.denied ? c.secondWithin : c.firstWithin
   return first.criterion.points > 0 ? deniedWithin : statedWithin
@@ -69,7 +69,7 @@ const asksForBoth = (first: Side, c: Comparison): boolean => {
 
 const idsOf = (...sides: Side[]): string[] => sides.map(({ criterion }) => criterion.id)
 
-const duplicate = (first: Side, second: Side, c: Comparison): Finding => {
+const duplicate = (first: Side, second: Side, c: StatementComparison): Finding => {
   const exact = first.statement.normal === second.statement.normal
   const [part, whole] = c.firstWithin ? [first, second] : [second, first]
   const total = Math.abs(first.criterion.points + second.criterion.points)

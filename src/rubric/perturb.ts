@@ -8,7 +8,7 @@ import { type Criterion, maxPoints, type Rubric } from './criterion.ts'
 export const VARIANTS = {
   original: 'nothing changed: the control',
   inverse: 'the highest points go to the criterion that had the lowest, and so on; signs move too',
-  negated: 'every sign turned round',
+  negated: 'every sign inverted',
   ambiguous: 'vague criteria added, 3 to every 10, whose verdict is a coin flip a response',
   contradictory: 'the denial of 3 in every 10 criteria added, with the same points',
   removed: 'half of the criteria deleted, at least one that earns points kept',
@@ -118,7 +118,7 @@ const contradictory: Change = (criteria, rng) => {
   return [...criteria, ...denials]
 }
 
-/** The criterion that holds exactly where this one does not; checked by the turned-round rule where it has one. */
+/** The criterion that holds exactly where this one does not; checked by the inverted rule where it has one. */
 const denialOf = (criterion: Criterion, taken: Set<string>): Criterion => {
   const { verifier } = criterion
   const params = { ...verifier?.params, negate: verifier?.params?.negate !== true }

@@ -2,7 +2,7 @@
 
 import type { Statement } from './statement.ts'
 
-export interface Comparison {
+export interface StatementComparison {
   /** Share of content stems in common (Jaccard over bags), 0 to 1. */
   similarity: number
   /** The first says nothing that the second does not say too. */
@@ -15,7 +15,7 @@ export interface Comparison {
  * training" and "the loss while sampling" share nearly all of theirs. What tells is containment: whether one side has
  * content of its own at all. Words that differ in their ending only count as the same.
  */
-export const compare = (a: Statement, b: Statement): Comparison => {
+export const compare = (a: Statement, b: Statement): StatementComparison => {
   if (a.normal === b.normal) return { similarity: 1, firstWithin: true, secondWithin: true }
   const shared = sharedStems(a, b)
   if (Math.min(a.stems.length, b.stems.length) - shared > MAX_VARIANTS)

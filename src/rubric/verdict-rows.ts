@@ -78,10 +78,10 @@ const outcomeSchema = z.looseObject({
 })
 
 /** What is known of a response apart from its verdicts. */
-export type Outcome = Pick<VerdictRow, 'outcome'> & { id: string; group?: string }
+export type ResponseOutcome = Pick<VerdictRow, 'outcome'> & { id: string; group?: string }
 
 /** Reads a row `{id, outcome?, group?}`; other keys are left alone. @throws DataError naming what is wrong. */
-export const parseOutcome = (value: unknown, source = 'row'): Outcome => {
+export const parseOutcome = (value: unknown, source = 'row'): ResponseOutcome => {
   const { id, group, outcome } = parseWith(outcomeSchema, value, source, DataError)
   return {
     id,
@@ -125,8 +125,11 @@ const keysOf = (rows: readonly VerdictRow[]): string[] => {
  * Rows with what a second file knows about their responses.
  * @throws DataError where an id occurs twice in it.
  */
-export const withOutcomes = (rows: readonly VerdictRow[], outcomes: readonly Outcome[]): VerdictRow[] => {
-  const byId = new Map<string, Outcome>()
+export const withOutcomes = (
+  rows: readonly VerdictRow[],
+  outcomes: readonly ResponseOutcome[],
+): VerdictRow[] => {
+  const byId = new Map<string, ResponseOutcome>()
   for (const outcome of outcomes) {
     if (byId.has(outcome.id))
       throw new DataError(

@@ -29,7 +29,7 @@ export { renderReport, writeReport } from './report/report.ts'
 export type { ResumeOptions } from './resume.ts'
 export { FILE_START, type NewRows, type RowPosition, readRowsFrom } from './row-files.ts'
 export type * from './rows.ts'
-export { type ResumePoint, RunFolder, type RunOptions } from './run-folder.ts'
+export { type NewRunOptions, type ResumePoint, RunFolder } from './run-folder.ts'
 export {
   checkpointName,
   checkpointSteps,

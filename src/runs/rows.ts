@@ -319,7 +319,7 @@ export interface ShownLesson {
 }
 
 /** A rubric that evolves, at one step of its question. */
-export interface RubricFate {
+export interface RubricStatus {
   id: string
   /** Of the trajectory, from 1. */
   stage: number
@@ -360,7 +360,7 @@ export interface RubricRow {
   failedScorings: number
   /** Why nothing was proposed. */
   generationFailure?: string
-  rubrics: RubricFate[]
+  rubrics: RubricStatus[]
   refused: RefusedRubric[]
 }
 

@@ -1,9 +1,9 @@
 /** @file Rows of rubrics that evolve, made up, for tests of runs and reports. */
 
 import { Rng } from '../util/rng.ts'
-import type { RubricFate, RubricRow } from './rows.ts'
+import type { RubricRow, RubricStatus } from './rows.ts'
 
-export const rubricFate = (changes: Partial<RubricFate> = {}): RubricFate => ({
+export const rubricStatus = (changes: Partial<RubricStatus> = {}): RubricStatus => ({
   id: '1.1.1',
   stage: 1,
   sign: 'positive',
@@ -22,7 +22,7 @@ export const rubricRow = (step: number, changes: Partial<RubricRow> = {}): Rubri
   question: 'q1',
   rollouts: 4,
   failedScorings: 0,
-  rubrics: [rubricFate()],
+  rubrics: [rubricStatus()],
   refused: [],
   ...changes,
 })
@@ -41,11 +41,11 @@ const TITLES = [
 /** A course of questions whose rubrics come, stay for a while, and go. */
 export const fakeRubricRows = (steps: number, questions: number, seed = 1): RubricRow[] => {
   const rng = new Rng(seed)
-  const active = new Map<string, RubricFate[]>()
+  const active = new Map<string, RubricStatus[]>()
   return Array.from({ length: steps }, (_, i) => i + 1).flatMap(step =>
     Array.from({ length: questions }, (_, q): RubricRow => {
       const question = `family 3, question ${q + 1}`
-      const born = Array.from({ length: rng.int(4) }, (_, n): RubricFate => {
+      const born = Array.from({ length: rng.int(4) }, (_, n): RubricStatus => {
         const stage = 1 + rng.int(4)
         const [title, description] = TITLES[stage === 4 && rng.next() < 0.5 ? 4 : stage - 1]
         const sign = title === TITLES[4][0] ? 'negative' : 'positive'
@@ -58,10 +58,10 @@ export const fakeRubricRows = (steps: number, questions: number, seed = 1): Rubr
           since: step,
           born: true,
         } as const
-        return rubricFate({ ...own, weight: 1 + rng.int(3) })
+        return rubricStatus({ ...own, weight: 1 + rng.int(3) })
       })
       const old = (active.get(question) ?? []).map(({ born: _born, description: _text, ...rest }) => rest)
-      const rubrics = [...old, ...born].map((rubric): RubricFate => {
+      const rubrics = [...old, ...born].map((rubric): RubricStatus => {
         const variance = rng.next() < 0.2 ? 0 : rng.next() * 0.25
         const lives = rng.next() < 0.75
         const fate = variance === 0 ? 'inactive' : lives ? 'kept' : 'pruned'

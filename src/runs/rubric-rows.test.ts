@@ -8,8 +8,8 @@ import { readNewRows, readRubricRows } from './readers.ts'
 import { loadReportData } from './report/data.ts'
 import { buildFakeRun } from './report/fake-run.fixture.ts'
 import { renderReport, writeReport } from './report/report.ts'
-import { rubricCharts, rubricLives, rubricsAbout, rubricTable } from './report/rubrics.ts'
-import { fakeRubricRows, rubricFate, rubricRow } from './rubric-row.fixture.ts'
+import { rubricCharts, rubricLifetimes, rubricsAbout, rubricTable } from './report/rubrics.ts'
+import { fakeRubricRows, rubricRow, rubricStatus } from './rubric-row.fixture.ts'
 import { RunFolder } from './run-folder.ts'
 
 let root: string
@@ -75,7 +75,7 @@ describe('rubrics.jsonl', () => {
 
   it('takes no number that is none', () => {
     const run = RunFolder.create(dir, { config: {} })
-    const bad = rubricRow(1, { rubrics: [rubricFate({ variance: Number.NaN })] })
+    const bad = rubricRow(1, { rubrics: [rubricStatus({ variance: Number.NaN })] })
     expect(() => run.appendRubrics([bad])).toThrow(NumericError)
     expect(() => run.appendRubrics([bad])).toThrow(/rubrics of q1, step 1: rubrics\.0\.variance is NaN/)
     run.close()
@@ -84,12 +84,12 @@ describe('rubrics.jsonl', () => {
 
 describe('what a report says of them', () => {
   const born = (id: string, step: number, changes = {}) =>
-    rubricFate({ id, since: step, born: true, description: `about ${id}`, ...changes })
+    rubricStatus({ id, since: step, born: true, description: `about ${id}`, ...changes })
 
   const rows = [
     rubricRow(1, {
       rubrics: [
-        rubricFate({ id: 'given.g', since: null, stage: 4 }),
+        rubricStatus({ id: 'given.g', since: null, stage: 4 }),
         born('1.1.1', 1, { variance: 0.25, score: 0.25 }),
         born('1.2.1', 1, { stage: 2, fate: 'pruned' }),
       ],
@@ -98,7 +98,7 @@ describe('what a report says of them', () => {
     rubricRow(2, { question: 'q2', rubrics: [born('2.1.1', 2)], generationFailure: 'no list' }),
     rubricRow(4, {
       rubrics: [
-        rubricFate({ id: '1.1.1', fate: 'inactive', variance: 0, score: 0.75 }),
+        rubricStatus({ id: '1.1.1', fate: 'inactive', variance: 0, score: 0.75 }),
         born('4.4.1', 4, { stage: 4 }),
       ],
       refused: [{ stage: null, title: '', description: '', rule: 'malformed', reason: 'r' }],
@@ -131,20 +131,20 @@ describe('what a report says of them', () => {
       const question = `q${q}`
       const own = { id: `${q + 1}.1.1`, since: q + 1, variance: q / 100 }
       return [
-        rubricRow(q + 1, { question, rubrics: [rubricFate({ ...own, born: true })] }),
-        rubricRow(q + 4, { question, rubrics: [rubricFate(own)] }),
+        rubricRow(q + 1, { question, rubrics: [rubricStatus({ ...own, born: true })] }),
+        rubricRow(q + 4, { question, rubrics: [rubricStatus(own)] }),
       ]
     })
-    const [first, second] = rubricLives(course.flat())
+    const [first, second] = rubricLifetimes(course.flat())
     expect([first.question, second.question]).toEqual(['q29', 'q28'])
-    const unknown = rubricRow(1, { question: 'new', rubrics: [rubricFate({ variance: null, born: true })] })
-    expect(rubricLives([...course.flat(), unknown]).at(-1)?.question).toBe('new')
+    const unknown = rubricRow(1, { question: 'new', rubrics: [rubricStatus({ variance: null, born: true })] })
+    expect(rubricLifetimes([...course.flat(), unknown]).at(-1)?.question).toBe('new')
   })
 
   it('is who lived longest, with means over its life; never those that were given', () => {
-    const lives = rubricLives(rows)
-    expect(lives.map(({ title, since, last }) => [title, since, last])).toHaveLength(4)
-    expect(lives[0]).toEqual({
+    const lifetimes = rubricLifetimes(rows)
+    expect(lifetimes.map(({ title, since, last }) => [title, since, last])).toHaveLength(4)
+    expect(lifetimes[0]).toEqual({
       ...{
         question: 'q1',
         stage: 1,
@@ -158,7 +158,7 @@ describe('what a report says of them', () => {
     expect(rubricTable([])).toBeNull()
     // A journal of changes alone has no row of one that stays.
     const changes = [rubricRow(1, { rubrics: [born('1.1.1', 1)] }), rubricRow(9, { rubrics: [] })]
-    expect(rubricLives(changes)[0]).toMatchObject({ since: 1, last: 9, times: 1 })
+    expect(rubricLifetimes(changes)[0]).toMatchObject({ since: 1, last: 9, times: 1 })
   })
 
   it('is text of strangers, which stays text', () => {

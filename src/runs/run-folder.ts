@@ -31,7 +31,7 @@ import {
 } from './run-state.ts'
 
 /** What `create` needs; id, createdAt and environment have defaults. */
-export type RunOptions = Partial<RunInfo> & { config: unknown }
+export type NewRunOptions = Partial<RunInfo> & { config: unknown }
 
 /** Where to go on: the checkpoint's folder and the state beside it. */
 export interface ResumePoint {
@@ -75,7 +75,7 @@ export class RunFolder {
    * Makes the folder `dir` and its config.json, and takes the lock.
    * @throws RunError when there is a run already, when it is locked, or when the disk refuses
    */
-  static create(dir: string, options: RunOptions): RunFolder {
+  static create(dir: string, options: NewRunOptions): RunFolder {
     const path = resolve(dir)
     assertFree(path)
     guardWrite(path, () => mkdirSync(join(path, 'checkpoints'), { recursive: true }))
@@ -205,7 +205,7 @@ export class RunFolder {
    * Drops everything that was recorded, to begin anew in the same folder, with other settings if need be.
    * @throws RunError when there is a checkpoint: that is for `resume`; or a failed write
    */
-  restart(options: RunOptions): void {
+  restart(options: NewRunOptions): void {
     if (hasCheckpoints(this.dir))
       throw new RunError(`${this.dir}: expected a run without a checkpoint to begin anew`, {
         hint: 'continue it with --resume, or choose another folder with --out',
@@ -372,7 +372,7 @@ export const clearRun = (dir: string): void => {
   }
 }
 
-const describeRun = (dir: string, options: RunOptions): RunInfo => ({
+const describeRun = (dir: string, options: NewRunOptions): RunInfo => ({
   ...options,
   id: options.id ?? basename(dir),
   createdAt: options.createdAt ?? new Date().toISOString(),

@@ -5,18 +5,18 @@ import type { Postings } from './postings.ts'
 /** Lucene's defaults: saturation of repeated terms, and how much length counts. */
 export const BM25_DEFAULTS = { k1: 1.2, b: 0.75 } as const
 
-export interface Scored {
+export interface ScoredPassage {
   passage: number
   score: number
 }
 
 /** A before B in a list of results: higher score, then the earlier passage. */
-const isBetter = (a: Scored, b: Scored): boolean =>
+const isBetter = (a: ScoredPassage, b: ScoredPassage): boolean =>
   a.score > b.score || (a.score === b.score && a.passage < b.passage)
 
 /** The best of what is offered, best first: a list this short is kept in order by insertion. */
 class Best {
-  readonly found: Scored[] = []
+  readonly found: ScoredPassage[] = []
   readonly #top: number
 
   constructor(top: number) {
@@ -71,7 +71,7 @@ export class Bm25 {
   }
 
   /** The best passages that have any of the terms, best first; of equal ones the earlier first. */
-  best(terms: readonly string[], top: number): Scored[] {
+  best(terms: readonly string[], top: number): ScoredPassage[] {
     const repeats = new Map<string, number>()
     for (const term of terms) repeats.set(term, (repeats.get(term) ?? 0) + 1)
     let touched = 0

@@ -1,9 +1,9 @@
 /** @file Builds a search index: documents into passages, passages into terms, all of it into one file. */
 
 import { z } from 'zod'
-import { Breath } from '../util/breath.ts'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import { eventLoopYield } from '../util/yield-to-event-loop.ts'
 import { BM25_DEFAULTS } from './bm25.ts'
 import type { SourceDocument } from './documents.ts'
 import { GrowingUint32 } from './growing.ts'
@@ -64,10 +64,10 @@ class Collector {
   }
 
   async *lines(documents: AsyncIterable<SourceDocument> | Iterable<SourceDocument>): AsyncGenerator<Buffer> {
-    const breath = new Breath()
+    const yieldToEventLoop = eventLoopYield()
     for await (const document of documents) {
       this.#runtime.signal?.throwIfAborted()
-      await breath.take()
+      await yieldToEventLoop()
       this.#claim(document.id, document.place)
       this.documents++
       for (const [part, text] of passagesOf(document.text, this.#maxChars).entries())

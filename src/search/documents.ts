@@ -6,7 +6,7 @@ import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
 import { isHubAddress } from '../util/hub.ts'
 import { parseRow } from '../util/jsonl.ts'
-import { needsBringing, streamRows } from '../util/row-stream.ts'
+import { needsPrefetch, streamRows } from '../util/row-stream.ts'
 import { describeKeys, describeValue } from '../util/schema.ts'
 import { readText } from '../util/text-file.ts'
 import { sectionsOf } from './passages.ts'
@@ -33,7 +33,7 @@ const JSONL = new Set(['.jsonl', '.ndjson'])
 const MARKDOWN = new Set(['.md', '.markdown'])
 const PLAIN = new Set(['.txt', '.text'])
 
-const isRows = (path: string): boolean => needsBringing(path) || JSONL.has(extname(path).toLowerCase())
+const isRows = (path: string): boolean => needsPrefetch(path) || JSONL.has(extname(path).toLowerCase())
 
 /** Told of what is not read. */
 export type OnSkipped = (path: string, why: string) => void

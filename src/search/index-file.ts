@@ -37,7 +37,7 @@ const CHUNK_BYTES = 64 * 1024 * 1024
 const MAX_TABLE_BYTES = 1 << 20
 
 const PARTS = ['documents', 'offsets', 'lengths', 'terms', 'starts', 'passages', 'counts'] as const
-export type Part = (typeof PARTS)[number]
+export type IndexPart = (typeof PARTS)[number]
 
 const size = z.int().nonnegative()
 const partSchema = z.strictObject({ offset: size, bytes: size, sha256: z.string().regex(/^[0-9a-f]{64}$/) })
@@ -50,7 +50,7 @@ const tableSchema = z.strictObject({
   k1: z.number().nonnegative(),
   b: z.number().min(0).max(1),
   parts: z.strictObject(
-    Object.fromEntries(PARTS.map(part => [part, partSchema])) as Record<Part, typeof partSchema>,
+    Object.fromEntries(PARTS.map(part => [part, partSchema])) as Record<IndexPart, typeof partSchema>,
   ),
 })
 export type IndexTable = z.output<typeof tableSchema>
@@ -96,7 +96,7 @@ export class IndexWriter {
   readonly #place: string
   readonly #temporary: string
   readonly #fd: number
-  readonly #parts = new Map<Part, IndexTable['parts'][Part]>()
+  readonly #parts = new Map<IndexPart, IndexTable['parts'][IndexPart]>()
   #end = PRELUDE_BYTES
 
   /** @throws DataError for a path that cannot be written, or holds something else */
@@ -117,7 +117,7 @@ export class IndexWriter {
   }
 
   /** Writes one part from its chunks. Each part once. */
-  async write(part: Part, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+  async write(part: IndexPart, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const offset = Math.ceil(this.#end / ALIGNMENT) * ALIGNMENT
     const hash = createHash('sha256')
     let bytes = 0
@@ -265,7 +265,7 @@ export class IndexReader {
   }
 
   /** One part, checked against its SHA-256; begins at the beginning of its buffer. @throws DataError where it was changed */
-  read(part: Part): Buffer {
+  read(part: IndexPart): Buffer {
     const { offset, bytes, sha256: wanted } = this.table.parts[part]
     const read = withFile(this.path, () => this.#readAt(offset, bytes))
     if (sha256(read).toString('hex') !== wanted) throw this.#changed(part)
@@ -273,7 +273,7 @@ export class IndexReader {
   }
 
   /** Checks a part that is not held in memory. @throws DataError where it was changed */
-  verify(part: Part): void {
+  verify(part: IndexPart): void {
     const { offset, bytes, sha256: wanted } = this.table.parts[part]
     const hash = createHash('sha256')
     for (let at = 0; at < bytes; at += BUFFER_BYTES)
@@ -281,12 +281,12 @@ export class IndexReader {
     if (hash.digest('hex') !== wanted) throw this.#changed(part)
   }
 
-  #changed(part: Part): GradusError {
+  #changed(part: IndexPart): GradusError {
     return this.#fault(`${part} as they were written`, 'other bytes')
   }
 
   /** Bytes of a part that is not held in memory, from `from` to `to`. */
-  slice(part: Part, from: number, to: number): Buffer {
+  slice(part: IndexPart, from: number, to: number): Buffer {
     return withFile(this.path, () => this.#readAt(this.table.parts[part].offset + from, to - from))
   }
 

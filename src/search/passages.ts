@@ -53,7 +53,7 @@ export const passagesOf = (text: string, maxChars = PASSAGE_CHARS): string[] => 
 }
 
 /** A part of a Markdown text under a heading. */
-export interface Section {
+export interface MarkdownSection {
   /** The headings above it, outermost first. */
   headings: readonly string[]
   text: string
@@ -74,8 +74,8 @@ const headingOf = (line: string): { level: number; words: string } | null => {
 }
 
 /** The sections of a Markdown text: `#` headings outside fenced code begin one (CommonMark 0.31, 4.2 and 4.5). */
-export const sectionsOf = (text: string): Section[] => {
-  const sections: Section[] = []
+export const sectionsOf = (text: string): MarkdownSection[] => {
+  const sections: MarkdownSection[] = []
   let headings: (string | undefined)[] = []
   let lines: string[] = []
   let fence: string | null = null

@@ -1,7 +1,7 @@
 /** @file A search index that is open: queries in, passages out. Terms are held in memory, texts stay in the file. */
 
 import { DataError } from '../util/errors.ts'
-import { Bm25, type Scored } from './bm25.ts'
+import { Bm25, type ScoredPassage } from './bm25.ts'
 import type { StoredPassage } from './build.ts'
 import { IndexReader } from './index-file.ts'
 import { type Postings, postingsFault } from './postings.ts'
@@ -103,7 +103,7 @@ export class SearchIndex {
       .map(scored => this.#hit(scored, terms, snippetChars))
   }
 
-  #hit({ passage, score }: Scored, terms: readonly string[], snippetChars: number): Hit {
+  #hit({ passage, score }: ScoredPassage, terms: readonly string[], snippetChars: number): Hit {
     const line = this.#reader.slice('documents', this.#offsets[passage], this.#offsets[passage + 1])
     const { id, title, text, document = id } = this.#passageOf(line)
     const snippet = snippetOf(text, terms, term => this.#bm25.idf(term), snippetChars)

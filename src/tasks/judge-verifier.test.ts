@@ -7,7 +7,7 @@ import { judgeFleet } from '../chat/index.ts'
 import { scriptedModel } from '../chat/scripted-model.ts'
 import { HttpJudge } from '../grade/judge/http-judge.fixture.ts'
 import { llmJudge } from '../grade/judge/judge.ts'
-import { caseTag, ruleTag, ScriptedServer, truthOf } from '../grade/judge/scripted/index.ts'
+import { caseTag, ruleTag, ScriptedServer, scriptedTruth } from '../grade/judge/scripted/index.ts'
 import { quoteUntrusted } from '../grade/judge/untrusted.ts'
 import { openThinkingJudge, thinkingJudgeSchema } from '../grade/thinking/config.ts'
 import { RESPONSE_JUDGE, THINKING_JUDGE } from '../grade/thinking/rit-judges.ts'
@@ -262,7 +262,7 @@ describe('over HTTP', () => {
       const judge = llmJudge({ model: fleet, form, shape: 'rubric', repairs: 1, retries: 1, cache })
       const verdicts = await new JudgeVerifier(judge, task, { part }).verify(items)
       for (const [index, given] of verdicts.entries()) {
-        const truth = rules.map(rule => truthOf(index, rule))
+        const truth = rules.map(rule => scriptedTruth(index, rule))
         if (index % 5 === 0) expect(met(given)).toEqual([null, null, null])
         else if (given[0].met !== null) expect(met(given)).toEqual(truth)
       }

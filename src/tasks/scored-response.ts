@@ -8,7 +8,7 @@ import { creditOf } from '../rubric/score.ts'
 import type { Item, Task, Verdicts } from './task.ts'
 
 /** What verdicts are worth; null where there is nothing to score. */
-export type ScoringRule = (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
+export type ResponseScoring = (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
 
 /** What a task's graders say of one response. */
 export interface ScoredResponse extends Verdicts {
@@ -27,7 +27,7 @@ export interface ScoredResponse extends Verdicts {
 }
 
 /** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
-const lacksVerdicts = (score: ScoringRule, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
+const lacksVerdicts = (score: ResponseScoring, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
   const given = verdicts.map(
     (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
   )
@@ -65,7 +65,7 @@ export interface Noise {
 /** How verdicts are made into scores. */
 export interface Scoring<Problem> {
   /** What verdicts are worth; the signed score where absent. */
-  score?: ScoringRule
+  score?: ResponseScoring
   /** Another rubric than the true one. */
   rubricOf?: (problem: Problem) => Rubric
   noise?: Noise
@@ -92,7 +92,7 @@ export type ThinkingTask<Problem> = ScoredTask<Problem> & Required<Pick<Task<Pro
 /** A task whose policy also writes rubrics, scored. */
 export type RubricatorTask<Problem> = ThinkingTask<Problem> & Required<Pick<Task<Problem>, 'rubricator'>>
 
-const signed: ScoringRule = (rubric, verdicts) => signedScore(rubric, verdicts).score
+const signed: ResponseScoring = (rubric, verdicts) => signedScore(rubric, verdicts).score
 
 /** A task with scores: by its rubrics or others, or by the part of them that is not left out. */
 export const scored = <Problem, Said extends Verdicts = Verdicts>(

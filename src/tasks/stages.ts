@@ -16,7 +16,7 @@ export interface StagedRead {
 }
 
 /** What a reflection says, in the task's own shape. */
-export interface Lessons {
+export interface ReflectedLessons {
   /** What matters for the problem. */
   rubrics: Json
   /** What carries over to others. */
@@ -29,7 +29,7 @@ export interface JudgedReflection<Problem> {
   attempt: Rollout
   /** What the judge of stages said of the attempt; null where nothing is known of it. */
   judged: { rubrics: readonly StageRubric[]; rollout: JudgedRollout } | null
-  lessons: Lessons
+  lessons: ReflectedLessons
 }
 
 /** Looking back at attempts. */
@@ -38,7 +38,7 @@ export interface Reflector<Problem> {
   prompt(problem: Problem, attempt: Rollout): TokenIds
   stopTokens: readonly number[]
   /** What was written; null where it is not in the format. */
-  read(problem: Problem, tokens: ArrayLike<number>): Lessons | null
+  read(problem: Problem, tokens: ArrayLike<number>): ReflectedLessons | null
   /** How useful reflections are as guidance; null where the judge cannot tell. */
   judge(items: readonly JudgedReflection<Problem>[]): Promise<(ReflectionScores | null)[]>
 }
@@ -56,13 +56,13 @@ export interface Stages<Problem> {
   /** The prompt with lessons of earlier attempts. */
   reminded(problem: Problem, found: Retrieval): TokenIds
   /** How lessons look in rows and reports. */
-  show(lessons: Lessons): string
+  show(lessons: ReflectedLessons): string
   /** Checks the takeaways that a file of lessons holds; absent: any will do. */
   takeaways?: z.ZodType<Json>
   /** Another problem that shares lessons with one; absent where nobody knows one. */
   sibling?(problem: Problem): Problem
   /** Lessons of the same make about nothing, drawn by the key; absent where no lesson is known to be empty. */
-  placebo?(lessons: Lessons, key: string): Lessons
+  placebo?(lessons: ReflectedLessons, key: string): ReflectedLessons
   /** What is known of a rollout for certain beside its answer, by name. */
   truth(problem: Problem, rollout: Rollout): Record<string, number>
   /** What a step's metrics say of its attempts. */

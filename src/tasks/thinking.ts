@@ -79,7 +79,7 @@ export interface Rubricator<Problem> {
   /** Rubrics of so many criteria that can be executed; absent where any text may be one. */
   automaton?(criteria: { min: number; max: number }): TokenAutomaton
   /**
-   * How far meeting a criterion goes with being right in a population that training does not change, turned round for a
+   * How far meeting a criterion goes with being right in a population that training does not change, inverted for a
    * penalty; null for what nobody can tell, absent where nobody can tell of any.
    */
   worth?(criterion: Criterion): number | null

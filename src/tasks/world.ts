@@ -3,7 +3,7 @@
 import type { Environment, TurnLimits } from '../rl/environment.ts'
 
 /** What an environment says of an episode by itself. */
-export interface Outcome {
+export interface EpisodeOutcome {
   /** Of every step, in order; null where it said nothing. */
   rewards: readonly (number | null)[]
   /** It said that the episode is over. */
@@ -18,5 +18,5 @@ export interface World<Problem> {
   /** A turn ends with one of these as well. */
   stopStrings?: readonly string[]
   /** What the environment says of a rollout; told once. Null: nothing. */
-  outcome(key: string): Outcome | null
+  outcome(key: string): EpisodeOutcome | null
 }

@@ -50,7 +50,7 @@ export interface Call<A = unknown> {
 }
 
 /** Where a tensor comes from. */
-export type Source =
+export type TensorSource =
   | { kind: 'input'; name: string }
   | { kind: 'constant'; data: TensorData }
   /** A vector of sizes, filled in at run time from the shapes of the inputs. */
@@ -71,11 +71,11 @@ let nextId = 0
 
 export class Tensor implements TensorType {
   readonly id = nextId++
-  readonly source: Source
+  readonly source: TensorSource
   readonly dtype: DType
   readonly shape: Shape
 
-  constructor(source: Source, dtype: DType, shape: Shape) {
+  constructor(source: TensorSource, dtype: DType, shape: Shape) {
     this.source = source
     this.dtype = dtype
     this.shape = shape

@@ -5,8 +5,8 @@ import { TinkerError } from './errors.ts'
 import { type FakeModel, type FakeOptions, FakeServer, type FakeService } from './fake-server.fixture.ts'
 import { floatTensor, tokenTensor, type WireDatum } from './messages.ts'
 import { SamplingClient } from './sampling-client.ts'
-import { Session } from './session.ts'
-import { type Dialect, TrainingClient } from './training-client.ts'
+import { TinkerSession } from './session.ts'
+import { type TinkerDialect, TrainingClient } from './training-client.ts'
 
 /** Counts what it is told: a step adds the sum of all targets since the one before. */
 const countingService = () => {
@@ -56,7 +56,7 @@ afterEach(async () => {
 
 const start = async (
   options: FakeOptions & { patienceMs?: number; sent?: string } = {},
-  dialect?: Dialect,
+  dialect?: TinkerDialect,
 ) => {
   const { service, log } = countingService()
   const server = new FakeServer(service, options)
@@ -66,7 +66,7 @@ const start = async (
     patienceMs: options.patienceMs ?? 2000,
   })
   open.push(server, connection)
-  const session = await Session.open(connection, { heartbeatMs: 20 })
+  const session = await TinkerSession.open(connection, { heartbeatMs: 20 })
   open.push(session)
   const client = async (rank = 8) => TrainingClient.create(session, 'tiny', { rank, seed: 1 }, dialect)
   return { server, log, session, connection, client }
@@ -197,7 +197,9 @@ describe('a client of the Tinker protocol', () => {
     await expect(proxied.client()).rejects.toThrow(/expected JSON.*proxy/)
     const nobody = new Connection({ url: 'http://127.0.0.1:9', backoffMs: 1, patienceMs: 20 })
     open.push(nobody)
-    await expect(Session.open(nobody)).rejects.toThrow(/connection failed \(ECONNREFUSED\).*server runs/)
+    await expect(TinkerSession.open(nobody)).rejects.toThrow(
+      /connection failed \(ECONNREFUSED\).*server runs/,
+    )
     expect(() => new Connection({ url: 'http://me:pw@host' })).toThrow(/without user and password/)
   })
 

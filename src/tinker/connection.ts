@@ -26,7 +26,7 @@ export interface ConnectionOptions {
   clock?: Clock
 }
 
-export interface Answer {
+export interface TinkerResponse {
   status: number
   contentType: string
   bytes: Uint8Array
@@ -63,7 +63,7 @@ const MAX_BACKOFF_MS = 30_000
 const MAX_SAID = 400
 
 /** The answer's JSON. @throws TinkerError */
-export const jsonOf = ({ bytes }: Answer, place: string): unknown => {
+export const jsonOf = ({ bytes }: TinkerResponse, place: string): unknown => {
   try {
     return parseJson(new TextDecoder().decode(bytes))
   } catch (error) {
@@ -122,7 +122,7 @@ export class Connection {
   }
 
   /** What was said, short and without the key. */
-  said({ bytes, contentType }: Answer): string {
+  said({ bytes, contentType }: TinkerResponse): string {
     if (contentType.includes('html')) return '(a web page)'
     return this.hide(detailOf(new TextDecoder().decode(bytes.subarray(0, 8 * MAX_SAID)))).slice(0, MAX_SAID)
   }
@@ -132,7 +132,7 @@ export class Connection {
     return this.#key ? text.replaceAll(this.#key, '***') : text
   }
 
-  async #once(path: string, body: unknown, options: CallOptions, id: string): Promise<Answer> {
+  async #once(path: string, body: unknown, options: CallOptions, id: string): Promise<TinkerResponse> {
     const isBytes = body instanceof Uint8Array
     const method = options.method ?? 'POST'
     const timeoutMs = this.#options.attemptTimeoutMs
@@ -179,7 +179,7 @@ export class Connection {
     return `${pathname}${search}`
   }
 
-  #troubleOf(path: string, answer: Answer, headers: Parameters<typeof retryAfterMs>[0]): Trouble {
+  #troubleOf(path: string, answer: TinkerResponse, headers: Parameters<typeof retryAfterMs>[0]): Trouble {
     const error = statusFailure(`${this.origin} ${path}`, answer.status, this.said(answer))
     const retry = headers['x-should-retry']
     const passes = retry === 'true' || (retry !== 'false' && PASSING.has(answer.status))
@@ -211,7 +211,7 @@ export class Connection {
    * @param path below the server's address; or a whole address, to which the key is sent on this server alone
    * @throws TinkerError; of kind `unsure` where only the answer to what may not be repeated was lost
    */
-  async call(path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
+  async call(path: string, body?: unknown, options: CallOptions = {}): Promise<TinkerResponse> {
     const { clock, patienceMs, backoffMs } = this.#options
     const id = randomUUID()
     const startMs = clock.now()

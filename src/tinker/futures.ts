@@ -1,7 +1,7 @@
 /** @file Results that a server works on: asked for until they are there, whatever happens to the connection meanwhile. */
 
 import { isRecord } from '../util/own-value.ts'
-import { type Answer, type Connection, jsonOf } from './connection.ts'
+import { type Connection, jsonOf, type TinkerResponse } from './connection.ts'
 import { HINTS, TinkerError } from './errors.ts'
 import { PROTOBUF } from './messages.ts'
 
@@ -18,7 +18,7 @@ export type RequestType =
   | 'Sample'
 
 /** How a result is read in each dialect. */
-export interface Reading<T> {
+export interface Decoder<T> {
   json(body: unknown): T
   protobuf?(bytes: Uint8Array): T
 }
@@ -35,7 +35,7 @@ export const resultOf = async <T>(
   connection: Connection,
   requestId: string,
   type: RequestType,
-  reading: Reading<T>,
+  reading: Decoder<T>,
   resubmit?: () => Promise<string>,
 ): Promise<T> => {
   let id = requestId
@@ -69,12 +69,12 @@ const isPending = (body: unknown): boolean =>
 const pauseMs = (body: unknown, backoffMs: number): number =>
   isRecord(body) && String(body.queue_state ?? '').startsWith('paused') ? 2 * backoffMs : 0
 
-const readBytes = <T>({ bytes }: Answer, { protobuf }: Reading<T>, type: RequestType): T => {
+const readBytes = <T>({ bytes }: TinkerResponse, { protobuf }: Decoder<T>, type: RequestType): T => {
   if (protobuf) return protobuf(bytes)
   throw new TinkerError('malformed', `${type}: expected JSON, got protobuf that nobody asked for`)
 }
 
-const readBody = <T>(body: unknown, { json }: Reading<T>, type: RequestType, connection: Connection): T => {
+const readBody = <T>(body: unknown, { json }: Decoder<T>, type: RequestType, connection: Connection): T => {
   if (isRecord(body) && typeof body.error === 'string' && body.error !== '')
     throw failed(connection, type, body.error)
   return json(body)

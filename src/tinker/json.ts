@@ -1,10 +1,10 @@
 /** @file The same data and results in JSON, as SDKs up to 0.24 and SkyRL write them: both directions. */
 
 import { z } from 'zod'
-import { Breath } from '../util/breath.ts'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import { plainList, shortList } from '../util/untrusted-lists.ts'
+import { eventLoopYield } from '../util/yield-to-event-loop.ts'
 import {
   type ForwardBackwardOutput,
   type ForwardBackwardRequest,
@@ -18,7 +18,7 @@ import {
   type WireTensor,
 } from './messages.ts'
 import { MOST_SIZES } from './protobuf-reader.ts'
-import { checkedShape, joined } from './protobuf-request.ts'
+import { checkedShape, joinedBytes } from './protobuf-request.ts'
 
 /** A number as JSON has it; what is not finite is written as null, or as Python writes it. */
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value === null || value === 'NaN'
@@ -140,7 +140,7 @@ export const modelInputJson = (tokens: ArrayLike<number>) => ({
 
 /** The tokens of a text, whose chunks lie one after the other. */
 export const modelInputTokens = ({ chunks }: z.output<typeof modelInputSchema>): Int32Array =>
-  joined(chunks.map(({ tokens }) => tokens))
+  joinedBytes(chunks.map(({ tokens }) => tokens))
 
 const datumJson = ({ tokens, inputs }: WireDatum) => ({
   loss_fn_inputs: tensorsJson(inputs),
@@ -191,10 +191,10 @@ export const forwardBackwardOutputJson = ({ outputType, outputs, metrics }: Forw
 
 /** The same as text; others have their turn between two datums, because numbers take a while to be written. */
 export const forwardBackwardOutputText = async (output: ForwardBackwardOutput): Promise<string> => {
-  const breath = new Breath()
+  const yieldToEventLoop = eventLoopYield()
   const datums: string[] = []
   for (const datum of output.outputs) {
-    await breath.take()
+    await yieldToEventLoop()
     datums.push(JSON.stringify(tensorsJson(datum)))
   }
   const { loss_fn_outputs: _none, ...rest } = forwardBackwardOutputJson({ ...output, outputs: [] })

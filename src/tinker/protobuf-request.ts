@@ -164,7 +164,7 @@ const DATUM: FieldReaders<RawDatum> = {
 }
 
 /** Parts of a sequence one after the other. */
-export const joined = (parts: readonly Int32Array[]): Int32Array => {
+export const joinedBytes = (parts: readonly Int32Array[]): Int32Array => {
   const all = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
@@ -205,7 +205,7 @@ const REQUEST: FieldReaders<RawRequest> = {
     assertRoom(data.length, MOST_DATUMS, 'data')
     const empty: RawDatum = { parts: [], inputs: {}, chunks: 0, tensors: 0 }
     const raw = readMessage(reader.within(), DATUM, empty, `data[${data.length}]`)
-    data.push({ tokens: joined(raw.parts), inputs: raw.inputs })
+    data.push({ tokens: joinedBytes(raw.parts), inputs: raw.inputs })
   },
   4: (reader, request) => {
     request.lossFn = reader.string()

@@ -3,11 +3,11 @@
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { type Reading, resultOf } from './futures.ts'
+import { type Decoder, resultOf } from './futures.ts'
 import { modelInputJson, sampleOutputOf } from './json.ts'
 import type { SampleOutput } from './messages.ts'
 import { decodeSampleOutput } from './protobuf-output.ts'
-import type { Session } from './session.ts'
+import type { TinkerSession } from './session.ts'
 
 export interface SamplingParams {
   maxTokens: number
@@ -22,21 +22,21 @@ export interface SamplingParams {
 
 const sessionSchema = z.looseObject({ sampling_session_id: z.string() })
 const futureSchema = z.looseObject({ request_id: z.union([z.string(), z.number()]).transform(String) })
-const OUTPUT: Reading<SampleOutput> = { json: sampleOutputOf, protobuf: decodeSampleOutput }
+const OUTPUT: Decoder<SampleOutput> = { json: sampleOutputOf, protobuf: decodeSampleOutput }
 
 export class SamplingClient {
-  readonly #session: Session
+  readonly #session: TinkerSession
   readonly #id: string
   #seq = 0
 
   /** @param id of a sampling session that is open */
-  constructor(session: Session, id: string) {
+  constructor(session: TinkerSession, id: string) {
     this.#session = session
     this.#id = id
   }
 
   static async open(
-    session: Session,
+    session: TinkerSession,
     weights: { baseModel: string } | { modelPath: string },
   ): Promise<SamplingClient> {
     const answer = await session.connection.json('create_sampling_session', {

@@ -26,7 +26,7 @@ export interface SupportedModel {
   maxContextLength: number | null
 }
 
-export class Session {
+export class TinkerSession {
   readonly connection: Connection
   readonly id: string
   /** What the server wants a person to know. */
@@ -48,7 +48,7 @@ export class Session {
   static async open(
     connection: Connection,
     { tags = [], heartbeatMs = HEARTBEAT_MS }: { tags?: readonly string[]; heartbeatMs?: number } = {},
-  ): Promise<Session> {
+  ): Promise<TinkerSession> {
     const body = { tags, user_metadata: {}, sdk_version: SDK_VERSION, type: 'create_session' }
     const said = parseWith(
       sessionSchema,
@@ -62,7 +62,7 @@ export class Session {
         `${connection.origin} create_session: ${connection.hide(said.error_message)}`,
       )
     const warning = said.warning_message ? connection.hide(said.warning_message) : null
-    return new Session(connection, said.session_id, warning, heartbeatMs)
+    return new TinkerSession(connection, said.session_id, warning, heartbeatMs)
   }
 
   /** What the server can train; empty where it does not say. */

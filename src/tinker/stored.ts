@@ -5,7 +5,7 @@ import { parseTar } from 'nanotar'
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { type Answer, type Connection, jsonOf } from './connection.ts'
+import { type Connection, jsonOf, type TinkerResponse } from './connection.ts'
 import { TinkerError } from './errors.ts'
 
 const PATH = /^tinker:\/\/([^/]+)\/(?:(weights|sampler_weights)\/)?([^/]+)$/
@@ -63,7 +63,7 @@ export const fetchStored = async (
 const offerSchema = z.looseObject({ url: z.string() })
 
 /** An offer is a redirection, an address as JSON, or the archive itself. */
-const archiveOf = async (connection: Connection, answer: Answer): Promise<Uint8Array> => {
+const archiveOf = async (connection: Connection, answer: TinkerResponse): Promise<Uint8Array> => {
   const isJson = answer.contentType.includes('json')
   if (answer.location === null && !isJson) return answer.bytes
   const address =

@@ -5,12 +5,12 @@ import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import { chunksOf } from './chunks.ts'
 import { TinkerError } from './errors.ts'
-import { type Reading, type RequestType, resultOf } from './futures.ts'
+import { type Decoder, type RequestType, resultOf } from './futures.ts'
 import { forwardBackwardJson, forwardBackwardOutputOf } from './json.ts'
 import type { ForwardBackwardOutput, ForwardBackwardRequest, WireDatum } from './messages.ts'
 import { decodeForwardBackwardOutput } from './protobuf-output.ts'
 import { encodeForwardBackward } from './protobuf-request.ts'
-import type { Session } from './session.ts'
+import type { TinkerSession } from './session.ts'
 
 export interface LoraSettings {
   rank: number
@@ -30,7 +30,7 @@ export interface AdamParams {
   gradClipNorm: number
 }
 
-export type Dialect = 'auto' | 'json' | 'protobuf'
+export type TinkerDialect = 'auto' | 'json' | 'protobuf'
 
 /** Settled where `submitted` is: requests made later come after it at the server. */
 export interface Submitted<T> {
@@ -47,25 +47,25 @@ const samplerSchema = z.looseObject({
 })
 const metricsSchema = z.looseObject({ metrics: z.record(z.string(), z.number().nullable()).nullish() })
 
-const read = <S extends z.ZodType>(schema: S, name: string): Reading<z.output<S>> => ({
+const read = <S extends z.ZodType>(schema: S, name: string): Decoder<z.output<S>> => ({
   json: body => parseWith(schema, body, name, DataError),
 })
 
-const OUTPUT: Reading<ForwardBackwardOutput> = {
+const OUTPUT: Decoder<ForwardBackwardOutput> = {
   json: forwardBackwardOutputOf,
   protobuf: decodeForwardBackwardOutput,
 }
 
 export class TrainingClient {
-  readonly session: Session
+  readonly session: TinkerSession
   readonly modelId: string
   /** Whether the server knows a request that is repeated; found out by `learnRepetition`. */
   isIdempotent = false
-  #dialect: Dialect
+  #dialect: TinkerDialect
   #seq = 1
   #posting: Promise<unknown> = Promise.resolve()
 
-  private constructor(session: Session, modelId: string, dialect: Dialect) {
+  private constructor(session: TinkerSession, modelId: string, dialect: TinkerDialect) {
     this.session = session
     this.modelId = modelId
     this.#dialect = dialect
@@ -73,10 +73,10 @@ export class TrainingClient {
 
   /** @throws TinkerError for a model that the server does not have, or a rank that it does not allow */
   static async create(
-    session: Session,
+    session: TinkerSession,
     baseModel: string,
     lora: LoraSettings,
-    dialect: Dialect = 'auto',
+    dialect: TinkerDialect = 'auto',
   ): Promise<TrainingClient> {
     const body = {
       session_id: session.id,
@@ -262,7 +262,7 @@ export class TrainingClient {
     path: string,
     body: object,
     type: RequestType,
-    reading: Reading<T>,
+    reading: Decoder<T>,
     repeatable = true,
   ): Submitted<T> {
     const post = async (seqId: number) => {
@@ -276,7 +276,7 @@ export class TrainingClient {
   #inOrder<T>(
     post: (seqId: number) => Promise<string>,
     type: RequestType,
-    reading: Reading<T>,
+    reading: Decoder<T>,
   ): Submitted<T> {
     const submitted = this.#posting.then(async () => {
       this.session.assertAlive()

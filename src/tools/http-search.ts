@@ -13,8 +13,8 @@ import { valueAt } from './pointer.ts'
 import { queryParameters, readQuery } from './query.ts'
 import {
   bodySchema,
-  type Environment,
   hasNoSecretInUrl,
+  type ProcessEnv,
   Secrets,
   secretInUrl,
   valuesSchema,
@@ -163,7 +163,7 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   })
 
 export interface HttpToolRuntime {
-  env?: Environment
+  env?: ProcessEnv
   /** Uniform in [0, 1), for the wait before another attempt. */
   random?: () => number
 }

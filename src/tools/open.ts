@@ -6,7 +6,7 @@ import { parseWith } from '../util/schema.ts'
 import { httpTool, httpToolSchema } from './http-search.ts'
 import { indexTool, indexToolSchema } from './index-tool.ts'
 import { mcpToolsSchema } from './mcp/settings.ts'
-import type { Environment } from './secrets.ts'
+import type { ProcessEnv } from './secrets.ts'
 import type { Tool } from './tool.ts'
 
 /** Where tools come from. */
@@ -21,7 +21,7 @@ type ToolSource = z.output<typeof toolSourceSchema>
 
 export interface ToolsRuntime {
   /** Where secrets are. Default: this process's environment. */
-  env?: Environment
+  env?: ProcessEnv
 }
 
 export interface OpenTools {

@@ -5,7 +5,7 @@ import { keyVariableSchema } from '../chat/credentials.ts'
 import { ConfigError } from '../util/errors.ts'
 import { secretInAddress, writtenOut, writtenOutArgument } from '../util/secret-words.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ProcessEnv = Readonly<Record<string, string | undefined>>
 
 const variableSchema = z.strictObject({
   env: keyVariableSchema.describe('Environment variable that holds the value.'),
@@ -58,7 +58,7 @@ const HIDDEN = '[secret]'
 const SHORTEST = 4
 
 /** The value of an environment variable. @throws ConfigError naming the variable where it is not set */
-const readVariable = (name: string, where: string, env: Environment): string => {
+const readVariable = (name: string, where: string, env: ProcessEnv): string => {
   const value = env[name]?.trim()
   if (value) return value
   throw new ConfigError(`${where}: expected the environment variable ${name} to be set, got nothing`, {
@@ -78,10 +78,10 @@ const formsOf = (value: string): string[] => [
 
 /** Values read from the environment, so that no text shows them. */
 export class Secrets {
-  readonly #env: Environment
+  readonly #env: ProcessEnv
   readonly #values = new Set<string>()
 
-  constructor(env: Environment) {
+  constructor(env: ProcessEnv) {
     this.#env = env
   }
 

@@ -9,7 +9,7 @@ import { type MonitorName, type MonitorSettings, monitorsSchema } from './monito
 export const PAUSED_LOOK_MS = 300
 
 /** What was asked since the last look. */
-export interface Asked {
+export interface Requested {
   save: boolean
   stop: boolean
 }
@@ -31,7 +31,7 @@ export const checkThresholds = (
 }
 
 /** The requests of a run, taken between its steps. */
-export class Control {
+export class RunControl {
   readonly #run: ControlledRun
   readonly #reader: ControlReader
   readonly #change: Change
@@ -49,8 +49,8 @@ export class Control {
   }
 
   /** Takes what was asked; each request becomes an event of the run. @param step the last one that is done */
-  look(step: number): Asked {
-    const asked: Asked = { save: false, stop: false }
+  look(step: number): Requested {
+    const asked: Requested = { save: false, stop: false }
     for (const request of this.#reader.next()) {
       if ('refused' in request) {
         this.#tell(step, 'refused', `a request that is none was passed over: ${request.refused}`)
@@ -61,7 +61,7 @@ export class Control {
     return asked
   }
 
-  #take(step: number, request: ControlRequest, asked: Asked): void {
+  #take(step: number, request: ControlRequest, asked: Requested): void {
     const { action, id } = request
     if (action === 'threshold') {
       this.#changeThreshold(step, request)

@@ -19,12 +19,12 @@ import { readMetrics, readRollouts, withoutTimings } from '../runs/readers.ts'
 import { RunFolder } from '../runs/run-folder.ts'
 import { mean, std } from '../util/statistics.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
-import { rolloutFields } from './lesson-rows.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
 import { snapshotOf } from './recipe-state.ts'
 import type { Io } from './rollout.ts'
 import { valuesOf } from './scores.ts'
+import { rolloutFields } from './update-rows.ts'
 
 const SLOW_MS = 120_000
 const folder = mkdtempSync(join(tmpdir(), 'gradus-critic-'))

@@ -14,10 +14,10 @@ import { RunFolder } from '../runs/run-folder.ts'
 import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
-import { rolloutFields } from './lesson-rows.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
 import { type RollOutRequest, StepRollouts } from './rollout.ts'
+import { rolloutFields } from './update-rows.ts'
 
 const SLOW_MS = 400_000
 const folder = mkdtempSync(join(tmpdir(), 'gradus-environment-'))

@@ -3,7 +3,7 @@
 import type { Rollout } from '../rl/rollout.ts'
 import { DataError } from '../util/errors.ts'
 
-export interface GradeItem<Problem> {
+export interface AnsweredItem<Problem> {
   problem: Problem
   /** Its key names what is drawn for its grade. */
   rollout: Rollout
@@ -11,7 +11,7 @@ export interface GradeItem<Problem> {
 }
 
 /** One grade for every item, in their order. */
-export type Grader<Problem, Grade> = (items: readonly GradeItem<Problem>[]) => Promise<Grade[]>
+export type ItemGrader<Problem, Grade> = (items: readonly AnsweredItem<Problem>[]) => Promise<Grade[]>
 
 /** Collects finished rollouts and hands them on in batches of at least `batch`. */
 export class GradingQueue<Problem, Grade> {
@@ -19,19 +19,19 @@ export class GradingQueue<Problem, Grade> {
   readonly grades = new Map<string, Grade>()
   /** Seconds during which grading was under way at all. */
   busySeconds = 0
-  readonly #grader: Grader<Problem, Grade>
+  readonly #grader: ItemGrader<Problem, Grade>
   readonly #batch: number
   readonly #running: Promise<void>[] = []
-  #waiting: GradeItem<Problem>[] = []
+  #waiting: AnsweredItem<Problem>[] = []
   #active = 0
   #activeSinceMs = 0
 
-  constructor(grader: Grader<Problem, Grade>, batch: number) {
+  constructor(grader: ItemGrader<Problem, Grade>, batch: number) {
     this.#grader = grader
     this.#batch = batch
   }
 
-  push(item: GradeItem<Problem>): void {
+  push(item: AnsweredItem<Problem>): void {
     this.#waiting.push(item)
     if (this.#waiting.length >= this.#batch) this.#send()
   }
@@ -52,7 +52,7 @@ export class GradingQueue<Problem, Grade> {
     this.#running.push(run)
   }
 
-  async #grade(items: readonly GradeItem<Problem>[]): Promise<void> {
+  async #grade(items: readonly AnsweredItem<Problem>[]): Promise<void> {
     if (this.#active++ === 0) this.#activeSinceMs = performance.now()
     try {
       const grades = await this.#grader(items)

@@ -1,17 +1,16 @@
 /** @file Training: the loop from problems to updates, and the frame around any training's steps. */
 
 export type { Environment, Episode, TurnLimits } from '../rl/environment.ts'
-export type { GradeItem, Grader } from './grading.ts'
-export { partMeans, rewardFigures, rolloutRow } from './lesson-rows.ts'
+export type { AnsweredItem, ItemGrader } from './grading.ts'
 export { type LoopSettings, train } from './loop.ts'
 export {
   type HeldOut,
   type LearntRollout,
-  type Lesson,
   learntFrom,
   type Phase,
   type Recipe,
   type RecipeState,
+  type StepUpdate,
 } from './recipe.ts'
 export { type Io, type RollOutRequest, type RolloutTime, StepRollouts } from './rollout.ts'
 export {
@@ -19,8 +18,9 @@ export {
   type StepEvents,
   type StepsResult,
   type StepsSettings,
-  type StepWork,
+  type TrainingStep,
   trainedMsOf,
 } from './steps.ts'
 export { type DrawStep, type SupervisedSettings, supervisedStep } from './supervised.ts'
 export { learnPhase } from './update.ts'
+export { partMeans, rewardFigures, rolloutRow } from './update-rows.ts'

@@ -12,7 +12,7 @@ import { RunFolder } from '../runs/run-folder.ts'
 import { checkpointName, configHash, isFinished, loadRunState } from '../runs/run-state.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, train } from './loop.ts'
-import { type Lesson, learntFrom, type Phase, type Recipe } from './recipe.ts'
+import { learntFrom, type Phase, type Recipe, type StepUpdate } from './recipe.ts'
 import { type StepEvents, trainedMsOf } from './steps.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
@@ -38,7 +38,7 @@ interface Changes {
   scaffolded?: boolean
   /** Called for every batch that is graded. */
   onGrade?: () => Promise<void> | void
-  metrics?: Lesson['metrics']
+  metrics?: StepUpdate['metrics']
   epochs?: number
   rowOf?: (step: number, item: Credited<string, number>) => RolloutRow
   onEvaluate?: () => void
@@ -381,10 +381,10 @@ describe('train', () => {
       const recipe = recipeOf([])
       const { learn } = recipe
       recipe.learn = async (...args) => {
-        const lesson = await learn(...args)
-        const [task] = lesson.phases
+        const update = await learn(...args)
+        const [task] = update.phases
         const first = { ...task, name: 'reflection', compared: true, ...earlier }
-        return { ...lesson, phases: [first, { ...task, compared: true, epochs: 2 }] }
+        return { ...update, phases: [first, { ...task, compared: true, epochs: 2 }] }
       }
       await train(policy, recipe, run, settings({ steps: step }), step - 1)
       const asked = policy.updates.map(({ options }) => options.optimizer.gradient)
@@ -414,9 +414,9 @@ describe('train', () => {
       const recipe = recipeOf([])
       const { learn } = recipe
       recipe.learn = async (...args) => {
-        const lesson = await learn(...args)
-        const [task] = lesson.phases
-        return { ...lesson, phases: [{ ...task, name: 'reflection', stale: true, ...earlier }, task] }
+        const update = await learn(...args)
+        const [task] = update.phases
+        return { ...update, phases: [{ ...task, name: 'reflection', stale: true, ...earlier }, task] }
       }
       await train(policy, recipe, run, settings({ steps: step }), step - 1)
       return { updates: policy.updates.length, row: readMetrics(run.dir).at(-1) }

@@ -15,14 +15,14 @@ import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { meanKnown } from '../util/statistics.ts'
 import { type Journal, loadJournal, type SampledRequest, saveJournal } from './journal.ts'
-import { keptRows, lessonFigures, staleness } from './lesson-rows.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
-import { type WatchedLesson, watchLesson } from './monitors/watched-lesson.ts'
-import type { Lesson, Phase, Recipe } from './recipe.ts'
+import { type WatchedUpdate, watchUpdate } from './monitors/watched-update.ts'
+import type { Phase, Recipe, StepUpdate } from './recipe.ts'
 import { loadState, saveState, snapshotOf } from './recipe-state.ts'
 import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { learnPhase } from './update.ts'
+import { keptRows, staleness, updateFigures } from './update-rows.ts'
 
 /** No step sampled ahead, one (`true`), or two. */
 export type Pipeline = boolean | 1 | 2
@@ -78,7 +78,7 @@ export const train = async <Rolled>(
     const state = settings.pipeline && recipe.state ? snapshotOf(recipe.state) : undefined
     return { ...start(policy, recipe, { seed: settings.seed, step }, known), state }
   }
-  let watched: WatchedLesson | null = null
+  let watched: WatchedUpdate | null = null
   /** The rollouts of the next steps, in their order. */
   const ahead = from > 0 ? await resumed(run, { seed: settings.seed, step: from + 1 }, recipe, begin) : []
   /** Begins what is to be sampled beside a step: each when the one before it has left the policy free. */
@@ -101,16 +101,16 @@ export const train = async <Rolled>(
     const rolled = await running.rolled
     // Sampling that shares its weights with the update must be over first, the log-probs on plain prompts included.
     if (!policy.syncWeights) await ahead.at(-1)?.sampled
-    const lesson = await recipe.learn(step, rolled)
-    const stale = staleness(lesson.rollouts, policy.version)
-    watched = watchLesson(lesson)
-    const row = await learn(policy, lesson, watched, settings, step)
-    run.appendRollouts(keptRows(step, lesson.rollouts))
-    if (lesson.rubrics) run.appendRubrics(lesson.rubrics)
+    const update = await recipe.learn(step, rolled)
+    const stale = staleness(update.rollouts, policy.version)
+    watched = watchUpdate(update)
+    const row = await learn(policy, update, watched, settings, step)
+    run.appendRollouts(keptRows(step, update.rollouts))
+    if (update.rubrics) run.appendRubrics(update.rubrics)
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
     const time = timesOf(running.io, row, { ...weights, total: (performance.now() - startMs) / 1000 })
     return {
-      ...{ step, ...row, ...lessonFigures(lesson.rollouts, running.io.drawn), ...stale },
+      ...{ step, ...row, ...updateFigures(update.rollouts, running.io.drawn), ...stale },
       // Where nothing is drawn the recipe says what it read instead.
       ...(running.io.drawn.length === 0 && typeof row.tokens === 'number' && { tokens: row.tokens }),
       time,
@@ -211,8 +211,8 @@ const monitorsOf = ({ monitors = DEFAULT_MONITORS, pipeline }: LoopSettings): Mo
 /** The phases' updates, with the figures of all of it; what is told of the rollouts is worked out beside them. */
 const learn = async (
   policy: Policy,
-  { phases, metrics }: Lesson,
-  watched: WatchedLesson,
+  { phases, metrics }: StepUpdate,
+  watched: WatchedUpdate,
   {
     seed,
     steps,

@@ -13,7 +13,7 @@ export interface Recipe<Rolled> {
    */
   rollOut(step: number, io: Io): Promise<Rolled>
   /** Rewards, advantages, and what is to be done with them. */
-  learn(step: number, rolled: Rolled): Promise<Lesson>
+  learn(step: number, rolled: Rolled): Promise<StepUpdate>
   /** Evaluations of the policy as it is; `last` after the final step. */
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
   /** What a person should know of the whole run once its last step is done, in a line each. */
@@ -49,7 +49,7 @@ export interface Phase {
 }
 
 /** What a step teaches, and what is told of it. */
-export interface Lesson {
+export interface StepUpdate {
   /** In order. A phase without datums takes no optimiser step. */
   phases: readonly Phase[]
   /** Its `time` is added to the loop's own. */
@@ -68,13 +68,13 @@ export type LearntRollout = Pick<Credited<unknown, unknown>, 'rollout' | 'reward
 }
 
 export interface HeldOut {
-  /** One a rollout of the lesson; null where it says nothing. Null for a step that it was not asked about. */
+  /** One a rollout of the update; null where it says nothing. Null for a step that it was not asked about. */
   scores: readonly (number | null)[] | null
   /** What that took, where it costs: for the row's `time`. */
   time?: MetricGroup
 }
 
-/** Rollouts as a lesson lists them. */
+/** Rollouts as an update lists them. */
 export const learntFrom = <Problem, Grade>(
   groups: Groups<Credited<Problem, Grade>>,
   rowOf: (item: Credited<Problem, Grade>) => RolloutRow,

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RatioMode } from '../rl/rollout.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
-import type { GradeItem, Grader } from './grading.ts'
+import type { AnsweredItem, ItemGrader } from './grading.ts'
 import { type RollOutRequest, StepRollouts } from './rollout.ts'
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 
 /** Names a rollout by its problem and index. */
-const nameOf = ({ problem, rollout }: GradeItem<string>) => `${problem}${rollout.sample}`
+const nameOf = ({ problem, rollout }: AnsweredItem<string>) => `${problem}${rollout.sample}`
 
 /** Two samples of every problem, whose prompt is its length; graded two at a time. */
 const rollOut = async (
   policy: FakePolicy,
   problems: string[],
-  grade: Grader<string, string>,
+  grade: ItemGrader<string, string>,
   changes: Partial<RollOutRequest<string, string>> = {},
 ) => {
   const io = new StepRollouts(policy, { seed: 7, step: 3 })
@@ -25,7 +25,7 @@ const rollOut = async (
   return { groups, time: io.time, io }
 }
 
-const names = async (items: readonly GradeItem<string>[]) => items.map(nameOf)
+const names = async (items: readonly AnsweredItem<string>[]) => items.map(nameOf)
 
 describe('rollOut', () => {
   const unhandled: unknown[] = []
@@ -99,8 +99,8 @@ describe('rollOut', () => {
   })
 
   it.each([
-    ['fewer', (items: readonly GradeItem<string>[]) => items.slice(1).map(nameOf)],
-    ['more', (items: readonly GradeItem<string>[]) => [...items.map(nameOf), 'one too many']],
+    ['fewer', (items: readonly AnsweredItem<string>[]) => items.slice(1).map(nameOf)],
+    ['more', (items: readonly AnsweredItem<string>[]) => [...items.map(nameOf), 'one too many']],
   ])('refuses %s grades than rollouts', async (_, grade) => {
     const result = rollOut(new FakePolicy(), ['a', 'b'], async items => grade(items))
     await expect(result).rejects.toThrow(/grader: expected one grade for each of 2 rollouts, got [13]/)
@@ -116,7 +116,7 @@ describe('rollOut', () => {
       sampling = false
       return samples
     }
-    const grader = async (items: readonly GradeItem<string>[]) => {
+    const grader = async (items: readonly AnsweredItem<string>[]) => {
       during.push(sampling)
       await pause(5)
       return items.map(nameOf)
@@ -130,7 +130,7 @@ describe('rollOut', () => {
 
   it('hands on what is left over when sampling is done', async () => {
     const sizes: number[] = []
-    const grader = async (items: readonly GradeItem<string>[]) => {
+    const grader = async (items: readonly AnsweredItem<string>[]) => {
       sizes.push(items.length)
       return items.map(nameOf)
     }
@@ -140,7 +140,7 @@ describe('rollOut', () => {
 
   it('batches may overtake each other', async () => {
     let wait = 40
-    const grader = async (items: readonly GradeItem<string>[]) => {
+    const grader = async (items: readonly AnsweredItem<string>[]) => {
       wait -= 15
       await pause(wait)
       return items.map(nameOf)

@@ -6,9 +6,9 @@ import type { Environment, TurnLimits } from '../rl/environment.ts'
 import type { Graded, RatioMode, Reward, Rollout } from '../rl/rollout.ts'
 import { shortHash } from '../util/canonical.ts'
 import { DataError, GradusError } from '../util/errors.ts'
-import { type Grader, GradingQueue } from './grading.ts'
+import { GradingQueue, type ItemGrader } from './grading.ts'
 import type { Journal, SampledRequest, SampledResponse } from './journal.ts'
-import { drawResponses, type Place, type Sampler } from './sampling.ts'
+import { drawResponses, type PlannedRollout, type SamplingPolicy } from './sampling.ts'
 
 /** What a recipe asks for. */
 export interface RollOutRequest<Problem, Grade> {
@@ -28,7 +28,7 @@ export interface RollOutRequest<Problem, Grade> {
   sampling: Omit<SamplingOptions, 'seed'>
   /** What answers the policy's turns, and how far that goes; absent: one turn. */
   environment?: { world: Environment<Problem>; limits: TurnLimits }
-  grade: Grader<Problem, Grade>
+  grade: ItemGrader<Problem, Grade>
   /** Finished rollouts that go to the grader together, at least. Default 64. */
   gradeBatch?: number
   /**
@@ -85,7 +85,7 @@ export class StepRollouts implements Io {
   readonly drawn: Rollout[] = []
   /** Resolves when the policy is done with a request that said it was the last, and with those that were made before it. */
   readonly lastSampled: Promise<void>
-  readonly #policy: Sampler
+  readonly #policy: SamplingPolicy
   readonly #names: StepNames
   readonly #known: Journal
   readonly #journal = new Map<string, SampledRequest>()
@@ -98,7 +98,7 @@ export class StepRollouts implements Io {
   readonly open: () => void
 
   /** @param known what was sampled for this step before a resume */
-  constructor(policy: Sampler, names: StepNames, known: Journal | null = null) {
+  constructor(policy: SamplingPolicy, names: StepNames, known: Journal | null = null) {
     this.#policy = policy
     this.#names = names
     this.#known = known ?? new Map()
@@ -165,7 +165,7 @@ export class StepRollouts implements Io {
     )
   }
 
-  #placesOf<Problem, Grade>(request: RollOutRequest<Problem, Grade>): Place<Problem>[] {
+  #placesOf<Problem, Grade>(request: RollOutRequest<Problem, Grade>): PlannedRollout<Problem>[] {
     const { role = 'policy', problems, prompt, sampledFrom, samples } = request
     const seed = this.#seedOf(request)
     return problems.flatMap((problem, p) => {
@@ -185,8 +185,8 @@ export class StepRollouts implements Io {
 
   async #draw<Problem, Grade>(
     request: RollOutRequest<Problem, Grade>,
-    places: readonly Place<Problem>[],
-    onRollout: (place: Place<Problem>, rollout: Rollout, i: number) => void,
+    places: readonly PlannedRollout<Problem>[],
+    onRollout: (place: PlannedRollout<Problem>, rollout: Rollout, i: number) => void,
   ): Promise<Rollout[]> {
     const seed = this.#seedOf(request)
     if (this.#journal.has(seed))
@@ -299,7 +299,7 @@ const assertAlive = (rollouts: readonly Rollout[]): void => {
     )
 }
 
-const promptsHash = (places: readonly Place<unknown>[]): string =>
+const promptsHash = (places: readonly PlannedRollout<unknown>[]): string =>
   shortHash(places.map(({ prompt, sampledFrom }) => Array.from(sampledFrom ?? prompt)))
 
 const sameTokens = (a: TokenIds, b: TokenIds) =>

@@ -7,10 +7,13 @@ import type { Rollout, RolloutEnd } from '../rl/rollout.ts'
 import { DataError } from '../util/errors.ts'
 
 /** What of a policy is asked. */
-export type Sampler = Pick<Policy, 'sample' | 'score' | 'converse'>
+export type SamplingPolicy = Pick<Policy, 'sample' | 'score' | 'converse'>
 
 /** A rollout that is to be drawn: all that is known of it before. */
-export type Place<Problem> = Pick<Rollout, 'key' | 'role' | 'group' | 'sample' | 'prompt' | 'sampledFrom'> & {
+export type PlannedRollout<Problem> = Pick<
+  Rollout,
+  'key' | 'role' | 'group' | 'sample' | 'prompt' | 'sampledFrom'
+> & {
   problem: Problem
 }
 
@@ -41,8 +44,8 @@ export type OnResponse = (index: number, response: Continuation) => void
  * @returns in the order of the places
  */
 export const drawResponses = async <Problem>(
-  policy: Sampler,
-  places: readonly Place<Problem>[],
+  policy: SamplingPolicy,
+  places: readonly PlannedRollout<Problem>[],
   options: DrawOptions<Problem>,
   onResponse: OnResponse,
 ): Promise<Continuation[]> => {
@@ -82,7 +85,7 @@ export const drawResponses = async <Problem>(
 /** All turns in one call, which is told what follows each of them. */
 const converse = async <Problem>(
   call: NonNullable<Policy['converse']>,
-  places: readonly Place<Problem>[],
+  places: readonly PlannedRollout<Problem>[],
   episodes: readonly Growing[],
   { sampling, samples, seed }: DrawOptions<Problem>,
   instant: boolean,
@@ -130,8 +133,8 @@ const oneTurn = ({ tokens, logprobs, finishReason, version }: Sample): Continuat
 
 /** A group's prompt is computed once where all of it have the same. */
 const firstTurns = async <Problem>(
-  policy: Sampler,
-  places: readonly Place<Problem>[],
+  policy: SamplingPolicy,
+  places: readonly PlannedRollout<Problem>[],
   { sampling, samples, seed }: DrawOptions<Problem>,
   onSample: (index: number, sample: Sample) => void,
 ): Promise<void> => {
@@ -155,7 +158,7 @@ const firstTurns = async <Problem>(
  * more than it may have, which the policy's context need not hold.
  */
 const furtherTurns = async (
-  policy: Sampler,
+  policy: SamplingPolicy,
   episodes: readonly Growing[],
   { sampling }: Pick<DrawOptions<unknown>, 'sampling'>,
   onSample: (index: number, sample: Sample) => void,

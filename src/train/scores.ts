@@ -1,6 +1,6 @@
 /** @file What the policy knows of rollouts that it has drawn: entropies, a critic's values. */
 
-import type { Policy, Scores } from '../policy/policy.ts'
+import type { Policy, TokenScores } from '../policy/policy.ts'
 import { type Graded, type Groups, type RatioMode, trainingPrompt } from '../rl/rollout.ts'
 import { ConfigError } from '../util/errors.ts'
 
@@ -15,7 +15,7 @@ const scoresOf = async (
   policy: Policy,
   groups: Groups<Graded<unknown, unknown>>,
   { temperature, ratio }: ScoringOptions,
-): Promise<Scores[][]> => {
+): Promise<TokenScores[][]> => {
   const items = groups.flat().map(({ rollout }) => ({
     promptTokens: trainingPrompt(rollout, ratio),
     tokens: rollout.tokens,

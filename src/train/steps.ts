@@ -5,7 +5,7 @@ import { readEvals, readMetrics } from '../runs/readers.ts'
 import type { EvalRow, MetricsRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { configHash } from '../runs/run-state.ts'
-import { Control, PAUSED_LOOK_MS } from './control.ts'
+import { PAUSED_LOOK_MS, RunControl } from './control.ts'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings } from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'
 import { eventOf, evidenceOf, messageOf, Watch } from './monitors/watch.ts'
@@ -41,7 +41,7 @@ export interface StepEvents {
   shouldStop?(): boolean
 }
 
-export interface StepWork {
+export interface TrainingStep {
   /** One training step, 1-based; its metrics row is appended by the caller of this. */
   trainStep(step: number): Promise<MetricsRow>
   /** Evaluations of the policy as it is; `last` after the final step. */
@@ -76,7 +76,7 @@ export const runSteps = async (
   policy: Policy,
   run: RunFolder,
   settings: StepsSettings,
-  work: StepWork,
+  work: TrainingStep,
   from = 0,
   events: StepEvents = {},
 ): Promise<StepsResult> => {
@@ -109,7 +109,7 @@ export const runSteps = async (
     await Promise.all(remains.map(remove => remove()))
   }
 
-  const control = new Control(run, watch.change)
+  const control = new RunControl(run, watch.change)
   if (from === 0) watch.start(await evaluate(0, false))
   else watch.resume()
   if (from === 0 && settings.savesStart) await save(0, settings.steps === 0)
@@ -146,7 +146,7 @@ export const runSteps = async (
  * @returns whether to stop
  */
 const whilePaused = async (
-  control: Control,
+  control: RunControl,
   step: number,
   events: StepEvents,
   save: () => Promise<void>,
@@ -164,7 +164,7 @@ const whilePaused = async (
 const watchOver = (
   run: RunFolder,
   settings: MonitorSettings | null = DEFAULT_MONITORS,
-  { rollouts }: StepWork,
+  { rollouts }: TrainingStep,
   events: StepEvents,
 ) => {
   if (settings === null) return { start: () => {}, resume: () => {}, step: () => {}, change: () => {} }

@@ -73,6 +73,6 @@ export const linkBlob = (blob: string, pointer: string): void => {
 }
 
 /** Whether a file of a snapshot is there, with what it points to. */
-export const hasFile = (snapshot: string, name: string): boolean => existsSync(join(snapshot, name))
+export const hasCachedFile = (snapshot: string, name: string): boolean => existsSync(join(snapshot, name))
 
 export const blobPath = (repo: string, oid: string): string => join(repoFolder(repo), 'blobs', basename(oid))

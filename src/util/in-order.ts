@@ -2,7 +2,7 @@
 
 import { pMapIterable, pMapStop } from 'p-map'
 
-export interface InOrderOptions {
+export interface OrderedOptions {
   /** Most pieces of work at a time. */
   concurrency: number
   /** Most results and pieces of work held, those that wait for an earlier one included. Default 8 x concurrency. */
@@ -47,7 +47,7 @@ async function* untilStopped<T>(
 export async function* mapInOrder<T, R>(
   source: AsyncIterable<T> | Iterable<T>,
   work: (item: T) => Promise<R>,
-  { concurrency, window = 8 * concurrency, stop }: InOrderOptions,
+  { concurrency, window = 8 * concurrency, stop }: OrderedOptions,
 ): AsyncGenerator<R> {
   const items = stop ? untilStopped(source, stop) : source
   const begin = (item: T) => (stop?.aborted ? pMapStop : work(item))

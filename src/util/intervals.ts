@@ -6,7 +6,7 @@ import { Rng } from './rng.ts'
 import { normalQuantile } from './special.ts'
 
 /** A point estimate with its interval. */
-export interface Interval {
+export interface Estimate {
   estimate: number
   low: number
   high: number
@@ -22,7 +22,7 @@ export interface BootstrapOptions {
   seed?: number | string
 }
 
-const percentile = (estimate: number, draws: Float64Array, level: number): Interval => {
+const percentile = (estimate: number, draws: Float64Array, level: number): Estimate => {
   draws.sort()
   const tail = (1 - level) / 2
   return { estimate, low: quantileOfSorted(draws, tail), high: quantileOfSorted(draws, 1 - tail), level }
@@ -44,7 +44,7 @@ export const bootstrapInterval = (
   values: ArrayLike<number>,
   { resamples = 10_000, level = 0.95, seed = 0 }: BootstrapOptions = {},
   statistic: (sample: Float64Array) => number | null = mean,
-): Interval => {
+): Estimate => {
   needItems('bootstrapInterval', values.length)
   const estimate = statistic(Float64Array.from(values))
   if (estimate === null)
@@ -73,7 +73,7 @@ export const pairedBootstrapInterval = (
   treated_I_S: readonly ArrayLike<number>[],
   control_I_S: readonly ArrayLike<number>[],
   options: BootstrapOptions = {},
-): Interval => bootstrapInterval(pairedDifferences(treated_I_S, control_I_S), options)
+): Estimate => bootstrapInterval(pairedDifferences(treated_I_S, control_I_S), options)
 
 /** Mean difference per problem: the observations that paired intervals and tests work on. */
 const pairedDifferences = (
@@ -102,7 +102,7 @@ const pairedDifferences = (
 export const twoWayBootstrapInterval = (
   values_S_I: readonly ArrayLike<number>[],
   { resamples = 10_000, level = 0.95, seed = 0 }: BootstrapOptions = {},
-): Interval => {
+): Estimate => {
   needItems('twoWayBootstrapInterval', values_S_I.length)
   const items = values_S_I[0].length
   needItems('twoWayBootstrapInterval', items)
@@ -130,7 +130,7 @@ export const twoWayBootstrapInterval = (
  * Wilson's score interval for a proportion: right also for few trials and near 0 or 1 (Wilson 1927).
  * @throws DataError unless 0 <= successes <= trials and trials > 0.
  */
-export const wilsonInterval = (successes: number, trials: number, level = 0.95): Interval => {
+export const wilsonInterval = (successes: number, trials: number, level = 0.95): Estimate => {
   if (!(trials > 0 && successes >= 0 && successes <= trials))
     throw new DataError(
       `wilsonInterval: expected 0 <= successes <= trials with trials > 0, got ${successes} of ${trials}; check the counts`,

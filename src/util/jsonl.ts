@@ -1,10 +1,10 @@
 /** @file JSON Lines: one value a line; errors name the file and the line. */
 
-import { broughtRows } from './brought-rows.ts'
 import { AS_THEY_ARE, type Columns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { JsonlLine } from './jsonl-line.ts'
+import { cachedRows } from './prefetched-rows.ts'
 import { readText } from './text-file.ts'
 
 export type { JsonlLine } from './jsonl-line.ts'
@@ -21,11 +21,11 @@ export const readJsonl = <T = unknown>(
 
 /**
  * The lines of a JSON Lines file, unparsed: for readers that go on after a bad one (see `parseRow`). Of Parquet files and files
- * on the hub the rows that were brought (`brought-rows.ts`).
+ * on the hub the prefetched rows (`prefetched-rows.ts`).
  * @throws DataError for a file that cannot be read, or is no text in UTF-8.
  */
 export const jsonlLines = (path: string, columns: Columns = AS_THEY_ARE): readonly JsonlLine[] =>
-  broughtRows(path, columns) ??
+  cachedRows(path, columns) ??
   readText(path)
     .split('\n')
     .flatMap((text, index) =>

@@ -24,7 +24,7 @@ const isParquet = (source: string): boolean => /\.parquet$/i.test(source)
 const isGzip = (source: string): boolean => /\.gz$/i.test(source)
 
 /** Whether rows are more than lines of a file of this machine, so that they cannot be read at once. */
-export const needsBringing = (source: string): boolean =>
+export const needsPrefetch = (source: string): boolean =>
   isHubAddress(source) || isParquet(source) || /\.(jsonl|ndjson)\.gz$/i.test(source)
 
 const open = async (source: string, options: RowOptions): Promise<ByteSource> => {
@@ -79,7 +79,7 @@ async function* rowsOf(source: ByteSource, options: RowOptions): AsyncGenerator<
 export async function* streamRows(source: string, options: RowOptions = {}): AsyncGenerator<JsonlLine> {
   const { columns = AS_THEY_ARE, maxLineBytes } = options
   checkColumns(columns)
-  if (!needsBringing(source)) {
+  if (!needsPrefetch(source)) {
     for await (const { place, text } of streamJsonl(source, { maxLineBytes }))
       yield { place, text: renameInText(text, columns) }
     return

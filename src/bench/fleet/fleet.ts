@@ -4,7 +4,7 @@
  * is real.
  */
 
-import { type ChatResponse, JudgeFleet, type LaneStats, VirtualClock } from '../../chat/index.ts'
+import { type ChatResponse, type EndpointStats, JudgeFleet, VirtualClock } from '../../chat/index.ts'
 import { JudgeError } from '../../util/errors.ts'
 import { formatInteger, percent, wholePercent } from '../../util/format.ts'
 import { Rng } from '../../util/rng.ts'
@@ -22,7 +22,7 @@ interface EndpointResult {
   kind: EndpointNature['kind']
   attempts: number
   answered: number
-  failures: LaneStats['failures']
+  failures: EndpointStats['failures']
   timesOpened: number
   /** Share of its slots that were held, over the time in which calls came. */
   utilisation: number
@@ -203,7 +203,7 @@ const quantile = (sorted: readonly number[], q: number): number =>
 
 const endpointResult = (
   server: SimulatedEndpoint,
-  lane: LaneStats,
+  endpoint: EndpointStats,
   scenario: FleetScenario,
 ): EndpointResult => {
   const { nature, busyMs, backAtMs } = server
@@ -212,8 +212,8 @@ const endpointResult = (
     kind: nature.kind,
     attempts: server.attempts,
     answered: server.answered,
-    failures: lane.failures,
-    timesOpened: lane.timesOpened,
+    failures: endpoint.failures,
+    timesOpened: endpoint.timesOpened,
     utilisation: busyMs / (scenario.concurrency * scenario.seconds * 1000),
     mostInFlight: server.mostInFlight,
     mostInAMinute: server.mostInAMinute,

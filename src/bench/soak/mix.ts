@@ -1,6 +1,6 @@
 /** @file The requests of a soak: what each kind sends, how it sends it, and what may come of it. */
 
-import { caseTag, ruleTag, truthOf } from '../../grade/judge/scripted/index.ts'
+import { caseTag, ruleTag, scriptedTruth } from '../../grade/judge/scripted/index.ts'
 import { Rng } from '../../util/rng.ts'
 
 /**
@@ -163,7 +163,7 @@ const judged = (index: number): SoakRequest => {
   return post('judged', '/v1/grade', body, {
     check: answer => {
       const invented = verdictsOf(answer).find(
-        ({ criterionId, met }) => met !== null && met !== truthOf(index, Number(criterionId.slice(1))),
+        ({ criterionId, met }) => met !== null && met !== scriptedTruth(index, Number(criterionId.slice(1))),
       )
       return invented === undefined ? null : `an invented verdict on ${invented.criterionId}`
     },

@@ -6,14 +6,14 @@ import type { Pool } from 'undici'
 import type { SoakRequest } from './mix.ts'
 
 /** A status with its body; or why there was none. `left`: the client went away, as it was meant to. */
-export type Reply = { status: number; text: string } | { failed: string } | 'left'
+export type SentReply = { status: number; text: string } | { failed: string } | 'left'
 
 const REPLY_LIMIT_MS = 90_000
 const SLOW_PIECES = 4
 const SLOW_PAUSE_MS = 60
 const PIPELINED = 3
 
-const throughPool = async (pool: Pool, { path, body }: SoakRequest): Promise<Reply[]> => {
+const throughPool = async (pool: Pool, { path, body }: SoakRequest): Promise<SentReply[]> => {
   const headers = { 'content-type': 'application/json' }
   const response = await pool.request({ method: 'POST', path, headers, body })
   return [{ status: response.statusCode, text: await response.body.text() }]
@@ -39,13 +39,13 @@ const repliesIn = (text: string): { status: number; text: string }[] => {
 }
 
 /** Resolves with so many answers, or with fewer and why. */
-const listen = (socket: Socket, count: number): Promise<Reply[]> =>
+const listen = (socket: Socket, count: number): Promise<SentReply[]> =>
   new Promise(resolve => {
     let text = ''
     let error = 'the connection was closed'
     const settle = () => {
       clearTimeout(timer)
-      const replies: Reply[] = repliesIn(text)
+      const replies: SentReply[] = repliesIn(text)
       while (replies.length < count) replies.push({ failed: error })
       socket.destroy()
       resolve(replies)
@@ -64,7 +64,7 @@ const listen = (socket: Socket, count: number): Promise<Reply[]> =>
     socket.once('close', settle)
   })
 
-const bySocket = async (url: URL, request: SoakRequest): Promise<Reply[]> => {
+const bySocket = async (url: URL, request: SoakRequest): Promise<SentReply[]> => {
   const socket = connect(Number(url.port), url.hostname)
   const { manner, body } = request
   const head = headOf(request)
@@ -90,7 +90,7 @@ const bySocket = async (url: URL, request: SoakRequest): Promise<Reply[]> => {
 }
 
 /** All answers to a request: one, three for a pipelined one. */
-export const send = async (pool: Pool, url: URL, request: SoakRequest): Promise<Reply[]> => {
+export const send = async (pool: Pool, url: URL, request: SoakRequest): Promise<SentReply[]> => {
   try {
     return await (request.manner === 'whole' ? throughPool(pool, request) : bySocket(url, request))
   } catch (error) {

@@ -1,7 +1,7 @@
 /** @file What came of the requests of a soak, counted. */
 
 import type { SoakRequest } from './mix.ts'
-import type { Reply } from './senders.ts'
+import type { SentReply } from './senders.ts'
 
 /** Oddities that are kept to be read. */
 const MOST_EXAMPLES = 10
@@ -21,12 +21,12 @@ export class SoakTally {
   verdicts = 0
   nullVerdicts = 0
 
-  add(request: SoakRequest, replies: readonly Reply[]): void {
+  add(request: SoakRequest, replies: readonly SentReply[]): void {
     this.requests += replies.length
     for (const reply of replies) this.#reply(request, reply)
   }
 
-  #reply(request: SoakRequest, reply: Reply): void {
+  #reply(request: SoakRequest, reply: SentReply): void {
     const { kind, expected } = request
     const outcome = reply === 'left' ? 'left' : 'failed' in reply ? 'failed' : String(reply.status)
     const ofKind = this.byKind[kind] ?? {}

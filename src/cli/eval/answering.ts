@@ -3,8 +3,8 @@
 import { type ChatModel, judgeFleet } from '../../chat/index.ts'
 import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
 import type { AskedPolicy } from '../../measure/index.ts'
-import { bringModel } from '../../model/bring-model.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
@@ -21,7 +21,7 @@ import type { LogicFormat, PromptKind, ShownFormulas } from '../../tasks/logic/p
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
-import { type BroughtModel, broughtModel } from '../model-option.ts'
+import { type FetchedModel, fetchedModel } from '../model-option.ts'
 import {
   identityOf,
   isServed,
@@ -160,7 +160,7 @@ const rowsWithin = ({ layers, kvHeads, headDim }: ModelConfig, maxTokens: number
   return Math.max(1, Math.min(MOST_ROWS, Math.floor(CACHE_BYTES / rowBytes)))
 }
 
-/** Whether there is a model of that name, before another one is asked. @throws CheckpointError; what `bringModel` throws */
+/** Whether there is a model of that name, before another one is asked. @throws CheckpointError; what `fetchModel` throws */
 export const checkTalking = async (
   model: string,
   setting: string,
@@ -168,7 +168,7 @@ export const checkTalking = async (
   signal?: AbortSignal,
 ): Promise<void> => {
   if (isServerAddress(model)) return
-  await bringModel(model, { status: new StatusLine(io.err), signal })
+  await fetchModel(model, { status: new StatusLine(io.err), signal })
   existingModel(model, setting)
 }
 
@@ -181,8 +181,8 @@ const openLocal = async (
   const { openLocalChat } = await import('../../policy/chat/local-chat.ts')
   await checkTalking(model, setting, io, signal)
   const status = new StatusLine(io.err)
-  const brought: Partial<BroughtModel> =
-    adapter === undefined ? {} : await broughtModel({ model, adapter, signal }, io)
+  const brought: Partial<FetchedModel> =
+    adapter === undefined ? {} : await fetchedModel({ model, adapter, signal }, io)
   return openLocalChat(model, { threads, status, adapter: brought.adapter })
 }
 

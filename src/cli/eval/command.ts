@@ -128,7 +128,7 @@ const addJudging = (command: Command): Command => {
     .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
     .option(
       '--held-out-judge <url|dir>',
-      'a second judge, which training never saw; told apart from the score',
+      'a second judge, which training never saw; reported beside the score',
     )
     .option('--held-out-api-key-env <name>', "environment variable that holds the second judge's key")
   return addSolverOptions(command, false)

@@ -2,7 +2,7 @@
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import type { NamedJudge } from '../../measure/index.ts'
-import { bringModel } from '../../model/bring-model.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
 import { UsageError } from '../../util/errors.ts'
@@ -50,7 +50,7 @@ const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<
 }
 
 const openVerifier = async (place: string, threads: number, io: Io) => {
-  const folder = await bringModel(place, { status: new StatusLine(io.err) })
+  const folder = await fetchModel(place, { status: new StatusLine(io.err) })
   if (!hasTokenizer(folder) || !isVerifierTokenizer(loadTokenizer(folder))) return null
   const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
   return LearnedVerifier.open(folder, { threads })
@@ -66,7 +66,7 @@ const secondOf = ({ heldOutJudge, heldOutApiKeyEnv, cache, threads }: TwoJudges)
   ...(heldOutJudge !== undefined && { cache }),
 })
 
-/** Before a model is asked for answers: whether the judges can be opened. @throws as `openJudges` */
+/** Before a model is asked for answers: whether the judges can be opened. @throws as `openEvalJudges` */
 export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => {
   for (const [own, setting] of [
     [options, '--judge'],
@@ -84,12 +84,12 @@ export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => 
           hint: 'leave --judge-model and --api-key-env out',
         },
       )
-    await bringModel(judge, { status: new StatusLine(io.err) })
+    await fetchModel(judge, { status: new StatusLine(io.err) })
   }
 }
 
 /** Both, where they are named. @throws UsageError, ConfigError, CheckpointError */
-export const openJudges = async (options: TwoJudges, io: Io) => {
+export const openEvalJudges = async (options: TwoJudges, io: Io) => {
   const judge = await openOne(options, '--judge', io)
   const heldOut = await openOne(secondOf(options), '--held-out-judge', io)
   return {

@@ -2,7 +2,7 @@
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { bringModel } from '../../model/bring-model.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { evaluateAnswers } from '../../recipes/logic/evaluate.ts'
 import { LOGIC_SCORES } from '../../recipes/logic/scores.ts'
 import type { EvalRow } from '../../runs/rows.ts'
@@ -32,7 +32,7 @@ export const logicCommand = async (options: EvalOptions, io: Io): Promise<number
   if (options.samples > 1 && options.temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const thresholds = thresholdsOf(options)
-  if (!isServerAddress(options.model)) await bringModel(options.model, { status: new StatusLine(io.err) })
+  if (!isServerAddress(options.model)) await fetchModel(options.model, { status: new StatusLine(io.err) })
   const candidate = whoAnswers({ ...options, apiKeyEnv: options.modelApiKeyEnv })
   await bringFiles(...(options.data ?? []))
   const files = options.generated === undefined ? readFiles(options) : [generatedOf(options)]

@@ -16,7 +16,7 @@ import { UsageError } from '../../util/errors.ts'
 import { abortThenQuit } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io } from '../io.ts'
 import { heldBack } from './gate.ts'
-import { openJudges } from './judges.ts'
+import { openEvalJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { type Evaluation, prepare } from './prepare.ts'
 import { answersOf, type Side } from './sides.ts'
@@ -71,7 +71,7 @@ const graded = async (
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const judges = await openJudges(options, io)
+  const judges = await openEvalJudges(options, io)
   const parts = {
     rules: new RuleGrader(),
     formal: new FormalGrader(),

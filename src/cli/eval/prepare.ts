@@ -11,7 +11,7 @@ import { checkTalking } from './answering.ts'
 import { gatesOf } from './gate.ts'
 import { checkJudges } from './judges.ts'
 import { type EvalOptions, isSaved } from './options.ts'
-import { type OpenedTask, openTask } from './tasks.ts'
+import { type OpenedTask, openEvalTask } from './tasks.ts'
 
 export interface Evaluation extends OpenedTask {
   options: EvalOptions
@@ -56,7 +56,7 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
   await bringFiles(...data, rubric, ...saved)
   for (const place of saved) new SavedAnswers(place)
   if (against !== undefined && !isSaved(against)) await checkTalking(against, '--against', io)
-  const opened = await openTask(options, io)
+  const opened = await openEvalTask(options, io)
   const { kind, measured, problems } = opened
   const isJudged = !kind.gradesItself && problems.some(({ rubric: own }) => needsJudge(own))
   if (isJudged && options.judge === undefined && saved.length === 0)

@@ -10,7 +10,7 @@ import {
   measuredTask,
   spoken,
 } from '../../measure/index.ts'
-import { bringModel } from '../../model/bring-model.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { UsageError } from '../../util/errors.ts'
@@ -62,7 +62,7 @@ const foldersOf = async ({ model, against, tokenizer }: EvalOptions, io: Io): Pr
         '--tokenizer: expected the folder of the words of a model on a server, got nothing; the task is put in tokens',
         { hint: 'give --tokenizer DIR, with config.json and tokenizer' },
       )
-    await bringModel(place, { status: new StatusLine(io.err) })
+    await fetchModel(place, { status: new StatusLine(io.err) })
     return existingModel(place, setting)
   })
   return Promise.all(folders)
@@ -90,7 +90,7 @@ const settingsOf = ({ set = [], rubric }: EvalOptions, name: string, { settings 
 }
 
 /** The task that the options name; rows of prompt and criteria where they name none. @throws UsageError; what opening it throws */
-export const openTask = async (options: EvalOptions, io: Io): Promise<OpenedTask> => {
+export const openEvalTask = async (options: EvalOptions, io: Io): Promise<OpenedTask> => {
   const { task: name = 'rows', limit } = options
   const kind = await kindOf(name as Exclude<TaskName, 'logic'>)
   const file = fileOf(options, name, kind)

@@ -1,7 +1,7 @@
 /** @file What an evaluation tells: text for a terminal, JSON for machines, a page for reading. */
 
-import { type FigureName, figureTable, type Measured, type PairedFigure } from '../../measure/index.ts'
-import { table } from '../../runs/report/compare.ts'
+import { type FigureName, type Measured, measureTable, type PairedFigure } from '../../measure/index.ts'
+import { comparisonTable } from '../../runs/report/compare.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { percent, plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
@@ -45,11 +45,11 @@ const factsOf = ({ measured, data, problems, a, b, options }: Result): string[] 
 ]
 
 const tableOf = ({ names, a, b, paired }: Result) =>
-  figureTable(names, a.measured, b && { b: b.measured, paired: paired! })
+  measureTable(names, a.measured, b && { b: b.measured, paired: paired! })
 
 const textOf = (result: Result): string => {
   const { head, rows } = tableOf(result)
-  return `${factsOf(result).join('\n')}\n\n${table([head, ...rows])}\n`
+  return `${factsOf(result).join('\n')}\n\n${comparisonTable([head, ...rows])}\n`
 }
 
 const sideJson = (

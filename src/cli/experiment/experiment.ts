@@ -14,7 +14,7 @@ import {
   type Training,
   tipOf,
 } from '../../experiments/index.ts'
-import { bringModel } from '../../model/bring-model.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { RunError } from '../../runs/errors.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { formatDuration, plural } from '../../util/format.ts'
@@ -94,7 +94,7 @@ const checkArms = async (experiment: Experiment, file: string): Promise<void> =>
       const { entry, config } = placed(file, `arms.${name}`, () =>
         resolvedOf({ ...training, settings }, recipes),
       )
-      await entry.bring?.(config, 'plan')
+      await entry.prefetch?.(config, 'plan')
       placed(file, `arms.${name}`, () => entry.plan(config))
     }
   }
@@ -120,7 +120,7 @@ export const experimentCommand = async (
   if (options.write) throw new UsageError('--write: expected --recompute beside it')
   const registration = readRegistration(file)
   for (const start of registration.starts)
-    if ('model' in start) await bringModel(start.model, { status: new StatusLine(io.err) })
+    if ('model' in start) await fetchModel(start.model, { status: new StatusLine(io.err) })
   if (options.registered !== undefined && options.registered !== tipOf(registration))
     throw new ConfigError(
       `${file}: expected the registration ${options.registered.slice(0, 16)}, got ${tipOf(registration).slice(0, 16)}: it was changed since the command began`,

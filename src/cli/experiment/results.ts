@@ -1,10 +1,10 @@
 /** @file What an experiment came to, as `gradus experiment` prints it: lines for people, one object for machines. */
 
 import {
+  type ArmComparison,
   apartOf,
   type Claim,
   type ClaimResult,
-  type Comparison,
   type ControlResult,
   comparisonName,
   countsOf,
@@ -16,7 +16,7 @@ import {
 
 const signed = (value: number): string => `${value < 0 ? '' : '+'}${value.toFixed(4)}`
 
-const detectable = (claim: Claim, comparison: Comparison): string => {
+const detectable = (claim: Claim, comparison: ArmComparison): string => {
   const found = detectableOf(claim, comparison)
   if (found === null) return ''
   const { direction } = claim

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { caseTag, ruleTag, ScriptedServer, truthOf } from '../../grade/judge/scripted/index.ts'
+import { caseTag, ruleTag, ScriptedServer, scriptedTruth } from '../../grade/judge/scripted/index.ts'
 import type { Io } from '../io.ts'
 import { addJudgeCommand } from './judge-command.ts'
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 /** Labels as the script holds them for true, but for every fifth of the merits. */
 const labels = Array.from({ length: 60 }, (_, i) => {
   const [response, rule] = [Math.floor(i / 2), i % 2]
-  const truth = truthOf(response, rule)
+  const truth = scriptedTruth(response, rule)
   const wrong = rule === 0 && response % 5 === 0
   return {
     prompt: 'q',

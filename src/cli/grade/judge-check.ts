@@ -5,7 +5,7 @@ import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/jud
 import { checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
 import { UsageError } from '../../util/errors.ts'
 import { percent, percentNumber } from '../../util/format.ts'
-import type { Interval } from '../../util/intervals.ts'
+import type { Estimate } from '../../util/intervals.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
@@ -55,7 +55,7 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   }
 }
 
-const rateText = (rate: Interval | null): string =>
+const rateText = (rate: Estimate | null): string =>
   rate === null ? '-' : `${percent(rate.estimate)} [${percentNumber(rate.low)}, ${percentNumber(rate.high)}]`
 
 const formatRow = (name: string, rates: JudgeRates): string =>

@@ -2,7 +2,7 @@
 
 import { estimateJudging, type JudgingEstimate, type Price } from '../../chat/index.ts'
 import { type LlmJudge, llmJudge } from '../../grade/judge/index.ts'
-import { type Route, routeOf } from '../../grade/rubric-grader.ts'
+import { type GradingRoute, routeOf } from '../../grade/rubric-grader.ts'
 import type { RubricFile } from '../../rubric/formats/index.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
@@ -33,7 +33,7 @@ export const refuseStrayPrices = ({ price, callSeconds }: PriceOptions): void =>
 class Needs {
   rows = 0
   unusable = 0
-  readonly verdicts: Record<Route, number> = { rule: 0, formal: 0, judge: 0 }
+  readonly verdicts: Record<GradingRoute, number> = { rule: 0, formal: 0, judge: 0 }
   calls = 0
   cached = 0
   promptCharacters = 0

@@ -11,7 +11,7 @@ import {
 import { profileHtml, profileSvg } from '../../eval/profile-picture.ts'
 import { mean } from '../../util/descriptive.ts'
 import { percent, points } from '../../util/format.ts'
-import { bootstrapInterval, type Interval } from '../../util/intervals.ts'
+import { bootstrapInterval, type Estimate } from '../../util/intervals.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { loadProfileSource, type ProfileSource, type ProfileSourceOptions } from './profile-source.ts'
@@ -67,7 +67,7 @@ const writePicture = (
 /** Means over the samples of each item. */
 const itemScores = ({ scores }: ProfileSource): number[] => [...scores.values()].map(values => mean(values))
 
-const scoreOf = (source: ProfileSource): Interval | null => {
+const scoreOf = (source: ProfileSource): Estimate | null => {
   const scores = itemScores(source)
   return scores.length === 0 ? null : bootstrapInterval(scores, { resamples: 2_000 })
 }
@@ -87,7 +87,7 @@ const asJson = (
 const shortened = (text: string, width: number): string =>
   (text.length > width ? `${text.slice(0, width - 1)}…` : text).padEnd(width)
 
-const intervalText = (interval: Interval | null): string =>
+const intervalText = (interval: Estimate | null): string =>
   interval === null
     ? 'no verdicts'
     : `${percent(interval.estimate).padStart(6)}  [${percent(interval.low)}, ${percent(interval.high)}]`

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import type { TrainOptions } from './examples.ts'
+import type { InitTrainOptions } from './examples.ts'
 
 const TRAIN_HELP = `
 Writes rows.jsonl (prompts), rubric.yaml, train.yaml, README.md, and the schema of the settings for editors. It trains the small
@@ -60,7 +60,7 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--demonstrations <n>', 'how many, at most; with --cold-start (default: 2000)', count)
     .option('--force', 'overwrite files that are there')
     .addHelpText('after', TRAIN_HELP)
-    .action(async (folder: string, options: TrainOptions) => {
+    .action(async (folder: string, options: InitTrainOptions) => {
       const { initTrain } = await import('./examples.ts')
       done(await initTrain(folder, options, io))
     })

@@ -72,7 +72,7 @@ interface InitOptions {
 }
 
 /** What `gradus init train` may be asked for besides. */
-export interface TrainOptions extends InitOptions {
+export interface InitTrainOptions extends InitOptions {
   /** Another model than the small one that ships. */
   model?: string
   /** Rows of instructions that a rule checks, in place of the example's. */
@@ -118,7 +118,7 @@ const demonstrations = async (
  */
 export const initTrain = async (
   folder: string,
-  { force = false, model, instructions = false, coldStart = false, demonstrations: count }: TrainOptions,
+  { force = false, model, instructions = false, coldStart = false, demonstrations: count }: InitTrainOptions,
   io: Io,
 ): Promise<number> => {
   const settings = jsonSchemaOf(grpoSchema, 'Settings of gradus train, recipe grpo')

@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { stringify } from 'yaml'
-import { bringModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { modelNameOf } from '../../model/model-place.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { planTime } from '../../recipes/common/plan-time.ts'
@@ -160,11 +160,11 @@ export const modelTraining = async (
   { instructions, coldStart }: TrainingKind,
   example: Files,
 ): Promise<ModelTraining> => {
-  const place = await bringModel(named, { only: 'config' })
+  const place = await fetchModel(named, { only: 'config' })
   // Trained from within the new folder: a path has to hold there too.
   const model = isPath(named) ? resolve(named) : named
   // The shape of a GGUF file stands in its header.
-  const config = loadConfig(existsSync(place) ? place : await bringModel(named))
+  const config = loadConfig(existsSync(place) ? place : await fetchModel(named))
   const fit = fittedSettings(config, memoryHere(), RESPONSE_TOKENS[coldStart ? 'demonstrated' : 'plain'])
   const tested = instructions ? ROWS.test : ROWS.example
   const rows = instructions

@@ -1,7 +1,7 @@
 /** @file `gradus plan`: the settings, the machine, and what the one takes on the other. */
 
 import { availableParallelism } from 'node:os'
-import { bringModel } from '../../model/bring-model.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import {
   checkLines,
   checkRun,
@@ -63,9 +63,9 @@ export const planCommand = async (
       hint: 'for example --gpus H100:8',
     })
   const settings = await resolveSettings({ target, preset: options.preset, set: options.set })
-  await settings.entry.bring?.(settings.config, 'plan')
+  await settings.entry.prefetch?.(settings.config, 'plan')
   if (options.model !== undefined && knownShape(options.model) === null)
-    await bringModel(options.model, { only: 'config', status: new StatusLine(io.err) })
+    await fetchModel(options.model, { only: 'config', status: new StatusLine(io.err) })
   const work = workOf(settings, options)
   return options.gpus === 'here'
     ? planHere(settings, work, options, io)

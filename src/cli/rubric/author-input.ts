@@ -1,7 +1,7 @@
 /** @file What `gradus rubric author` reads: tasks with their traces, from one file or several. */
 
 import { z } from 'zod'
-import type { RubricTask } from '../../grade/author/index.ts'
+import type { RubricSubject } from '../../grade/author/index.ts'
 import { rowsOfText } from '../../rubric/formats/document.ts'
 import { partThinking } from '../../tasks/thinking.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
@@ -13,7 +13,7 @@ import { readText } from '../../util/text-file.ts'
 export const UNNAMED = 'rubric'
 
 /** One rubric that is to be written. */
-export interface AuthorJob extends RubricTask {
+export interface AuthorJob extends RubricSubject {
   id: string
 }
 

@@ -37,7 +37,7 @@ Examples:
   $ gradus rubric lint rubric.yaml --verdicts graded.jsonl again.jsonl --outcomes answers.jsonl --strict`
 
 const PERTURB_HELP = `
-Variants (RuscaRL, Table 14): original, inverse (points in reverse order), negated (signs turned round), ambiguous (vague
+Variants (RuscaRL, Table 14): original, inverse (points in reverse order), negated (signs inverted), ambiguous (vague
 criteria with a coin flip as verdict added), contradictory (denials of criteria added), removed (half of them deleted).
 Same file, variant and seed, same result. What changed is said on stderr. Evaluate with the original rubric.
 

@@ -2,7 +2,7 @@
 
 import { findRuns } from '../../runs/find.ts'
 import { listRun, type RunListing, unreadableRun } from '../../runs/listing.ts'
-import { table } from '../../runs/report/compare.ts'
+import { comparisonTable } from '../../runs/report/compare.ts'
 import { number, percent, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -10,7 +10,7 @@ const scoreText = ({ score }: RunListing): string =>
   score === null ? '–' : `${percent(score.value)} ${score.label}`
 
 const lines = (runs: readonly RunListing[]): string =>
-  table([
+  comparisonTable([
     ['run', 'recipe', 'seed', 'status', 'steps', 'last reward', 'last evaluation', 'begun'],
     ...runs.map(run => [
       run.dir,

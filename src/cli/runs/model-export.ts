@@ -20,7 +20,7 @@ import { UsageError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { readText } from '../../util/text-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { broughtModel } from '../model-option.ts'
+import { fetchedModel } from '../model-option.ts'
 
 export interface ModelExportOptions {
   gguf?: GgufType
@@ -39,15 +39,15 @@ interface Target {
 const isOfRun = (target: string): boolean =>
   isRunFolder(target) || (/^(?:step-)?\d+$/.test(basename(target)) && isRunFolder(dirname(target)))
 
-/** A run's latest checkpoint, `RUN/STEP`, or a model or adapter, brought to this machine with its base. */
+/** A run's latest checkpoint, `RUN/STEP`, or a model or adapter, fetched to this machine with its base. */
 const targetOf = async (target: string, io: Io): Promise<Target> => {
   const isNamed = isModel(target) || isAdapterFolder(target) || modelNameOf(target) !== null
   if (isOfRun(target) || !(isNamed || target.startsWith('package:'))) {
     const { run, step, checkpoint } = findFork(target, target)
-    const { folder } = await broughtModel({ model: checkpoint }, io)
+    const { folder } = await fetchedModel({ model: checkpoint }, io)
     return { model: folder, name: `${basename(resolve(run))}-step${step}` }
   }
-  const { folder } = await broughtModel({ model: target }, io)
+  const { folder } = await fetchedModel({ model: target }, io)
   return { model: folder, name: basename(target).replace(/\.gguf$/, '') }
 }
 

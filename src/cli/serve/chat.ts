@@ -60,8 +60,8 @@ const serveChat = async (options: ServeChatOptions, io: Io): Promise<number> => 
   const limits = chatLimits(options.limit)
   const { WITHOUT_TEMPLATE } = await import('../../model/chat-format.ts')
   const { describeSampling } = await import('../../model/generation-config.ts')
-  const { broughtModel } = await import('../model-option.ts')
-  const { adapter } = await broughtModel(options, io)
+  const { fetchedModel } = await import('../model-option.ts')
+  const { adapter } = await fetchedModel(options, io)
   const model = await openLocalChat(options.model, { ...options, adapter })
   if (!model.ownTemplate)
     io.err.write(

@@ -10,7 +10,7 @@ import {
   forwardBackwardJson,
   type LoraSettings,
   PROTOBUF,
-  Session,
+  TinkerSession,
   TrainingClient,
 } from '../../tinker/index.ts'
 import { cli } from '../cli.fixture.ts'
@@ -23,7 +23,7 @@ const DATUM = supervised([1, 2, 3, 4, 5, 6])
 
 let tiny: string
 const running: ServerProcess[] = []
-const sessions: Session[] = []
+const sessions: TinkerSession[] = []
 beforeAll(async () => {
   tiny = await tinyFolder()
 })
@@ -43,7 +43,7 @@ const start = async (state: string, args: readonly string[] = [], more: Partial<
 
 const client = async ({ url }: ServerProcess, lora: LoraSettings = { rank: 4, seed: 3 }) => {
   const connection = new Connection({ url, apiKey: KEY, backoffMs: 5, patienceMs: 20_000 })
-  const session = await Session.open(connection)
+  const session = await TinkerSession.open(connection)
   sessions.push(session)
   return TrainingClient.create(session, 'tiny', lora)
 }
@@ -272,7 +272,7 @@ describe('gradus serve tinker', { timeout: TIMEOUT_MS }, () => {
     const server = await start(temporaryFolder(), ['--model', `org/model-1=${tiny}`])
     expect(server.err).toMatch(/^tiny, org\/model-1 at /m)
     const connection = new Connection({ url: server.url, apiKey: KEY })
-    const session = await Session.open(connection)
+    const session = await TinkerSession.open(connection)
     sessions.push(session)
     const model = await TrainingClient.create(session, 'org/model-1', { rank: 2 })
     const { text } = await postJson(server, 'get_info', { model_id: model.modelId })

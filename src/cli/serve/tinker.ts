@@ -74,7 +74,7 @@ const untilInterrupted = (io: Io): Promise<void> =>
 /** @throws UsageError for names that are given twice; ConfigError, CheckpointError for what is no model */
 const modelsOf = async (texts: readonly string[], io: Io) => {
   const { baseModel } = await import('../../serve/tinker/server.ts')
-  const { bringModel } = await import('../../model/bring-model.ts')
+  const { fetchModel } = await import('../../model/fetch-model.ts')
   const { modelNameOf } = await import('../../model/model-place.ts')
   const { StatusLine } = await import('../../util/status-line.ts')
   const { wholeModel } = await import('../../recipes/common/starting-model.ts')
@@ -82,7 +82,7 @@ const modelsOf = async (texts: readonly string[], io: Io) => {
   for (const text of texts) {
     // A name may look like a hub's, ORG/NAME; a folder with = in its path is a folder.
     const [, name, path] = (!existsSync(text) && /^([^=]+)=(.+)$/.exec(text)) || [null, undefined, text]
-    await bringModel(path, { status: new StatusLine(io.err) })
+    await fetchModel(path, { status: new StatusLine(io.err) })
     const folder = resolve(wholeModel(path, '--model'))
     models.push(baseModel(folder, name ?? modelNameOf(path)?.repo ?? folder))
   }

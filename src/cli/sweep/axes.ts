@@ -73,7 +73,7 @@ export const combinationsOf = (axes: readonly Axis[]): Combination[] => {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** `kl.coef=0.01 loss.preset=a`: what sets a combination apart, but for its seed. */
-export const labelOf = (combination: Combination): string =>
+export const axisLabel = (combination: Combination): string =>
   Object.entries(combination)
     .filter(([key]) => key !== 'seed')
     .map(([key, value]) => `${key}=${textOf(value)}`)

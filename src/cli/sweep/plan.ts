@@ -103,7 +103,7 @@ const resolved = async (training: Training, name: string): Promise<{ config: Tre
       config,
       name: called,
     } = await resolveSettings({ target, preset, set: settingsOf(training) })
-    await entry.bring?.(config, 'plan')
+    await entry.prefetch?.(config, 'plan')
     entry.plan(config)
     return { config, name: called }
   } catch (error) {

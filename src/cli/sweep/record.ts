@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import { labelOf } from './axes.ts'
+import { axisLabel } from './axes.ts'
 
 const schema = z.looseObject({
   /** The recipe or file, and the preset. */
@@ -51,5 +51,5 @@ export const sweepLabels = (dirs: readonly string[]): Map<string, string> | unde
   if (varied.every(key => key === 'seed')) return undefined
   const labels = dirs.map(dir => [dir, runs[basename(dir)]] as const)
   if (labels.some(([, values]) => values === undefined)) return undefined
-  return new Map(labels.map(([dir, values]) => [dir, labelOf(values)]))
+  return new Map(labels.map(([dir, values]) => [dir, axisLabel(values)]))
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics, withoutTimings } from '../../runs/index.ts'
 import { cli, Sandbox, SLOW_MS, tinyModel, tinyReinforcement } from '../cli.fixture.ts'
-import { axesOf, combinationsOf, labelOf, splitValues } from './axes.ts'
+import { axesOf, axisLabel, combinationsOf, splitValues } from './axes.ts'
 
 const sandbox = new Sandbox()
 let file: string
@@ -47,7 +47,7 @@ describe('values of a sweep', () => {
       { seed: 2, a: 'x' },
       { seed: 2, a: 'y' },
     ])
-    expect(labelOf(combinations[0])).toBe('a=x')
+    expect(axisLabel(combinations[0])).toBe('a=x')
   })
 
   it('are refused where they are no values', () => {

@@ -14,7 +14,7 @@ import { trainInProcess } from '../experiment/process.ts'
 import { ExperimentProgress } from '../experiment/progress.ts'
 import { stopper } from '../experiment/stopper.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { labelOf } from './axes.ts'
+import { axisLabel } from './axes.ts'
 import { mergedRecord, planSweep, type SweepPlan } from './plan.ts'
 import { writeSweep } from './record.ts'
 
@@ -136,7 +136,7 @@ const conclude = (plan: SweepPlan, failed: Failed, options: SweepOptions, io: Io
   const present = jobs.filter(job => isRun(runDir(job)))
   const page = join(dir, 'compare.html')
   const labels = new Map(
-    present.map(job => [runDir(job), labelOf(seenOf(combinations.get(job.id)!, record.varied))]),
+    present.map(job => [runDir(job), axisLabel(seenOf(combinations.get(job.id)!, record.varied))]),
   )
   const onlySeeds = record.varied.every(key => key === 'seed')
   const compared =

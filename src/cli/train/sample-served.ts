@@ -2,7 +2,7 @@
 
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { type Io, printJson } from '../io.ts'
-import { broughtWords } from '../model-option.ts'
+import { fetchedTokenizer } from '../model-option.ts'
 import { identityOf, openServed, type ServedModelOptions } from './served.ts'
 
 export interface SampleServedOptions extends ServedModelOptions {
@@ -18,11 +18,11 @@ export interface SampleServedOptions extends ServedModelOptions {
 
 /**
  * Samples one continuation. A text becomes tokens here where a tokenizer is named, else at the server.
- * @throws ConfigError, ServedError; as `bringModel`; CheckpointError for a folder without a tokenizer
+ * @throws ConfigError, ServedError; as `fetchModel`; CheckpointError for a folder without a tokenizer
  */
 export const sampleServed = async (options: SampleServedOptions, io: Io): Promise<void> => {
   const { prompt, promptTokens, tokenizer: folder, json, ...rest } = options
-  const tokenizer = folder === undefined ? null : loadTokenizer(await broughtWords(folder, io))
+  const tokenizer = folder === undefined ? null : loadTokenizer(await fetchedTokenizer(folder, io))
   const given = promptTokens ?? tokenizer?.encode(prompt!, { addSpecialTokens: true }) ?? prompt!
   const model = await openServed(rest)
   try {

@@ -12,7 +12,7 @@ import { sourceConfig } from '../../policy/local/model-source.ts'
 import { openPolicy, policySchema } from '../../policy/open.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { type BroughtModel, broughtModel } from '../model-option.ts'
+import { type FetchedModel, fetchedModel } from '../model-option.ts'
 import { type SampleServedOptions, sampleServed } from './sample-served.ts'
 import { isServed } from './served.ts'
 
@@ -34,13 +34,13 @@ interface Prompted {
 }
 
 /** @throws CheckpointError where the model has no chat template */
-const chatPrompt = ({ prompt, template }: SampleOptions, { folder, adapter }: BroughtModel): Prompted => {
+const chatPrompt = ({ prompt, template }: SampleOptions, { folder, adapter }: FetchedModel): Prompted => {
   const format = chatFormatOf(folder, '--chat', { adapter, template })
   const tokens = format.encode([{ role: 'user', content: prompt! }])
   return { tokens, stopTokens: format.stopTokens, read: format.answer }
 }
 
-const plainPrompt = ({ prompt, promptTokens }: SampleOptions, model: BroughtModel, io: Io): Prompted => {
+const plainPrompt = ({ prompt, promptTokens }: SampleOptions, model: FetchedModel, io: Io): Prompted => {
   const { folder, adapter } = model
   const words = tokenizerFolder(folder, adapter)
   const tokenizer = hasTokenizer(words) ? loadTokenizer(words) : null
@@ -75,7 +75,7 @@ export const sampleCommand = async (options: SampleOptions, io: Io): Promise<num
     await sampleServed(options, io)
     return EXIT.ok
   }
-  const model = await broughtModel(options, io)
+  const model = await fetchedModel(options, io)
   const { tokens, stopTokens, read } = options.chat
     ? chatPrompt(options, model)
     : plainPrompt(options, model, io)

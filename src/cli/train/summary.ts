@@ -15,7 +15,7 @@ export interface StepTime {
   stages: Record<string, { seconds: number; share: number }>
 }
 
-export interface RunSummary {
+export interface Summary {
   steps: number
   sets: { set: string; before: EvalRow | null; after: EvalRow }[]
   time: StepTime | null
@@ -39,7 +39,7 @@ export const stepTime = (metrics: readonly MetricsRow[]): StepTime | null => {
 }
 
 /** Reads a run folder: first and last evaluation on each set, and the times. */
-export const summarise = (dir: string): RunSummary => {
+export const summarise = (dir: string): Summary => {
   const metrics = readMetrics(dir)
   const data = { info: readRunInfo(dir), evals: readEvals(dir) }
   const sets = setNames(data).map(set => {
@@ -55,7 +55,7 @@ const cell = (row: EvalRow, score: string): string => {
   return `${percentNumber(value)}${interval ? ` [${percentNumber(interval[0])}, ${percentNumber(interval[1])}]` : ''}`
 }
 
-const setTable = ({ set, before, after }: RunSummary['sets'][number]): string[] => {
+const setTable = ({ set, before, after }: Summary['sets'][number]): string[] => {
   const samples =
     after.samples && after.temperature ? `${after.samples} at temperature ${after.temperature}` : 'greedy'
   const rows = scoreNamesOf([after]).map(score => [
@@ -140,11 +140,11 @@ const timeLine = ({ total, stages }: StepTime): string => {
 }
 
 /** The summary as text for a terminal. */
-export const formatSummary = ({ sets, time }: RunSummary): string =>
+export const formatSummary = ({ sets, time }: Summary): string =>
   [...sets.map(set => setTable(set).join('\n')), ...(time ? [timeLine(time)] : [])].join('\n\n')
 
 /** The summary for machines: evaluation rows without their single problems. */
-export const summaryJson = ({ steps, sets, time }: RunSummary) => {
+export const summaryJson = ({ steps, sets, time }: Summary) => {
   const brief = (row: EvalRow | null) => {
     if (row === null) return null
     const { items: _items, ...rest } = row

@@ -141,7 +141,7 @@ const planOf = async (
   events: Pick<RunEvents, 'download' | 'signal'>,
 ): Promise<RunPlan> => {
   await assertStarts((config as { policy?: PolicySettings }).policy)
-  await entry.bring?.(config, 'plan', howToBegin(options) === false ? undefined : dir, events)
+  await entry.prefetch?.(config, 'plan', howToBegin(options) === false ? undefined : dir, events)
   return entry.plan(config)
 }
 

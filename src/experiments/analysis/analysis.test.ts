@@ -2,19 +2,24 @@ import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { holm } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
-import { compareItems, comparePairs, type Pair, shareOf, valueAtCost } from './analysis.ts'
+import { compareItems, comparePairs, type RunPair, shareOf, valueAtCost } from './analysis.ts'
 import { detectableEffect } from './detectable.ts'
 import { contraryTest, directionTest } from './pair-tests.ts'
-import { combined, pairVerdict, type Status, shareVerdict } from './status.ts'
+import { type ClaimStatus, combined, pairVerdict, shareVerdict } from './status.ts'
 
 /** Pairs of two starts and half as many seeds, with given differences. */
-const pairsOf = (differences: readonly number[]): Pair[] =>
+const pairsOf = (differences: readonly number[]): RunPair[] =>
   differences.map((d, i) => ({ start: i % 2 ? 'b' : 'a', seed: String(i >> 1), a: 0.5 + d, b: 0.5 }))
 
 const noisy = (rng: Rng, effect: number, sd: number, n = 10) =>
   Array.from({ length: n }, () => effect + sd * rng.normal())
 
-const statusOf = (differences: readonly number[], direction: Direction, least: number, tests = 1): Status => {
+const statusOf = (
+  differences: readonly number[],
+  direction: Direction,
+  least: number,
+  tests = 1,
+): ClaimStatus => {
   const statistics = comparePairs(pairsOf(differences), { direction, smallestEffect: least })!
   const corrected = (p: number) => Math.min(1, tests * p)
   const figures = { ...statistics, within: statistics.margin?.interval ?? statistics.interval }
@@ -24,7 +29,12 @@ const statusOf = (differences: readonly number[], direction: Direction, least: n
   }).status
 }
 
-const rateOf = (status: Status, trials: number, draw: (rng: Rng) => readonly number[], least: number) => {
+const rateOf = (
+  status: ClaimStatus,
+  trials: number,
+  draw: (rng: Rng) => readonly number[],
+  least: number,
+) => {
   const rng = new Rng(`monte carlo ${status} ${least}`)
   const hits = Array.from({ length: trials }, () => statusOf(draw(rng), 'greater', least) === status)
   return hits.filter(Boolean).length / trials
@@ -151,7 +161,7 @@ describe('the status of a claim', () => {
   })
 
   it('of several comparisons is that of the weakest', () => {
-    const of = (...all: Status[]) =>
+    const of = (...all: ClaimStatus[]) =>
       combined(all.map((status, i) => ({ status, reason: `reason ${i}`, name: `name ${i}` })))
     expect(of('reproduced', 'reproduced')).toEqual({ status: 'reproduced', reason: 'reason 0' })
     expect(of('reproduced', 'inconclusive')).toEqual({

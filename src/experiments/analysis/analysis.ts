@@ -6,7 +6,7 @@
  * whether the starts differ is tested apart.
  */
 
-import type { Interval } from '../../util/intervals.ts'
+import type { Estimate } from '../../util/intervals.ts'
 import { type RobustEstimate, trimmedMean } from '../../util/robust.ts'
 import { mcNemarExact, mean, normalQuantile, std, wilsonInterval } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
@@ -22,7 +22,7 @@ export const MIN_PAIRS = 6
 export const LEVEL = 0.05
 
 /** The two runs of a cold start and a seed. `b` is the reference where a claim has no second arm. */
-export interface Pair {
+export interface RunPair {
   start: string
   seed: string
   a: number
@@ -92,9 +92,9 @@ export interface PairTest {
   startError?: number | null
 }
 
-const differencesOf = (pairs: readonly Pair[]): number[] => pairs.map(({ a, b }) => a - b)
+const differencesOf = (pairs: readonly RunPair[]): number[] => pairs.map(({ a, b }) => a - b)
 
-const byStart = (pairs: readonly Pair[]): Map<string, number[]> => {
+const byStart = (pairs: readonly RunPair[]): Map<string, number[]> => {
   const starts = [...new Set(pairs.map(({ start }) => start))]
   return new Map(starts.map(start => [start, differencesOf(pairs.filter(pair => pair.start === start))]))
 }
@@ -134,7 +134,7 @@ const detectableOf = (
 }
 
 /** Statistics of the pairs; null for none. */
-export const comparePairs = (pairs: readonly Pair[], test: PairTest): PairStatistics | null => {
+export const comparePairs = (pairs: readonly RunPair[], test: PairTest): PairStatistics | null => {
   if (pairs.length === 0) return null
   const { direction, smallestEffect, startError = null } = test
   const error = startError ?? 0
@@ -212,7 +212,7 @@ export interface ShareStatistics {
 export const shareOf = (values: readonly number[]): ShareStatistics | null => {
   if (values.length === 0) return null
   const hits = values.filter(value => value === 1).length
-  const { estimate, low, high }: Interval = wilsonInterval(hits, values.length)
+  const { estimate, low, high }: Estimate = wilsonInterval(hits, values.length)
   return { n: values.length, hits, share: estimate, interval: [low, high] }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeContent, fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { analyseClaims } from './claims.ts'
-import { RULES } from './rules.ts'
+import { DECISION_RULES } from './rules.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
@@ -214,7 +214,7 @@ describe('claims on made-up runs', () => {
 })
 
 describe('claims under the rule at registration and under the one now', () => {
-  const [rule1, rule2] = RULES
+  const [rule1, rule2] = DECISION_RULES
   /** Far beyond the margin in most runs, and so scattered that the corrected test misses it. */
   const scattered = runs.map(run =>
     run.arm === 'worse'

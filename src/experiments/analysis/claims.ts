@@ -15,21 +15,21 @@ import {
 } from './analysis.ts'
 import { type ClaimEvidence, evidenceOf, type PairEvidence } from './evidence.ts'
 import type { Ladder } from './pairs.ts'
-import { RULE, type Rule } from './rules.ts'
+import { type DecisionRule, RULE } from './rules.ts'
 import { sharedErrorOf } from './start-error.ts'
 import {
+  type ClaimStatus,
+  type ClaimVerdict,
   type CorrectedP,
   combined,
   type Decisive,
   pairVerdict,
-  type Status,
   shareVerdict,
-  type Verdict,
 } from './status.ts'
 import { untestable } from './untestable.ts'
 
 /** What a rule makes of a comparison. */
-interface Judgement extends Verdict {
+interface Judgement extends ClaimVerdict {
   /** p of the test that decides, the sign-flip test or McNemar's; 1 where there is nothing to test. */
   p: number
   /** After Holm's correction over the paper's claims, were this comparison all of its claim, and for the looks. */
@@ -38,19 +38,19 @@ interface Judgement extends Verdict {
   adjustedContraryP: number
 }
 
-export interface Comparison extends PairEvidence, Judgement {
+export interface ArmComparison extends PairEvidence, Judgement {
   statistics: PairStatistics | null
   /** Of a trend: Jonckheere and Terpstra's test over all arms; its p is the comparison's. */
   trend?: TrendTest
 }
 
 /** A status under the rule that was at work when the claim was registered. */
-export interface RegisteredVerdict extends Verdict {
+export interface RegisteredVerdict extends ClaimVerdict {
   rule: number
 }
 
-export interface ClaimResult extends Verdict, Omit<ClaimEvidence, 'comparisons'> {
-  comparisons: Comparison[]
+export interface ClaimResult extends ClaimVerdict, Omit<ClaimEvidence, 'comparisons'> {
+  comparisons: ArmComparison[]
   /** For a claim about the share of runs. */
   share: ShareStatistics | null
   /** Largest p of the comparisons: all of them have to hold. Null for a share. */
@@ -63,7 +63,7 @@ export interface ClaimResult extends Verdict, Omit<ClaimEvidence, 'comparisons'>
 
 /** `ruscarl − rubric-rl`, with what is particular to the comparison; `oracle … refined … random` for a trend. */
 export const comparisonName = (
-  { a, b, equal, ladder }: Pick<Comparison, 'a' | 'b' | 'equal' | 'ladder'>,
+  { a, b, equal, ladder }: Pick<ArmComparison, 'a' | 'b' | 'equal' | 'ladder'>,
   reference: number,
 ): string => (ladder ? `trend ${ladder.arms.join(' … ')}` : `${a} − ${b ?? reference}${AT_EQUAL[equal]}`)
 
@@ -72,7 +72,7 @@ const AT_EQUAL = { steps: '', tokens: ', at equal tokens', minutes: ', in equal 
 /** What the comparison would have found; beside what was not reproduced only, and not for McNemar's test, which is not of pairs. */
 export const detectableOf = (
   { test }: Pick<Claim, 'test'>,
-  { statistics, status }: Pick<Comparison, 'statistics' | 'status'>,
+  { statistics, status }: Pick<ArmComparison, 'statistics' | 'status'>,
 ): { effect: number | null } | null =>
   status === 'reproduced' || statistics === null || test === 'mcnemar'
     ? null
@@ -96,7 +96,7 @@ interface Done {
 }
 
 /** Results before all that was registered is done are a look in between, and say so; so do those that lack values. */
-const withCounts = (found: Verdict, { what, valued, withoutValue, planned }: Done): Verdict => {
+const withCounts = (found: ClaimVerdict, { what, valued, withoutValue, planned }: Done): ClaimVerdict => {
   const done = valued + withoutValue
   if (done > 0 && valued === 0)
     return { status: 'inconclusive', reason: `none of the ${done} finished ${what} has a value` }
@@ -130,7 +130,7 @@ const measure = (registration: Registration, evidence: readonly ClaimEvidence[])
 }
 
 /** The figures of a comparison that a rule decides by. */
-const decisive = (statistics: PairStatistics, { figures }: Rule): Decisive => {
+const decisive = (statistics: PairStatistics, { figures }: DecisionRule): Decisive => {
   const { n, difference, sd, margin } = statistics
   const { interval, p, pContrary } = figures === 'pairs' ? statistics.pairsAlone : statistics
   // Two one-sided tests at 5% have a 90% interval; earlier rules asked for that of 95% to lie within the margin.
@@ -152,8 +152,8 @@ const judged = (
   { statistics, items, pairs, withoutValue, planned }: Measured,
   figures: Decisive | null,
   corrected: CorrectedP,
-  { hasUntestable }: Rule,
-): Verdict => {
+  { hasUntestable }: DecisionRule,
+): ClaimVerdict => {
   const hasRoom = figures === null || statistics === null || !hasUntestable || figures.n < MIN_PAIRS
   const bound = hasRoom ? null : untestable({ metric, direction, smallestEffect }, statistics.meanB)
   const found =
@@ -188,7 +188,7 @@ const shareResult = (
 const judge = (
   registration: Registration,
   measured: readonly MeasuredClaim[],
-  rule: Rule,
+  rule: DecisionRule,
 ): Omit<ClaimResult, 'atRegistration'>[] => {
   const drafts = measured.map(({ claim, comparisons }) =>
     comparisons.map(each => {
@@ -222,18 +222,18 @@ const judge = (
 }
 
 /** How the claims are judged. */
-export interface Judging {
+export interface ClaimJudging {
   /** The rule that decides; the newest unless told. */
-  rule?: Rule
+  rule?: DecisionRule
   /** The one at registration; the same unless told. */
-  registeredRule?: Rule
+  registeredRule?: DecisionRule
 }
 
 /** Every claim, judged by what its runs gave. Under the rule at registration too, where that is another one. */
 export const judgeClaims = (
   registration: Registration,
   evidence: readonly ClaimEvidence[],
-  { rule = RULE, registeredRule = rule }: Judging = {},
+  { rule = RULE, registeredRule = rule }: ClaimJudging = {},
 ): ClaimResult[] => {
   const measured = measure(registration, evidence)
   const former =
@@ -249,13 +249,13 @@ export const judgeClaims = (
 export const analyseClaims = (
   registration: Registration,
   runs: readonly FinishedRun[],
-  judging: Judging = {},
+  judging: ClaimJudging = {},
 ): ClaimResult[] => judgeClaims(registration, evidenceOf(registration, runs), judging)
 
 /** A claim's status alone, as a block of seeds or a look has it. */
 export interface BriefStatus {
   id: string
-  status: Status
+  status: ClaimStatus
   reason: string
 }
 

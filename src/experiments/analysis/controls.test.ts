@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { analyseControl } from './controls.ts'
-import { RULES } from './rules.ts'
+import { DECISION_RULES } from './rules.ts'
 
 const registration = fakeRegistration()
 const runs = fakeRuns(registration)
@@ -25,13 +25,13 @@ const outcome = (of: typeof runs, changes: object = {}, rules: object = {}) =>
   analyseControl(of, { ...controls, ...changes }, 'random-reward', 'random', rules).outcome
 
 describe('negative controls', () => {
-  it('pass where reward by chance teaches nothing', () => {
+  it('pass where a random reward teaches nothing', () => {
     expect(outcome(runs)).toBe('passed')
   })
 
   it('fail where it gains, although the arm that it controls gains more', () => {
     const wrong = analyseControl(gaining(0.2), controls, 'random-reward', 'random', {
-      registeredRule: RULES[1],
+      registeredRule: DECISION_RULES[1],
     })
     expect(wrong.above!.interval[0]).toBeGreaterThan(0)
     expect(wrong.gain!.difference).toBeCloseTo(0.2, 1)

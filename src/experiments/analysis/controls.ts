@@ -4,7 +4,7 @@ import { type FinishedRun, metricNamed } from '../metrics/index.ts'
 import { type MetricChoice, START } from '../plan/registration.ts'
 import { comparePairs, LEVEL, MIN_PAIRS, type PairStatistics } from './analysis.ts'
 import { evidenceOfPairs, type PairEvidence } from './evidence.ts'
-import { RULE, type Rule } from './rules.ts'
+import { type DecisionRule, RULE } from './rules.ts'
 import { sharedErrorOf } from './start-error.ts'
 
 /**
@@ -92,8 +92,8 @@ const outcomeOf = ({ above, gain }: Gains, smallestEffect: number): ControlOutco
 }
 
 interface Rules {
-  rule?: Rule
-  registeredRule?: Rule
+  rule?: DecisionRule
+  registeredRule?: DecisionRule
 }
 
 /** A control, judged by what its pairs gave; under the rule at registration too, where that is another one. */
@@ -109,7 +109,8 @@ export const judgeControl = (
     above: comparePairs(evidence.above.pairs, { direction: 'greater', smallestEffect }),
     gain: comparePairs(pairs, { direction: 'not-above', smallestEffect, startError }),
   }
-  const outcome = (by: Rule) => (by.controlsMustNotGain ? outcomeOf : outcomeBefore)(gains, smallestEffect)
+  const outcome = (by: DecisionRule) =>
+    (by.controlsMustNotGain ? outcomeOf : outcomeBefore)(gains, smallestEffect)
   const { version } = registeredRule
   const atRegistration = version === rule.version ? null : { rule: version, outcome: outcome(registeredRule) }
   return { kind, arm, outcome: outcome(rule), atRegistration, ...gains, note, evidence }

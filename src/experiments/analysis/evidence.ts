@@ -20,7 +20,7 @@ import {
   type Registration,
   START,
 } from '../plan/registration.ts'
-import type { ItemStatistics, Pair } from './analysis.ts'
+import type { ItemStatistics, RunPair } from './analysis.ts'
 import { type Ladder, ladderOf, type PairedRuns, pairsOf, type Reading, runsOf } from './pairs.ts'
 import { type StartErrors, startErrors } from './start-error.ts'
 
@@ -43,7 +43,7 @@ export interface PairEvidence {
   /** Null: against the claim's reference. */
   b: string | null
   equal: Equal
-  pairs: Pair[]
+  pairs: RunPair[]
   withoutValue: PairedRuns['withoutValue']
   /** How many pairs were registered. */
   planned: number

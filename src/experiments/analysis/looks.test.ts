@@ -7,7 +7,7 @@ import { upToBlock } from '../plan/blocks.ts'
 import type { Registration } from '../plan/registration.ts'
 import { judgeClaims } from './claims.ts'
 import type { ClaimEvidence } from './evidence.ts'
-import { RULE, type Rule } from './rules.ts'
+import { type DecisionRule, RULE } from './rules.ts'
 
 const TRIALS = 400
 
@@ -44,11 +44,11 @@ const evidenceOf = (registration: Registration, differences: readonly number[]):
 ]
 
 /** Whether the corrected test of the claim, two-sided, finds a difference. */
-const isFound = (registration: Registration, differences: readonly number[], rule: Rule): boolean =>
+const isFound = (registration: Registration, differences: readonly number[], rule: DecisionRule): boolean =>
   judgeClaims(registration, evidenceOf(registration, differences), { rule })[0].adjustedP! < 0.05
 
 /** How often something is found at the first look or at the second, where there is nothing. */
-const falsePositives = (rule: Rule, trials: number): number => {
+const falsePositives = (rule: DecisionRule, trials: number): number => {
   const rng = new Rng('two looks')
   const before: Registration = { ...upToBlock(enlarged, 1), looks: 2 }
   const found = Array.from({ length: trials }, () => {

@@ -9,8 +9,8 @@ import { closest } from '../../util/schema.ts'
 import { scoreNameIn } from '../metrics/evaluation.ts'
 import { evalsOn, type FinishedRun, metricNamed, tokensUntil } from '../metrics/index.ts'
 import {
+  CLAIM_CONTROLS,
   type Claim,
-  CONTROLS,
   comparisonsOf,
   equalsOf,
   type MetricChoice,
@@ -87,7 +87,7 @@ export const missingFigures = ({ claims, controls, charts }: Registration, run: 
       ? [...ofMetric(run, claim.metric, `claims[${i}].metric`), ...ofTokens(run, claim, `claims[${i}]`)]
       : [],
   )
-  const controlArms = CONTROLS.flatMap(kind => {
+  const controlArms = CLAIM_CONTROLS.flatMap(kind => {
     const control = controls[kind]
     return 'arm' in control ? [control.arm] : []
   })

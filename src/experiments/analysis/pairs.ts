@@ -9,7 +9,7 @@ import {
   tokensUntil,
 } from '../metrics/index.ts'
 import { type Equal, START } from '../plan/registration.ts'
-import { compareItems, type ItemStatistics, type Pair, valueAtCost } from './analysis.ts'
+import { compareItems, type ItemStatistics, type RunPair, valueAtCost } from './analysis.ts'
 
 /** A metric with its options, checked. */
 export interface Reading {
@@ -49,7 +49,7 @@ const atEqualCost = (
 }
 
 export interface PairedRuns {
-  pairs: Pair[]
+  pairs: RunPair[]
   /** Pairs that are done and of which a run does not have the figure. */
   withoutValue: { start: string; seed: string }[]
   /** Null where items are neither right nor wrong, or are not those of the value: at equal tokens, or in equal time. */
@@ -68,7 +68,7 @@ export const pairsOf = (
   const { metric, options } = reading
   const others = b === null ? null : runsOf(runs, b, a)
   const figureOf = (run: FinishedRun) => metric.value(run, options, peersOf(runs, run))
-  const pairs: Pair[] = []
+  const pairs: RunPair[] = []
   const withoutValue: PairedRuns['withoutValue'] = []
   const items: { a: Map<string, number>; b: Map<string, number> }[] = []
   for (const [key, run] of runsOf(runs, a, a)) {

@@ -6,7 +6,7 @@
 
 import { ConfigError } from '../../util/errors.ts'
 
-export interface Rule {
+export interface DecisionRule {
   version: number
   /** From when on registrations were judged by it: for those whose record names none. */
   since: string
@@ -26,7 +26,7 @@ export interface Rule {
   controlsMustNotGain: boolean
 }
 
-export const RULES: readonly Rule[] = [
+export const DECISION_RULES: readonly DecisionRule[] = [
   {
     version: 1,
     since: '2026-11-21T06:44:06Z',
@@ -76,11 +76,11 @@ export const RULES: readonly Rule[] = [
 ]
 
 /** The rule that decides now. */
-export const RULE = RULES[RULES.length - 1]
+export const RULE = DECISION_RULES[DECISION_RULES.length - 1]
 
 /** @throws ConfigError for a version that this Gradus does not know */
-export const ruleOf = (version: number, place: string): Rule => {
-  const rule = RULES.find(each => each.version === version)
+export const decisionRuleOf = (version: number, place: string): DecisionRule => {
+  const rule = DECISION_RULES.find(each => each.version === version)
   if (rule) return rule
   throw new ConfigError(
     `${place}: expected a decision rule from 1 to ${RULE.version}, got ${version}: it was registered with a newer Gradus`,
@@ -89,5 +89,5 @@ export const ruleOf = (version: number, place: string): Rule => {
 }
 
 /** The rule that was at work at a time, for registrations from before records named it. @param time ISO */
-export const ruleAt = (time: string): Rule =>
-  RULES.findLast(({ since }) => Date.parse(since) <= Date.parse(time)) ?? RULES[0]
+export const ruleAt = (time: string): DecisionRule =>
+  DECISION_RULES.findLast(({ since }) => Date.parse(since) <= Date.parse(time)) ?? DECISION_RULES[0]

@@ -3,14 +3,14 @@ import { evalItem } from '../../runs/eval-row.fixture.ts'
 import { Rng } from '../../util/rng.ts'
 import { fakeRegistration, fakeRuns } from '../fake-paper.fixture.ts'
 import { metricNamed } from '../metrics/index.ts'
-import { comparePairs, type Pair } from './analysis.ts'
+import { comparePairs, type RunPair } from './analysis.ts'
 import { directionTest } from './pair-tests.ts'
 import { sharedErrorOf, shareError, startErrors } from './start-error.ts'
 
 const PROBLEMS = 500
 
 /** Two starts of one true share, each measured once; five seeds from each, which all gain as much. */
-const against = (rng: Rng, gain: number, sd: number, share = 0.6): Pair[] =>
+const against = (rng: Rng, gain: number, sd: number, share = 0.6): RunPair[] =>
   ['a', 'b'].flatMap(start => {
     let right = 0
     for (let i = 0; i < PROBLEMS; i++) if (rng.next() < share) right++
@@ -22,10 +22,10 @@ const against = (rng: Rng, gain: number, sd: number, share = 0.6): Pair[] =>
     }))
   })
 
-const errorsOf = (pairs: readonly Pair[]) =>
+const errorsOf = (pairs: readonly RunPair[]) =>
   Object.fromEntries(pairs.map(({ start, b }) => [start, shareError(b, PROBLEMS)]))
 
-const statisticsOf = (pairs: readonly Pair[]) =>
+const statisticsOf = (pairs: readonly RunPair[]) =>
   comparePairs(pairs, {
     direction: 'greater',
     smallestEffect: 0.01,

@@ -11,7 +11,7 @@ import { normalQuantile, variance } from '../../util/statistics.ts'
 import { scoreNameIn } from '../metrics/evaluation.ts'
 import { beforeTraining, evalsOn, type FinishedRun } from '../metrics/index.ts'
 import { type MetricChoice, START } from '../plan/registration.ts'
-import type { Pair } from './analysis.ts'
+import type { RunPair } from './analysis.ts'
 import type { Reading } from './pairs.ts'
 
 const Z95 = normalQuantile(0.975)
@@ -67,7 +67,7 @@ export const startErrors = (
  * Null where the comparison is not with the start, or an error is not known.
  */
 export const sharedErrorOf = (
-  pairs: readonly Pick<Pair, 'start'>[],
+  pairs: readonly Pick<RunPair, 'start'>[],
   errors: StartErrors | null,
 ): number | null => {
   if (errors === null) return null

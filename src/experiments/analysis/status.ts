@@ -25,17 +25,17 @@ import { isMargin, LEVEL, MIN_PAIRS, type PairStatistics, type ShareStatistics }
 import type { Untestable } from './untestable.ts'
 
 export const STATUSES = ['reproduced', 'not reproduced', 'inconclusive', 'untestable'] as const
-export type Status = (typeof STATUSES)[number]
+export type ClaimStatus = (typeof STATUSES)[number]
 
-export interface Verdict {
-  status: Status
+export interface ClaimVerdict {
+  status: ClaimStatus
   /** Why, in a sentence. */
   reason: string
 }
 
-const verdict = (status: Status, reason: string): Verdict => ({ status, reason })
+const verdict = (status: ClaimStatus, reason: string): ClaimVerdict => ({ status, reason })
 
-const tooFew = (n: number): Verdict | null =>
+const tooFew = (n: number): ClaimVerdict | null =>
   n < MIN_PAIRS
     ? verdict(
         'inconclusive',
@@ -63,7 +63,7 @@ export const pairVerdict = (
   smallestEffect: number,
   corrected: CorrectedP,
   bound: Untestable | null = null,
-): Verdict => {
+): ClaimVerdict => {
   if (figures === null) return verdict('inconclusive', 'no pair of finished runs')
   const few = tooFew(figures.n)
   if (few) return few
@@ -83,7 +83,7 @@ const differenceVerdict = (
   direction: 'greater' | 'less',
   smallestEffect: number,
   { p, contrary }: CorrectedP,
-): Verdict => {
+): ClaimVerdict => {
   if (sd === 0 && difference === 0)
     return verdict(
       'inconclusive',
@@ -111,7 +111,7 @@ const marginVerdict = (
   direction: 'equal' | 'not-above' | 'not-below',
   margin: number,
   { p, contrary }: CorrectedP,
-): Verdict => {
+): ClaimVerdict => {
   const above = direction === 'not-below' ? false : low > margin
   const below = direction === 'not-above' ? false : high < -margin
   if (above || below)
@@ -129,7 +129,7 @@ const marginVerdict = (
 }
 
 /** The share of runs against what was registered: reached, or excluded by the interval. */
-export const shareVerdict = (statistics: ShareStatistics | null, atLeast: number): Verdict => {
+export const shareVerdict = (statistics: ShareStatistics | null, atLeast: number): ClaimVerdict => {
   if (statistics === null) return verdict('inconclusive', 'no finished run')
   const few = tooFew(statistics.n)
   if (few) return few
@@ -140,7 +140,7 @@ export const shareVerdict = (statistics: ShareStatistics | null, atLeast: number
 }
 
 /** All have to hold; one that does not is enough. The reason names those that decide. */
-export const combined = (verdicts: readonly (Verdict & { name: string })[]): Verdict => {
+export const combined = (verdicts: readonly (ClaimVerdict & { name: string })[]): ClaimVerdict => {
   const deciding = (['not reproduced', 'inconclusive', 'untestable'] as const)
     .map(status => verdicts.filter(each => each.status === status))
     .find(({ length }) => length > 0)

@@ -4,17 +4,17 @@ import { meanKnown } from '../../util/statistics.ts'
 import type { Job } from './jobs.ts'
 
 /** Seconds of a training: its begin, first and last evaluation; a step; an evaluation between. */
-export interface Pace {
+export interface TrainingPace {
   fixed: number
   perStep: number
   perEvaluation: number
 }
 
-export interface Known {
+export interface KnownTimes {
   /** Seconds of finished jobs by id. */
   seconds: ReadonlyMap<string, number>
   /** By `Job.pace`, from calibration runs. */
-  paces: ReadonlyMap<string, Pace>
+  paces: ReadonlyMap<string, TrainingPace>
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Known {
  */
 export const estimateSeconds = (
   jobs: readonly Job[],
-  { seconds, paces }: Known,
+  { seconds, paces }: KnownTimes,
 ): ((job: Job) => number | null) => {
   const finished = jobs.flatMap(job => {
     const took = seconds.get(job.id)
@@ -49,7 +49,7 @@ export const estimateSeconds = (
 export const wallSeconds = (seconds: readonly number[], width: number): number =>
   Math.max(0, ...seconds, seconds.reduce((a, b) => a + b, 0) / width)
 
-export interface Selection {
+export interface JobSelection {
   chosen: Job[]
   /** Blocks of a start and a seed that are whole in the selection, of how many. */
   blocks: number
@@ -66,7 +66,7 @@ export const fitBudget = (
   cost: (job: Job) => number,
   width: number,
   budgetSeconds: number,
-): Selection => {
+): JobSelection => {
   const allBlocks = 1 + Math.max(-1, ...jobs.map(({ block }) => block))
   const upTo = (blocks: number) => jobs.filter(({ block }) => block < blocks)
   const secondsOf = (blocks: number) => wallSeconds(upTo(blocks).map(cost), width)

@@ -9,8 +9,8 @@ import { probeUses } from '../probes/uses.ts'
 import { allSeeds } from './blocks.ts'
 import {
   armsOf,
+  CLAIM_CONTROLS,
   type Claim,
-  CONTROLS,
   comparisonsOf,
   equalsOf,
   type MetricChoice,
@@ -212,7 +212,7 @@ const testProblems = (content: RegistrationContent, claim: Claim, place: string)
 
 const controlProblems = (content: RegistrationContent): string[] => {
   const { controls } = content
-  const named = CONTROLS.flatMap(kind => {
+  const named = CLAIM_CONTROLS.flatMap(kind => {
     const control = controls[kind]
     return 'arm' in control ? armProblem(content, control.arm, `controls.${kind}.arm`) : []
   })

@@ -123,7 +123,7 @@ const controlSchema = z.union(
   'the arm of this negative control, or why there is none; write {arm: NAME} or {absent: REASON}',
 )
 
-export const CONTROLS = ['random-reward', 'shuffled-rubrics', 'flipped-verdicts'] as const
+export const CLAIM_CONTROLS = ['random-reward', 'shuffled-rubrics', 'flipped-verdicts'] as const
 
 const controlsSchema = z.strictObject(
   {

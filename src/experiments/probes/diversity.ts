@@ -4,7 +4,7 @@ import { HashedEmbedder, lexicalDiversity, semanticDistance } from '../../eval/i
 import type { Policy } from '../../policy/policy.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Diversity, ProbeResults } from '../metrics/probed.ts'
-import type { Probe } from './schema.ts'
+import type { ProbeSettings } from './schema.ts'
 import { type Subject, sample } from './subject.ts'
 
 /** Means over problems; the embedding is the start's, so that all arms have the same. */
@@ -17,7 +17,7 @@ const diversityOf = (texts_P_G: readonly (readonly string[])[], embedder: Hashed
 export const diversity = async (
   subject: Subject,
   problems: readonly unknown[],
-  { samples }: Extract<Probe, { name: 'diversity' }>,
+  { samples }: Extract<ProbeSettings, { name: 'diversity' }>,
 ): Promise<ProbeResults['diversity']> => {
   const { trained, initial, task } = subject
   const prompts = problems.map(problem => task.prompt(problem))

@@ -6,8 +6,8 @@ import { selectCriteria } from '../../recipes/common/scaffold.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
-import type { Probe } from './schema.ts'
-import { type Subject, sample, scoresOf } from './subject.ts'
+import type { ProbeSettings } from './schema.ts'
+import { type Subject, sample, subjectScores } from './subject.ts'
 
 /** Log-probs of samples after prompts, which need not be those that they were drawn from. */
 const scored = async (policy: Policy, prompts: readonly TokenIds[], samples: readonly Sample[]) => {
@@ -53,14 +53,14 @@ const atShare = async (
 export const novelty = async (
   subject: Subject,
   problems: readonly unknown[],
-  { shares }: Extract<Probe, { name: 'novelty' }>,
+  { shares }: Extract<ProbeSettings, { name: 'novelty' }>,
 ): Promise<ProbeResults['novelty']> => {
   const { trained, initial, task } = subject
   const prompts = problems.map(problem => task.prompt(problem))
   const drawn = await sample(trained, subject, prompts, 1, 'novelty')
   const rhos = await logRhos(subject, drawn, prompts, prompts)
-  const scores = await scoresOf(subject, problems, drawn)
-  const before = await scoresOf(subject, problems, await sample(initial, subject, prompts, 1, 'novelty'))
+  const scores = await subjectScores(subject, problems, drawn)
+  const before = await subjectScores(subject, problems, await sample(initial, subject, prompts, 1, 'novelty'))
   const responses = problems.map((problem, i) => ({
     id: task.id(problem),
     logRho: rhos[i],

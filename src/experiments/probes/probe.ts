@@ -9,14 +9,14 @@ import { DataError } from '../../util/errors.ts'
 import type { ProbeResults } from '../metrics/probed.ts'
 import { diversity } from './diversity.ts'
 import { novelty } from './novelty.ts'
-import type { Probe } from './schema.ts'
-import { type Subject, sample, scoresOf } from './subject.ts'
+import type { ProbeSettings } from './schema.ts'
+import { type Subject, sample, subjectScores } from './subject.ts'
 
 /** Problem by problem: all samples of all problems at once would need memory for nothing. */
 const bestOfN = async (
   subject: Subject,
   problems: readonly unknown[],
-  { samples, ns }: Extract<Probe, { name: 'best-of-n' }>,
+  { samples, ns }: Extract<ProbeSettings, { name: 'best-of-n' }>,
 ): Promise<ProbeResults['best-of-n']> => {
   const tooMany = ns.find(n => n > samples)
   if (tooMany !== undefined)
@@ -24,7 +24,7 @@ const bestOfN = async (
   const scores_I_S: number[][] = []
   for (const [i, problem] of problems.entries()) {
     const drawn = await sample(subject.trained, subject, [subject.task.prompt(problem)], samples, `best/${i}`)
-    scores_I_S.push(await scoresOf(subject, [problem], drawn))
+    scores_I_S.push(await subjectScores(subject, [problem], drawn))
   }
   const byProblem = problems.map((problem, i) => ({
     id: subject.task.id(problem),
@@ -36,7 +36,7 @@ const bestOfN = async (
 const internalised = async (
   subject: Subject,
   problems: readonly unknown[],
-  { thresholds }: Extract<Probe, { name: 'internalisation' }>,
+  { thresholds }: Extract<ProbeSettings, { name: 'internalisation' }>,
 ): Promise<ProbeResults['internalisation']> => {
   const { task, trained, initial } = subject
   const prompts = problems.map(problem => task.prompt(problem))
@@ -47,7 +47,7 @@ const internalised = async (
     await sample(trained, subject, prompts, 1, 'again'),
   ]
   const y3 = await sample(trained, subject, scaffolded, 1, 'scaffolded')
-  const scores = await scoresOf(subject, problems, y2)
+  const scores = await subjectScores(subject, problems, y2)
   const texts = (samples: readonly Sample[]) => samples.map(({ tokens }) => task.show(tokens))
   const embedder = new HashedEmbedder(texts(y1))
   const [initialE, plainE, againE, scaffoldedE] = [y1, y2, again, y3].map(samples =>
@@ -65,7 +65,7 @@ const internalised = async (
   )
 }
 
-const measure = (subject: Subject, probe: Probe): Promise<unknown> => {
+const measure = (subject: Subject, probe: ProbeSettings): Promise<unknown> => {
   const problems = mainTest(subject.task)[1].slice(0, probe.problems)
   switch (probe.name) {
     case 'best-of-n':
@@ -84,10 +84,10 @@ const measure = (subject: Subject, probe: Probe): Promise<unknown> => {
  * @param folders checkpoints of the policy and of what it started from
  */
 export async function* probe(
-  probes: readonly Probe[],
+  probes: readonly ProbeSettings[],
   { task, maxTokens }: { task: Task<unknown>; maxTokens: number },
   folders: { trained: string; initial: string },
-): AsyncGenerator<{ name: Probe['name']; result: unknown }> {
+): AsyncGenerator<{ name: ProbeSettings['name']; result: unknown }> {
   const opened = [folders.trained, folders.initial].map(folder =>
     LocalPolicy.start({ folder }, { threads: 1 }),
   )

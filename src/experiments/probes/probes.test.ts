@@ -13,7 +13,7 @@ import { jobsOf, runDir, workFolders } from '../plan/jobs.ts'
 import { probeFile } from '../run/finished.ts'
 import { probe } from './probe.ts'
 import { missingProbes, runProbes } from './run.ts'
-import { type Probe, probeSchema } from './schema.ts'
+import { type ProbeSettings, probeSchema } from './schema.ts'
 
 const SLOW_MS = 120_000
 const dir = mkdtempSync(join(tmpdir(), 'gradus-probes-'))
@@ -33,7 +33,7 @@ describe('probes of a policy against itself', { timeout: SLOW_MS }, () => {
       policy: { threads: 1 },
     })
     const { checkpoint } = await runSftRecipe(phaseConfig(phase), { dir: join(dir, 'start'), resume: false })
-    const probes: Probe[] = [
+    const probes: ProbeSettings[] = [
       { name: 'best-of-n', problems: 2, samples: 32, ns: [1, 4, 32] },
       { name: 'novelty', problems: 8, shares: [1, 0] },
       { name: 'diversity', problems: 4, samples: 4 },

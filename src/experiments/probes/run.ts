@@ -9,10 +9,10 @@ import { ConfigError } from '../../util/errors.ts'
 import { type Job, runDir } from '../plan/jobs.ts'
 import { probeFile } from '../run/finished.ts'
 import { probe } from './probe.ts'
-import type { Probe } from './schema.ts'
+import type { ProbeSettings } from './schema.ts'
 
 /** Probes of a job that have not been done. */
-export const missingProbes = (probes: readonly Probe[], job: Job): Probe[] =>
+export const missingProbes = (probes: readonly ProbeSettings[], job: Job): ProbeSettings[] =>
   job.kind === 'arm'
     ? probes.filter(({ name, arms }) => arms.includes(job.arm) && !existsSync(probeFile(job, name)))
     : []
@@ -21,7 +21,7 @@ export const missingProbes = (probes: readonly Probe[], job: Job): Probe[] =>
  * Measures a finished job and writes beside its run what each probe found, as soon as it is there.
  * @throws ConfigError for a run that cannot be probed
  */
-export const runProbes = async (probes: readonly Probe[], job: Job): Promise<void> => {
+export const runProbes = async (probes: readonly ProbeSettings[], job: Job): Promise<void> => {
   const missing = missingProbes(probes, job)
   if (missing.length === 0) return
   const config = readRunInfo(runDir(job)).config as RuscarlOn<'packing'>

@@ -43,4 +43,4 @@ export const probeSchema = z.discriminatedUnion('name', [
   }),
 ])
 
-export type Probe = z.output<typeof probeSchema>
+export type ProbeSettings = z.output<typeof probeSchema>

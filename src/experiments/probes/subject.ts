@@ -29,7 +29,7 @@ export const sample = (
   })
 
 /** True scores of samples; a rubric with nothing to score counts 0. */
-export const scoresOf = async (
+export const subjectScores = async (
   { task }: Pick<Subject, 'task'>,
   problems: readonly unknown[],
   samples: readonly Sample[],

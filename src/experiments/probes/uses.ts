@@ -1,11 +1,11 @@
 /** @file Whether probes can be done, and find what claims ask them for: told before the hours of training, not after. */
 
 import { type Claim, comparisonsOf, type RegistrationContent, START } from '../plan/registration.ts'
-import type { Probe } from './schema.ts'
+import type { ProbeSettings } from './schema.ts'
 
 /** What a claim's metric has to find in the result of a probe. */
 const NEEDS: Readonly<
-  Record<Probe['name'], (probe: Probe, options: Record<string, unknown>) => string | null>
+  Record<ProbeSettings['name'], (probe: ProbeSettings, options: Record<string, unknown>) => string | null>
 > = {
   'best-of-n': (probe, { n }) =>
     probe.name === 'best-of-n' && !probe.ns.includes(n as number)
@@ -29,7 +29,7 @@ const NEEDS: Readonly<
 
 const claimUses = ({ probes }: RegistrationContent, { metric, arms }: Claim, place: string): string[] => {
   if (!Object.hasOwn(NEEDS, metric.name)) return []
-  const name = metric.name as Probe['name']
+  const name = metric.name as ProbeSettings['name']
   const named = new Set(comparisonsOf({ arms }).flatMap(({ a, b }) => (b === null ? [a] : [a, b])))
   return [...named].flatMap(arm => {
     if (arm === START)

@@ -3,7 +3,7 @@
 import { type Html, html, part } from '../../runs/report/html.ts'
 import { StatusChip } from '../../runs/report/parts/claim.tsx'
 import { percent } from '../../util/format.ts'
-import { type ClaimResult, type Comparison, comparisonName, detectableOf } from '../analysis/claims.ts'
+import { type ArmComparison, type ClaimResult, comparisonName, detectableOf } from '../analysis/claims.ts'
 import { startsNote } from './notes.ts'
 import { EffectTrack, ShareTrack } from './tracks.tsx'
 import { differenceText, pText, sizeText } from './units.ts'
@@ -13,7 +13,7 @@ export const registeredText = ({ atRegistration }: Pick<ClaimResult, 'atRegistra
   atRegistration && `${atRegistration.status} by rule ${atRegistration.rule}, at registration`
 
 /** `none`: not with so many pairs. */
-export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison: Comparison): string => {
+export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison: ArmComparison): string => {
   const found = detectableOf(claim, comparison)
   if (found === null) return '–'
   return found.effect === null ? 'none' : sizeText(claim.metric, found.effect)
@@ -22,7 +22,7 @@ export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison
 const firstCells = (claim: ClaimResult, rows: number): Html =>
   html`<th scope="rowgroup" rowspan="${rows}"><a href="#claim-${claim.claim.id}">${claim.claim.id}</a><small>${claim.claim.statement}</small></th><td rowspan="${rows}">${part(StatusChip, { status: claim.status })}${claim.atRegistration && html`<small>${registeredText(claim)}</small>`}</td>`
 
-const comparisonCells = (claim: ClaimResult, comparison: Comparison): Html => {
+const comparisonCells = (claim: ClaimResult, comparison: ArmComparison): Html => {
   const { statistics, status } = comparison
   const { metric, direction, smallestEffect, reference } = claim.claim
   const name = comparisonName(comparison, reference)

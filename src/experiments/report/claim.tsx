@@ -4,7 +4,7 @@ import { dotRow } from '../../runs/report/dots.ts'
 import { ClaimCard } from '../../runs/report/parts/claim.tsx'
 import { ArmDots } from '../../runs/report/parts/tracks.tsx'
 import { percent } from '../../util/format.ts'
-import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import { metricText } from '../plan/registration.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { registeredText } from './claim-table.ts'
@@ -59,25 +59,25 @@ const Arms = ({ result, claim: { claim, runs } }: ClaimProps) => {
   )
 }
 
-const byStart = ({ statistics }: Comparison, { claim }: ClaimResult): string => {
+const byStart = ({ statistics }: ArmComparison, { claim }: ClaimResult): string => {
   if (statistics === null || Object.keys(statistics.byStart).length < 2) return ''
   const p =
     statistics.startsP === null ? '' : ` (p of a difference between them ${pText(statistics.startsP)})`
   return `By cold start: ${startsText(claim.metric, statistics)}${p}. `
 }
 
-const robustText = ({ statistics }: Comparison, { claim }: ClaimResult): string =>
+const robustText = ({ statistics }: ArmComparison, { claim }: ClaimResult): string =>
   statistics === null
     ? ''
     : `Trimmed mean ${intervalText(claim.metric, statistics.robust.estimate, statistics.robust.interval)}. `
 
-const itemText = ({ items, a, b }: Comparison): string =>
+const itemText = ({ items, a, b }: ArmComparison): string =>
   items === null
     ? ''
     : `Item by item on ${items.items} problems: ${a} ahead on ${items.onlyA}, ${b} on ${items.onlyB}; McNemar’s p ${pText(items.p)} (these models, this set). `
 
 interface ComparisonProps {
-  comparison: Comparison
+  comparison: ArmComparison
   claim: ClaimResult
 }
 

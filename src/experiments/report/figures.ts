@@ -1,6 +1,6 @@
 /** @file Figures that are no curves over steps: best-of-N over N, and profiles of criteria by arm. */
 
-import { type Band, COLORS, meanBand } from '../../runs/report/bands.ts'
+import { COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
 import { type Html, html, raw } from '../../runs/report/html.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
@@ -10,7 +10,7 @@ import type { Registration } from '../plan/registration.ts'
 
 type Chart = Registration['charts'][number]
 
-interface Point extends Band {
+interface Point extends CurveBand {
   x: number
 }
 

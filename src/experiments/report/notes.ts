@@ -2,7 +2,7 @@
 
 import { number, percent } from '../../util/format.ts'
 import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
-import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import type { RunValue } from '../analysis/evidence.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 import { differenceText, pText, sizeText } from './units.ts'
@@ -14,7 +14,7 @@ export const startsText = (metric: MetricChoice, { byStart }: PairStatistics): s
     .join(', ')
 
 /** `differs between cold starts: a +6.0, b −0.8`; null where that does not show. */
-export const startsNote = (metric: MetricChoice, { statistics }: Comparison): string | null =>
+export const startsNote = (metric: MetricChoice, { statistics }: ArmComparison): string | null =>
   statistics !== null && statistics.startsP !== null && statistics.startsP < LEVEL
     ? `differs between cold starts: ${startsText(metric, statistics)}`
     : null
@@ -36,7 +36,7 @@ const side = ([low, high]: readonly [number, number]): number => (low > 0 ? 1 : 
  * `by the trimmed mean −0.2 [−0.9, +0.3], which says otherwise`: where mean and trimmed mean lie on different sides
  * of 0. Then a few runs make the mean.
  */
-const robustNote = (metric: MetricChoice, { statistics }: Comparison): string | null => {
+const robustNote = (metric: MetricChoice, { statistics }: ArmComparison): string | null => {
   if (statistics === null || statistics.robust.interval === null) return null
   const { interval, robust } = statistics
   return side(interval) === side(robust.interval!)
@@ -45,7 +45,7 @@ const robustNote = (metric: MetricChoice, { statistics }: Comparison): string | 
 }
 
 /** What the two one-sided tests against a margin say, and how much of an interval is the start's own error. */
-export const testNotes = (metric: MetricChoice, { statistics }: Comparison): string[] => {
+export const testNotes = (metric: MetricChoice, { statistics }: ArmComparison): string[] => {
   if (statistics === null) return []
   const { margin, startError } = statistics
   const tests = [

@@ -5,7 +5,7 @@ import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import { type Html, html, part } from '../../runs/report/html.ts'
 import { figure, heading, page } from '../../runs/report/page.ts'
 import { StatusChip } from '../../runs/report/parts/claim.tsx'
-import { type Fact, Facts } from '../../runs/report/parts/facts.tsx'
+import { Facts, type ReportFact } from '../../runs/report/parts/facts.tsx'
 import { Pairs } from '../../runs/report/parts/pairs.tsx'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
@@ -32,7 +32,7 @@ const header = (result: PaperResult): Html => {
   const { registration, runs, registered } = result
   const { seeds, starts, test } = registration
   const state = runs.done === runs.planned ? 'complete' : `${runs.done} of ${runs.planned} runs`
-  const facts: Fact[] = [
+  const facts: ReportFact[] = [
     ['cold starts', starts.length],
     ['seeds', seeds.length],
     ['steps', registration.steps],

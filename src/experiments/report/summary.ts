@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { PairStatistics } from '../analysis/analysis.ts'
-import { type ClaimResult, type Comparison, comparisonName } from '../analysis/claims.ts'
+import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import type { ControlResult } from '../analysis/controls.ts'
 import { looksOf } from '../plan/blocks.ts'
 import type { MetricChoice } from '../plan/registration.ts'
@@ -27,7 +27,7 @@ const effect = (metric: MetricChoice, statistics: PairStatistics | null): string
 const robust = (metric: MetricChoice, statistics: PairStatistics | null): string =>
   statistics === null ? '–' : intervalText(metric, statistics.robust.estimate, statistics.robust.interval)
 
-const comparisonRow = (claim: ClaimResult, comparison: Comparison): string[] => {
+const comparisonRow = (claim: ClaimResult, comparison: ArmComparison): string[] => {
   const { statistics } = comparison
   const { metric, reference } = claim.claim
   const means = statistics

@@ -2,13 +2,13 @@
 
 import { statusLook } from '../../runs/report/parts/claim.tsx'
 import { place } from '../../runs/report/parts/meter.tsx'
-import { type Scale, Span, scaleOf } from '../../runs/report/parts/tracks.tsx'
+import { IntervalBar, type TrackScale, trackScale } from '../../runs/report/parts/tracks.tsx'
 import { isMargin, type PairStatistics, type ShareStatistics } from '../analysis/analysis.ts'
-import type { Status } from '../analysis/status.ts'
+import type { ClaimStatus } from '../analysis/status.ts'
 import type { Direction } from '../plan/registration.ts'
 
 interface TargetProps {
-  scale: Scale
+  scale: TrackScale
   direction: Direction
   smallestEffect: number
   reach: number
@@ -22,27 +22,27 @@ const Target = ({ scale, direction, smallestEffect, reach }: TargetProps) => {
   }
   const low = direction === 'not-above' ? -reach : -smallestEffect
   const high = direction === 'not-below' ? reach : smallestEffect
-  return <Span scale={scale} ends={[low, high]} kind="zone" />
+  return <IntervalBar scale={scale} ends={[low, high]} kind="zone" />
 }
 
 interface EffectTrackProps {
   statistics: Pick<PairStatistics, 'difference' | 'interval'>
   direction: Direction
   smallestEffect: number
-  status: Status
+  status: ClaimStatus
 }
 
 /** A difference with its interval on a scale of its own, zero in the middle. */
 export const EffectTrack = ({ statistics, direction, smallestEffect, status }: EffectTrackProps) => {
   const { difference, interval } = statistics
   const reach = 1.15 * Math.max(...interval.map(Math.abs), Math.abs(difference), smallestEffect, 1e-9)
-  const scale = scaleOf(-reach, reach)
+  const scale = trackScale(-reach, reach)
   const kind = statusLook(status)
   return (
     <div class="track">
       <Target scale={scale} direction={direction} smallestEffect={smallestEffect} reach={reach} />
       <i class="zero" style={{ left: '50%' }} />
-      <Span scale={scale} ends={interval} kind={`span ${kind}`} />
+      <IntervalBar scale={scale} ends={interval} kind={`span ${kind}`} />
       <i class={`mean ${kind}`} style={{ left: place(scale(difference)) }} />
     </div>
   )
@@ -51,7 +51,7 @@ export const EffectTrack = ({ statistics, direction, smallestEffect, status }: E
 interface ShareTrackProps {
   statistics: ShareStatistics
   atLeast: number
-  status: Status
+  status: ClaimStatus
 }
 
 /** A share of runs with its interval, from none of them to all, and the share that was registered. */
@@ -60,7 +60,7 @@ export const ShareTrack = ({ statistics: { share, interval }, atLeast, status }:
   return (
     <div class="track">
       <i class="least" style={{ left: place(atLeast) }} />
-      <Span scale={scaleOf(0, 1)} ends={interval} kind={`span ${kind}`} />
+      <IntervalBar scale={trackScale(0, 1)} ends={interval} kind={`span ${kind}`} />
       <i class={`mean ${kind}`} style={{ left: place(share) }} />
     </div>
   )

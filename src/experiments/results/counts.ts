@@ -1,7 +1,7 @@
 /** @file What the claims of a paper come to in numbers: those that count by status, and those that are shown apart. */
 
 import type { ClaimResult } from '../analysis/claims.ts'
-import { STATUSES, type Status } from '../analysis/status.ts'
+import { type ClaimStatus, STATUSES } from '../analysis/status.ts'
 import { apartOf } from '../plan/registration.ts'
 import type { PaperResult } from './paper.ts'
 
@@ -15,7 +15,7 @@ export interface Counts {
   counted: ClaimResult[]
   apart: ApartClaim[]
   /** How many of those that count; statuses that none has are left out, but for the first two. */
-  statuses: { status: Status; count: number }[]
+  statuses: { status: ClaimStatus; count: number }[]
 }
 
 export const countsOf = ({ claims, registration }: Pick<PaperResult, 'claims' | 'registration'>): Counts => {

@@ -9,7 +9,7 @@ import { canonicalJson } from '../../util/canonical.ts'
 import { readText } from '../../util/text-file.ts'
 import { comparePairs } from '../analysis/analysis.ts'
 import { type ClaimResult, comparisonName } from '../analysis/claims.ts'
-import type { Status } from '../analysis/status.ts'
+import type { ClaimStatus } from '../analysis/status.ts'
 import type { RegistrationContent } from '../plan/registration.ts'
 
 interface Effect {
@@ -23,7 +23,7 @@ export interface EarlierLook {
   results: string
   claim: string
   /** Null where the file is not there. */
-  status: Status | null
+  status: ClaimStatus | null
   /** By comparison of the further look, where the earlier claim has the same one: what was found then, and all pairs together. */
   comparisons: { name: string; earlier: Effect | null; together: Effect | null }[]
 }

@@ -3,10 +3,10 @@
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { analyseClaims, type BriefStatus, briefly, type ClaimResult } from '../analysis/claims.ts'
 import { analyseControl, type ControlResult } from '../analysis/controls.ts'
-import { RULE, ruleOf } from '../analysis/rules.ts'
+import { decisionRuleOf, RULE } from '../analysis/rules.ts'
 import { type FinishedRun, type JudgeWork, judgeWorkOf, tokensUntil } from '../metrics/index.ts'
 import { blockAlone, blocksOf, looksOf, plannedFor, type SeedBlock, upToBlock } from '../plan/blocks.ts'
-import { CONTROLS, type Registration } from '../plan/registration.ts'
+import { CLAIM_CONTROLS, type Registration } from '../plan/registration.ts'
 import type { Provenance, TrainedWith } from '../run/provenance.ts'
 import type { Registered, RegisteredBlocks } from './registered.ts'
 
@@ -116,7 +116,7 @@ const blockResults = (
 
 /** Controls that are left out, with the reason that was registered. */
 export const absentControlsOf = ({ controls }: Registration): PaperResult['absentControls'] =>
-  CONTROLS.flatMap(kind => {
+  CLAIM_CONTROLS.flatMap(kind => {
     const control = controls[kind]
     return 'absent' in control ? [{ kind, reason: control.absent }] : []
   })
@@ -128,8 +128,8 @@ export const analysePaper = (
   context: PaperContext,
 ): PaperResult => {
   const { controls, arms } = registration
-  const rules = { rule: RULE, registeredRule: ruleOf(context.registered.rule, registration.file) }
-  const present = CONTROLS.flatMap(kind => {
+  const rules = { rule: RULE, registeredRule: decisionRuleOf(context.registered.rule, registration.file) }
+  const present = CLAIM_CONTROLS.flatMap(kind => {
     const control = controls[kind]
     return 'arm' in control ? [analyseControl(runs, controls, kind, control.arm, rules)] : []
   })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { RULE, RULES } from '../analysis/rules.ts'
+import { DECISION_RULES, RULE } from '../analysis/rules.ts'
 import { fakeRegistration } from '../fake-paper.fixture.ts'
 import { readRegistered, register } from './registered.ts'
 
@@ -42,7 +42,7 @@ describe('what is put down at a registration', () => {
     }
     expect(at('2026-11-21T10:48:29.041Z')).toMatchObject({ rule: 1, versions: {}, seal: null })
     expect(at('2026-11-21T13:00:00.000Z').rule).toBe(2)
-    expect(RULES.map(({ version }) => version)).toEqual([1, 2, 3])
+    expect(DECISION_RULES.map(({ version }) => version)).toEqual([1, 2, 3])
   })
 
   it('is refused where a newer Gradus made it', () => {

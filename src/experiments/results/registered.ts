@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { RULE, ruleAt, ruleOf } from '../analysis/rules.ts'
+import { decisionRuleOf, RULE, ruleAt } from '../analysis/rules.ts'
 import { blocksOf } from '../plan/blocks.ts'
 import type { Registration } from '../plan/registration.ts'
 
@@ -55,7 +55,7 @@ const read = (path: string, sha256: string, nth: number, file: string): Register
       { hint: 'undo the change, and add what is new as another block' },
     )
   const { registeredAt, rule = ruleAt(registeredAt).version, versions = {}, seal = null } = record
-  return { sha256, registeredAt, rule: ruleOf(rule, path).version, versions, seal }
+  return { sha256, registeredAt, rule: decisionRuleOf(rule, path).version, versions, seal }
 }
 
 /** What was written down; as of now where nothing was. @param versions of Gradus now */

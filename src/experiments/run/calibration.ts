@@ -6,7 +6,7 @@ import { latestCheckpoint, readEvals, readMetrics } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { mean } from '../../util/statistics.ts'
-import type { Pace } from '../plan/estimate.ts'
+import type { TrainingPace } from '../plan/estimate.ts'
 import type { Job } from '../plan/jobs.ts'
 import { startModel } from './ledger.ts'
 import type { Execute } from './runner.ts'
@@ -16,9 +16,9 @@ const STEPS = 2
 const file = (work: string) => join(work, 'paces.json')
 
 /** What earlier calibrations found, by `Job.pace`. */
-export const readPaces = (work: string): Map<string, Pace> =>
+export const readPaces = (work: string): Map<string, TrainingPace> =>
   existsSync(file(work))
-    ? new Map(Object.entries(JSON.parse(readFileSync(file(work), 'utf8')) as Record<string, Pace>))
+    ? new Map(Object.entries(JSON.parse(readFileSync(file(work), 'utf8')) as Record<string, TrainingPace>))
     : new Map()
 
 /**
@@ -51,7 +51,7 @@ export const calibrate = async (
   }
 }
 
-const writePace = (work: string, key: string, pace: Pace): void => {
+const writePace = (work: string, key: string, pace: TrainingPace): void => {
   const paces = { ...Object.fromEntries(readPaces(work)), [key]: pace }
   writeFileAtomic(file(work), `${JSON.stringify(paces, null, 2)}\n`)
 }
@@ -89,7 +89,7 @@ const timed = async (
   dir: string,
   execute: Execute,
   stop: AbortSignal,
-): Promise<Pace | null> => {
+): Promise<TrainingPace | null> => {
   const startMs = performance.now()
   const steps = job.steps === 0 ? 0 : STEPS
   const { finished } = await execute({ training: briefly(job, model, steps), dir, resume: false }, stop)

@@ -2,7 +2,7 @@
 
 import type { AnswerSchema, ChatMessage, ChatModel, ChatResponse, ChatUsage } from '../../chat/chat-model.ts'
 import { DataError } from '../../util/errors.ts'
-import { parseAnswer, type Reading } from '../judge/parse.ts'
+import { type Parsed, parseAnswer } from '../judge/parse.ts'
 import { escapeUntrusted } from '../judge/untrusted.ts'
 
 export interface AuthorOptions {
@@ -35,7 +35,7 @@ export const askJson = async <T>(
   { model, temperature = 0.7, maxTokens = 4096, seed, signal }: AuthorOptions,
   messages: readonly ChatMessage[],
   answerSchema: AnswerSchema,
-  read: (json: unknown) => Reading<T>,
+  read: (json: unknown) => Parsed<T>,
 ): Promise<Authored<T>> => {
   const request = { temperature, maxTokens, seed, signal, answerSchema }
   const first = await model.complete({ ...request, messages })
@@ -55,7 +55,7 @@ export const askJson = async <T>(
   })
 }
 
-const readResponse = <T>(response: ChatResponse, read: (json: unknown) => Reading<T>): Reading<T> => {
+const readResponse = <T>(response: ChatResponse, read: (json: unknown) => Parsed<T>): Parsed<T> => {
   const reading = parseAnswer(response.text, read)
   if (response.finishReason !== 'length' || (reading.problem === undefined && reading.strict)) return reading
   // Half a list can be repaired into a valid one: it is still half a list.

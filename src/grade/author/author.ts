@@ -8,9 +8,9 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { aboutAnswer } from '../../rubric/lint-about.ts'
 import { DataError } from '../../util/errors.ts'
 import type { Grader } from '../grader.ts'
-import { type BankOptions, type Candidate, rubricFromBank } from './from-bank.ts'
+import { type BankDraftOptions, type CriterionCandidate, rubricFromBank } from './from-bank.ts'
 import { type RefineOptions, refineRubric } from './refine.ts'
-import type { RubricTask } from './task-prompt.ts'
+import type { RubricSubject } from './task-prompt.ts'
 
 /** What a round named: a sentence each of a chat model, an id each from a bank. */
 export interface AuthorRound {
@@ -35,7 +35,7 @@ export interface WrittenRubric {
 export interface RubricAuthor {
   /** @throws DataError for a task from which no rubric can be written; JudgeError when a model gives no answer. */
   write(
-    task: RubricTask,
+    task: RubricSubject,
     options?: { onRound?: (round: AuthorRound, index: number) => void },
   ): Promise<WrittenRubric>
 }
@@ -57,7 +57,7 @@ export const chatAuthor = ({ traces = 3, ...options }: ChatAuthorOptions): Rubri
   },
 })
 
-export interface BankAuthorOptions extends BankOptions {
+export interface BankAuthorOptions extends BankDraftOptions {
   /** What may become a criterion. Its points do not count: they come from the traces. */
   bank: readonly Criterion[]
   /** Judges every trace by every criterion of the bank. */
@@ -100,9 +100,9 @@ export const bankAuthor = (options: BankAuthorOptions): RubricAuthor => {
 
 /** The bank with what the grader says of every trace, good ones first. */
 const judged = async (
-  { task, query, positives, negatives }: RubricTask,
+  { task, query, positives, negatives }: RubricSubject,
   { bank, grader, repeats = 0, signal }: BankAuthorOptions,
-): Promise<Candidate[]> => {
+): Promise<CriterionCandidate[]> => {
   const traces = [...positives, ...negatives]
   const prompt = [{ role: 'user' as const, content: query ?? task }]
   const look = async (sampleIndex: number) => {

@@ -5,7 +5,7 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { lintRubric } from '../../rubric/lint.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { Reading } from '../judge/parse.ts'
+import type { Parsed } from '../judge/parse.ts'
 
 /** Bounds of a rubric that is asked for. */
 export interface DraftLimits {
@@ -65,7 +65,7 @@ export const draftAnswerSchema = (limits: DraftLimits, lists: readonly string[] 
 }
 
 /** Reads the criteria of an answer, without looking at limits. */
-export const readDraft = (json: unknown): Reading<DraftCriterion[]> => {
+export const readDraft = (json: unknown): Parsed<DraftCriterion[]> => {
   try {
     return { value: parseWith(draftSchema, json, 'answer', DataError).criteria }
   } catch (error) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { DataError } from '../../util/errors.ts'
-import { type Candidate, rubricFromBank } from './from-bank.ts'
+import { type CriterionCandidate, rubricFromBank } from './from-bank.ts'
 
 const GOOD = [true, true, true, false, false, false]
 const bits = (text: string) => [...text].map(x => (x === '-' ? null : x === '1'))
-const candidate = (id: string, met: string, ...repeats: string[]): Candidate => ({
+const candidate = (id: string, met: string, ...repeats: string[]): CriterionCandidate => ({
   id,
   text: `does ${id}`,
   met: bits(met),

@@ -5,7 +5,7 @@ import { mean, pearson } from '../../util/descriptive.ts'
 import { DataError } from '../../util/errors.ts'
 
 /** A predicate that may become a criterion, with what it says of the traces. */
-export interface Candidate {
+export interface CriterionCandidate {
   id: string
   text: string
   verifier?: Criterion['verifier']
@@ -15,7 +15,7 @@ export interface Candidate {
   repeats?: readonly (readonly (boolean | null)[])[]
 }
 
-export interface BankOptions {
+export interface BankDraftOptions {
   /** Criteria that the first proposal has. Default 4. */
   propose?: number
   /** Most criteria. Default 8 (spec 3.2: 4 to 8). */
@@ -50,7 +50,7 @@ export interface BankRubric {
 }
 
 interface Scored {
-  candidate: Candidate
+  candidate: CriterionCandidate
   /** Correlation of its verdicts with being a good trace (phi). */
   phi: number
 }
@@ -65,7 +65,7 @@ const phiOf = (a: readonly (boolean | null)[], b: readonly (boolean | null)[]): 
 }
 
 /** Share of repeated judgements that agree with the first; 1 without repeats. */
-const agreementOf = ({ met, repeats = [] }: Candidate): number => {
+const agreementOf = ({ met, repeats = [] }: CriterionCandidate): number => {
   const same = repeats.flatMap(repeat =>
     repeat.flatMap((x, i) => (x === null || met[i] === null ? [] : [Number(x === met[i])])),
   )
@@ -81,13 +81,13 @@ const agreementOf = ({ met, repeats = [] }: Candidate): number => {
  * @throws DataError for verdicts of another number of traces.
  */
 export const rubricFromBank = (
-  bank: readonly Candidate[],
+  bank: readonly CriterionCandidate[],
   good: readonly boolean[],
-  options: BankOptions = {},
+  options: BankDraftOptions = {},
 ): BankRubric => {
   const { propose = 4, maxCriteria = 8, rounds: most = 3 } = options
   const ranked = rank(bank, good, options)
-  const dropped = new Set<Candidate>()
+  const dropped = new Set<CriterionCandidate>()
   const rounds: BankRound[] = []
   let chosen = ranked.slice(0, Math.min(propose, maxCriteria))
   let changed = true
@@ -122,9 +122,9 @@ const idsOf = (chosen: readonly Scored[]): string[] => chosen.map(({ candidate }
 
 /** Candidates that tell good from bad, the best first. */
 const rank = (
-  bank: readonly Candidate[],
+  bank: readonly CriterionCandidate[],
   good: readonly boolean[],
-  { minDiscrimination = 0, penalties = true }: BankOptions,
+  { minDiscrimination = 0, penalties = true }: BankDraftOptions,
 ): Scored[] => {
   const wrong = bank.find(({ met, repeats = [] }) => [met, ...repeats].some(v => v.length !== good.length))
   if (wrong)
@@ -138,7 +138,7 @@ const rank = (
 }
 
 /** Of every pair that says the same, or the opposite, the one that tells less; `chosen` need not be in order. */
-const redundantIn = (chosen: readonly Scored[], { maxPhi = 0.9 }: BankOptions): Scored[] => {
+const redundantIn = (chosen: readonly Scored[], { maxPhi = 0.9 }: BankDraftOptions): Scored[] => {
   const kept: Scored[] = []
   const strongestFirst = [...chosen].sort((a, b) => Math.abs(b.phi) - Math.abs(a.phi))
   return strongestFirst.filter(one => {
@@ -170,7 +170,7 @@ const bestUncovered = (
   open: readonly Scored[],
   chosen: readonly Scored[],
   good: readonly boolean[],
-  options: BankOptions,
+  options: BankDraftOptions,
 ): Scored | null => {
   const uncovered = pairsOf(good).filter(pair => !separates(chosen, pair))
   let best: { one: Scored; covers: number } | null = null
@@ -185,7 +185,7 @@ const bestUncovered = (
   return best?.one ?? null
 }
 
-const toCriterion = ({ candidate, phi }: Scored, { maxPoints = 5 }: BankOptions): Criterion => ({
+const toCriterion = ({ candidate, phi }: Scored, { maxPoints = 5 }: BankDraftOptions): Criterion => ({
   id: candidate.id,
   text: candidate.text,
   points: Math.sign(phi) * Math.max(1, Math.round(Math.abs(phi) * maxPoints)),

@@ -2,7 +2,7 @@
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import type { Reading } from '../judge/parse.ts'
+import type { Parsed } from '../judge/parse.ts'
 import { QUOTING_NOTE, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, askJson } from './ask.ts'
 import { type DraftLimits, draftAnswerSchema, problemsOf, readDraft, toCriteria } from './draft.ts'
@@ -53,7 +53,7 @@ const messagesFor = ({ question, reference }: QuestionWithAnswer): ChatMessage[]
   },
 ]
 
-const read = (json: unknown): Reading<Rubric> => {
+const read = (json: unknown): Parsed<Rubric> => {
   const draft = readDraft(json)
   if (draft.problem !== undefined) return draft
   const rubric = { criteria: toCriteria(draft.value) }

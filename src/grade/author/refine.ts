@@ -3,12 +3,12 @@
 import type { ChatMessage, ChatUsage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
-import type { Reading } from '../judge/parse.ts'
+import type { Parsed } from '../judge/parse.ts'
 import { escapeUntrusted, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, addUsage, askJson } from './ask.ts'
 import { type DraftLimits, draftAnswerSchema, readDraft, toCriteria } from './draft.ts'
-import { accept, FAULTS, type RefineRound, type Revision, readRevision } from './revision.ts'
-import { context, type PromptSubject, type RubricTask, systemFor } from './task-prompt.ts'
+import { accept, DRAFT_FAULTS, type RefineRound, type Revision, readRevision } from './revision.ts'
+import { context, type PromptSubject, type RubricSubject, systemFor } from './task-prompt.ts'
 
 export interface RefineOptions extends AuthorOptions {
   /** The rubric to start from; without one the model proposes it. */
@@ -42,7 +42,7 @@ const MAX_POINTS = 10
  * leaves the rubric of the rounds before.
  * @throws DataError for a tree, and when the first answer cannot be used, even when it was sent back; JudgeError when the model gives none.
  */
-export const refineRubric = async (task: RubricTask, options: RefineOptions): Promise<Refined> => {
+export const refineRubric = async (task: RubricSubject, options: RefineOptions): Promise<Refined> => {
   const { rounds = 3, onRound } = options
   if (options.rubric?.tree)
     throw new DataError(
@@ -78,7 +78,7 @@ const marked = (rubric: Rubric, { about = rubric.about }: Pick<RefineOptions, 'a
 const subjectOf = ({ about, subject }: RefineOptions): string =>
   subject ?? (about === 'thinking' ? 'the thinking' : 'the reasoning')
 
-const promptSubject = ({ query }: RubricTask, options: RefineOptions): PromptSubject => ({
+const promptSubject = ({ query }: RubricSubject, options: RefineOptions): PromptSubject => ({
   subject: subjectOf(options),
   thinking: (options.about ?? options.rubric?.about) === 'thinking',
   forQuery: query !== undefined,
@@ -99,7 +99,7 @@ const limitsFor = ({ rubric, minCriteria, maxCriteria }: RefineOptions): DraftLi
  * A first rubric from a task and examples (spec 3.2, initial rubric).
  * @throws as `refineRubric`.
  */
-export const proposeRubric = (task: RubricTask, options: RefineOptions): Promise<Authored<Rubric>> => {
+export const proposeRubric = (task: RubricSubject, options: RefineOptions): Promise<Authored<Rubric>> => {
   const about = promptSubject(task, options)
   const limits = limitsFor(options)
   const what = `You write rubrics. This one grades ${about.subject} by which tasks of one kind are worked on.`
@@ -108,7 +108,7 @@ export const proposeRubric = (task: RubricTask, options: RefineOptions): Promise
     { role: 'system', content: systemFor(what, about, limits, answer) },
     { role: 'user', content: `${context(task)}\n\nWrite the rubric, as the JSON object only.` },
   ]
-  return askJson(options, messages, draftAnswerSchema(limits), (json): Reading<Rubric> => {
+  return askJson(options, messages, draftAnswerSchema(limits), (json): Parsed<Rubric> => {
     const draft = readDraft(json)
     return draft.problem === undefined
       ? accept(marked({ criteria: toCriteria(draft.value) }, options), limits)
@@ -116,7 +116,7 @@ export const proposeRubric = (task: RubricTask, options: RefineOptions): Promise
   })
 }
 
-const revise = (task: RubricTask, rubric: Rubric, options: RefineOptions): Promise<Authored<Revision>> => {
+const revise = (task: RubricSubject, rubric: Rubric, options: RefineOptions): Promise<Authored<Revision>> => {
   const about = promptSubject(task, options)
   const limits = limitsFor({ ...options, rubric: options.rubric ?? rubric })
   const what = [
@@ -139,7 +139,7 @@ const revise = (task: RubricTask, rubric: Rubric, options: RefineOptions): Promi
       content: `${context(task)}\n\nThe rubric:\n${shown.join('\n')}\n\nRevise it, as the JSON object only.`,
     },
   ]
-  return askJson(options, messages, draftAnswerSchema(limits, FAULTS), json =>
+  return askJson(options, messages, draftAnswerSchema(limits, DRAFT_FAULTS), json =>
     readRevision(json, rubric, limits),
   )
 }

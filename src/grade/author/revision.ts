@@ -4,11 +4,11 @@ import { z } from 'zod'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { Reading } from '../judge/parse.ts'
+import type { Parsed } from '../judge/parse.ts'
 import { type DraftCriterion, type DraftLimits, problemsOf, readDraft } from './draft.ts'
 
 /** Kinds of faults that a round looks for. */
-export const FAULTS = ['missing', 'redundant', 'ambiguous'] as const
+export const DRAFT_FAULTS = ['missing', 'redundant', 'ambiguous'] as const
 
 /** What a round found, and what it did about it. */
 export interface RefineRound {
@@ -27,7 +27,7 @@ export interface Revision {
 }
 
 /** The rubric, unless something keeps it from being accepted. */
-export const accept = (rubric: Rubric, limits: DraftLimits, touched?: readonly string[]): Reading<Rubric> => {
+export const accept = (rubric: Rubric, limits: DraftLimits, touched?: readonly string[]): Parsed<Rubric> => {
   const problems = problemsOf(rubric, limits, touched)
   return problems.length > 0 ? { problem: problems.join('\n') } : { value: rubric }
 }
@@ -39,7 +39,7 @@ const findingsSchema = z.looseObject({
 })
 
 /** Reads the answer of a round about the rubric `before`. */
-export const readRevision = (json: unknown, before: Rubric, limits: DraftLimits): Reading<Revision> => {
+export const readRevision = (json: unknown, before: Rubric, limits: DraftLimits): Parsed<Revision> => {
   const draft = readDraft(json)
   if (draft.problem !== undefined) return draft
   let found: z.output<typeof findingsSchema>
@@ -52,7 +52,7 @@ export const readRevision = (json: unknown, before: Rubric, limits: DraftLimits)
   const findings = { missing: found.missing, redundant: found.redundant, ambiguous: found.ambiguous }
   const criteria = merge(draft.value, before)
   const round = { ...findings, ...difference(before.criteria, criteria) }
-  const nothingFound = FAULTS.every(name => findings[name].length === 0)
+  const nothingFound = DRAFT_FAULTS.every(name => findings[name].length === 0)
   const unchanged = [round.addedIds, round.removedIds, round.changedIds].every(ids => ids.length === 0)
   // Without a fault there is nothing to mend: a list that differs all the same is a slip, not a revision.
   if (nothingFound || unchanged)

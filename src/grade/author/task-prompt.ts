@@ -5,7 +5,7 @@ import type { DraftLimits } from './draft.ts'
 import { writingRules } from './rules-of-writing.ts'
 
 /** What a rubric is for, with examples to tell apart. */
-export interface RubricTask {
+export interface RubricSubject {
   /** What the traces were written for. */
   task: string
   /** What matters about them, where it is known. */
@@ -22,7 +22,7 @@ const traces = (texts: readonly string[], tag: string): string =>
   texts.length > 0 ? texts.map(text => quoteUntrusted(text, tag)).join('\n') : '(none)'
 
 /** The task and its examples, quoted. */
-export const context = ({ task, dimensions, query, positives, negatives }: RubricTask): string =>
+export const context = ({ task, dimensions, query, positives, negatives }: RubricSubject): string =>
   [
     'The task:',
     quoteUntrusted(task, 'task'),

@@ -2,7 +2,7 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { saidAs } from '../judge/literals.ts'
-import type { ParsedAnswer, Reading } from '../judge/parse.ts'
+import type { Parsed, ParsedAnswer } from '../judge/parse.ts'
 import { explanationText, readAnswer, type Spoken } from '../judge/templates/answer.ts'
 import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
 
@@ -13,7 +13,7 @@ const readEntry = (
   index: number,
   criterion: Criterion,
   { key, read }: EntryScale,
-): Reading<Spoken> => {
+): Parsed<Spoken> => {
   if (entry === null || typeof entry !== 'object' || Array.isArray(entry))
     return { problem: `expected an object, got ${inWords(entry)}` }
   const fields = entry as Record<string, unknown>
@@ -35,7 +35,7 @@ const readEntry = (
 }
 
 /** A list of another length makes the whole answer unusable: to align it would be to guess (spec 1.5). */
-const readList = (json: unknown, criteria: readonly Criterion[], scale: EntryScale): Reading<Spoken[]> => {
+const readList = (json: unknown, criteria: readonly Criterion[], scale: EntryScale): Parsed<Spoken[]> => {
   const list =
     json !== null && typeof json === 'object' ? (json as { verdicts?: unknown }).verdicts : undefined
   if (!Array.isArray(list)) return { problem: 'expected an object with the list "verdicts"' }

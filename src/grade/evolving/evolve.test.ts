@@ -6,7 +6,7 @@ import { EvolvingBuffers, NO_RUBRICS } from './buffers.ts'
 import { type GroupToJudge, judgeGroup, rubricRow } from './evolve.ts'
 import { draft, rollout, rubric } from './evolving.fixture.ts'
 import { assertScored, evolvingFigures } from './figures.ts'
-import type { Level, Scores, Stage, StagedRollout, StageRubric } from './rubrics.ts'
+import type { Level, LevelsById, Stage, StagedRollout, StageRubric } from './rubrics.ts'
 import { scriptedStageJudge } from './scripted-judge.ts'
 import { DEFAULT_EVOLVING, evolvingSchema } from './settings.ts'
 import type { StageJudge } from './stage-judge.ts'
@@ -226,7 +226,7 @@ describe('what fails', () => {
         scores: Object.fromEntries([
           ...rubrics.map(({ id }, i) => [id, i === 0 ? { level } : { level: 2, justification: 'seen' }]),
           ['stranger', { level: 0 }],
-        ]) as Scores,
+        ]) as LevelsById,
       }),
     }
     const two = { active: [rubric('a', 1, { weight: 3 }), rubric('b', 1)], inactive: [] }

@@ -1,6 +1,6 @@
 /** @file One question's turn with a judge that evolves: propose, score, reward, prune; what was and what becomes of every rubric (spec 5.2). */
 
-import type { RubricFate, RubricRow } from '../../runs/rows.ts'
+import type { RubricRow, RubricStatus } from '../../runs/rows.ts'
 import { JudgeError } from '../../util/errors.ts'
 import { acceptDrafts, type RefusedDraft } from './accept.ts'
 import { NO_RUBRICS, type QuestionRubrics } from './buffers.ts'
@@ -9,10 +9,10 @@ import {
   hasStage,
   isPersistent,
   type Level,
+  type LevelsById,
   levelOf,
-  type Scored,
-  type Scores,
-  type Sign,
+  type RubricSign,
+  type ScoredLevel,
   type StagedRollout,
   type StageRubric,
   stageRewards,
@@ -38,7 +38,7 @@ export interface GroupToJudge<Question> {
 export interface JudgedRollout {
   rollout: StagedRollout
   /** By rubric id. */
-  scores: Scores
+  scores: LevelsById
   /** R[1..4]; null where nothing is known (`rl/stage-credit.ts` says what becomes of it). */
   rewards_K: [number | null, number | null, number | null, number | null]
   /** Why it could not be scored; null where it was. Only its answer's reward may be known then. */
@@ -46,7 +46,7 @@ export interface JudgedRollout {
 }
 
 /** Levels that were asked for, and those that were not given, by sign. */
-export type LevelCounts = Record<Sign, { asked: number; nulls: number }>
+export type LevelCounts = Record<RubricSign, { asked: number; nulls: number }>
 
 export interface JudgedGroup {
   key: string
@@ -163,14 +163,14 @@ const judgeRollout = async <Question>(
 
 const isLevel = (value: unknown): value is Level => value === 0 || value === 1 || value === 2
 
-type Found = { scores: Scores; problem?: undefined } | { scores: null; problem?: string }
+type Found = { scores: LevelsById; problem?: undefined } | { scores: null; problem?: string }
 
 /** Only rubrics that were asked about, and only levels that there are; none at all is a failure. */
 const checkedScores = ({ scores, problem }: Found, asked: readonly StageRubric[]): Found => {
   if (scores === null) return { scores: null, problem }
-  const own = asked.map(({ id }): [string, Scored] => {
+  const own = asked.map(({ id }): [string, ScoredLevel] => {
     const found: unknown = Object.hasOwn(scores, id) ? scores[id] : null
-    const { level, justification, call } = (found ?? {}) as Partial<Scored>
+    const { level, justification, call } = (found ?? {}) as Partial<ScoredLevel>
     return [
       id,
       {
@@ -231,7 +231,7 @@ export const rubricRow = (
   { key, step, rollouts, rubrics, statistics, fates, refused, generationFailure }: JudgedGroup,
   journal: EvolvingSettings['journal'] = 'all',
 ): RubricRow => {
-  const scored = rubrics.map((rubric, i): RubricFate => {
+  const scored = rubrics.map((rubric, i): RubricStatus => {
     const { id, stage, sign, title, description, weight, since } = rubric
     const isBorn = since === step
     return {

@@ -1,6 +1,6 @@
 /** @file Questions, staged rollouts and rubrics in a few words, for tests of the judge that evolves. */
 
-import type { RubricDraft, Sign, Stage, StagedRollout, StageRubric } from './rubrics.ts'
+import type { RubricDraft, RubricSign, Stage, StagedRollout, StageRubric } from './rubrics.ts'
 
 export const rollout = (
   key: string,
@@ -15,11 +15,11 @@ export const rollout = (
 export const draft = (
   stage: Stage,
   title: string,
-  { sign = 'positive' as Sign, weight = 1, description = `Names ${title}` } = {},
+  { sign = 'positive' as RubricSign, weight = 1, description = `Names ${title}` } = {},
 ): RubricDraft => ({ stage, sign, title, description, weight })
 
 export const rubric = (
   id: string,
   stage: Stage,
-  { sign = 'positive' as Sign, weight = 1, since = 1 as number | null, title = id } = {},
+  { sign = 'positive' as RubricSign, weight = 1, since = 1 as number | null, title = id } = {},
 ): StageRubric => ({ id, stage, sign, title, description: `Names ${title}`, weight, since })

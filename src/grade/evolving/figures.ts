@@ -4,7 +4,7 @@ import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { JudgedGroup } from './evolve.ts'
-import { isPersistent, type Sign, STAGE_NAMES } from './rubrics.ts'
+import { isPersistent, type RubricSign, STAGE_NAMES } from './rubrics.ts'
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
 
@@ -20,7 +20,7 @@ export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
     ]),
   )
 
-const nullRate = (groups: readonly JudgedGroup[], sign: Sign): number | null =>
+const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | null =>
   share(
     sumOf(groups, ({ levels }) => levels[sign].nulls),
     sumOf(groups, ({ levels }) => levels[sign].asked),

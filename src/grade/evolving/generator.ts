@@ -9,9 +9,9 @@ import {
   jsonIn,
   NEVER_ENDS,
   NO_JSON,
+  type Parsed,
   type ParsedAnswer,
   parseStrict,
-  type Reading,
   splitThinking,
   unreadable,
   withoutFence,
@@ -31,13 +31,13 @@ const KEY = 'proposals'
 const MOST_PROPOSALS = 200
 
 /** What a call is about besides the rollouts: the text of its only criterion, as JSON. */
-export interface Request {
+export interface ProposalRequest {
   existing: readonly Pick<StageRubric, 'stage' | 'sign' | 'title' | 'description'>[]
   targets: EvolvingSettings['targets']
 }
 
 // A proposal is the explanation of a verdict about one criterion: so it is planned, remembered, shared and repaired as any.
-export const requestCriterion = (request: Request): Criterion => ({
+export const requestCriterion = (request: ProposalRequest): Criterion => ({
   id: 'new rubrics',
   text: JSON.stringify(request),
   points: 1,
@@ -55,7 +55,7 @@ const SCALE: Scale = {
 
 const ANSWER = `{"${KEY}": [{"stage": 1, "sign": "positive", "title": "...", "description": "...", "weight": 2}, ...]}`
 
-const listIn = (json: unknown): Reading<unknown[]> => {
+const listIn = (json: unknown): Parsed<unknown[]> => {
   const list =
     json !== null && typeof json === 'object' && Object.hasOwn(json, KEY)
       ? (json as Record<string, unknown>)[KEY]
@@ -69,13 +69,13 @@ const listIn = (json: unknown): Reading<unknown[]> => {
 const SEVERAL = `it holds several lists "${KEY}"; which one is meant cannot be told`
 
 /** An answer that is JSON as a whole, a fence around it at most; text inside its strings is quoted and does not count. */
-const readWhole = (text: string, json: unknown): Reading<unknown[]> => {
+const readWhole = (text: string, json: unknown): Parsed<unknown[]> => {
   const named = membersOf(text).filter(({ key }) => plainKey(key) === KEY)
   return named.length > 1 ? { problem: SEVERAL } : listIn(json)
 }
 
 /** Any other answer: the list may be named once alone, since a judge may have copied one from a rollout. */
-const readSearched = (text: string): Reading<unknown[]> => {
+const readSearched = (text: string): Parsed<unknown[]> => {
   const { answer, opened } = splitThinking(text)
   if (answer === null) return { problem: NEVER_ENDS }
   if (answer === '') return { problem: EMPTY }
@@ -118,7 +118,7 @@ const targetText = (targets: EvolvingSettings['targets']): string =>
     return `stage ${stage} (${STAGE_NAMES[stage - 1]}) ${low} to ${high}`
   }).join(', ')
 
-const existingLines = (existing: Request['existing'], quote: Quote): string[] =>
+const existingLines = (existing: ProposalRequest['existing'], quote: Quote): string[] =>
   existing.length === 0
     ? ['There are no rubrics yet.']
     : [
@@ -160,7 +160,7 @@ const template: JudgeTemplate = {
     `Answer with one JSON object and nothing else: ${ANSWER}`,
   ].join('\n'),
   question: ([criterion], quote) => {
-    const { existing, targets } = JSON.parse(criterion.text) as Request
+    const { existing, targets } = JSON.parse(criterion.text) as ProposalRequest
     return [
       ...existingLines(existing, quote),
       `How many are wanted: ${targetText(targets)}. These are targets and no quotas: propose fewer, or none, rather than weak ones.`,

@@ -3,14 +3,14 @@
 import { z } from 'zod'
 import { type ChatMessage, type ChatModel, fleetSchema } from '../../chat/index.ts'
 import type { Grader } from '../grader.ts'
-import { type Ask, askOf, askSchema } from '../judge/ask-config.ts'
+import { type AskConfig, askOf, askSchema } from '../judge/ask-config.ts'
 import { type JudgeConfig, verdictCacheSchema } from '../judge/judge-config.ts'
 import { type OpenJudge, type OpenJudgeStats, openJudge } from '../judge/open-judge.ts'
 import { recentVerdicts } from '../judge/recent-verdicts.ts'
 import type { JudgeForm } from '../judge/templates/form.ts'
 import { requestCriterion, STAGE_GENERATOR } from './generator.ts'
 import { shownParts } from './render.ts'
-import type { Scored, StageRubric } from './rubrics.ts'
+import type { ScoredLevel, StageRubric } from './rubrics.ts'
 import { criterionOf, STAGE_SCORER } from './scorer.ts'
 import type { EvolvingSettings } from './settings.ts'
 import type { StageJudge } from './stage-judge.ts'
@@ -30,7 +30,7 @@ export const stageJudgeOf = <T extends ReadStageJudge>({
   score,
   generate,
   ...judge
-}: T): Omit<T, 'score' | 'generate'> & { score: Ask; generate: Ask } => {
+}: T): Omit<T, 'score' | 'generate'> & { score: AskConfig; generate: AskConfig } => {
   const topKSent = judge.fleet.endpoints.every(({ sendTopK }) => sendTopK === true)
   return {
     ...judge,
@@ -84,7 +84,7 @@ export const modelStageJudge = <Question>(
     const verdicts = await scorer.grade(item, inOrder(rubrics).map(criterionOf), { signal })
     if (verdicts.every(({ level }) => level === undefined))
       return { scores: null, problem: verdicts[0]?.explanation ?? NO_REASON }
-    const scores = verdicts.map(({ criterionId, level = null, explanation, call }): [string, Scored] => [
+    const scores = verdicts.map(({ criterionId, level = null, explanation, call }): [string, ScoredLevel] => [
       criterionId,
       { level, ...(explanation !== undefined && { justification: explanation }), ...(call && { call }) },
     ])
@@ -100,7 +100,7 @@ export const modelStageJudge = <Question>(
 export interface OpenStageJudge<Question> {
   judge: StageJudge<Question>
   /** The same model asked in another way, with the same limits and the same memory; closed with the judge. */
-  alsoAs(form: JudgeForm, ask: Ask): Pick<OpenJudge, 'grader' | 'stats'>
+  alsoAs(form: JudgeForm, ask: AskConfig): Pick<OpenJudge, 'grader' | 'stats'>
   /** What either way of asking did and took. */
   stats(): { generate: OpenJudgeStats; score: OpenJudgeStats }
   close(): Promise<void>
@@ -124,7 +124,7 @@ export const openStageJudge = <Question>(
   { fleet, score, generate, cache }: StageJudgeConfig,
   { prompt, settings, model, folder, onWarning }: StageJudgeSurroundings<Question>,
 ): OpenStageJudge<Question> => {
-  const configOf = (ask: Ask, own: JudgeConfig['cache']): JudgeConfig => ({ fleet, ask, cache: own })
+  const configOf = (ask: AskConfig, own: JudgeConfig['cache']): JudgeConfig => ({ fleet, ask, cache: own })
   const store = recentVerdicts()
   const scorer = openJudge(configOf(score, cache), {
     ...{ model, folder, onWarning, store },
@@ -132,7 +132,7 @@ export const openStageJudge = <Question>(
     tellsCalls: true,
   })
   // Limits of endpoints are for both ways of asking together, and a folder has one writer a process.
-  const alsoAs = (form: JudgeForm, ask: Ask) =>
+  const alsoAs = (form: JudgeForm, ask: AskConfig) =>
     openJudge(configOf(ask, null), { model: model ?? scorer.fleet!, form, store: scorer.cache ?? store })
   const generator = alsoAs(STAGE_GENERATOR, generate)
   return {

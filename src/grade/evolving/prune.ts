@@ -4,8 +4,8 @@ import { meanKnown, variance } from '../../util/descriptive.ts'
 import {
   gainOf,
   hasStage,
+  type LevelsById,
   levelOf,
-  type Scores,
   STAGES,
   type StagedRollout,
   type StageRubric,
@@ -24,7 +24,7 @@ export interface RubricStatistics {
 
 export interface ScoredRollout {
   rollout: StagedRollout
-  scores: Scores
+  scores: LevelsById
 }
 
 /** Rollouts without the stage say nothing about a rubric: that they lack it is no difference in quality. */

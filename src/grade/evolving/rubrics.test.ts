@@ -4,15 +4,15 @@ import { rollout, rubric } from './evolving.fixture.ts'
 import {
   gainOf,
   type Level,
+  type LevelsById,
   partsOf,
   persistentRubrics,
-  type Scores,
   type Stage,
   stagedRollout,
   stageRewards,
 } from './rubrics.ts'
 
-const levels = (given: Record<string, Level | null>): Scores =>
+const levels = (given: Record<string, Level | null>): LevelsById =>
   Object.fromEntries(Object.entries(given).map(([id, level]) => [id, { level }]))
 
 describe('what levels earn', () => {

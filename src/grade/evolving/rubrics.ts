@@ -19,12 +19,12 @@ export const perStage = <T>(value: (stage: Stage) => T): [T, T, T, T] => [
 ]
 
 /** `positive` names a merit, `negative` a flaw. */
-export type Sign = 'positive' | 'negative'
+export type RubricSign = 'positive' | 'negative'
 
 /** What a proposer says of a new rubric. */
 export interface RubricDraft {
   stage: Stage
-  sign: Sign
+  sign: RubricSign
   title: string
   description: string
   /** 1, 2 or 3. */
@@ -45,7 +45,7 @@ export const isPersistent = ({ since }: StageRubric): boolean => since === null
 export type Level = 0 | 1 | 2
 
 /** A judge's level; null where it gave none. */
-export interface Scored {
+export interface ScoredLevel {
   level: Level | null
   justification?: string
   /** The call that it came from, where the judge tells. */
@@ -53,10 +53,11 @@ export interface Scored {
 }
 
 /** Levels of one rollout by rubric id. */
-export type Scores = Readonly<Record<string, Scored>>
+export type LevelsById = Readonly<Record<string, ScoredLevel>>
 
 /** What a level earns, in [0, 1]: level / 2 of a merit, (2 - level) / 2 of a flaw (spec 5.2). */
-export const gainOf = (sign: Sign, level: Level): number => (sign === 'positive' ? level : 2 - level) / 2
+export const gainOf = (sign: RubricSign, level: Level): number =>
+  (sign === 'positive' ? level : 2 - level) / 2
 
 /** A rollout as its judge sees it. */
 export interface StagedRollout {
@@ -130,14 +131,14 @@ export const persistentRubrics = (criteria: readonly Criterion[]): StageRubric[]
 export const stageRewards = (
   rubrics: readonly StageRubric[],
   rollout: StagedRollout,
-  scores: Scores,
+  scores: LevelsById,
 ): [number | null, number | null, number | null, number | null] =>
   perStage(stage => stageReward(rubrics, rollout, scores, stage))
 
 const stageReward = (
   rubrics: readonly StageRubric[],
   rollout: StagedRollout,
-  scores: Scores,
+  scores: LevelsById,
   stage: Stage,
 ): number | null => {
   const own = rubrics.filter(rubric => rubric.stage === stage)
@@ -153,5 +154,5 @@ const stageReward = (
   return weights > 0 ? earned / weights : null
 }
 
-export const levelOf = (scores: Scores, id: string): Level | null =>
+export const levelOf = (scores: LevelsById, id: string): Level | null =>
   Object.hasOwn(scores, id) ? scores[id].level : null

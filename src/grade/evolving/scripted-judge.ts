@@ -2,7 +2,7 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Level, RubricDraft, Scored, Stage, StagedRollout, StageRubric } from './rubrics.ts'
+import type { Level, RubricDraft, ScoredLevel, Stage, StagedRollout, StageRubric } from './rubrics.ts'
 import { STAGES } from './rubrics.ts'
 import type { StageJudge } from './stage-judge.ts'
 
@@ -18,7 +18,7 @@ interface ScriptedProposal<Question> {
 
 export interface StageNoise {
   seed: number | string
-  /** Chance that a level is turned round: 0 to 2, 2 to 0; 1 stays. */
+  /** Chance that a level is inverted: 0 to 2, 2 to 0; 1 stays. */
   flipRate?: number
   /** Chance that a level moves by one, up or down where both can be. */
   levelRate?: number
@@ -58,7 +58,7 @@ export const scriptedStageJudge = <Question>(parts: ScriptedStageParts<Question>
     async score({ question, rollout, rubrics, signal }) {
       signal?.throwIfAborted()
       if (noise && fails(noise, rollout, rubrics)) return { scores: null, problem: 'scripted to fail' }
-      const scores = rubrics.map((rubric): [string, Scored] => {
+      const scores = rubrics.map((rubric): [string, ScoredLevel] => {
         const level = parts.level({ question, rollout, rubric })
         return [rubric.id, { level: noise ? disturbed(level, noise, rollout, rubric) : level }]
       })

@@ -1,6 +1,6 @@
 /** @file What a judge of stages is asked: new rubrics about all rollouts of a question, and levels of one rollout on rubrics. */
 
-import type { Scores, StagedRollout, StageRubric } from './rubrics.ts'
+import type { LevelsById, StagedRollout, StageRubric } from './rubrics.ts'
 
 export interface ProposeRequest<Question> {
   question: Question
@@ -28,7 +28,7 @@ export interface ScoreRequest<Question> {
 }
 
 /** A level for each rubric, null where it was not given; or why there is none at all. */
-export type RolloutScored = { scores: Scores; problem?: undefined } | { scores: null; problem: string }
+export type RolloutScored = { scores: LevelsById; problem?: undefined } | { scores: null; problem: string }
 
 /**
  * A language model, or two functions. What fails is said, never made up: proposals that cannot be had are none, and a scoring

@@ -6,7 +6,7 @@ import { z } from 'zod'
 export type CallShape = 'criterion' | 'rubric' | { batch: number }
 
 /** All settings of asking; null leaves a sampling setting to the server. */
-export interface Ask {
+export interface AskConfig {
   shape: CallShape
   levels: 'yes-no' | 'levels'
   repairs: number
@@ -98,7 +98,7 @@ export const ASK_PRESETS = {
     presencePenalty: null,
     maxTokens: 8192,
   },
-} as const satisfies Record<string, Ask>
+} as const satisfies Record<string, AskConfig>
 export type AskPreset = keyof typeof ASK_PRESETS
 
 const count = z.int().min(0)
@@ -179,8 +179,8 @@ export const askOf = (
   { preset: named, ...given }: z.output<typeof askSchema>,
   preset: AskPreset,
   topKSent: boolean,
-): Ask => {
-  const defaults: Ask = ASK_PRESETS[named ?? preset]
+): AskConfig => {
+  const defaults: AskConfig = ASK_PRESETS[named ?? preset]
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return { ...defaults, ...(!topKSent && { topK: null }), ...said }
 }

@@ -12,7 +12,7 @@ import { escapeUntrusted } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'
 
 /** What a call came to: a judgement for each criterion, or the reason why there is none. */
-export type CallOutcome = { attempts: number; call: JudgeCall } & (
+export type JudgeOutcome = { attempts: number; call: JudgeCall } & (
   | { judgements: Judgement[]; problem?: undefined }
   | { judgements: null; problem: string; raw?: string; failed: boolean }
 )
@@ -40,7 +40,7 @@ const SENT_BACK_CHARACTERS = 4000
  * Asks until an answer can be read or the attempts are used up.
  * @throws the signal's reason when aborted; errors that every call would meet (`JudgeError.fatal`, ConfigError, UsageError)
  */
-export const ask = async (settings: AskSettings, call: Call, signal?: AbortSignal): Promise<CallOutcome> => {
+export const ask = async (settings: AskSettings, call: Call, signal?: AbortSignal): Promise<JudgeOutcome> => {
   let last: { problem: string; raw: string } = { problem: '', raw: '' }
   let attempts = 0
   const account = new CallAccount(settings.model.name)

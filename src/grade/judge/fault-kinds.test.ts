@@ -3,7 +3,7 @@ import { JudgeFleet } from '../../chat/index.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { FAULT_NAMES, FAULTS, FaultyJudge, faultOf, WARM_UP_RULE } from './faulty-judge.fixture.ts'
 import { llmJudge } from './judge.ts'
-import { caseTag, ruleTag, truthOf } from './scripted/index.ts'
+import { caseTag, ruleTag, scriptedTruth } from './scripted/index.ts'
 
 /** GRADUS_FULL_FAULTS=1 asks for all 5,500 verdicts of the promise. */
 const VERDICTS = process.env.GRADUS_FULL_FAULTS === '1' ? 5_500 : 600
@@ -55,7 +55,7 @@ it(`${FAULT_NAMES.length} kinds of faults: no verdict is invented, and none is l
     for (const [rule, { met, explanation }] of given.entries()) {
       const name = `${faultOf(index)}, ${index}/${rule}: ${explanation}`
       if (met === null) lost.push(name)
-      else if (met !== truthOf(index, rule)) invented.push(name)
+      else if (met !== scriptedTruth(index, rule)) invented.push(name)
     }
   expect({ invented, lost }).toEqual({ invented: [], lost: [] })
   expect(verdicts.flat()).toHaveLength(CASES * RULES)

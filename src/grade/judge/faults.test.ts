@@ -9,7 +9,7 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { VerdictCache } from './cache/index.ts'
 import { llmJudge } from './judge.ts'
-import { caseTag, ruleTag, ScriptedProcess, truthOf } from './scripted/index.ts'
+import { caseTag, ruleTag, ScriptedProcess, scriptedTruth } from './scripted/index.ts'
 
 /** GRADUS_FULL_FAULTS=1 runs all 20,000 verdicts of the promise. */
 const VERDICTS = process.env.GRADUS_FULL_FAULTS === '1' ? 20_000 : 2_000
@@ -93,7 +93,7 @@ it('a judge that fails in every way and restarts: all answered, none invented, n
     expect(given.map(({ criterionId }) => criterionId)).toEqual(criteria.map(({ id }) => id))
     for (const [rule, { met }] of given.entries()) {
       if (met === null) nulls.push(`${index}/${rule}`)
-      else expect(met, `${index}/${rule}`).toBe(truthOf(index, rule))
+      else expect(met, `${index}/${rule}`).toBe(scriptedTruth(index, rule))
     }
   }
   const neverRight = [...pairs].filter(([, outcomes]) => !outcomes.has('ok')).map(([name]) => name)
@@ -138,7 +138,7 @@ it('killed with -9 in the middle: what was kept is right, and the next run asks 
   const { verdicts, stats } = await gradeAll(cache)
   for (const [index, given] of verdicts.entries())
     for (const [rule, { met }] of given.entries())
-      if (met !== null) expect(met, `${index}/${rule}`).toBe(truthOf(index, rule))
+      if (met !== null) expect(met, `${index}/${rule}`).toBe(scriptedTruth(index, rule))
   expect(stats.judge.cachedCalls).toBe(kept.entries)
   expect(stats.judge.calls).toBe(VERDICTS - kept.entries)
   cache.close()

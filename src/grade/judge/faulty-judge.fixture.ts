@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { caseTag, ruleTag, truthOf } from './scripted/truth.ts'
+import { caseTag, ruleTag, scriptedTruth } from './scripted/truth.ts'
 
 /** Answers to a question about some criteria: what is true of each, and the opposite. */
 interface Said {
@@ -166,7 +166,7 @@ export class FaultyJudge {
   #answer(text: string, response: ServerResponse): void {
     const caseIndex = Number(CASE.exec(text)?.[1])
     const rules = [...new Set([...text.matchAll(RULES)].map(([, rule]) => Number(rule)))]
-    const truth = rules.map(rule => truthOf(caseIndex, rule))
+    const truth = rules.map(rule => scriptedTruth(caseIndex, rule))
     const question = `${caseIndex}/${rules.join()}`
     const asked = this.#asked.get(question) ?? 0
     this.#asked.set(question, asked + 1)

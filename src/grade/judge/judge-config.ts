@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type FleetSettings, fleetSchema } from '../../chat/fleet-config.ts'
-import { type Ask, type AskPreset, askOf, askSchema } from './ask-config.ts'
+import { type AskConfig, type AskPreset, askOf, askSchema } from './ask-config.ts'
 import { DEFAULT_MAX_BYTES } from './cache/verdict-cache.ts'
 
 /** Where verdicts outlast a run. */
@@ -25,7 +25,7 @@ export const judgeShape = {
 /** A judge: where it is, how it is asked, what it remembers. */
 export interface JudgeConfig {
   fleet: FleetSettings
-  ask: Ask
+  ask: AskConfig
   cache: z.output<typeof verdictCacheSchema> | null
 }
 
@@ -34,7 +34,7 @@ type Read = Pick<z.output<z.ZodObject<typeof judgeShape>>, 'fleet' | 'ask'>
 /** Fills in what a section leaves out, from a preset unless it names one itself. */
 export const judgeOf =
   (preset: AskPreset) =>
-  <T extends Read>({ ask, ...judge }: T): Omit<T, 'ask'> & { ask: Ask } => ({
+  <T extends Read>({ ask, ...judge }: T): Omit<T, 'ask'> & { ask: AskConfig } => ({
     ...judge,
     ask: askOf(
       ask,

@@ -6,8 +6,7 @@ import { charactersOf } from '../../chat/token-estimate.ts'
 import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { RecentMap } from '../../util/recent-map.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
-import { ask, type CallOutcome } from './ask.ts'
-import { Flights, type Seat } from './flights.ts'
+import { ask, type JudgeOutcome } from './ask.ts'
 import { callOf, withCall, withoutCall } from './judge-call.ts'
 import {
   type CheckedOptions,
@@ -16,6 +15,7 @@ import {
   type VerdictStore,
 } from './judge-options.ts'
 import { type PlannedCall, planCalls } from './plan.ts'
+import { type CallHandle, SingleFlight } from './single-flight.ts'
 import type { JudgeForm } from './templates/form.ts'
 import type { Judgement } from './templates/scale.ts'
 import type { SubjectOptions } from './templates/subject.ts'
@@ -69,7 +69,7 @@ class ChatJudge implements LlmJudge {
   readonly #options: CheckedOptions
   readonly #quote: Quote
   readonly #keyed: { model: string; variant?: string; sampling: string }
-  readonly #flights = new Flights<CallOutcome>()
+  readonly #singleFlight = new SingleFlight<JudgeOutcome>()
   readonly #subjects = new RecentMap<string, string>(REMEMBERED_SUBJECTS)
   readonly #waiting: Waiting = new SignalWatch((rejects, signal) => {
     for (const reject of rejects) reject(signal.reason)
@@ -105,11 +105,11 @@ class ChatJudge implements LlmJudge {
     const { shape, levels, form } = this.#options
     const subject = new Subject(item, this.#options, this.#quote, this.#subjects)
     const calls = planCalls(criteria, shape, levels, form)
-    const seats: Seat<CallOutcome>[] = []
+    const handles: CallHandle<JudgeOutcome>[] = []
     const repeat = this.#options.sampleIndex + sampleIndex
-    const outcomes = calls.map(call => this.#outcome(subject, call, repeat, seats))
+    const outcomes = calls.map(call => this.#outcome(subject, call, repeat, handles))
     const verdicts: JudgedVerdict[] = new Array(criteria.length)
-    for (const [index, outcome] of (await settled(outcomes, seats, this.#waiting, signal)).entries()) {
+    for (const [index, outcome] of (await settled(outcomes, handles, this.#waiting, signal)).entries()) {
       const { places, criteria: own } = calls[index]
       const given = verdictsOf(own, outcome, this.#options)
       for (const [at, place] of places.entries()) verdicts[place] = given[at]
@@ -133,7 +133,7 @@ class ChatJudge implements LlmJudge {
   }
 
   stats(): JudgeStats {
-    return { ...this.#stats, nulls: { ...this.#stats.nulls }, sharedCalls: this.#flights.shared }
+    return { ...this.#stats, nulls: { ...this.#stats.nulls }, sharedCalls: this.#singleFlight.shared }
   }
 
   async close(): Promise<void> {
@@ -145,15 +145,15 @@ class ChatJudge implements LlmJudge {
     subject: Subject,
     call: PlannedCall,
     repeat: number,
-    seats: Seat<CallOutcome>[],
-  ): CallOutcome | Promise<CallOutcome> {
+    handles: CallHandle<JudgeOutcome>[],
+  ): JudgeOutcome | Promise<JudgeOutcome> {
     const { cache, fresh } = this.#options
-    if (fresh) return this.#join(null, subject, call, repeat, seats)
+    if (fresh) return this.#join(null, subject, call, repeat, handles)
     const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, repeat)
-    return this.#remembered(cache?.get(key), call) ?? this.#join(key, subject, call, repeat, seats)
+    return this.#remembered(cache?.get(key), call) ?? this.#join(key, subject, call, repeat, handles)
   }
 
-  #remembered(value: unknown, { criteria }: PlannedCall): CallOutcome | null {
+  #remembered(value: unknown, { criteria }: PlannedCall): JudgeOutcome | null {
     if (!isJudgements(value, criteria.length)) return null
     this.#stats.cachedCalls++
     const call: JudgeCall = { ...callOf(value, this.#keyed.model), reused: 'cache' }
@@ -165,11 +165,11 @@ class ChatJudge implements LlmJudge {
     subject: Subject,
     call: PlannedCall,
     repeat: number,
-    seats: Seat<CallOutcome>[],
-  ): Promise<CallOutcome> {
-    const seat = this.#flights.join(key, signal => this.#call(key, subject, call, repeat, signal))
-    seats.push(seat)
-    return seat.shared ? seat.promise.then(asShared) : seat.promise
+    handles: CallHandle<JudgeOutcome>[],
+  ): Promise<JudgeOutcome> {
+    const handle = this.#singleFlight.join(key, signal => this.#call(key, subject, call, repeat, signal))
+    handles.push(handle)
+    return handle.shared ? handle.promise.then(asShared) : handle.promise
   }
 
   /** Asks, unless another process does so just now: then its verdict is waited for. */
@@ -179,7 +179,7 @@ class ChatJudge implements LlmJudge {
     call: PlannedCall,
     sampleIndex: number,
     signal: AbortSignal,
-  ): Promise<CallOutcome> {
+  ): Promise<JudgeOutcome> {
     const { cache } = this.#options
     if (key === null || !cache?.claim) return this.#ask(key, subject, call, sampleIndex, signal)
     const waited = await waitForClaim(cache, key, signal)
@@ -197,7 +197,7 @@ class ChatJudge implements LlmJudge {
     { template, criteria }: PlannedCall,
     sampleIndex: number,
     signal: AbortSignal,
-  ): Promise<CallOutcome> {
+  ): Promise<JudgeOutcome> {
     const stats = this.#stats
     stats.calls++
     const messages = messagesOf(template, subject.rendered, criteria, this.#quote)
@@ -222,7 +222,7 @@ class ChatJudge implements LlmJudge {
 }
 
 /** The outcome of a call that another response had asked for. */
-const asShared = (outcome: CallOutcome): CallOutcome => ({
+const asShared = (outcome: JudgeOutcome): JudgeOutcome => ({
   ...outcome,
   call: { ...outcome.call, reused: 'shared' },
 })
@@ -295,16 +295,16 @@ type Waiting = SignalWatch<(reason: unknown) => void>
 
 /** All outcomes; or, when the signal is aborted or a call throws, the error, with the calls that are left given up. */
 const settled = async (
-  outcomes: readonly (CallOutcome | Promise<CallOutcome>)[],
-  seats: readonly Seat<CallOutcome>[],
+  outcomes: readonly (JudgeOutcome | Promise<JudgeOutcome>)[],
+  handles: readonly CallHandle<JudgeOutcome>[],
   waiting: Waiting,
   signal?: AbortSignal,
-): Promise<CallOutcome[]> => {
-  if (seats.length === 0) return outcomes as CallOutcome[]
+): Promise<JudgeOutcome[]> => {
+  if (handles.length === 0) return outcomes as JudgeOutcome[]
   try {
     return await untilAborted(Promise.all(outcomes), waiting, signal)
   } catch (error) {
-    for (const seat of seats) seat.leave()
+    for (const handle of handles) handle.leave()
     throw error
   }
 }

@@ -1,10 +1,10 @@
 /** @file Verdicts that stand literally in an answer, whatever they stand in: what no reading may contradict. */
 
 /** A verdict as text: `true`, `0.5`, or, where it is none that a scale knows, what stands there. */
-export type Said = string
+export type VerdictText = string
 
 /** What a value is said as, so that values from JSON and from raw text can be compared. */
-export const saidAs = (value: unknown): Said =>
+export const saidAs = (value: unknown): VerdictText =>
   typeof value === 'string' ? JSON.stringify(value) : String(value)
 
 /** The same key for a careless reader: `Criteria Met`, `criteria-met` in full-width letters. */
@@ -21,7 +21,7 @@ const AFTER_KEY = new RegExp(GAP + VALUE, 'iy')
 
 /** The key as such, with a value to come that no scale knows (`"not met"`, `fal` of an answer that was cut off), or none. */
 const UNREAD = /[\\"'`*”’\s]*(?:[:=}]|$)/y
-const UNREAD_SAID: Said = '?'
+const UNREAD_SAID: VerdictText = '?'
 
 interface Patterns {
   exact: RegExp
@@ -43,8 +43,8 @@ const patternsOf = (key: string): Patterns => {
 }
 
 /** Values after every occurrence of the key, in order. Occurrences are looked at one by one: none can hide another. */
-const valuesAfter = (text: string, key: RegExp): Said[] => {
-  const found: Said[] = []
+const valuesAfter = (text: string, key: RegExp): VerdictText[] => {
+  const found: VerdictText[] = []
   for (const { index, 0: spelt } of text.matchAll(key)) {
     AFTER_KEY.lastIndex = index + spelt.length
     const match = AFTER_KEY.exec(text)
@@ -60,13 +60,13 @@ const isUnread = (text: string, spelt: string, end: number): boolean => {
   return (spelt.includes('_') || /["'`]/.test(text[end] ?? '')) && UNREAD.test(text)
 }
 
-const valueText = ([, quote, word]: RegExpExecArray, last: boolean): Said => {
+const valueText = ([, quote, word]: RegExpExecArray, last: boolean): VerdictText => {
   if (quote !== '') return `"${word.toLowerCase()}"`
   // More digits may have been to come.
   return last && !Number.isNaN(Number(word)) ? `${word}...` : wordText(word)
 }
 
-const wordText = (word: string): Said => {
+const wordText = (word: string): VerdictText => {
   const number = Number(word)
   return Number.isNaN(number) ? word.toLowerCase() : String(number)
 }
@@ -85,9 +85,9 @@ const asRead = (text: string): string => {
 
 export interface Literals {
   /** Values after the key as it was asked for. */
-  exact: Said[]
+  exact: VerdictText[]
   /** The same with the key in any spelling, and with escapes undone. */
-  read: Said[]
+  read: VerdictText[]
 }
 
 /** Every verdict of this key that stands in a text, inside strings and outside. Time grows with the text alone. */
@@ -100,7 +100,7 @@ const BARE_LIST = /\[([^[\]{}":]{1,2000})\]/g
 const BARE_VALUE = /^(?:true|false|-?\d+(?:\.\d+)?)$/
 
 /** Lists of nothing but values, as of a judge that answers `{"judgement": [true, false]}`. */
-export const bareListsIn = (text: string): Said[][] =>
+export const bareListsIn = (text: string): VerdictText[][] =>
   [...text.matchAll(BARE_LIST)].flatMap(([, inside]) => {
     const values = inside.split(',').map(value => value.trim().toLowerCase())
     return values.every(value => BARE_VALUE.test(value)) ? [values.map(wordText)] : []

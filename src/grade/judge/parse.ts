@@ -3,13 +3,13 @@
 import { jsonrepair } from 'jsonrepair'
 
 /** What was read, or why nothing was. */
-export type Reading<T> = { value: T; problem?: undefined } | { value?: undefined; problem: string }
+export type Parsed<T> = { value: T; problem?: undefined } | { value?: undefined; problem: string }
 
 /** What was read from an answer; `strict` where the answer was JSON as a whole, with nothing to search or repair. */
-export type ParsedAnswer<T> = Reading<T> & { strict: boolean }
+export type ParsedAnswer<T> = Parsed<T> & { strict: boolean }
 
 /** Reads a JSON value that has the right shape, or says what is wrong with it. */
-export type Reader<T> = (json: unknown, strict: boolean) => Reading<T>
+export type Reader<T> = (json: unknown, strict: boolean) => Parsed<T>
 
 /** Longer than any answer that was asked for; what is longer is not read. */
 const LONGEST_ANSWER_CHARACTERS = 2_000_000
@@ -70,7 +70,7 @@ export const unreadable = (text: string): string | null =>
     ? `the answer has ${text.length} characters, and at most ${LONGEST_ANSWER_CHARACTERS} are read`
     : null
 
-const searchAnswer = <T>(text: string, read: Reader<T>): Reading<T> => {
+const searchAnswer = <T>(text: string, read: Reader<T>): Parsed<T> => {
   const answer = stripThinking(text)
   if (answer === null) return { problem: NEVER_ENDS }
   if (answer === '') return { problem: EMPTY }

@@ -30,7 +30,7 @@ const asVerdict = (criterionId: string, opinion: Opinion): Verdict => {
 }
 
 export interface NoiseOptions {
-  /** Chance that a verdict is turned round: met to not met, credit c to 1 - c. */
+  /** Chance that a verdict is inverted: met to not met, credit c to 1 - c. */
   flipRate?: number
   /** Chance that a verdict is withheld. */
   nullRate?: number
@@ -56,7 +56,7 @@ export const noisyGrader = (grader: Grader, { flipRate = 0, nullRate = 0, seed }
         // Both drawn at once, so that one rate does not change which verdicts the other hits.
         const [hidden, flipped] = [rng.next() < nullRate, rng.next() < flipRate]
         if (hidden) return asVerdict(verdict.criterionId, null)
-        return flipped ? turnedRound(verdict) : verdict
+        return flipped ? inverted(verdict) : verdict
       })
     },
     async close() {
@@ -65,7 +65,7 @@ export const noisyGrader = (grader: Grader, { flipRate = 0, nullRate = 0, seed }
   }
 }
 
-const turnedRound = (verdict: Verdict): Verdict => {
+const inverted = (verdict: Verdict): Verdict => {
   const { met, credit, level } = verdict
   if (met === null) return verdict
   if (credit === undefined) return { ...verdict, met: !met }

@@ -1,7 +1,7 @@
 /** @file From what a judge said to verdicts about criteria. */
 
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import type { CallOutcome } from './ask.ts'
+import type { JudgeOutcome } from './ask.ts'
 import type { Remembered } from './judge-call.ts'
 
 /** A judge's verdict; `margin` says how sure it was (nats between its verdict's token and the next best verdict's). */
@@ -15,7 +15,7 @@ export interface JudgedVerdict extends Verdict {
  */
 export const verdictsOf = (
   criteria: readonly Criterion[],
-  outcome: CallOutcome,
+  outcome: JudgeOutcome,
   { nullsKeepRaw, tellsCalls }: { nullsKeepRaw: boolean; tellsCalls: boolean },
 ): JudgedVerdict[] => {
   const { judgements, attempts, call } = outcome

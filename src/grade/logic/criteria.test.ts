@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { gradeLogic, gradeLogicBatch } from './criteria.ts'
-import { splitSentences } from './english.ts'
+import { logicSentences } from './english.ts'
 import type { LogicGradeOptions } from './grade.ts'
 import { PREMISES, PROOF, problemOf, respond, stella } from './logic-cases.fixture.ts'
 import { parseFormula } from './parse.ts'
@@ -195,7 +195,7 @@ describe('the logic rubric', () => {
     const items = rows.map(({ context, question, answer, explanation }) => {
       const conclusion = question.slice(question.lastIndexOf('? ') + 2)
       const label = answer === 'A' ? 'True' : 'False'
-      const problem = problemOf(splitSentences(context), conclusion, label, explanation)
+      const problem = problemOf(logicSentences(context), conclusion, label, explanation)
       return { problem, response: respond(explanation, label) }
     })
     for (const found of await gradeLogicBatch(items, solver, { truth: true })) {

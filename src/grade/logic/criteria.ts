@@ -1,7 +1,7 @@
 /** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses (spec 6.2, 6.3). */
 
-import { Breath } from '../../util/breath.ts'
 import { mean } from '../../util/descriptive.ts'
+import { eventLoopYield, type YieldToEventLoop } from '../../util/yield-to-event-loop.ts'
 import { extractLabel } from './answer.ts'
 import { contextOf, type ReadStep } from './context.ts'
 import { exploitFlags, isTautology, tagsOf } from './exploits.ts'
@@ -11,7 +11,7 @@ import type { LogicProblem } from './problem.ts'
 import { proofOf } from './proof.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
-import { type ExtractedReasoning, extractReasoning, type Rule, type StepText } from './steps.ts'
+import { type ExtractedReasoning, extractReasoning, type InferenceRule, type StepText } from './steps.ts'
 
 /** Beyond these a response is no proof that anybody reads: it has no grade. */
 const MAX_REASONING_CHARS = 200_000
@@ -22,7 +22,10 @@ const UNREAD: ExtractedReasoning = { text: '', span: [0, 0], tagged: false, step
 const isTooLong = ({ text, steps }: ExtractedReasoning): boolean =>
   text.length > MAX_REASONING_CHARS || steps.length > MAX_STEPS
 
-const draftOf = async ({ problem, response }: LogicItem, breath: Breath): Promise<Draft> => {
+const draftOf = async (
+  { problem, response }: LogicItem,
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<Draft> => {
   const context = contextOf(problem)
   const found = extractReasoning(response)
   const tooLong = isTooLong(found)
@@ -30,7 +33,7 @@ const draftOf = async ({ problem, response }: LogicItem, breath: Breath): Promis
   const read: ReadStep[] = []
   const tautologies: (boolean | null)[] = []
   for (const { text } of reasoning.steps) {
-    await breath.take()
+    await yieldToEventLoop()
     const step = context.read(text)
     read.push(step)
     tautologies.push(step.formula === null || step.premise !== null ? false : isTautology(step.formula))
@@ -58,7 +61,7 @@ const ask = async (drafts: readonly Draft[], solver: LogicSolver) => {
   return solver.checkSteps(queries)
 }
 
-const statusOf = (status: StepStatus, rule: Rule | null): StepGrade['status'] =>
+const statusOf = (status: StepStatus, rule: InferenceRule | null): StepGrade['status'] =>
   status === 'unparsed' && rule !== null ? 'unverifiable' : status
 
 const creditOf = (status: StepGrade['status']) => (status === 'unverifiable' ? 0.3 : STEP_CREDIT[status])
@@ -177,9 +180,9 @@ export const gradeLogicBatch = async (
   solver: LogicSolver,
   options: LogicGradeOptions = {},
 ): Promise<LogicGrade[]> => {
-  const breath = new Breath()
+  const yieldToEventLoop = eventLoopYield()
   const drafts: Draft[] = []
-  for (const item of items) drafts.push(await draftOf(item, breath))
+  for (const item of items) drafts.push(await draftOf(item, yieldToEventLoop))
   const statuses = await ask(drafts, solver)
   let at = 0
   const asked = drafts.map((draft): Asked => {
@@ -201,7 +204,7 @@ export const gradeLogicBatch = async (
   }
   const grades: LogicGrade[] = []
   for (const [index, draft] of drafts.entries()) {
-    await breath.take()
+    await yieldToEventLoop()
     grades.push(await finish(draft, asked[index], solver, options))
   }
   return grades

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
 import { sharedData } from '../../util/shared-data.ts'
-import { parseSentence, SentenceError, splitSentences } from './english.ts'
+import { logicSentences, parseSentence, SentenceError } from './english.ts'
 import { printFormula } from './formula.ts'
 
 const read = (text: string) => printFormula(parseSentence(text))
@@ -66,7 +66,7 @@ describe('parseSentence', () => {
       const rows = readJsonl<{ context: string; question: string; explanation?: string[] }>(path)
       for (const row of rows) {
         const statement = row.question.slice(row.question.lastIndexOf('? ') + 2)
-        for (const text of [...splitSentences(row.context), statement, ...(row.explanation ?? [])]) {
+        for (const text of [...logicSentences(row.context), statement, ...(row.explanation ?? [])]) {
           expect(() => parseSentence(text), text).not.toThrow()
         }
       }

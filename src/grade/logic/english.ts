@@ -235,7 +235,7 @@ export const parseSentence = (text: string): Formula => {
 }
 
 /** Splits a context into its sentences, each with its full stop. */
-export const splitSentences = (context: string): string[] =>
+export const logicSentences = (context: string): string[] =>
   context
     .split(/(?<=[.!?])\s+/)
     .map(text => text.trim())

@@ -7,7 +7,7 @@ import type { LogicLabel, LogicProblem } from './problem.ts'
 import type { LogicCriterion } from './rubric.ts'
 import type { ProxySettings } from './settings.ts'
 import type { StepStatus } from './solver.ts'
-import type { ExtractedReasoning, Rule } from './steps.ts'
+import type { ExtractedReasoning, InferenceRule } from './steps.ts'
 
 export interface LogicGradeOptions {
   /** Work out C4 and C5 as they really are, beside the training proxies. For evaluation: it asks the solver more. */
@@ -26,7 +26,7 @@ export interface StepGrade {
   text: string
   /** Offsets in the response, from the number to the end of the statement and its annotation. */
   span: [start: number, end: number]
-  rule: Rule | null
+  rule: InferenceRule | null
   formula: Formula | null
   /** As the solver has it; `unverifiable` for unreadable steps that name a known rule. */
   status: StepStatus | 'unverifiable'

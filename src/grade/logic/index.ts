@@ -2,7 +2,7 @@
 
 export { type ExtractedAnswer, extractLabel, labelIn } from './answer.ts'
 export { gradeLogic, gradeLogicBatch } from './criteria.ts'
-export { parseSentence, SentenceError, splitSentences } from './english.ts'
+export { logicSentences, parseSentence, SentenceError } from './english.ts'
 export * from './formula.ts'
 export type { LogicGrade, LogicGradeOptions, LogicItem, StepGrade } from './grade.ts'
 export { type GroundStatus, GroundTheory, groundStatus, shortestDerivation } from './ground.ts'
@@ -22,7 +22,7 @@ export { SolverError } from './solver-process.ts'
 export {
   type ExtractedReasoning,
   extractReasoning,
-  type Rule,
+  type InferenceRule,
   ruleNamed,
   type StepReference,
   type StepText,

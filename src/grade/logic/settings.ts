@@ -1,4 +1,4 @@
-/** @file Settings of the logic grader: how the solver works, and what the stand-ins of C4 and C5 ask for. */
+/** @file Settings of the logic grader: how the solver works, and what the proxies of C4 and C5 ask for. */
 
 import { z } from 'zod'
 
@@ -64,5 +64,5 @@ export const DEFAULT_PROXIES: ProxySettings = proxySchema.parse({})
 /** What a training run may set: its problems bring their labels along. */
 export const logicGraderSchema = z.strictObject({
   solver: solverSchema.omit({ labelTimeoutMs: true }).prefault({}).describe('Limits of the solver.'),
-  proxies: proxySchema.prefault({}).describe('Stand-ins for criteria that only a judge could see.'),
+  proxies: proxySchema.prefault({}).describe('Proxies of criteria that only a judge could see.'),
 })

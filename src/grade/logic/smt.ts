@@ -84,7 +84,7 @@ const quantifiedScript = (
 }
 
 /** Premises with the formulas asked about them. */
-export interface Problem {
+export interface SmtProblem {
   premises: readonly Formula[]
   queries: readonly Formula[]
 }
@@ -93,7 +93,7 @@ export interface Problem {
 export type CheckResult = 'sat' | 'unsat' | 'unknown'
 
 /** One script for many problems; `readResults` finds each one's results again. */
-export const scriptFor = (problems: readonly Problem[], options: ScriptOptions): string =>
+export const scriptFor = (problems: readonly SmtProblem[], options: ScriptOptions): string =>
   problems
     .map(({ premises, queries }, index) => {
       const ground = options.encoding === 'auto' ? groundScript(premises, queries) : null
@@ -111,7 +111,7 @@ const isResult = (line: string): line is CheckResult =>
  * `(error`, or another number of results than it asked for, is null: a malformed assertion would be followed by a
  * cheerful `sat`.
  */
-export const readResults = (output: string, problems: readonly Problem[]): (CheckResult[] | null)[] => {
+export const readResults = (output: string, problems: readonly SmtProblem[]): (CheckResult[] | null)[] => {
   const parts = new Map<number, string>()
   for (const part of output.split(/^@(?=\d+$)/m).slice(1)) {
     const end = part.indexOf('\n')

@@ -5,7 +5,7 @@ import { readJsonl } from '../../util/jsonl.ts'
 import { Rng } from '../../util/rng.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { workerUrl } from '../../util/worker-url.ts'
-import { parseSentence, splitSentences } from './english.ts'
+import { logicSentences, parseSentence } from './english.ts'
 import type { Formula } from './formula.ts'
 import { GroundProcess } from './ground-process.ts'
 import { parseFormula } from './parse.ts'
@@ -114,7 +114,7 @@ describe('LogicSolver', () => {
     const rows = readJsonl<{ context: string; question: string; answer: string }>(path)
     const statuses = await solver.checkSteps(
       rows.map(row => ({
-        premises: splitSentences(row.context).map(parseSentence),
+        premises: logicSentences(row.context).map(parseSentence),
         formula: parseSentence(row.question.slice(row.question.lastIndexOf('? ') + 2)),
       })),
     )

@@ -5,9 +5,9 @@ import { type Formula, formulaKey } from './formula.ts'
 import { type GroundAnswer, GroundProcess } from './ground-process.ts'
 import type { LogicLabel } from './problem.ts'
 import { type SolverSettings, solverSchema } from './settings.ts'
-import { type CheckResult, type Problem, readResults, type ScriptOptions, scriptFor } from './smt.ts'
+import { type CheckResult, readResults, type ScriptOptions, type SmtProblem, scriptFor } from './smt.ts'
 import { SolverProcess, SolverTimeout } from './solver-process.ts'
-import { type Asked, type StepStatus, VerdictMemory } from './verdict-memory.ts'
+import { type AskedPremises, type StepStatus, VerdictMemory } from './verdict-memory.ts'
 
 export type { StepStatus }
 
@@ -54,13 +54,13 @@ export interface StepQuery {
   formula: Formula | null
 }
 
-export interface Decision {
+export interface SolverDecision {
   /** Null when the question cannot be decided; `reason` says why. */
   label: LogicLabel | null
   reason: string | null
 }
 
-type Batch = Map<number, Asked>
+type Batch = Map<number, AskedPremises>
 
 const statusOf = (negated: CheckResult, stated: CheckResult): StepStatus => {
   if (negated === 'unsat') return 'entailed'
@@ -136,7 +136,7 @@ export class LogicSolver {
     premises: readonly Formula[],
     conclusion: Formula,
     timeoutMs = this.#options.labelTimeoutMs,
-  ): Promise<Decision> {
+  ): Promise<SolverDecision> {
     const [status] = await this.checkSteps([{ premises, formula: conclusion }], timeoutMs)
     switch (status) {
       case 'entailed':
@@ -179,7 +179,7 @@ export class LogicSolver {
     return items.map(item => this.#verdict(item, batch))
   }
 
-  #asked(premises: readonly Formula[], batch: Batch): Asked {
+  #asked(premises: readonly Formula[], batch: Batch): AskedPremises {
     const premisesId = this.#memory.premisesId(premises)
     let asked = batch.get(premisesId)
     if (!asked) {
@@ -222,8 +222,8 @@ export class LogicSolver {
     return verdicts.get(key) ?? 'failed'
   }
 
-  async #solve(asked: readonly Asked[], timeoutMs: number): Promise<void> {
-    let batch: Asked[] = []
+  async #solve(asked: readonly AskedPremises[], timeoutMs: number): Promise<void> {
+    let batch: AskedPremises[] = []
     let checks = 0
     for (const entry of asked) {
       batch.push(entry)
@@ -236,7 +236,7 @@ export class LogicSolver {
     if (batch.length > 0) await this.#solveBatch(batch, timeoutMs)
   }
 
-  async #solveBatch(batch: readonly Asked[], timeoutMs: number): Promise<void> {
+  async #solveBatch(batch: readonly AskedPremises[], timeoutMs: number): Promise<void> {
     if (!this.#process) {
       await Promise.all(batch.map(entry => this.#solveGround(entry)))
       return
@@ -251,11 +251,11 @@ export class LogicSolver {
 
   /** Results by problem: null where the solver failed. A problem that hangs it when `alone` has unknown results. */
   async #run(
-    batch: readonly Asked[],
+    batch: readonly AskedPremises[],
     timeoutMs: number,
     alone = batch.length === 1,
   ): Promise<(CheckResult[] | null)[]> {
-    const problems: Problem[] = batch.map(({ premises, queries }) => ({
+    const problems: SmtProblem[] = batch.map(({ premises, queries }) => ({
       premises,
       queries: [...queries.values()],
     }))
@@ -273,7 +273,7 @@ export class LogicSolver {
   }
 
   /** What Z3 left open for lack of time, the ground solver decides where it can: a busy machine must not change a verdict. */
-  async #remember(asked: Asked, results: CheckResult[] | null): Promise<void> {
+  async #remember(asked: AskedPremises, results: CheckResult[] | null): Promise<void> {
     const { premises, queries } = asked
     this.#stats.solved += queries.size
     if (results === null) {
@@ -298,7 +298,7 @@ export class LogicSolver {
     }
   }
 
-  async #solveGround(asked: Asked): Promise<void> {
+  async #solveGround(asked: AskedPremises): Promise<void> {
     const { premises, queries } = asked
     this.#stats.solved += queries.size
     const asksAll = [FALSEHOOD, ...queries.values()]

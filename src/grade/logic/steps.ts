@@ -1,7 +1,7 @@
 /** @file Finds the reasoning and its numbered steps in a response. */
 
 /** Rules of inference that a step may name (spec 6.3). */
-export type Rule =
+export type InferenceRule =
   | 'premise'
   | 'mp'
   | 'mt'
@@ -15,7 +15,7 @@ export type Rule =
   | 'hs'
   | 'dneg'
 
-const RULE_NAMES: Readonly<Record<string, Rule>> = {
+const RULE_NAMES: Readonly<Record<string, InferenceRule>> = {
   premise: 'premise',
   given: 'premise',
   mp: 'mp',
@@ -50,7 +50,7 @@ const RULE_NAMES: Readonly<Record<string, Rule>> = {
 const LONG_NAMES = Object.keys(RULE_NAMES).filter(name => name.includes(' '))
 
 /** The rule that a name stands for, short or long, or null. */
-export const ruleNamed = (name: string): Rule | null => {
+export const ruleNamed = (name: string): InferenceRule | null => {
   const known = name.trim().toLowerCase().replace(/\s+/g, ' ').replace(/_/g, ' ')
   // Not what every object has: "constructor" is no rule.
   return Object.hasOwn(RULE_NAMES, known) ? RULE_NAMES[known] : null
@@ -68,7 +68,7 @@ export interface StepText {
   /** The step's statement: without number and annotation. */
   text: string
   /** The rule in `[rule; refs]`, or a rule's long name mentioned in the text; null when none is known. */
-  rule: Rule | null
+  rule: InferenceRule | null
   refs: StepReference[]
   /** From the number to the end of the line, as offsets in the response. */
   span: [start: number, end: number]
@@ -95,7 +95,7 @@ const references = (text: string | undefined): StepReference[] =>
     return [{ kind: found[1].toLowerCase() === 'p' ? 'premise' : 'step', number: Number(found[2]) } as const]
   })
 
-const mentionedRule = (text: string): Rule | null => {
+const mentionedRule = (text: string): InferenceRule | null => {
   const lower = text.toLowerCase()
   const name = LONG_NAMES.find(long => lower.includes(long))
   return name === undefined ? null : RULE_NAMES[name]

@@ -1,6 +1,6 @@
 /** @file What follows from what: the support of each step, and the premises that a minimal proof of the answer needs. */
 
-import { Breath } from '../../util/breath.ts'
+import { eventLoopYield } from '../../util/yield-to-event-loop.ts'
 import type { ProblemContext } from './context.ts'
 import { type Formula, formulaKey, freeVariables, negate, predicates } from './formula.ts'
 import { groundStatus, shortestDerivation } from './ground.ts'
@@ -78,9 +78,9 @@ export const supportedSteps = async (
   const { premisesFol } = context.problem
   const earlier: Formula[] = []
   const supported: boolean[] = []
-  const breath = new Breath()
+  const yieldToEventLoop = eventLoopYield()
   for (const step of steps) {
-    await breath.take()
+    await yieldToEventLoop()
     if (step.formula === null || !step.entailed) {
       supported.push(false)
       continue

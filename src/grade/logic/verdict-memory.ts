@@ -22,7 +22,7 @@ export type StepStatus =
   | 'inconsistent-premises'
 
 /** What one call asks about one set of premises. It holds what is known for itself: the memory may forget it any time. */
-export interface Asked {
+export interface AskedPremises {
   premises: readonly Formula[]
   premisesId: number
   /** By the formula's key; `CONSISTENCY` tells of the premises. */
@@ -73,7 +73,7 @@ export class VerdictMemory {
   }
 
   /** A verdict that the batch holds, or one from memory, which the batch then holds on to. */
-  known({ premisesId, verdicts }: Asked, name: string): StepStatus | undefined {
+  known({ premisesId, verdicts }: AskedPremises, name: string): StepStatus | undefined {
     let known = verdicts.get(name)
     if (known === undefined) {
       known = this.#verdicts.get(`${premisesId}|${name}`)
@@ -83,7 +83,7 @@ export class VerdictMemory {
   }
 
   /** For this call, and in memory for later ones. */
-  keep({ premisesId, verdicts }: Asked, key: string, status: StepStatus): void {
+  keep({ premisesId, verdicts }: AskedPremises, key: string, status: StepStatus): void {
     verdicts.set(key, status)
     this.#verdicts.set(`${premisesId}|${key}`, status)
   }

@@ -29,17 +29,17 @@ export const vocabularyOf = (formulas: readonly Formula[]): Vocabulary => {
   return { predicates: found, constants, spellings }
 }
 
-export interface Statement {
+export interface LogicStatement {
   formula: Formula
   /** True for a sentence, false for a symbolic formula. */
   english: boolean
 }
 
 const MAX_CACHED = 50_000
-const statements = new Map<string, Statement | null>()
+const statements = new Map<string, LogicStatement | null>()
 
-const readStatement = (text: string): Statement | null => {
-  const attempt = (read: () => Statement) => {
+const readStatement = (text: string): LogicStatement | null => {
+  const attempt = (read: () => LogicStatement) => {
     try {
       return read()
     } catch {
@@ -52,7 +52,7 @@ const readStatement = (text: string): Statement | null => {
 }
 
 /** Reads a step's statement, formula or sentence; null when it is neither. Remembered per text. */
-export const parseStatement = (text: string): Statement | null => {
+export const parseStatement = (text: string): LogicStatement | null => {
   let statement = statements.get(text)
   if (statement === undefined) {
     statement = readStatement(text)
@@ -85,7 +85,7 @@ export const foreignNames = (formula: Formula, vocabulary: Vocabulary): string[]
  * A statement's formula in the problem's names, or null when one predicate has two arities (spec 6.3: a parse error for
  * that step). A sentence carries no case, so its names take the spelling of the problem; formulas are case-sensitive.
  */
-export const fitStatement = (statement: Statement, vocabulary: Vocabulary): Formula | null => {
+export const fitStatement = (statement: LogicStatement, vocabulary: Vocabulary): Formula | null => {
   const spelling = (name: string) => vocabulary.spellings.get(name.toLowerCase()) ?? name
   const formula = statement.english
     ? renameNames(statement.formula, spelling, spelling)

@@ -1,7 +1,7 @@
 /** @file Reads what a rubricator wrote: criteria as far as there are any, and whether it kept to the format. Any text is data. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
-import { parseAnswer, type Reading } from '../judge/parse.ts'
+import { type Parsed, parseAnswer } from '../judge/parse.ts'
 import { plainCategory } from './categories.ts'
 import {
   DEFAULT_PROPOSAL,
@@ -61,7 +61,7 @@ const looksLikeCriterion = (entry: unknown): boolean =>
   isObject(entry) && typeof statementOf(entry) === 'string' && 'points' in entry
 
 /** The list of criteria in the JSON of an answer: under `rubrics`, another name, or by itself. */
-const entriesOf = (json: unknown): Reading<unknown[]> => {
+const entriesOf = (json: unknown): Parsed<unknown[]> => {
   const { rubrics, criteria, rubric } = isObject(json) ? json : ({} as Fields)
   const named = [rubrics, criteria, rubric].find(list => Array.isArray(list)) as unknown[] | undefined
   if (named !== undefined) return { value: named }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { band, defineRule, graded, inBand, outcomeOfParts, type RuleOutcome } from './rule.ts'
-import { normaliseUrl, noSources, type Source, sourceParameters, sourcesOf } from './sources.ts'
+import { type CitedSource, normaliseUrl, noSources, sourceParameters, sourcesOf } from './sources.ts'
 import { fold, wordsOf } from './text.ts'
 
 const style = z.enum(['numbered', 'links', 'any']).default('any')
@@ -83,7 +83,7 @@ const citationsRule = defineRule({
 })
 
 /** Names of what may be cited: the response's own list, the sources given, or both. */
-const citable = (found: Citations, sources: readonly Source[], from: 'own' | 'given' | 'either') => {
+const citable = (found: Citations, sources: readonly CitedSource[], from: 'own' | 'given' | 'either') => {
   const own = from !== 'given'
   const given = from !== 'own'
   return new Set([

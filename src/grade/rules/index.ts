@@ -3,4 +3,4 @@
 export { checkRule, compileRule, RULES, validateRules } from './registry.ts'
 export { COMMON_PARAMETERS, type Rule as RulePredicate, type RuleCheck, type RuleOutcome } from './rule.ts'
 export { RuleGrader } from './rule-grader.ts'
-export { DEFAULT_RULES, lengthFault, type RuleSettings, ruleSettingsSchema } from './settings.ts'
+export { DEFAULT_RULE_SET, lengthFault, type RuleSettings, ruleSettingsSchema } from './settings.ts'

@@ -83,7 +83,7 @@ export const defineRule = <S extends z.ZodRawShape>(definition: Definition<S>): 
       return item => {
         const text = within === undefined ? item.response : textWithin(item.response, within)
         const outcome = text === null ? absent(within) : asOutcome(check(text, item))
-        return negate ? turnedRound(outcome) : outcome
+        return negate ? inverted(outcome) : outcome
       }
     },
   }
@@ -109,7 +109,7 @@ const absent = (tag = ''): RuleOutcome => ({ met: false, explanation: `there is 
 const asOutcome = (result: RuleResult): RuleOutcome =>
   result === null || typeof result === 'boolean' ? { met: result } : result
 
-const turnedRound = ({ met, credit, explanation }: RuleOutcome): RuleOutcome => ({
+const inverted = ({ met, credit, explanation }: RuleOutcome): RuleOutcome => ({
   met: met === null ? null : !met,
   ...(credit !== undefined && { credit: 1 - credit }),
   ...(explanation !== undefined && { explanation }),

@@ -389,7 +389,7 @@ describe('instructions', () => {
 })
 
 describe('every rule', () => {
-  it('can look into a tag only, and be turned round', () => {
+  it('can look into a tag only, and be inverted', () => {
     const text = '<notes>maybe</notes><answer>surely</answer>'
     expect(met('contains', { any: ['maybe'], within: 'answer' }, text)).toBe(false)
     expect(met('contains', { any: ['maybe'], within: 'notes' }, text)).toBe(true)

@@ -28,13 +28,13 @@ export const ruleSettingsSchema = z.strictObject({
 })
 export type RuleSettings = z.output<typeof ruleSettingsSchema>
 
-export const DEFAULT_RULES: RuleSettings = ruleSettingsSchema.parse({})
+export const DEFAULT_RULE_SET: RuleSettings = ruleSettingsSchema.parse({})
 
 /**
  * Why a response is too long to be checked; null for one that is not.
  * @param maxChars UTF-16 units
  */
-export const lengthFault = (response: string, maxChars = DEFAULT_RULES.maxResponseChars): string | null =>
+export const lengthFault = (response: string, maxChars = DEFAULT_RULE_SET.maxResponseChars): string | null =>
   response.length <= maxChars
     ? null
     : `the response has ${response.length} characters, more than the ${maxChars} that are checked (maxResponseChars)`

@@ -23,7 +23,7 @@ export const sourceParameters = {
   sourcesKey: z.string().min(1).default('sources'),
 }
 
-export interface Source {
+export interface CitedSource {
   /** What a citation calls it: its id, else its place from 1. */
   id: string
   url: string | null
@@ -32,7 +32,7 @@ export interface Source {
 
 const isAddress = (text: string): boolean => /^https?:\/\/\S+$/.test(text.trim())
 
-const sourceOf = (source: z.output<typeof sourceSchema>, index: number): Source => {
+const sourceOf = (source: z.output<typeof sourceSchema>, index: number): CitedSource => {
   const given = typeof source === 'string' ? (isAddress(source) ? { url: source } : { text: source }) : source
   return {
     id: String(given.id ?? index + 1),
@@ -47,7 +47,7 @@ interface SourceParams {
 }
 
 /** The sources of an item; null where neither rule nor item has any that can be read. */
-export const sourcesOf = ({ sources, sourcesKey }: SourceParams, item: GradeItem): Source[] | null => {
+export const sourcesOf = ({ sources, sourcesKey }: SourceParams, item: GradeItem): CitedSource[] | null => {
   if (sources !== undefined) return sources.map(sourceOf)
   const read = sourcesSchema.safeParse(item.metadata?.[sourcesKey])
   return read.success ? read.data.map(sourceOf) : null

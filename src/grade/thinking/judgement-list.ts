@@ -2,14 +2,14 @@
 
 import type { AnswerSchema } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { Reading } from '../judge/parse.ts'
+import type { Parsed } from '../judge/parse.ts'
 import { readMany } from '../judge/templates/many-criteria.ts'
 import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
 import { QUOTING_NOTE, type Quote } from '../judge/untrusted.ts'
 
 const only = (key: string, expected: string, met: (value: unknown) => boolean | null) => {
-  return (value: unknown): Reading<Judgement> => {
+  return (value: unknown): Parsed<Judgement> => {
     const found = met(value)
     return found === null
       ? { problem: `${key}: expected ${expected}, got ${inWords(value)}` }

@@ -1,10 +1,10 @@
 /** @file Which of several texts is the best, by a judge that sees them without names, in every order (spec 3.6, 8.11). */
 
-import { type Comparison, permutations } from '../../eval/winrate.ts'
+import { type JudgedComparison, permutations } from '../../eval/winrate.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
-import type { ParsedAnswer, Reading } from '../judge/parse.ts'
+import type { Parsed, ParsedAnswer } from '../judge/parse.ts'
 import { readAnswer } from '../judge/templates/answer.ts'
 import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
@@ -29,7 +29,7 @@ const readChoice = (text: string, count: number): ParsedAnswer<number[]> =>
   readAnswer<number>(text, {
     scale: SCALE,
     bareLists: false,
-    read: (json): Reading<{ judgement: number; said: string }[]> => {
+    read: (json): Parsed<{ judgement: number; said: string }[]> => {
       if (json === null || typeof json !== 'object' || Array.isArray(json))
         return { problem: 'expected a JSON object' }
       const value = Object.hasOwn(json, KEY) ? (json as Record<string, unknown>)[KEY] : undefined
@@ -95,9 +95,9 @@ export interface Traces {
   texts: readonly string[]
 }
 
-export interface Looks {
+export interface WinnerLooks {
   /** For `winRates`: arms in the order shown, and the place that was chosen; null for a tie. */
-  comparisons: Comparison[]
+  comparisons: JudgedComparison[]
   /** Looks without a usable answer. They are no ties, and left out. */
   failed: number
 }
@@ -118,7 +118,7 @@ export const pickWinners = async (
   { question, texts }: Traces,
   orders: readonly (readonly number[])[] = permutations(texts.length),
   options?: GradeOptions,
-): Promise<Looks> => {
+): Promise<WinnerLooks> => {
   if (texts.length < 2)
     throw new DataError(`win rate: expected at least two texts to compare, got ${texts.length}; add an arm`)
   const item = { prompt: [{ role: 'user' as const, content: question }], response: '' }

@@ -5,11 +5,10 @@ import { applyFilter, isIn, passes } from './filters.ts'
 import { methodOf } from './methods.ts'
 import {
   bool,
-  type Call,
+  type Callable,
   call,
   compare,
   dictOf,
-  type Environment,
   float,
   integer,
   isEqual,
@@ -26,6 +25,7 @@ import {
   record,
   refuse,
   SafeText,
+  type Scope,
   text,
   textOf,
   tuple,
@@ -34,40 +34,40 @@ import {
 } from './values.ts'
 
 /** What of the library's tree is read here. */
-export interface Statement {
+export interface TemplateNode {
   type: string
   value?: unknown
   operator?: { value: string }
-  left?: Statement
-  right?: Statement
-  object?: Statement
-  property?: Statement & { start?: Statement; stop?: Statement; step?: Statement }
+  left?: TemplateNode
+  right?: TemplateNode
+  object?: TemplateNode
+  property?: TemplateNode & { start?: TemplateNode; stop?: TemplateNode; step?: TemplateNode }
   computed?: boolean
-  filter?: Statement
-  callee?: Statement
-  args?: readonly Statement[]
-  operand?: Statement
-  test?: Statement
+  filter?: TemplateNode
+  callee?: TemplateNode
+  args?: readonly TemplateNode[]
+  operand?: TemplateNode
+  test?: TemplateNode
   negate?: boolean
   name?: { value: string }
-  loopvar?: Statement
-  iterable?: Statement & { lhs?: Statement; test?: Statement }
-  body?: readonly Statement[]
-  defaultBlock?: readonly Statement[]
+  loopvar?: TemplateNode
+  iterable?: TemplateNode & { lhs?: TemplateNode; test?: TemplateNode }
+  body?: readonly TemplateNode[]
+  defaultBlock?: readonly TemplateNode[]
 }
 
 /** Methods of the library, which its declarations call private. */
 interface LibraryInterpreter {
-  evaluate(statement: Statement | undefined, environment: Environment): Value
+  evaluate(statement: TemplateNode | undefined, environment: Scope): Value
   run(program: unknown): Value
-  evaluateArguments(args: readonly Statement[], environment: Environment): [Value[], Map<string, Value>]
-  evaluateMacro(node: Statement, environment: Environment): Value
-  applyFilter(operand: Value, filter: Statement, environment: Environment): Value
-  evaluateSliceExpression(object: Value, slice: Statement, environment: Environment): Value
-  evaluateFilterStatement(node: Statement, environment: Environment): Value
-  evaluateCallExpression(node: Statement, environment: Environment): Value
+  evaluateArguments(args: readonly TemplateNode[], environment: Scope): [Value[], Map<string, Value>]
+  evaluateMacro(node: TemplateNode, environment: Scope): Value
+  applyFilter(operand: Value, filter: TemplateNode, environment: Scope): Value
+  evaluateSliceExpression(object: Value, slice: TemplateNode, environment: Scope): Value
+  evaluateFilterStatement(node: TemplateNode, environment: Scope): Value
+  evaluateCallExpression(node: TemplateNode, environment: Scope): Value
 }
-const LibraryInterpreter = Interpreter as unknown as new (environment: Environment) => LibraryInterpreter
+const LibraryInterpreter = Interpreter as unknown as new (environment: Scope) => LibraryInterpreter
 
 /** `break` or `continue`, with what its blocks wrote before. */
 class Jump extends Error {
@@ -175,17 +175,17 @@ const loopOf = (items: readonly Value[], i: number): Value =>
   })
 
 /** @throws Error unless a value has as many items as there are names */
-const bind = (target: Statement, value: Value, scope: Environment): void => {
+const bind = (target: TemplateNode, value: Value, scope: Scope): void => {
   if (target.type === 'Identifier') return void scope.setVariable(target.value as string, value)
   if (target.type !== 'TupleLiteral') refuse(`${target.type} as what a loop assigns`)
-  const [targets, items] = [target.value as readonly Statement[], itemsOf(value)]
+  const [targets, items] = [target.value as readonly TemplateNode[], itemsOf(value)]
   if (targets.length !== items.length)
     throw new Error(`expected ${targets.length} values to unpack, got ${items.length}`)
   for (const [i, one] of targets.entries()) bind(one, items[i], scope)
 }
 
 export class PythonInterpreter extends LibraryInterpreter {
-  override evaluate(statement: Statement | undefined, environment: Environment): Value {
+  override evaluate(statement: TemplateNode | undefined, environment: Scope): Value {
     if (statement?.type === 'Identifier' && statement.value === 'varargs') return refuse('varargs')
     if (statement?.type === 'Break' || statement?.type === 'Continue')
       throw new Jump(statement.type === 'Break')
@@ -195,7 +195,7 @@ export class PythonInterpreter extends LibraryInterpreter {
   /** What is gone through as a whole, for a budget: the answer may be small however long it takes. */
   protected noteWhole(_value: Value): void {}
 
-  evaluateBlock(statements: readonly Statement[], environment: Environment): Value {
+  evaluateBlock(statements: readonly TemplateNode[], environment: Scope): Value {
     let written = ''
     try {
       for (const statement of statements) {
@@ -209,7 +209,7 @@ export class PythonInterpreter extends LibraryInterpreter {
     return text(written)
   }
 
-  evaluateBinaryExpression(node: Statement, environment: Environment): Value {
+  evaluateBinaryExpression(node: TemplateNode, environment: Scope): Value {
     const operator = node.operator!.value
     const left = this.evaluate(node.left, environment)
     if (operator === 'and' || operator === 'or')
@@ -219,11 +219,11 @@ export class PythonInterpreter extends LibraryInterpreter {
     return (OPERATORS[operator] ?? (() => refuse(operator)))(left, right)
   }
 
-  override applyFilter(operand: Value, filter: Statement, environment: Environment): Value {
+  override applyFilter(operand: Value, filter: TemplateNode, environment: Scope): Value {
     const name = (filter.callee ?? filter).value as string
     const isByName = filter.args?.[0]?.type === 'KeywordArgumentExpression'
     if (name === 'map' ? !isByName : WHOLE.test(name)) this.noteWhole(operand)
-    const sort = (as: Statement) => listOf(super.applyFilter(operand, as, environment))!
+    const sort = (as: TemplateNode) => listOf(super.applyFilter(operand, as, environment))!
     // The library's order is Python's where there is one.
     if (name === 'sort') return list(sort(filter))
     if (name === 'dictsort') return list(sort(filter).map(pair => tuple(listOf(pair)!)))
@@ -233,13 +233,13 @@ export class PythonInterpreter extends LibraryInterpreter {
     return applyFilter(name, operand, { args, kwargs })
   }
 
-  override evaluateFilterStatement(node: Statement, environment: Environment): Value {
+  override evaluateFilterStatement(node: TemplateNode, environment: Scope): Value {
     // `generation` is a block of its own, as a macro's is.
     if (node.filter!.value !== 'generation') return super.evaluateFilterStatement(node, environment)
     return this.evaluateBlock(node.body!, newEnvironment(environment))
   }
 
-  override evaluateCallExpression(node: Statement, environment: Environment): Value {
+  override evaluateCallExpression(node: TemplateNode, environment: Scope): Value {
     try {
       return super.evaluateCallExpression(node, environment)
     } catch (error) {
@@ -251,11 +251,11 @@ export class PythonInterpreter extends LibraryInterpreter {
     }
   }
 
-  evaluateTestExpression(node: Statement, environment: Environment): Value {
+  evaluateTestExpression(node: TemplateNode, environment: Scope): Value {
     return bool(passes(node.test!.value as string, this.evaluate(node.operand, environment)) !== node.negate)
   }
 
-  evaluateMemberExpression(node: Statement, environment: Environment): Value {
+  evaluateMemberExpression(node: TemplateNode, environment: Scope): Value {
     const object = this.evaluate(node.object, environment)
     const { property, computed = false } = node
     if (property!.type !== 'SliceExpression') {
@@ -269,7 +269,7 @@ export class PythonInterpreter extends LibraryInterpreter {
   }
 
   /** A scope for each turn, what was written before `break`, and Python's things to go through. */
-  evaluateFor(node: Statement, environment: Environment): Value {
+  evaluateFor(node: TemplateNode, environment: Scope): Value {
     const { loopvar, iterable, body, defaultBlock } = node
     const select = iterable!.type === 'SelectExpression' ? iterable! : null
     const scopeOf = (item: Value) => {
@@ -297,10 +297,10 @@ export class PythonInterpreter extends LibraryInterpreter {
   }
 
   /** A macro sees the variables of where it stands, not of where it is called. */
-  override evaluateMacro(node: Statement, environment: Environment): Value {
+  override evaluateMacro(node: TemplateNode, environment: Scope): Value {
     const none = super.evaluateMacro(node, environment)
     const name = node.name!.value
-    const run = environment.variables.get(name)!.value as Call
+    const run = environment.variables.get(name)!.value as Callable
     const macro = call((args, scope) => {
       const own = newEnvironment(environment)
       const caller = scope.variables.get('caller')

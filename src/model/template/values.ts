@@ -9,17 +9,17 @@ export interface Value {
   readonly value: unknown
   __bool__(): { value: boolean }
 }
-export interface Environment {
+export interface Scope {
   readonly variables: Map<string, Value>
   readonly tests: ReadonlyMap<string, (value: Value) => boolean>
   set(name: string, value: unknown): Value
   setVariable(name: string, value: Value): Value
 }
-export type Call = (args: readonly Value[], scope: Environment) => Value
+export type Callable = (args: readonly Value[], scope: Scope) => Value
 type Class<T> = new (value: T) => Value
 
-export const newEnvironment = (parent?: Environment): Environment =>
-  new (LibraryEnvironment as unknown as new (parent?: Environment) => Environment)(parent)
+export const newEnvironment = (parent?: Scope): Scope =>
+  new (LibraryEnvironment as unknown as new (parent?: Scope) => Scope)(parent)
 
 // The library exports no classes of values.
 const sample = (value: unknown) => newEnvironment().set('sample', value)
@@ -35,8 +35,8 @@ export const float = make<number>(sample(0.5))
 export const list = make<readonly Value[]>(sample([]))
 export const tuple = make<readonly Value[]>(library.evaluate({ type: 'TupleLiteral', value: [] }))
 const dict = make<Map<string, Value>>(sample({}))
-export const call = make<Call>(sample(() => null))
-const namespace = newEnvironment().variables.get('namespace')!.value as Call
+export const call = make<Callable>(sample(() => null))
+const namespace = newEnvironment().variables.get('namespace')!.value as Callable
 export const record = (fields: Record<string, Value>): Value =>
   namespace([dict(new Map(Object.entries(fields)))], newEnvironment())
 const makeInteger = make<number>(sample(0))
@@ -124,7 +124,7 @@ export const compare = (a: Value, b: Value): number => {
 }
 
 /** How lists and dictionaries are written out. */
-export interface Style {
+export interface ValueStyle {
   text(value: string): string
   words: readonly [none: string, yes: string, no: string]
   /** Between items, and behind keys. */
@@ -134,7 +134,7 @@ export interface Style {
   isPython: boolean
   isSorted: boolean
 }
-const PYTHON: Style = {
+const PYTHON: ValueStyle = {
   text: quote,
   words: ['None', 'True', 'False'],
   separators: [', ', ': '],
@@ -143,7 +143,7 @@ const PYTHON: Style = {
   isSorted: false,
 }
 
-const writeAtom = (value: Value, { words, isPython }: Style): string => {
+const writeAtom = (value: Value, { words, isPython }: ValueStyle): string => {
   const number = numberOf(value)
   if (value.type === 'NullValue') return words[0]
   if (value.type === 'BooleanValue') return words[value.value ? 1 : 2]
@@ -152,7 +152,7 @@ const writeAtom = (value: Value, { words, isPython }: Style): string => {
 }
 
 /** A value within a list, as Python's `repr` or its `json` writes it. @throws Error for functions, views, generators */
-export const write = (value: Value, style: Style, depth = 0): string => {
+export const write = (value: Value, style: ValueStyle, depth = 0): string => {
   const [string, entries, items] = [textOf(value), dictOf(value), listOf(value)]
   if (string !== null) return value instanceof SafeText ? refuse('writing safe text out') : style.text(string)
   if (entries === null && items === null) return writeAtom(value, style)

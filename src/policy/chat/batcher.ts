@@ -7,7 +7,7 @@ import type { Policy, Sample, SampledToken, SamplingOptions } from '../policy.ts
 /** More requests wait already than are let in; the same one may be let in later. */
 export class QueueFullError extends GradusError {}
 
-export interface Job {
+export interface BatchJob {
   promptTokens: TokenIds
   options: Omit<SamplingOptions, 'seed'>
   /** Samples of the prompt. */
@@ -18,7 +18,7 @@ export interface Job {
 }
 
 interface Waiting {
-  job: Job
+  job: BatchJob
   /** Jobs of one key can share a batch. */
   key: string
   samples: Sample[]
@@ -55,7 +55,7 @@ export class Batcher {
    * The job's samples, as soon as its own are finished.
    * @throws QueueFullError when too many wait; what sampling throws.
    */
-  submit(job: Job): Promise<Sample[]> {
+  submit(job: BatchJob): Promise<Sample[]> {
     if (this.#queue.length >= this.#maxWaiting)
       return Promise.reject(
         new QueueFullError(`${this.#queue.length} requests wait already`, { hint: 'try again later' }),

@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type BringOptions, bringModel } from '../../model/bring-model.ts'
 import { type ChatFormat, chatFormat } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { type FetchModelOptions, fetchModel } from '../../model/fetch-model.ts'
 import { type GenerationConfig, loadGenerationConfig } from '../../model/generation-config.ts'
 import { ggufOf } from '../../model/gguf/folder.ts'
 import { tokenizerFolder, wholeFolder } from '../../model/lora-files.ts'
@@ -13,9 +13,9 @@ import { assertTokenizerFits } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../local/local-policy.ts'
 import { sourceConfig } from '../local/model-source.ts'
 import type { Policy } from '../policy.ts'
-import { openWords, type Words, type WordsPlace } from './words.ts'
+import { type ChatWords, openWords, type WordsPlace } from './words.ts'
 
-export interface LocalChat extends Words {
+export interface LocalChat extends ChatWords {
   /** Name that clients see. */
   name: string
   /** Which checkpoint it is, whatever it is called: for cache keys. */
@@ -56,7 +56,7 @@ const nameOf = (place: string): string => {
   return name === null ? basename(resolve(place)) : [name.repo, ...(name.file ? [name.file] : [])].join('/')
 }
 
-export interface LocalChatOptions extends Pick<BringOptions, 'status'> {
+export interface LocalChatOptions extends Pick<FetchModelOptions, 'status'> {
   /** Default: its name on the hub, or that of its folder. */
   name?: string
   threads?: number
@@ -68,14 +68,14 @@ export interface LocalChatOptions extends Pick<BringOptions, 'status'> {
 
 /**
  * Loads a model to talk to. Without a template of its own it gets the messages' texts as they are.
- * @param place folder, or whatever else `bringModel` takes; an adapter is put on the base that it names
- * @throws as `bringModel`; CheckpointError when there is no checkpoint, no tokenizer, or one that does not fit.
+ * @param place folder, or whatever else `fetchModel` takes; an adapter is put on the base that it names
+ * @throws as `fetchModel`; CheckpointError when there is no checkpoint, no tokenizer, or one that does not fit.
  */
 export const openLocalChat = async (
   place: string,
   { name = nameOf(place), threads = 2, adapter, status, template: file }: LocalChatOptions = {},
 ): Promise<LocalChat> => {
-  const folder = await bringModel(place, { status })
+  const folder = await fetchModel(place, { status })
   const source = { folder, adapter }
   const config = sourceConfig(source)
   const wordsPlace = { folder: tokenizerFolder(folder, adapter), template: file }

@@ -10,7 +10,7 @@ export interface WordsPlace {
   template?: string
 }
 
-export interface Words {
+export interface ChatWords {
   tokenizer: Tokenizer
   template: ChatTemplate
   /** Whether there is a template: the folder's, or the one that was given. */
@@ -21,7 +21,7 @@ export interface Words {
 const PLAIN_TEMPLATE = "{% for message in messages %}{{ message.content }}{{ '\\n\\n' }}{% endfor %}"
 
 /** @throws CheckpointError when there is no tokenizer, or a file is damaged */
-export const openWords = ({ folder, template: file }: WordsPlace): Words => {
+export const openWords = ({ folder, template: file }: WordsPlace): ChatWords => {
   const tokenizer = loadTokenizer(folder)
   const own = loadChatTemplate(folder, file)
   return { tokenizer, template: own ?? new ChatTemplate(PLAIN_TEMPLATE), ownTemplate: own !== null }

@@ -2,7 +2,7 @@
 
 import type { CheckpointEmbedderSettings } from '../../memory/config.ts'
 import type { Embedder } from '../../memory/embedder.ts'
-import { bringModel } from '../../model/bring-model.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { type LoraConfig, tokenizerFolder } from '../../model/lora-files.ts'
 import { loadTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from './local-policy.ts'
@@ -47,14 +47,14 @@ class CheckpointEmbedder implements Embedder {
 /**
  * Opens a checkpoint or adapter for embedding, its engine in a thread of its own; the caller closes it. Its weights stay as
  * they are, so that vectors of one run may be compared with those of another.
- * @throws as `bringModel`; CheckpointError for a folder that is not there, is broken, or has no tokenizer
+ * @throws as `fetchModel`; CheckpointError for a folder that is not there, is broken, or has no tokenizer
  */
 export const openCheckpointEmbedder = async ({
   folder: place,
   threads,
   maxTokens,
 }: Omit<CheckpointEmbedderSettings, 'kind'>): Promise<Embedder> => {
-  const folder = await bringModel(place)
+  const folder = await fetchModel(place)
   const tokenizer = loadTokenizer(tokenizerFolder(folder))
   const source = { folder, lora: NOTHING_TRAINED }
   const policy = await LocalPolicy.start(source, { threads, spinning: false })

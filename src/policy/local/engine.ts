@@ -8,7 +8,7 @@ import type { Policy } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import { HiddenStates } from './hidden-states.ts'
 import type { ModelSource } from './model-source.ts'
-import type { MomentPieces, Part } from './optimizer-step.ts'
+import type { MomentPieces, Shard } from './optimizer-step.ts'
 import { Parameters } from './parameters.ts'
 import { Sampler, type SamplerWork } from './sampler.ts'
 import { Trainer } from './trainer.ts'
@@ -31,7 +31,7 @@ export interface EngineOptions {
   /** Layers are computed a second time for their gradient: less memory for about a third more time; false by default. */
   recompute?: boolean
   /** Of the optimiser's work, where several engines share it; all of it by default. On the processor alone. */
-  part?: Part
+  part?: Shard
 }
 
 export interface Engine
@@ -69,7 +69,7 @@ export interface Engine
   /** See `Parameters.takeParts`. */
   takeParts(weights: readonly (readonly SharedArrayBuffer[])[]): Promise<void>
   /** See `Optimizer.moments`. */
-  moments(part?: Part): Promise<MomentPieces>
+  moments(part?: Shard): Promise<MomentPieces>
   /** See `Optimizer.takeMoments`. */
   takeMoments(moments: MomentPieces): Promise<void>
 }

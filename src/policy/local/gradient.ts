@@ -4,7 +4,7 @@ import type { DeviceValue, Value, Values } from '../../tensor/index.ts'
 import type { StepOptions } from '../policy.ts'
 import type { DeviceWeights } from './device-weights.ts'
 import type { FlatSpan } from './flat.ts'
-import { type AngleSums, dot, type Part, type Piece, piecesOf } from './optimizer-step.ts'
+import { type AngleSums, dot, piecesOf, type Shard, type TensorPiece } from './optimizer-step.ts'
 import { assertShared, sharedMemory, type Trained } from './trained.ts'
 
 /** Output of a training graph that holds the gradient of the i-th trained tensor. */
@@ -15,7 +15,7 @@ export class Gradient {
   readonly #trained: readonly Trained[]
   readonly #onDevice: DeviceWeights | null
   /** This engine's piece of every tensor, and the gradient there. */
-  readonly #pieces: readonly Piece[]
+  readonly #pieces: readonly TensorPiece[]
   readonly #own: readonly FlatSpan[]
   /** Micro-batches that are summed in `grad`. */
   #pending = 0
@@ -24,7 +24,7 @@ export class Gradient {
   #shared: SharedArrayBuffer[] | null = null
 
   /** @param onDevice where gradients stay when a device computes */
-  constructor(trained: readonly Trained[], part: Part, onDevice: DeviceWeights | null) {
+  constructor(trained: readonly Trained[], part: Shard, onDevice: DeviceWeights | null) {
     this.#trained = trained
     this.#onDevice = onDevice
     this.#pieces = piecesOf(trained, part)

@@ -9,7 +9,7 @@ import type { NextTurn, Policy, Sample, SampledToken, TurnReply } from '../polic
 import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
-import type { CallMessage, ErrorData, Method, NextTurnMessage, Reply, WorkerStart } from './protocol.ts'
+import type { CallMessage, ErrorData, Method, NextTurnMessage, WorkerReply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
 import type { PartialSampleRequest } from './sample-request.ts'
 
@@ -69,7 +69,7 @@ export class LocalPolicy implements Policy {
   #closed: Error | null = null
   #closing: Promise<void> | null = null
 
-  private constructor(worker: Worker, gate: RunGate, ready: Extract<Reply, { kind: 'ready' }>) {
+  private constructor(worker: Worker, gate: RunGate, ready: Extract<WorkerReply, { kind: 'ready' }>) {
     this.#worker = worker
     this.#gate = gate
     if (gates.size === 0) process.once('exit', shutAll)
@@ -81,7 +81,7 @@ export class LocalPolicy implements Policy {
     this.ended = new Promise(resolve => {
       this.#end = resolve
     })
-    worker.on('message', (reply: Reply) => this.#receive(reply))
+    worker.on('message', (reply: WorkerReply) => this.#receive(reply))
     worker.on('error', error => this.#fail(inMemoryWords(error, 'the engine') as Error))
     worker.on('exit', code => {
       this.#fail(new errors.GradusError(`the engine's worker stopped (exit ${code})`))
@@ -104,7 +104,7 @@ export class LocalPolicy implements Policy {
       worker.once('exit', () => {
         deviceTaken = false
       })
-    const ready = await new Promise<Reply>((resolve, reject) => {
+    const ready = await new Promise<WorkerReply>((resolve, reject) => {
       worker.once('message', resolve)
       worker.once('error', error => reject(inMemoryWords(error, 'the engine')))
     })
@@ -116,7 +116,7 @@ export class LocalPolicy implements Policy {
     throw ready.kind === 'failed' ? revive(ready.error) : new Error(`unexpected message ${ready.kind}`)
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: WorkerReply): void {
     if (reply.kind === 'ready' || reply.kind === 'failed') return
     if (reply.kind === 'turn') {
       void this.#answer(reply)
@@ -134,7 +134,7 @@ export class LocalPolicy implements Policy {
   }
 
   /** What the caller's function throws is the caller's: it rejects that one call, and ends its rows. */
-  async #answer({ id, row, turn }: Extract<Reply, { kind: 'turn' }>): Promise<void> {
+  async #answer({ id, row, turn }: Extract<WorkerReply, { kind: 'turn' }>): Promise<void> {
     const pending = this.#pending.get(id)
     let next: NextTurn | null = null
     try {
@@ -149,7 +149,7 @@ export class LocalPolicy implements Policy {
   }
 
   /** What the caller's function throws is the caller's: it rejects that one call. */
-  #handOut(pending: Pending, reply: Extract<Reply, { kind: 'sample' | 'token' }>): void {
+  #handOut(pending: Pending, reply: Extract<WorkerReply, { kind: 'sample' | 'token' }>): void {
     try {
       if (reply.kind === 'sample') pending.onSample?.(reply.sample)
       else pending.onToken?.(reply.token)

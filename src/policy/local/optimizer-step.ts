@@ -7,32 +7,32 @@ import type { OptimizerState } from './optimizer-file.ts'
 import type { Trained } from './trained.ts'
 
 /** One of several engines that share the optimiser's work: each has a piece of every trained tensor. */
-export interface Part {
+export interface Shard {
   index: number
   of: number
 }
 
-export const WHOLE: Part = { index: 0, of: 1 }
+export const WHOLE: Shard = { index: 0, of: 1 }
 
 /** Floats `start` .. `start + length - 1` of a flat tensor. */
-export interface Piece {
+export interface TensorPiece {
   start: number
   length: number
 }
 
 /** A part's piece of a tensor of so many floats: pieces are about as long as each other, and cut where kernels like it. */
-export const pieceOf = (floats: number, { index, of }: Part): Piece => {
+export const pieceOf = (floats: number, { index, of }: Shard): TensorPiece => {
   const cut = (at: number) => Math.min(floats, alignedFloats(Math.round((at * floats) / of)))
   return { start: cut(index), length: cut(index + 1) - cut(index) }
 }
 
 /** A part's pieces of the trained tensors. */
-export const piecesOf = (trained: readonly Trained[], part: Part): Piece[] =>
+export const piecesOf = (trained: readonly Trained[], part: Shard): TensorPiece[] =>
   trained.map(({ param }) => pieceOf(param.length, part))
 
 /** The optimiser's state of a part: of every trained tensor its piece. */
 export interface MomentPieces extends OptimizerState {
-  part: Part
+  part: Shard
 }
 
 /** Sums over pieces of all tensors: of a gradient times a kept one, and of the kept one's squares. */

@@ -3,13 +3,13 @@
 import type { OptimizerSettings } from '../policy.ts'
 import type { DeviceWeights } from './device-weights.ts'
 import type { AdamWSpans, FlatSpan } from './flat.ts'
-import { adamwSettings, type MomentPieces, type Part, type Piece, piecesOf } from './optimizer-step.ts'
+import { adamwSettings, type MomentPieces, piecesOf, type Shard, type TensorPiece } from './optimizer-step.ts'
 import type { Trained, TrainedSpec } from './trained.ts'
 
 /** Takes steps with the accumulated gradient; keeps both moments of every tensor and counts the steps. */
 export class Optimizer {
   readonly #trained: readonly Trained[]
-  readonly #part: Part
+  readonly #part: Shard
   readonly #ofValueHead: (name: string) => boolean
   readonly #onDevice: DeviceWeights | null
   /** This engine's piece of every tensor, which it steps. */
@@ -23,7 +23,7 @@ export class Optimizer {
    */
   constructor(
     trained: readonly Trained[],
-    part: Part,
+    part: Shard,
     ofValueHead: (name: string) => boolean,
     onDevice: DeviceWeights | null,
   ) {
@@ -49,9 +49,9 @@ export class Optimizer {
   }
 
   /** Both moments of the pieces that a part has, copied to memory that other threads can read: on their way it is not copied again. */
-  moments(part: Part = this.#part): MomentPieces {
+  moments(part: Shard = this.#part): MomentPieces {
     const pieces = piecesOf(this.#trained, part)
-    const copy = ({ view }: FlatSpan, { start, length }: Piece) => {
+    const copy = ({ view }: FlatSpan, { start, length }: TensorPiece) => {
       const shared = new Float32Array(new SharedArrayBuffer(length * 4))
       shared.set(view.subarray(start, start + length))
       return shared

@@ -21,8 +21,8 @@ import {
   assertFiniteNorm,
   cosinesOf,
   nothingAccumulated,
-  type Part,
   piecesOf,
+  type Shard,
   WHOLE,
 } from './optimizer-step.ts'
 import { readTrained, saveModel } from './saved-model.ts'
@@ -39,7 +39,7 @@ export class Parameters {
   readonly optimizer: Optimizer
   readonly #model: LoadedSource
   readonly #tensors: NamedTensors
-  readonly #part: Part
+  readonly #part: Shard
   /** Where weights are when a device computes: they are learnt there, and the arrays here may be older. */
   readonly #onDevice: DeviceWeights | null
   #reference: ReadonlyMap<string, Float32Array> | null = null
@@ -51,7 +51,7 @@ export class Parameters {
    * @param device keeps weights, gradients and the optimiser's state, and takes its steps
    * @param part of the optimiser's work, where engines share it; on the processor alone
    */
-  constructor(source: ModelSource, device: Device | null = null, part: Part = WHOLE) {
+  constructor(source: ModelSource, device: Device | null = null, part: Shard = WHOLE) {
     let room: Trained[] | null = null
     this.#model = loadSource(source, specs => {
       room = allocateTrained(specs, device === null)

@@ -36,7 +36,7 @@ export interface ErrorData {
   stack?: string
 }
 
-export type Reply =
+export type WorkerReply =
   | {
       kind: 'ready'
       config: ModelConfig

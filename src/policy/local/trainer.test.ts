@@ -3,7 +3,7 @@ import type { Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence, type LossSpec, lossSchema } from '../../rl/loss.ts'
 import { DataError, GradusError, NumericError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Scores } from '../policy.ts'
+import type { TokenScores } from '../policy.ts'
 import { updateOnce } from '../update.ts'
 import type { Engine } from './engine.ts'
 import { gradientsOf, TINY, tinyEngine } from './tiny-model.fixture.ts'
@@ -27,7 +27,7 @@ const PROMPTS = ITEMS.map(({ promptTokens }) => promptTokens.join())
  * Datums whose ratios lie clearly inside or clearly outside the usual clips, alike along a sequence, with tokens outside the
  * mask that hold NaN.
  */
-const datumsFor = (scores: readonly Scores[]): Datum[] => {
+const datumsFor = (scores: readonly TokenScores[]): Datum[] => {
   const rng = new Rng('datums')
   return ITEMS.map((item, i) => {
     const { logprobs, values } = scores[i]
@@ -52,7 +52,7 @@ const datumsFor = (scores: readonly Scores[]): Datum[] => {
 /** Masked places are left out of the reference by their weight, but may not be NaN there. */
 const clean = (values: ArrayLike<number> | undefined) =>
   values && Float64Array.from(values, x => (Number.isNaN(x) ? 0 : x))
-const sequencesOf = (datums: readonly Datum[], scores: readonly Scores[]): LossSequence[] =>
+const sequencesOf = (datums: readonly Datum[], scores: readonly TokenScores[]): LossSequence[] =>
   datums.map((datum, i) => ({
     ...scores[i],
     mask: datum.mask,

@@ -4,7 +4,7 @@ import { tokenWeights } from '../../rl/aggregate.ts'
 import { checkDatum, type Datum } from '../../rl/datum.ts'
 import { batchLoss, type LossSequence } from '../../rl/loss.ts'
 import { DataError } from '../../util/errors.ts'
-import type { BatchStats, LossOptions, Scores } from '../policy.ts'
+import type { BatchStats, LossOptions, TokenScores } from '../policy.ts'
 import { tokenStatistics } from '../token-statistics.ts'
 
 export interface WeighedBatch {
@@ -23,7 +23,7 @@ export interface LocalBatchStats
 }
 
 /** Per-token results for every sequence of a batch. */
-export type LocalScores = Scores & { entropies: Float32Array }
+export type LocalScores = TokenScores & { entropies: Float32Array }
 
 /** What the gradient of a batch was taken with, and the pieces that it went through the network in. */
 export interface BatchScores {

@@ -5,11 +5,11 @@ import { assertWebGpu } from '../../tensor/index.ts'
 import * as errors from '../../util/errors.ts'
 import type { ConverseRequest, NextTurn, SampledToken, SampleRequest } from '../policy.ts'
 import { createEngine, type Engine } from './engine.ts'
-import type { CallMessage, ErrorData, NextTurnMessage, Reply, WorkerStart } from './protocol.ts'
+import type { CallMessage, ErrorData, NextTurnMessage, WorkerReply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
 
 const port = parentPort!
-const post = (reply: Reply) => port.postMessage(reply)
+const post = (reply: WorkerReply) => port.postMessage(reply)
 
 const errorData = (thrown: unknown): ErrorData => {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))

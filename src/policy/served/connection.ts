@@ -5,7 +5,7 @@ import { Cancellation } from '../../chat/cancellation.ts'
 import { type Clock, systemClock } from '../../chat/clock.ts'
 import { exchange, type Incoming } from '../../chat/exchange.ts'
 import { endpointUrl, readKey, requestHeaders } from '../../chat/openai.ts'
-import { excerpt, type Fields, isFields, parseBody, statusError } from '../../chat/response.ts'
+import { bodyExcerpt, isFields, type JsonFields, parseBody, statusError } from '../../chat/response.ts'
 import { JudgeError } from '../../util/errors.ts'
 import { malformed, ServedError, servedError } from './errors.ts'
 import type { ServedSettings } from './settings.ts'
@@ -147,7 +147,7 @@ export class ServerConnection {
     if (bad) throw malformed(where, 'finite numbers', `${bad} in its answer: the model itself may be broken`)
     // Some management endpoints answer in a plain sentence.
     if (request.path.startsWith('/v1/')) return body
-    throw malformed(where, 'JSON', body === '' ? 'an empty body' : excerpt(body, this.#key).slice(0, 80))
+    throw malformed(where, 'JSON', body === '' ? 'an empty body' : bodyExcerpt(body, this.#key).slice(0, 80))
   }
 
   #pause(waitMs: number, cancellation: Cancellation): Promise<void> {
@@ -197,7 +197,7 @@ const counted = (error: ServedError, attempts: number): ServedError => {
 }
 
 /** The fields of an answer. @throws ServedError of kind `malformed` for anything else */
-export const fieldsOf = (value: unknown, where: string, what: string): Fields => {
+export const fieldsOf = (value: unknown, where: string, what: string): JsonFields => {
   if (isFields(value) && !Array.isArray(value)) return value
   const got = Array.isArray(value) ? 'a list' : value === undefined ? 'nothing' : typeof value
   throw malformed(where, what, got)

@@ -1,6 +1,6 @@
 /** @file What a dialect of inference servers has to say: requests for a group of samples, for scores, for an adapter, and their answers. */
 
-import type { Fields } from '../../chat/response.ts'
+import type { JsonFields } from '../../chat/response.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { fieldsOf, type ServerRequest } from './connection.ts'
 import type { DialectName } from './dialect-names.ts'
@@ -33,7 +33,7 @@ export interface ServedSample {
   finishReason: 'stop' | 'length'
 }
 
-export interface Dialect {
+export interface ServedDialect {
   readonly name: DialectName
   /** Requests that have a group of samples between them, in their order. */
   groupRequests(model: string, request: GroupRequest): ServerRequest[]
@@ -89,7 +89,7 @@ export const assertPaired = (
 }
 
 /** The objects of a list. @throws ServedError of kind `malformed` */
-export const objectsOf = (value: unknown, where: string, what: string): Fields[] => {
+export const objectsOf = (value: unknown, where: string, what: string): JsonFields[] => {
   if (!Array.isArray(value)) throw malformed(where, what, value === undefined ? 'nothing' : typeof value)
   return value.map(each => fieldsOf(each, where, what))
 }

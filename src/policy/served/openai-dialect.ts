@@ -1,14 +1,14 @@
 /** @file `/v1/completions` with token ids in and out, as vLLM 0.10.2 and later and `gradus serve chat` have it. */
 
-import { type Fields, isFields } from '../../chat/response.ts'
+import { isFields, type JsonFields } from '../../chat/response.ts'
 import { fieldsOf } from './connection.ts'
 import {
   assertPaired,
-  type Dialect,
   finishOf,
   type GroupRequest,
   logprobOf,
   objectsOf,
+  type ServedDialect,
   type ServedSample,
   tokensOf,
 } from './dialect.ts'
@@ -21,7 +21,7 @@ const SPELLED_ID = /^token_id:(\d+)$/
 const drawn = ({ temperature, samples }: GroupRequest): number => (temperature === 0 ? 1 : samples)
 
 /** From `token_ids`; of servers that lack it from the tokens of the log-probs, where they are spelled by their ids. */
-const tokensIn = (choice: Fields, logprobs: Fields | null, where: string): Int32Array | null => {
+const tokensIn = (choice: JsonFields, logprobs: JsonFields | null, where: string): Int32Array | null => {
   if (Array.isArray(choice.token_ids)) return tokensOf(choice.token_ids, where)
   const spelled = logprobs?.tokens
   if (!Array.isArray(spelled)) return null
@@ -29,7 +29,7 @@ const tokensIn = (choice: Fields, logprobs: Fields | null, where: string): Int32
   return ids.every(id => id !== undefined) ? tokensOf(ids.map(Number), where) : null
 }
 
-const sampleIn = (choice: Fields, where: string): ServedSample => {
+const sampleIn = (choice: JsonFields, where: string): ServedSample => {
   const logprobs = isFields(choice.logprobs) ? choice.logprobs : null
   const values = logprobs?.token_logprobs
   const sample: ServedSample = {
@@ -55,7 +55,7 @@ const assertPrompt = ({ prompt }: GroupRequest, told: unknown, where: string): v
     )
 }
 
-export const OPENAI_DIALECT: Dialect = {
+export const OPENAI_DIALECT: ServedDialect = {
   name: 'openai',
   groupRequests(model, request) {
     const { prompt, maxTokens, temperature, topK, topP, stopTokens, stopStrings, seed } = request

@@ -10,16 +10,16 @@ import type { TokenIds } from '../../rl/datum.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { Policy, Sample, SampleRequest, ScoreItem, Scores } from '../policy.ts'
+import type { Policy, Sample, SampleRequest, ScoreItem, TokenScores } from '../policy.ts'
 import { type ServedRuntime, ServerConnection, type ServerRequest } from './connection.ts'
-import type { Dialect, GroupRequest, ServedSample } from './dialect.ts'
+import type { GroupRequest, ServedDialect, ServedSample } from './dialect.ts'
 import type { DialectName } from './dialect-names.ts'
 import { ServedError } from './errors.ts'
 import { OPENAI_DIALECT } from './openai-dialect.ts'
 import { type ServedOptions, type ServedSettings, servedSchema } from './settings.ts'
 import { SGLANG_DIALECT } from './sglang-dialect.ts'
 
-const OF_NAME: Record<DialectName, Dialect> = { openai: OPENAI_DIALECT, sglang: SGLANG_DIALECT }
+const OF_NAME: Record<DialectName, ServedDialect> = { openai: OPENAI_DIALECT, sglang: SGLANG_DIALECT }
 
 /** What `/v1/models` says of a model. */
 interface ListedModel {
@@ -37,7 +37,7 @@ export type ContinuationOptions = Pick<
 
 interface Parts {
   connection: ServerConnection
-  dialect: Dialect
+  dialect: ServedDialect
   model: string
   maxTokens: number | null
   sendSeed: boolean
@@ -198,7 +198,7 @@ export class ServedModel implements Pick<Policy, 'sample' | 'score' | 'close'> {
     return pMap(items, item => this.#scores(item), { concurrency: 2 * this.#parts.concurrency })
   }
 
-  async #scores({ promptTokens, tokens }: ScoreItem): Promise<Scores> {
+  async #scores({ promptTokens, tokens }: ScoreItem): Promise<TokenScores> {
     if (tokens.length === 0) return { logprobs: new Float32Array() }
     const all = [...promptTokens, ...tokens]
     const { dialect, connection } = this.#parts

@@ -1,13 +1,13 @@
 /** @file SGLang's own `/generate`: token ids in, log-probs with their token ids out. */
 
-import { type Fields, isFields } from '../../chat/response.ts'
+import { isFields, type JsonFields } from '../../chat/response.ts'
 import { fieldsOf } from './connection.ts'
 import {
-  type Dialect,
   finishOf,
   type GroupRequest,
   logprobOf,
   objectsOf,
+  type ServedDialect,
   type ServedSample,
   tokensOf,
 } from './dialect.ts'
@@ -49,7 +49,7 @@ const pairs = (value: unknown, where: string): unknown[][] | null => {
   return value
 }
 
-const sampleIn = (answer: Fields, where: string): ServedSample => {
+const sampleIn = (answer: JsonFields, where: string): ServedSample => {
   const meta = fieldsOf(answer.meta_info, `${where}: meta_info`, 'an object')
   const { type, message } = isFields(meta.finish_reason)
     ? meta.finish_reason
@@ -65,7 +65,7 @@ const sampleIn = (answer: Fields, where: string): ServedSample => {
   }
 }
 
-export const SGLANG_DIALECT: Dialect = {
+export const SGLANG_DIALECT: ServedDialect = {
   name: 'sglang',
   groupRequests(model, request) {
     const { prompt, samples } = request

@@ -3,10 +3,10 @@
 import {
   Connection,
   type ConnectionOptions,
-  type Dialect,
   type LoraSettings,
-  Session,
+  type TinkerDialect,
   TinkerError,
+  TinkerSession,
   TrainingClient,
 } from '../../tinker/index.ts'
 import type { Normalisation } from './losses.ts'
@@ -17,7 +17,7 @@ export interface TinkerOptions
   /** What the server calls the base model. */
   model: string
   lora: LoraSettings
-  dialect?: Dialect
+  dialect?: TinkerDialect
   /** Folder with the model's config.json and tokenizer: what ends a sample, and stop strings. */
   folder?: string
   /** Groups that are sampled at a time. Default 32. */
@@ -30,14 +30,14 @@ export interface TinkerOptions
 type Download = 'never' | 'last' | 'every'
 
 /** What is open at the server. */
-export interface Training {
-  session: Session
+export interface OpenTraining {
+  session: TinkerSession
   client: TrainingClient
   normalisation: Normalisation
 }
 
 /** @throws TinkerError for a model that the server says it does not have */
-const assertModel = async (session: Session, model: string): Promise<void> => {
+const assertModel = async (session: TinkerSession, model: string): Promise<void> => {
   const models = await session.models().catch(error => {
     if (error instanceof TinkerError && error.kind === 'missing') return []
     throw error
@@ -55,15 +55,15 @@ const assertModel = async (session: Session, model: string): Promise<void> => {
  * Opens a session, finds out what the server makes of losses, and has an adapter made.
  * @throws TinkerError where the server cannot be had, or refuses key, model or rank; nothing is left behind then
  */
-export const openTraining = async (options: TinkerOptions): Promise<Training> => {
+export const openTraining = async (options: TinkerOptions): Promise<OpenTraining> => {
   const { model, lora, dialect, heartbeatMs, ...rest } = options
   const { url, apiKey, patienceMs, attemptTimeoutMs, backoffMs } = rest
   const given = { patienceMs, attemptTimeoutMs, backoffMs }
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const connection = new Connection({ url, apiKey, ...set })
-  let session: Session | null = null
+  let session: TinkerSession | null = null
   try {
-    session = await Session.open(connection, { tags: ['gradus'], ...(heartbeatMs && { heartbeatMs }) })
+    session = await TinkerSession.open(connection, { tags: ['gradus'], ...(heartbeatMs && { heartbeatMs }) })
     await assertModel(session, model)
     const { normalisation, isIdempotent } = await probeServer(session, model, lora, dialect)
     const client = await TrainingClient.create(session, model, lora, dialect)

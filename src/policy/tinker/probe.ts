@@ -1,10 +1,10 @@
 /** @file Finds out what a server makes of a batch's losses, by a model of its own that is thrown away afterwards. */
 
-import type { Dialect } from '../../tinker/index.ts'
+import type { TinkerDialect } from '../../tinker/index.ts'
 import {
   type LoraSettings,
-  type Session,
   TinkerError,
+  type TinkerSession,
   TrainingClient,
   type WireDatum,
 } from '../../tinker/index.ts'
@@ -172,10 +172,10 @@ export interface Found {
  * @throws TinkerError for a model or a rank that the server does not have, and for losses that are neither sums nor means
  */
 export const probeServer = async (
-  session: Session,
+  session: TinkerSession,
   model: string,
   lora: LoraSettings,
-  dialect?: Dialect,
+  dialect?: TinkerDialect,
 ): Promise<Found> => {
   const client = await TrainingClient.create(session, model, lora, dialect)
   try {

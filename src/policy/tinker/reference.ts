@@ -4,8 +4,8 @@ import pMap from 'p-map'
 import {
   SamplingClient as Client,
   type SamplingClient,
-  type Session,
   TinkerError,
+  type TinkerSession,
   type TrainingClient,
 } from '../../tinker/index.ts'
 import type { ScoreItem } from '../policy.ts'
@@ -14,7 +14,7 @@ import { responseLogprobs, scoredDatum } from './data.ts'
 /** Sequences whose log-probs are asked for at a time. */
 const CONCURRENCY = 32
 
-export class Reference {
+export class ReferenceModel {
   readonly #score: (items: readonly ScoreItem[]) => Promise<Float32Array[]>
   readonly close: () => Promise<void>
 
@@ -27,9 +27,9 @@ export class Reference {
   }
 
   /** The base model, which an adapter that was never trained leaves as it is. */
-  static async ofBase(session: Session, baseModel: string): Promise<Reference> {
+  static async ofBase(session: TinkerSession, baseModel: string): Promise<ReferenceModel> {
     const client = await Client.open(session, { baseModel })
-    return new Reference(
+    return new ReferenceModel(
       items => pMap(items, item => promptLogprobs(client, item), { concurrency: CONCURRENCY }),
       async () => {},
     )
@@ -40,14 +40,14 @@ export class Reference {
    * the training.
    */
   static async ofState(
-    session: Session,
+    session: TinkerSession,
     path: string,
     create: () => Promise<TrainingClient>,
-  ): Promise<Reference> {
+  ): Promise<ReferenceModel> {
     session.assertAlive()
     const client = await create()
     await client.load(path, false)
-    return new Reference(
+    return new ReferenceModel(
       async items => {
         const output = await client.forward(items.map(scoredDatum), 'cross_entropy').result
         return responseLogprobs(output, items)

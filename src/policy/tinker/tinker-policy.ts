@@ -10,8 +10,8 @@ import {
   deleteStored,
   fetchStored,
   SamplingClient,
-  type Session,
   TinkerError,
+  type TinkerSession,
   TrainingClient,
 } from '../../tinker/index.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
@@ -22,16 +22,16 @@ import type {
   SampleRequest,
   ScoreItem,
   ScoreOptions,
-  Scores,
   StepOptions,
   StepStats,
+  TokenScores,
 } from '../policy.ts'
 import { type AdapterFiles, writeAdapter } from './adapter-sampler.ts'
 import { ADAPTER_FOLDER, type CheckpointReference, readReference, writeReference } from './checkpoint.ts'
 import { responseLogprobs, scoredDatum } from './data.ts'
 import { type Normalisation, tinkerRefusal } from './losses.ts'
-import { openTraining, type TinkerOptions, type Training } from './open-training.ts'
-import { Reference } from './reference.ts'
+import { type OpenTraining, openTraining, type TinkerOptions } from './open-training.ts'
+import { ReferenceModel } from './reference.ts'
 import { sampleGroups } from './sampling.ts'
 import { assertTemperature, ServerGradient } from './server-gradient.ts'
 
@@ -48,7 +48,7 @@ const GRADIENT_NORM = /grad(ient)?_?(norm|l2)/i
 export class TinkerPolicy implements Policy {
   readonly normalisation: Normalisation
   readonly #options: TinkerOptions
-  readonly #session: Session
+  readonly #session: TinkerSession
   readonly #client: TrainingClient
   readonly #gradient: ServerGradient
   /** All requests of learning so far have been submitted. */
@@ -56,13 +56,13 @@ export class TinkerPolicy implements Policy {
   /** Samples on their way. */
   #sampling: Promise<unknown> = Promise.resolve()
   #sampler: Promise<SamplingClient> | null = null
-  #reference: Reference | null = null
+  #reference: ReferenceModel | null = null
   #tokenizer: Tokenizer | null | undefined
   #steps = 0
   /** The adapter is as it was made: its model is the base. */
   #isFresh = true
 
-  private constructor(options: TinkerOptions, { session, client, normalisation }: Training) {
+  private constructor(options: TinkerOptions, { session, client, normalisation }: OpenTraining) {
     this.#options = options
     this.#session = session
     this.#client = client
@@ -134,7 +134,7 @@ export class TinkerPolicy implements Policy {
     return folder ? stopTokensOf(loadConfig(folder), { eosId: this.#tokenizerOf()?.eosId ?? null }) : []
   }
 
-  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<Scores[]> {
+  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<TokenScores[]> {
     assertTemperature(options.temperature)
     const live = items.filter(({ tokens }) => tokens.length > 0)
     const logprobs = live.length === 0 ? [] : await this.#logprobs(live, options.weights ?? 'current')
@@ -192,10 +192,10 @@ export class TinkerPolicy implements Policy {
     await this.#reference?.close()
     this.#reference = await this.#inOrder(async () => {
       const { model, lora, dialect } = this.#options
-      if (this.#isFresh) return Reference.ofBase(this.#session, model)
+      if (this.#isFresh) return ReferenceModel.ofBase(this.#session, model)
       const path = await this.#client.saveState(freshName('reference'))
       const create = () => TrainingClient.create(this.#session, model, lora, dialect)
-      const reference = await Reference.ofState(this.#session, path, create)
+      const reference = await ReferenceModel.ofState(this.#session, path, create)
       // It lives in a model of its own from here on; what stays of it on the server's disk only takes room.
       await deleteStored(this.#session.connection, path, 'weights').catch(() => {})
       return reference

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../rubric/criterion.ts'
-import { agreement, discrimination, type JudgedResponse } from './criterion-figures.ts'
+import { agreement, discrimination, type KindedResponse } from './criterion-figures.ts'
 
 const response = (
   met: Record<string, boolean | number | null>,
   kinds?: Record<string, string>,
-): JudgedResponse => ({
+): KindedResponse => ({
   verdicts: Object.entries(met).map(
     ([criterionId, value]): Verdict => ({
       criterionId,

@@ -9,7 +9,7 @@ import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 
 /** The verdicts on one response, and what their criteria count as. */
-export type JudgedResponse = Pick<ScoredResponse, 'verdicts' | 'kinds'>
+export type KindedResponse = Pick<ScoredResponse, 'verdicts' | 'kinds'>
 
 /** Lists by name that grow. */
 class Lists<T> {
@@ -27,7 +27,7 @@ class Lists<T> {
 }
 
 /** Credits that a group's responses have on each criterion, where there are any, with what it counts as. */
-const columnsOf = (group: readonly JudgedResponse[]): { name: string; credits: number[] }[] => {
+const columnsOf = (group: readonly KindedResponse[]): { name: string; credits: number[] }[] => {
   const names = new Map<string, string>()
   const columns = new Lists<number>()
   for (const { verdicts, kinds } of group)
@@ -41,7 +41,7 @@ const columnsOf = (group: readonly JudgedResponse[]): { name: string; credits: n
 }
 
 /** Mean credit of each criterion over the responses that have a verdict on it. */
-export const satisfaction = (responses: readonly JudgedResponse[]): Record<string, number> => {
+export const satisfaction = (responses: readonly KindedResponse[]): Record<string, number> => {
   const known = new Lists<number>()
   for (const { verdicts, kinds } of responses)
     for (const verdict of verdicts) {
@@ -61,7 +61,7 @@ export const nullRate = (verdicts: readonly Verdict[]): number | null =>
  * the criterion adds nothing to any advantage within a group.
  * @param groups responses to the same problem each
  */
-export const discrimination = (groups: Groups<JudgedResponse>): MetricGroup => {
+export const discrimination = (groups: Groups<KindedResponse>): MetricGroup => {
   const apart = new Lists<number>()
   for (const group of groups)
     for (const { name, credits } of columnsOf(group))
@@ -76,8 +76,8 @@ export const discrimination = (groups: Groups<JudgedResponse>): MetricGroup => {
  * @param second those of the other on the same responses, in the same order
  */
 export const agreement = (
-  first: readonly JudgedResponse[],
-  second: readonly JudgedResponse[],
+  first: readonly KindedResponse[],
+  second: readonly KindedResponse[],
 ): MetricGroup => {
   const ratings = new Lists<readonly [Rating, Rating]>()
   for (const [i, { verdicts, kinds }] of first.entries()) {

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { ScoringRule } from '../../tasks/scored-response.ts'
+import type { ResponseScoring } from '../../tasks/scored-response.ts'
 import { ConfigError } from '../../util/errors.ts'
 
 const groupSchema = z.strictObject({
@@ -66,7 +66,7 @@ const groupedVerdicts = (
 }
 
 /** A rule that counts criteria by groups; the rule as it is without any. */
-export const inGroups = (groups: CriterionGroups | undefined, rule: ScoringRule): ScoringRule =>
+export const inGroups = (groups: CriterionGroups | undefined, rule: ResponseScoring): ResponseScoring =>
   groups === undefined ? rule : (rubric, verdicts) => rule(rubric, groupedVerdicts(groups, rubric, verdicts))
 
 /** @throws ConfigError for an id that no rubric has, and for a group of flaws alone, which has no points to bring */

@@ -1,14 +1,14 @@
-/** @file Data files and models of a configuration that are not here yet: brought before its plan or run, the same ones on a resume. */
+/** @file Data files and models of a configuration that are not here yet: prefetched before its plan or run, the same ones on a resume. */
 
 import { existsSync, statSync } from 'node:fs'
 import { isRun, readRunInfo } from '../../runs/readers.ts'
-import { type BroughtFile, bringRows, isBrought } from '../../util/brought-rows.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { isHubAddress } from '../../util/hub.ts'
 import { hashFile } from '../../util/manifest.ts'
-import { bringModels } from './named-models.ts'
-import type { Purpose } from './purpose.ts'
+import { isCached, type PinnedFile, prefetchRows } from '../../util/prefetched-rows.ts'
+import { fetchModels } from './named-models.ts'
 import type { ReadFile, RecipeEntry, RunEvents, RunOptions } from './recipe.ts'
+import type { RunMode } from './run-mode.ts'
 
 /** A file of rows that a configuration names. */
 export interface DataFile {
@@ -34,29 +34,29 @@ const pinsOf = (dir: string | undefined): ReadonlyMap<string, string> => {
 }
 
 /** What a plan names may be put in place later; what lies on the hub is there or not. */
-const isAwaited = (path: string, purpose: Purpose): boolean =>
+const isAwaited = (path: string, purpose: RunMode): boolean =>
   purpose === 'plan' && !isHubAddress(path) && !existsSync(path)
 
-const bringAll = async (
+const prefetchAll = async (
   config: unknown,
   files: readonly DataFile[],
-  purpose: Purpose,
+  purpose: RunMode,
   { dir, download, signal }: { dir: string | undefined } & Pick<RunEvents, 'download' | 'signal'>,
-): Promise<BroughtFile[]> => {
+): Promise<PinnedFile[]> => {
   const pins = pinsOf(dir)
-  const noted = new Map<string, BroughtFile>()
+  const noted = new Map<string, PinnedFile>()
   for (const { path, columns } of files) {
     if (path === null || path === undefined || isAwaited(path, purpose)) continue
-    // A plan of many runs brings their data once.
-    if (purpose === 'plan' && isBrought(path, columns)) continue
+    // A plan of many runs fetches their data once.
+    if (purpose === 'plan' && isCached(path, columns)) continue
     // Two files of one run are of one commit, also where the branch moves between them.
     const pinned = pins.get(path) ?? noted.get(path)?.commit
-    const file = await bringRows(path, { columns, signal, ...(pinned !== undefined && { pinned }) })
+    const file = await prefetchRows(path, { columns, signal, ...(pinned !== undefined && { pinned }) })
     if (file) noted.set(path, file)
   }
   const onCommit = (source: string, commit: string) => noted.set(source, { source, commit })
   const status = download !== undefined && { status: download }
-  await bringModels(config, purpose, { pins, onCommit, signal, ...status })
+  await fetchModels(config, purpose, { pins, onCommit, signal, ...status })
   return [...noted.values()]
 }
 
@@ -84,9 +84,10 @@ export const withDataFiles = <Config>(
   filesOf: (config: Config) => readonly DataFile[] = () => [],
 ): RecipeEntry<Config> => ({
   ...entry,
-  bring: (config, purpose, dir, events) => bringAll(config, filesOf(config), purpose, { dir, ...events }),
+  prefetch: (config, purpose, dir, events) =>
+    prefetchAll(config, filesOf(config), purpose, { dir, ...events }),
   run: async (config: Config, options: RunOptions) => {
-    const data = await bringAll(config, filesOf(config), 'run', {
+    const data = await prefetchAll(config, filesOf(config), 'run', {
       dir: options.resume ? options.dir : undefined,
       download: options.events?.download,
       signal: options.events?.signal,

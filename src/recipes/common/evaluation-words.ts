@@ -2,10 +2,10 @@
 
 import { formatInteger } from '../../util/format.ts'
 import { greedyWords, type SampledEvaluation } from './greedy.ts'
-import type { Evaluated } from './test-problems.ts'
+import type { EvaluatedSteps } from './test-problems.ts'
 
 /** `, 300 before the first step` where that is to be shorter; for plans. */
-export const shorterStart = ({ steps, evaluation: { problemsAtStart } }: Evaluated): string =>
+export const shorterStart = ({ steps, evaluation: { problemsAtStart } }: EvaluatedSteps): string =>
   steps === 0 || problemsAtStart === undefined ? '' : `, ${problemsAtStart} before the first step`
 
 /** What a plan says of evaluations beside their settings. */
@@ -20,7 +20,7 @@ export interface EvaluationWords {
 
 /** The line of a plan about evaluations. */
 export const evaluationLine = (
-  config: Evaluated & { evaluation: SampledEvaluation & { every: number; samplesBetween?: number } },
+  config: EvaluatedSteps & { evaluation: SampledEvaluation & { every: number; samplesBetween?: number } },
   { test = Number.POSITIVE_INFINITY, noun, also = '' }: EvaluationWords,
 ): string => {
   const { every, samples, samplesBetween = samples, problems, problemsBetween } = config.evaluation

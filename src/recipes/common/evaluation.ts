@@ -9,15 +9,15 @@ import { type Answer, type Answers, drawResponses, drawsOf, graded } from './ans
 import { agreement } from './criterion-figures.ts'
 import { rubricRow } from './evaluated-set.ts'
 import { type RubricTask, untoldWords } from './rubric-task.ts'
-import { type Evaluated, testProblems } from './test-problems.ts'
+import { type EvaluatedSteps, testProblems } from './test-problems.ts'
 import { refuseUndecided } from './undecided.ts'
 import { verdictFields } from './verdict-rows.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 
-export interface EvaluationConfig extends Evaluated {
+export interface EvaluationConfig extends EvaluatedSteps {
   rollout: { maxTokens: number }
-  evaluation: Evaluated['evaluation'] & {
+  evaluation: EvaluatedSteps['evaluation'] & {
     samples: number
     /** Also with the whole rubric shown, at the start and the end. */
     scaffolded?: boolean

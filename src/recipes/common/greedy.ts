@@ -4,7 +4,7 @@ import type { EvalRow } from '../../runs/rows.ts'
 import { greedyName } from '../../runs/scores.ts'
 import type { Evaluate } from './evaluation.ts'
 
-/** What settles whether and how answers are drawn by chance. */
+/** What settles whether and how answers are drawn at random. */
 export interface SampledEvaluation {
   greedy: boolean
   samples: number

@@ -15,7 +15,7 @@ const scriptedSchema = z.strictObject({
     .number()
     .min(0)
     .default(0.1)
-    .describe('Standard deviation of what it adds by chance to every score.'),
+    .describe('Standard deviation of what it adds at random to every score.'),
   placeBias: z
     .number()
     .min(0)

@@ -40,5 +40,5 @@ export const trainingJudgeSchema = z
   })
   .transform(judgeOf('ruscarl'))
 
-export type HeldOutJudge = z.output<typeof heldOutJudgeSchema>
+export type HeldOutJudgeConfig = z.output<typeof heldOutJudgeSchema>
 export type TrainingJudge = z.output<typeof trainingJudgeSchema>

@@ -1,9 +1,9 @@
 /** @file Shapes of published models that presets name, from their config.json, so that a plan needs no download. */
 
 import { basename } from 'node:path'
-import { holdsModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
 import type { ModelConfig } from '../../model/config.ts'
+import { holdsModel } from '../../model/fetch-model.ts'
 import { wholeFolder } from '../../model/lora-files.ts'
 import { isModel } from '../../model/model-files.ts'
 import { modelNameOf, modelPath } from '../../model/model-place.ts'

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { checkBankFile } from '../../memory/bank-file.ts'
 import { bankSchema, type MemorySettings } from '../../memory/config.ts'
-import { comesLater, type Purpose } from './purpose.ts'
 import { refuse } from './refuse.ts'
+import { mayBeMissing, type RunMode } from './run-mode.ts'
 
 const size = z.int().positive()
 
@@ -91,8 +91,8 @@ export const checkLessonMemory = (
  * A bank file that a plan names may come later.
  * @throws ConfigError for one that is not there, DataError for a file that is no bank
  */
-export const checkMemoryFile = (memory: LessonMemorySettings | MemorySettings, purpose: Purpose): void => {
-  if (memory.kind === 'none' || memory.file === undefined || comesLater(memory.file, purpose)) return
+export const checkMemoryFile = (memory: LessonMemorySettings | MemorySettings, purpose: RunMode): void => {
+  if (memory.kind === 'none' || memory.file === undefined || mayBeMissing(memory.file, purpose)) return
   if (!existsSync(memory.file))
     refuse('memory.file', `a bank file, got nothing at ${memory.file}`, 'name the bank.jsonl of a run')
   checkBankFile(memory.file)

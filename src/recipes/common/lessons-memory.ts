@@ -23,10 +23,10 @@ import { mean, meanKnown } from '../../util/descriptive.ts'
 import { CheckpointError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
-import { type JudgedGroup, lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
+import { type LessonGroup, lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
 import type { LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
 import type { Shown } from './scaffold.ts'
-import type { Session } from './session.ts'
+import type { RunSession } from './session.ts'
 import { positionsOf } from './starting-model.ts'
 
 /** In a run's folder: the bank, for people and for other runs. */
@@ -90,7 +90,7 @@ export interface Recalled {
 /** A problem's rollouts as they were judged. */
 export interface Attempts<Problem> {
   problem: Problem
-  judged: readonly JudgedGroup[]
+  judged: readonly LessonGroup[]
 }
 
 /** Attempts at a problem, judged by its own rubric. */
@@ -249,7 +249,7 @@ const fitting = <Problem>(
 export const openLessons = async <Problem>(
   config: LessonConfig,
   task: LessonTask<Problem>,
-  { run, use }: { run: { dir: string }; use: Session['use'] },
+  { run, use }: { run: { dir: string }; use: RunSession['use'] },
   folder: string,
 ): Promise<Lessons<Problem>> => {
   const { memory: settings, seed, steps, rollout } = config

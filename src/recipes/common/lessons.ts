@@ -13,7 +13,7 @@ import { creditOf } from '../../rubric/score.ts'
 import type { AttemptSettings } from './lessons-config.ts'
 
 /** What a group of rollouts was judged by, and the verdicts on each of them. */
-export interface JudgedGroup {
+export interface LessonGroup {
   criteria: readonly Criterion[]
   verdicts_G: readonly (readonly Verdict[])[]
 }
@@ -27,7 +27,7 @@ export interface Missed {
 /** Fewer rollouts with a verdict tell nothing of a criterion. */
 const LEAST_KNOWN = 2
 
-const satisfactions = ({ id, points }: Criterion, verdicts_G: JudgedGroup['verdicts_G']): number[] =>
+const satisfactions = ({ id, points }: Criterion, verdicts_G: LessonGroup['verdicts_G']): number[] =>
   verdicts_G.flatMap(verdicts => {
     const verdict = verdicts.find(({ criterionId }) => criterionId === id)
     const credit = verdict === undefined ? null : creditOf(verdict)
@@ -40,7 +40,7 @@ const satisfactions = ({ id, points }: Criterion, verdicts_G: JudgedGroup['verdi
  * order. Depends on verdicts alone; needs no model.
  */
 export const missedCriteria = (
-  judged: readonly JudgedGroup[],
+  judged: readonly LessonGroup[],
   { atMost, most, discerning }: AttemptSettings,
 ): Missed[] => {
   const missed = judged.flatMap(({ criteria, verdicts_G }) =>

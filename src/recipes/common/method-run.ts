@@ -6,18 +6,18 @@ import { modelPath } from '../../model/model-place.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import type { RunOptions as NewRun } from '../../runs/run-folder.ts'
+import type { NewRunOptions as NewRun } from '../../runs/run-folder.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { withJudgingTime } from './judging.ts'
 import { runPhase } from './phase.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { modelName } from './remote.ts'
-import { type Session, withRun } from './session.ts'
+import { type RunSession, withRun } from './session.ts'
 import { reinforce, type TrainingConfig } from './training.ts'
 
 /** A run that is open, with what the frame does for its method. */
-export interface MethodRun extends Session {
+export interface MethodRun extends RunSession {
   /** The checkpoint to start from. */
   folder: string
   /** Opens the policy that learns, from `folder` or what another phase made of it. */

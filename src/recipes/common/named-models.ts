@@ -1,8 +1,8 @@
-/** @file Models that a configuration names: brought before its plan or run, so that everything below finds them by `modelPath`. */
+/** @file Models that a configuration names: fetched before its plan or run, so that everything below finds them by `modelPath`. */
 
-import { type BringOptions, bringModel, type ModelPart } from '../../model/bring-model.ts'
+import { type FetchModelOptions, fetchModel, type ModelPart } from '../../model/fetch-model.ts'
 import { knownShape } from './known-models.ts'
-import type { Purpose } from './purpose.ts'
+import type { RunMode } from './run-mode.ts'
 
 /** Settings of recipes that name a model whose shape a plan tells. */
 const STARTS = ['model.folder', 'start', 'coldStart.model.folder']
@@ -18,7 +18,7 @@ const placesAt = (config: unknown, paths: readonly string[]): string[] =>
   paths.map(path => at(config, path)).filter(place => typeof place === 'string')
 
 /** The models of a configuration, with what a plan or a run needs of each. */
-const modelsOf = (config: unknown, purpose: Purpose): [place: string, only: ModelPart][] => {
+const modelsOf = (config: unknown, purpose: RunMode): [place: string, only: ModelPart][] => {
   const isRemote = at(config, 'policy.kind') === 'tinker'
   // A model on a server has its words here, and nothing else; what the server calls it need not be its name on the hub.
   const words = isRemote ? placesAt(config, ['policy.tokenizer']) : []
@@ -34,11 +34,11 @@ const modelsOf = (config: unknown, purpose: Purpose): [place: string, only: Mode
   ]
 }
 
-/** Brings the models that a configuration names. @throws as `bringModel` */
-export const bringModels = async (
+/** Fetches the models that a configuration names. @throws as `fetchModel` */
+export const fetchModels = async (
   config: unknown,
-  purpose: Purpose,
-  options: BringOptions,
+  purpose: RunMode,
+  options: FetchModelOptions,
 ): Promise<void> => {
-  for (const [place, only] of modelsOf(config, purpose)) await bringModel(place, { ...options, only })
+  for (const [place, only] of modelsOf(config, purpose)) await fetchModel(place, { ...options, only })
 }

@@ -4,9 +4,9 @@ import { existsSync, rmSync } from 'node:fs'
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { modelComesLater, type Purpose } from './purpose.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { remoteWords } from './remote.ts'
+import { modelMayBeMissing, type RunMode } from './run-mode.ts'
 import { wholeModel } from './starting-model.ts'
 
 export interface StartSettings {
@@ -25,7 +25,7 @@ export interface StartSettings {
 export const givenModel = (
   { policy, model, coldStart }: StartSettings,
   coldStartRecipe: string,
-  purpose: Purpose,
+  purpose: RunMode,
 ): string | null => {
   if (isRemote(policy)) return remoteWords(policy, purpose)
   if (coldStart !== null && model.folder !== null)
@@ -36,7 +36,7 @@ export const givenModel = (
     throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
       hint: `make one with \`gradus train ${coldStartRecipe}\`, or use a preset that brings one`,
     })
-  return model.folder === null || modelComesLater(model.folder, purpose)
+  return model.folder === null || modelMayBeMissing(model.folder, purpose)
     ? null
     : wholeModel(model.folder, 'model.folder')
 }

@@ -2,10 +2,10 @@
 
 import type { z } from 'zod'
 import type { StepEvents } from '../../train/steps.ts'
-import type { BroughtFile } from '../../util/brought-rows.ts'
+import type { PinnedFile } from '../../util/prefetched-rows.ts'
 import type { StatusLine } from '../../util/status-line.ts'
 import type { Feasibility } from './feasible.ts'
-import type { Purpose } from './purpose.ts'
+import type { RunMode } from './run-mode.ts'
 import type { StepWork } from './step-work.ts'
 
 /** Hooks of a running training; all optional. */
@@ -37,8 +37,8 @@ export interface RunOptions {
   preset?: string
   /** Of a fork the run and step that it starts from, for the record; the checkpoint itself lies in `dir` (`runs/forks.ts`). */
   forkedFrom?: { run: string; step: number }
-  /** Files and models on the hub that were brought for it, for the record. */
-  data?: readonly BroughtFile[]
+  /** Files and models on the hub that were fetched for it, for the record. */
+  data?: readonly PinnedFile[]
   /** Files of rows and rubrics on this machine, as they are now. */
   files?: readonly ReadFile[]
   events?: RunEvents
@@ -73,12 +73,12 @@ export interface RecipeEntry<Config = unknown> {
    * then find. `run` does it by itself.
    * @param dir of a run that goes on, whose files are read as they were
    */
-  bring?(
+  prefetch?(
     config: Config,
-    purpose: Purpose,
+    purpose: RunMode,
     dir?: string,
     events?: Pick<RunEvents, 'download' | 'signal'>,
-  ): Promise<readonly BroughtFile[]>
+  ): Promise<readonly PinnedFile[]>
   plan(config: Config): RunPlan
   run(config: Config, options: RunOptions): Promise<RunResult>
 }

@@ -2,8 +2,8 @@
 
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { checkKey, wordsFolder, wordsPlace } from '../../policy/tinker/settings.ts'
-import { modelComesLater, type Purpose } from './purpose.ts'
 import { refuse } from './refuse.ts'
+import { modelMayBeMissing, type RunMode } from './run-mode.ts'
 
 type AnyPolicy = PolicySettings | PipelinedPolicySettings
 
@@ -23,7 +23,7 @@ export interface RemoteSettings {
  */
 export const checkRemote = (
   { policy, model, coldStart, rollout }: RemoteSettings,
-  purpose: Purpose,
+  purpose: RunMode,
   recipeOf: string | null = null,
   others: readonly (readonly [setting: string, expected: string, hint: string] | false)[] = [],
 ): void => {
@@ -61,8 +61,8 @@ export const withoutCritic = (critic: unknown) =>
   ] as const)
 
 /** Folder with the words of the server's model; null in a plan where it comes later. @throws ConfigError as `wordsFolder` */
-export const remoteWords = (policy: Parameters<typeof wordsFolder>[0], purpose: Purpose): string | null =>
-  policy.tokenizer !== null && modelComesLater(policy.tokenizer, purpose, 'words')
+export const remoteWords = (policy: Parameters<typeof wordsFolder>[0], purpose: RunMode): string | null =>
+  policy.tokenizer !== null && modelMayBeMissing(policy.tokenizer, purpose, 'words')
     ? null
     : wordsFolder(policy)
 

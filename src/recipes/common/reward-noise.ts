@@ -1,11 +1,11 @@
-/** @file What stands between the truth and a reward in an experiment: verdicts turned round, scores drawn by chance. */
+/** @file What stands between the truth and a reward in an experiment: verdicts inverted, scores drawn at random. */
 
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { Noise } from '../../tasks/scored-response.ts'
 import { Rng } from '../../util/rng.ts'
 
 export interface RewardNoiseSettings {
-  /** Chance that a verdict is turned round before it is scored. */
+  /** Chance that a verdict is inverted before it is scored. */
   flipRate: number
   /** Scores are drawn from [0, 1) and have nothing to do with the response: a negative control. */
   randomScores: boolean
@@ -19,7 +19,7 @@ export class RewardNoise implements Noise {
     this.#settings = settings
   }
 
-  /** The verdicts with some turned round; those that a grader failed to give stay as they are. */
+  /** The verdicts with some inverted; those that a grader failed to give stay as they are. */
   verdicts(verdicts: readonly Verdict[], key: string): Verdict[] {
     const { flipRate } = this.#settings
     if (flipRate === 0) return [...verdicts]

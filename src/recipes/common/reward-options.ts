@@ -27,13 +27,13 @@ export const spoiltRewardsShape = {
   reward: z
     .enum(['rubric', 'random'])
     .default('rubric')
-    .describe('`random`: rewards drawn by chance, a negative control.'),
+    .describe('`random`: rewards drawn at random, a negative control.'),
   flipRate: z
     .number()
     .min(0)
     .max(1)
     .default(0)
-    .describe('Chance that a verdict is turned round before it is scored: a noisy judge.'),
+    .describe('Chance that a verdict is inverted before it is scored: a noisy judge.'),
 }
 
 /** Settings of what is made of verdicts. */
@@ -41,7 +41,7 @@ export const rewardOptionsShape = {
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
-      'Leave criteria out of the reward by chance, drawn for each prompt and step; absent: none. Evaluation has the whole rubric.',
+      'Leave criteria out of the reward at random, drawn for each prompt and step; absent: none. Evaluation has the whole rubric.',
     ),
   criterionGroups: criterionGroupsSchema
     .optional()
@@ -147,7 +147,7 @@ export const isSpoilt = ({ noise, flipRate, reward, groupJudge, criterionGroups 
   reward === 'random'
 
 /**
- * The score of a second opinion: null unless every criterion has a verdict. A judge that fails must not look like one that
+ * The score of a held-out judge: null unless every criterion has a verdict. A judge that fails must not look like one that
  * has come to think less of the responses.
  */
 export const completeScore = (rubric: Rubric, verdicts: readonly Verdict[]): number | null =>

@@ -18,7 +18,7 @@ export interface DropoutRun {
 }
 
 /** Places of the criteria that a question's reward leaves out in a step; none without the setting. */
-export type Places = <C extends Pick<Criterion, 'id' | 'points' | 'critical'>>(
+export type DroppedPlaces = <C extends Pick<Criterion, 'id' | 'points' | 'critical'>>(
   criteria: readonly C[],
   step: number,
   question: string,
@@ -28,7 +28,7 @@ const NOTHING: ReadonlySet<number> = new Set()
 
 /** @param within tells draws of one question from each other, such as its stages */
 export const placesLeftOut =
-  ({ rubricDropout, seed }: DropoutRun, within = ''): Places =>
+  ({ rubricDropout, seed }: DropoutRun, within = ''): DroppedPlaces =>
   (criteria, step, question) =>
     rubricDropout === undefined
       ? NOTHING

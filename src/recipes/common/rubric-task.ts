@@ -3,7 +3,7 @@
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredResponse, type ScoredTask, scoredReward } from '../../tasks/scored-response.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
-import type { SecondOpinion } from './second-opinion.ts'
+import type { HeldOutJudge } from './held-out-judge.ts'
 import type { StartLikelihood } from './start-likelihood.ts'
 import { type WrittenCriterion, wordsById } from './verdict-rows.ts'
 
@@ -31,8 +31,8 @@ export interface RubricTask<Problem> {
   reward: ScoredTask<Problem>
   /** As evaluation grades. */
   truth: ScoredTask<Problem>
-  /** A second opinion, for the monitors; absent where it would be the first one, and where nobody asked for what costs. */
-  heldOut?: SecondOpinion<Problem>
+  /** A held-out judge, for the monitors; absent where it would be the one of training, and where nobody asked for what costs. */
+  heldOut?: HeldOutJudge<Problem>
   /** Training's own judge, whose opinion of the test set evaluations tell beside the truth (`judge.train`). */
   trainingJudge?: ScoredTask<Problem>
   /** Scores by the starting model, to be told of the policy before it has learnt anything; absent where nobody asks. */

@@ -7,7 +7,7 @@ import { FORK_FOLDER, forkFolder } from '../../runs/forks.ts'
 import { hasCheckpoints, isRun, latestCheckpoint, readMetrics, readRunInfo } from '../../runs/readers.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import { writeReport } from '../../runs/report/report.ts'
-import { type RunOptions as NewRun, type ResumePoint, RunFolder } from '../../runs/run-folder.ts'
+import { type NewRunOptions as NewRun, type ResumePoint, RunFolder } from '../../runs/run-folder.ts'
 import type { TrackerSettings } from '../../runs/trackers/config.ts'
 import type { EndStatus } from '../../runs/trackers/tracker.ts'
 import {
@@ -23,7 +23,7 @@ import { decidingHash, decidingSettings } from './deciding.ts'
 import { acceptableHashes, EXTENDABLE_KEYS, extensionOf, isAtItsEnd } from './extension.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
-export interface Session {
+export interface RunSession {
   run: RunFolder
   /** Where to go on; null for a new run. */
   from: ResumePoint | null
@@ -37,7 +37,7 @@ export interface Session {
   use<T extends { close(): Promise<unknown> }>(resource: Promise<T>): Promise<T>
 }
 
-export interface SessionOptions extends RunOptions {
+export interface RunSessionOptions extends RunOptions {
   info: NewRun
   /** Whether the run may go on before it has a checkpoint of its own: an earlier phase has kept one. */
   mayLackCheckpoint?: (dir: string) => boolean
@@ -49,8 +49,8 @@ export interface SessionOptions extends RunOptions {
  * @throws RunError, ConfigError, CheckpointError as RunFolder does; what `work` throws, noted among the run's events.
  */
 export const withRun = async (
-  options: SessionOptions,
-  work: (session: Session) => Promise<StepsResult>,
+  options: RunSessionOptions,
+  work: (session: RunSession) => Promise<StepsResult>,
 ): Promise<RunResult> => {
   const { dir, events = {} } = options
   const config = options.info.config as { trackers?: readonly TrackerSettings[] }
@@ -60,7 +60,7 @@ export const withRun = async (
   const resume = options.resume === true || (options.resume === 'or-start' && isRun(dir))
   const run = resume ? RunFolder.open(dir) : RunFolder.create(dir, newRun(options))
   const opened: Promise<{ close(): Promise<unknown> }>[] = []
-  const use: Session['use'] = resource => {
+  const use: RunSession['use'] = resource => {
     resource.catch(() => {})
     opened.push(resource)
     return resource
@@ -106,7 +106,7 @@ export const withRun = async (
 const isRefusal = (error: unknown): boolean => error instanceof ConfigError || error instanceof RunError
 
 /** Notes what a resume changes of how far the run goes. */
-const extend = (run: RunFolder, { info, events }: SessionOptions, from: ResumePoint): void => {
+const extend = (run: RunFolder, { info, events }: RunSessionOptions, from: ResumePoint): void => {
   const extension = extensionOf(info.config as object, run.info, from)
   if (extension === null) return
   run.extend({ config: info.config, steps: info.steps, step: from.step, before: extension.before })
@@ -159,7 +159,7 @@ const changesSince = (
   return [...changes.slice(0, NAMED_CHANGES), ...(more > 0 ? [`${more} more`] : [])].join('; ')
 }
 
-const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | null => {
+const resumePoint = (run: RunFolder, options: RunSessionOptions): ResumePoint | null => {
   const { info, mayLackCheckpoint, acceptRows, events } = options
   if (!hasCheckpoints(run.dir)) {
     if (mayLackCheckpoint?.(run.dir)) {
@@ -185,7 +185,7 @@ const resumePoint = (run: RunFolder, options: SessionOptions): ResumePoint | nul
 }
 
 /** A file of rows or a rubric that is another one than when the run began, in words; null where there is none. */
-const otherFile = ({ dir, info }: RunFolder, { files = [] }: SessionOptions): string | null => {
+const otherFile = ({ dir, info }: RunFolder, { files = [] }: RunSessionOptions): string | null => {
   const began = new Map((info.files ?? []).map(({ path, sha256 }) => [path, sha256]))
   const other = files.find(({ path, sha256 }) => began.has(path) && began.get(path) !== sha256)
   if (other === undefined) return null
@@ -194,7 +194,7 @@ const otherFile = ({ dir, info }: RunFolder, { files = [] }: SessionOptions): st
 }
 
 /** @throws RunError where rows that were held out might be trained on, or rewards of two rubrics be one curve */
-const refuseOtherFiles = (run: RunFolder, options: SessionOptions): void => {
+const refuseOtherFiles = (run: RunFolder, options: RunSessionOptions): void => {
   const other = otherFile(run, options)
   if (other === null) return
   throw new RunError(other, {
@@ -203,7 +203,7 @@ const refuseOtherFiles = (run: RunFolder, options: SessionOptions): void => {
 }
 
 /** What a run that was killed before its first checkpoint had recorded is made again. */
-const startAgain = (run: RunFolder, options: SessionOptions): void => {
+const startAgain = (run: RunFolder, options: RunSessionOptions): void => {
   const steps = countRows(run.dir)
   run.restart(newRun(options))
   const message = `${run.dir}: it ended before its first checkpoint; begun again from the start${steps > 0 ? `, ${steps} recorded steps dropped` : ''}`
@@ -220,7 +220,7 @@ const countRows = (dir: string): number => {
   }
 }
 
-const newRun = ({ info, preset, forkedFrom, data = [], files = [] }: SessionOptions): NewRun => ({
+const newRun = ({ info, preset, forkedFrom, data = [], files = [] }: RunSessionOptions): NewRun => ({
   ...info,
   ...(data.length > 0 && { data: [...data] }),
   ...(files.length > 0 && { files: [...files] }),

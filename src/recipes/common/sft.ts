@@ -19,7 +19,7 @@ import { type EvaluationConfig, evaluation } from './evaluation.ts'
 import { shuffledPasses } from './problem-order.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import type { RubricTask } from './rubric-task.ts'
-import { type Session, withRun } from './session.ts'
+import { type RunSession, withRun } from './session.ts'
 import type { SftConfig } from './sft-config.ts'
 import { existingModel } from './starting-model.ts'
 import { runSupervised } from './supervised.ts'
@@ -88,7 +88,7 @@ export const hasDemonstrations = (dir: string, config: object): boolean =>
 const demonstrations = async <Problem>(
   phase: SftPhase<Problem>,
   student: Policy,
-  { run, note }: Pick<Session, 'run' | 'note'>,
+  { run, note }: Pick<RunSession, 'run' | 'note'>,
 ): Promise<Demonstration[]> => {
   const path = join(run.dir, FILE)
   const { config, sft, task } = phase

@@ -19,7 +19,7 @@ import { RECORDS_VOCABULARY } from '../../tasks/records/vocabulary.ts'
 import { CheckpointError } from '../../util/errors.ts'
 
 /**
- * The path of a model, `package:` names and those on the hub resolved, which `bringModel` has brought.
+ * The path of a model, `package:` names and those on the hub resolved, which `fetchModel` has fetched.
  * @param key setting that named it, for errors
  * @throws CheckpointError when there is no model.
  */

@@ -6,7 +6,7 @@ import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { runSteps, type StepsResult, type StepsSettings, trainedMsOf } from '../../train/steps.ts'
 import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import type { RunEvents } from './recipe.ts'
-import type { Session } from './session.ts'
+import type { RunSession } from './session.ts'
 
 export interface SupervisedPhase {
   /** What the progress line calls it. */
@@ -38,7 +38,7 @@ export const lossesBefore = (done: number, rows: readonly Pick<MetricsRow, 'step
  * tested in full and saved.
  */
 export const runSupervised = async (
-  { run, from, fork, configHash }: Pick<Session, 'run' | 'from' | 'fork' | 'configHash'>,
+  { run, from, fork, configHash }: Pick<RunSession, 'run' | 'from' | 'fork' | 'configHash'>,
   { name, policy, draw, evaluate, testsStart = true, config }: SupervisedPhase,
   events: RunEvents = {},
 ): Promise<StepsResult> => {

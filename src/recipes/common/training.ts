@@ -16,7 +16,7 @@ import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type Critic, withCriticLoss } from './critic.ts'
 import type { RunEvents } from './recipe.ts'
-import type { Session } from './session.ts'
+import type { RunSession } from './session.ts'
 
 /** What recipes that learn from rewards have in their configurations. */
 export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape>>, 'model' | 'policy'> & {
@@ -93,7 +93,7 @@ export const phaseOf = (
  * @param recipeFor makes the recipe while the policy still is that model
  */
 export const reinforce = async <Rolled>(
-  { run, from, fork, configHash }: Pick<Session, 'run' | 'from' | 'fork' | 'configHash'>,
+  { run, from, fork, configHash }: Pick<RunSession, 'run' | 'from' | 'fork' | 'configHash'>,
   policy: Policy,
   config: TrainingConfig,
   recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,

@@ -7,9 +7,9 @@ import type { Tool } from '../../tools/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
 import { givenModel } from '../common/phase.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
 import { refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
+import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import type { EnvironmentConfig } from './config.ts'
 
 /** Parts of a run in place of the configured ones. */
@@ -25,7 +25,7 @@ export interface EnvironmentRunParts {
  */
 export const checkEnvironment = (
   config: EnvironmentConfig,
-  purpose: Purpose,
+  purpose: RunMode,
   { tools }: EnvironmentRunParts = {},
 ): string | null => {
   const { task, reward, judge, rollout, loss, policy } = config
@@ -60,12 +60,12 @@ export const checkEnvironment = (
 }
 
 /** What is there of rubrics and rows is read; criteria that only a judge can grade need one. */
-const checkRubrics = ({ task, judge }: EnvironmentConfig, purpose: Purpose): void => {
+const checkRubrics = ({ task, judge }: EnvironmentConfig, purpose: RunMode): void => {
   const { rubric = null } = task
-  const shared = rubric === null || comesLater(rubric, purpose) ? null : sharedRubric({ rubric })
+  const shared = rubric === null || mayBeMissing(rubric, purpose) ? null : sharedRubric({ rubric })
   const files = task.kind === 'tools' ? [task.file, task.testFile].filter(file => file !== null) : []
   const rows = files
-    .filter(file => !comesLater(file, purpose))
+    .filter(file => !mayBeMissing(file, purpose))
     .flatMap(file => readConversations(file, shared, task.kind === 'tools' ? task.columns : undefined))
   if (judge === null && ((shared !== null && needsJudge(shared)) || needJudge(rows)))
     refuse('judge', 'one for criteria that no rule checks, got nothing', 'set judge.fleet.endpoints')

@@ -86,4 +86,4 @@ export const environmentSchema = z.strictObject({
 
 export type EnvironmentConfig = z.output<typeof environmentSchema>
 export type OpenEnvConfig = Extract<EnvironmentConfig['task'], { kind: 'openenv' }>
-export type ToolsConfig = Extract<EnvironmentConfig['task'], { kind: 'tools' }>
+export type ToolsTaskConfig = Extract<EnvironmentConfig['task'], { kind: 'tools' }>

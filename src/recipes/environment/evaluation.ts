@@ -4,18 +4,18 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { mainTest } from '../../tasks/task.ts'
-import { spokenTurns } from '../../train/lesson-rows.ts'
+import { spokenTurns } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import { verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { EnvironmentConfig } from './config.ts'
-import { type Episode, ownReward } from './rewards.ts'
+import { type GradedEpisode, ownReward } from './rewards.ts'
 
 /** What graders said of an episode, for reading. */
 export const judgedFields = <Problem>(
   task: ScoredTask<Problem>,
-  { problem, grade: { scored } }: Episode<Problem>,
+  { problem, grade: { scored } }: GradedEpisode<Problem>,
 ) => scored && verdictFields(scored.verdicts, new Map(wordsById(task.rubric(problem).criteria)))
 
 const SCORE_NAMES = {
@@ -27,7 +27,7 @@ const SCORE_NAMES = {
 
 /** Means over episodes of a problem. */
 const episodeScores = (
-  group: readonly Episode<unknown>[],
+  group: readonly GradedEpisode<unknown>[],
   of: EnvironmentConfig['reward']['of'],
 ): Record<string, number> => {
   const outcomes = group.flatMap(({ grade: { outcome }, rollout: { end } }) =>
@@ -51,7 +51,7 @@ interface EvalSettings extends Pick<EvalRow, 'step' | 'samples' | 'temperature'>
 /** The row of an evaluation, with the first episode of each problem that is kept. @throws GradusError where a judge decided nothing */
 export const episodesRow = <Problem>(
   task: ScoredTask<Problem>,
-  groups: readonly (readonly Episode<Problem>[])[],
+  groups: readonly (readonly GradedEpisode<Problem>[])[],
   { of, ...head }: EvalSettings,
 ): EvalRow => {
   if (head.step === 0) refuseUndecided(groups.flat().flatMap(({ grade: { scored } }) => scored ?? []))

@@ -6,11 +6,11 @@ import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { mostTurns } from '../../tasks/research/index.ts'
 import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
-import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shapeFolder } from '../common/remote.ts'
+import { mayBeMissing } from '../common/run-mode.ts'
 import { checkEnvironment } from './check.ts'
-import type { EnvironmentConfig, OpenEnvConfig, ToolsConfig } from './config.ts'
+import type { EnvironmentConfig, OpenEnvConfig, ToolsTaskConfig } from './config.ts'
 
 const NO_COLD_START = (): never => {
   throw new Error('this recipe has no cold start')
@@ -35,7 +35,7 @@ interface PlannedEpisodes {
 const CHARACTERS_PER_TOKEN = 4
 
 const judgedBy = (path: string | null): number => {
-  const rubric = path === null || comesLater(path, 'plan') ? null : sharedRubric({ rubric: path })
+  const rubric = path === null || mayBeMissing(path, 'plan') ? null : sharedRubric({ rubric: path })
   return rubric === null ? 0 : judgedCount(rubric)
 }
 
@@ -55,7 +55,7 @@ const openEnvEpisodes = (task: OpenEnvConfig, turnTokens: number): PlannedEpisod
 }
 
 /** Of rows that come later the lengths are those of published conversations. */
-const toolEpisodes = (task: ToolsConfig, folder: string | null): PlannedEpisodes => {
+const toolEpisodes = (task: ToolsTaskConfig, folder: string | null): PlannedEpisodes => {
   const figures = conversationFigures({
     // A file that is not named yet is as one that is not there.
     task: { ...task, file: task.file ?? 'rows that come later', maxPromptTokens: task.maxTokens },

@@ -13,10 +13,10 @@ import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
-import type { GradeItem } from '../../train/grading.ts'
-import { rewardFigures, rolloutRow } from '../../train/lesson-rows.ts'
+import type { AnsweredItem } from '../../train/grading.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { type Io, StepRollouts } from '../../train/rollout.ts'
+import { rewardFigures, rolloutRow } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { problemsIn, problemsOf } from '../common/problem-order.ts'
@@ -24,7 +24,7 @@ import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { EnvironmentConfig } from './config.ts'
 import { episodesRow, judgedFields } from './evaluation.ts'
-import { type Episode, type EpisodeGrade, episodeReward, ownReward } from './rewards.ts'
+import { type EpisodeGrade, episodeReward, type GradedEpisode, ownReward } from './rewards.ts'
 
 export interface EnvironmentParts<Problem> {
   policy: Policy
@@ -37,12 +37,12 @@ type ActedTask<Problem> = ScoredTask<Problem> & Required<Pick<Task<Problem>, 'wo
 export const environmentRecipe = <Problem>(
   config: EnvironmentConfig,
   { policy, task }: EnvironmentParts<Problem>,
-): Recipe<Episode<Problem>[][]> => {
+): Recipe<GradedEpisode<Problem>[][]> => {
   const { rollout, reward } = config
   const { environment, limits, stopStrings, outcome } = task.world
   const problem = problemsOf(task, config.seed)
 
-  const grade = async (items: readonly GradeItem<Problem>[]): Promise<EpisodeGrade[]> => {
+  const grade = async (items: readonly AnsweredItem<Problem>[]): Promise<EpisodeGrade[]> => {
     const outcomes = items.map(({ rollout: { key } }) => outcome(key))
     const judged = items.filter(
       ({ problem: own, rollout: { end } }) => end !== 'failed' && task.rubric(own).criteria.length > 0,
@@ -102,7 +102,7 @@ export const environmentRecipe = <Problem>(
 
 /** Figures of a step's episodes; those that failed are in `failedRollouts`. */
 const episodeFigures = (
-  episodes: readonly Episode<unknown>[],
+  episodes: readonly GradedEpisode<unknown>[],
   of: EnvironmentConfig['reward']['of'],
 ): Omit<MetricsRow, 'step'> => {
   const alive = episodes.filter(({ rollout }) => rollout.end !== 'failed')

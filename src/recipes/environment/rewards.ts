@@ -3,23 +3,23 @@
 import type { Graded, Reward } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { rewardOf, type ScoredResponse } from '../../tasks/scored-response.ts'
-import type { Outcome } from '../../tasks/world.ts'
+import type { EpisodeOutcome } from '../../tasks/world.ts'
 import type { EnvironmentConfig } from './config.ts'
 
 /** What is known of an episode. */
 export interface EpisodeGrade {
   /** Null where the environment has no reward of its own, as tools have none. */
-  outcome: Outcome | null
+  outcome: EpisodeOutcome | null
   /** Null where there is no rubric. */
   scored: Pick<ScoredResponse, 'score' | 'unjudged' | 'verdicts'> | null
 }
 
 /** A rollout with what is known of it. */
-export type Episode<Problem> = Graded<Problem, EpisodeGrade>
+export type GradedEpisode<Problem> = Graded<Problem, EpisodeGrade>
 
 /** The environment's own reward of an episode; one that never said anything is worth 0. */
 export const ownReward = (
-  { rewards }: Pick<Outcome, 'rewards'>,
+  { rewards }: Pick<EpisodeOutcome, 'rewards'>,
   of: EnvironmentConfig['reward']['of'],
 ): number => {
   const said = rewards.filter(reward => reward !== null)

@@ -19,14 +19,14 @@ import type { TaskWith } from '../../tasks/task.ts'
 import { openTools, type Tool } from '../../tools/index.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
-import type { ToolsConfig } from './config.ts'
+import type { ToolsTaskConfig } from './config.ts'
 import { byEpisode } from './episodes.ts'
 
 type ToolRows = Pick<ConversationSplit, 'train' | 'test' | 'repeated'>
 
 /** @throws ConfigError, DataError, CheckpointError for rows, tools or a model that cannot be used */
 export const toolsTask = async (
-  task: ToolsConfig,
+  task: ToolsTaskConfig,
   folder: string,
   grader: Grader,
   given?: readonly Tool[],

@@ -5,7 +5,7 @@ import { createTokenizer } from '../../model/tokenizer.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { mean } from '../../util/statistics.ts'
 import { miniatureShape } from '../common/miniature.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
+import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import type { LearnedVerifierConfig } from './config.ts'
 import { type LabelledData, type LabelledRow, readLabels } from './labels.ts'
 import {
@@ -69,8 +69,8 @@ export const verifierSizes = (
  */
 export const checkLearnedVerifier = (
   { model, data: { file, columns, heldOut } }: LearnedVerifierConfig,
-  purpose: Purpose,
+  purpose: RunMode,
 ): LabelledData | null => {
   verifierShape(model.shape, [])
-  return comesLater(file, purpose) ? null : readLabels(file, heldOut, columns)
+  return mayBeMissing(file, purpose) ? null : readLabels(file, heldOut, columns)
 }

@@ -1,8 +1,8 @@
 /** @file A trained verifier as a grader: the probability that a criterion is met, from a small model in this process. */
 
 import type { GradeItem, GradeOptions, Grader } from '../../grade/grader.ts'
-import { bringModel } from '../../model/bring-model.ts'
 import { loadConfig } from '../../model/checkpoint.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
 import { loadTokenizer } from '../../model/tokenizer.ts'
 import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
@@ -54,7 +54,7 @@ export class LearnedVerifier implements Grader {
    * @throws CheckpointError when the folder holds no verifier.
    */
   static async open(place: string, options: LearnedVerifierOptions = {}): Promise<LearnedVerifier> {
-    const folder = await bringModel(place)
+    const folder = await fetchModel(place)
     const tokenizer = loadTokenizer(folder)
     if (!isVerifierTokenizer(tokenizer))
       throw new CheckpointError(`${folder}: expected a learned verifier, found another kind of model`, {

@@ -73,7 +73,7 @@ export interface AnswerParts {
   judge?: Grader
 }
 
-export interface EvaluationParts extends Pick<AnswerParts, 'judge'> {
+export interface LogicEvaluationParts extends Pick<AnswerParts, 'judge'> {
   policy: Pick<Policy, 'sample'>
   /** Whose graders judge C4 and C5 by proof alone. */
   task: LogicTask
@@ -91,7 +91,7 @@ type Evaluated = [
  * @throws DataError when nothing is left.
  */
 export const evaluateSet = (
-  { policy, task, judge }: EvaluationParts,
+  { policy, task, judge }: LogicEvaluationParts,
   ...what: Evaluated
 ): Promise<EvalRow> => {
   const respond: Respond = async (problems, count, sampling) => {
@@ -110,7 +110,7 @@ export interface TestSet {
 
 /** A row for each set, in their order. */
 export const evaluateSets = async (
-  parts: EvaluationParts,
+  parts: LogicEvaluationParts,
   step: number,
   sets: readonly TestSet[],
   settings: EvaluationSettings,

@@ -3,7 +3,7 @@
 import { optimisationTax } from '../../eval/tax.ts'
 import type { CriterionChange, EvalItem, EvalRow } from '../../runs/rows.ts'
 
-/** Judged by proof in evaluation alone; training sees stand-ins for them at most (spec 6.2). */
+/** Judged by proof in evaluation alone; training sees proxies for them at most (spec 6.2). */
 const UNSEEN: ReadonlySet<string> = new Set(['C4', 'C5'])
 
 const scoresOf = (items: readonly EvalItem[] | undefined, id: string): Map<string, number> =>

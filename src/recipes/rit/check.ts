@@ -11,10 +11,10 @@ import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
 import { refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
+import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
@@ -28,13 +28,13 @@ import { freshShape, knownOf, taskFigures } from './tasks.ts'
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RitConfig, purpose: Purpose): string | null => {
+export const check = (config: RitConfig, purpose: RunMode): string | null => {
   checkRemote(config, purpose, 'checklist-cold-start', [withoutCritic(config.critic)])
   checkSettings(config)
   checkMemoryFile(config.memory, purpose)
   checkRubricSource(config, knownOf(config))
   const { file } = config.rubric
-  if (file !== null && !comesLater(file, purpose)) checkFileRubrics(file, config, knownOf(config))
+  if (file !== null && !mayBeMissing(file, purpose)) checkFileRubrics(file, config, knownOf(config))
   if (config.judge !== null) checkFleet(config.judge.fleet, 'judge.fleet')
   const { kind } = config.task
   const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'

@@ -55,7 +55,7 @@ const rubricSchema = z.strictObject({
     .enum(RUBRIC_SOURCES)
     .default('oracle')
     .describe(
-      "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn by chance - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
+      "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
     ),
   file: z.string().nullable().default(null).describe('The file of the rows.'),
   criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
@@ -124,7 +124,7 @@ export const ritSchema = z.strictObject({
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
-      'Leave criteria of thinking out of the reward by chance, drawn for each problem and step; absent: none. What the answer is judged by stays whole: the gate holds thinking to it.',
+      'Leave criteria of thinking out of the reward at random, drawn for each problem and step; absent: none. What the answer is judged by stays whole: the gate holds thinking to it.',
     ),
   reward: z
     .enum(['fused', 'response', 'thinking'])
@@ -146,7 +146,7 @@ export const ritSchema = z.strictObject({
     .enum(['random', 'shuffled', 'flipped'])
     .optional()
     .describe(
-      'A negative control: thinking is scored by chance, as another response of its group, or turned round. Absent: as it is.',
+      'A negative control: thinking is scored at random, as another response of its group, or inverted. Absent: as it is.',
     ),
   normalise: z
     .enum(['reward', 'part'])

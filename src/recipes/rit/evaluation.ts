@@ -16,7 +16,7 @@ import { testProblems } from '../common/test-problems.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { judgedFields, wordCount } from './figures.ts'
-import { JUDGES, judgedBy, type ScriptedJudge, TRAINING_JUDGE } from './judges.ts'
+import { JUDGES, judgedBy, type RitScriptedJudge, TRAINING_JUDGE } from './judges.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
 
@@ -152,7 +152,7 @@ const readable = <Problem>(
 
 /** What a judge looks at: training's at what training pays for. */
 const rubricFor = <Problem>(
-  judge: ScriptedJudge,
+  judge: RitScriptedJudge,
   { rubric, thinking: { heldOutRubric } }: ThinkingTask<Problem>,
   problem: Problem,
 ): Rubric => (judge === TRAINING_JUDGE ? rubric(problem) : (heldOutRubric ?? rubric(problem)))

@@ -6,10 +6,10 @@ import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { LeftOut } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
-import { rewardFigures, rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
+import { rewardFigures, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { discrimination, type JudgedResponse, nullRate, satisfaction } from '../common/criterion-figures.ts'
+import { discrimination, type KindedResponse, nullRate, satisfaction } from '../common/criterion-figures.ts'
 import { droppedFigures } from '../common/rubric-dropout.ts'
 import { namedVerdicts, verdictFields, wordsById } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
@@ -68,7 +68,7 @@ const wholeThinking = (
       })
 
 /** All verdicts on a rollout. */
-const judgedOf = ({ verdicts, answer }: RitGrade): JudgedResponse => ({
+const judgedOf = ({ verdicts, answer }: RitGrade): KindedResponse => ({
   verdicts: [...namedVerdicts('thinking.', verdicts), ...namedVerdicts('answer.', answer.verdicts)],
 })
 

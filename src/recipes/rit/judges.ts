@@ -5,19 +5,19 @@ import { signedScore } from '../../rubric/index.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { Rng } from '../../util/rng.ts'
 
-export interface ScriptedJudge {
+export interface RitScriptedJudge {
   name: string
   /** Spread of the logarithm of a criterion's weight: 0 weighs as the rubric does. */
   taste: number
-  /** Chance that a verdict is turned round. */
+  /** Chance that a verdict is inverted. */
   errs: number
 }
 
 /** Judges as training does. */
-export const TRAINING_JUDGE: ScriptedJudge = { name: 'judge.train', taste: 0, errs: 0 }
+export const TRAINING_JUDGE: RitScriptedJudge = { name: 'judge.train', taste: 0, errs: 0 }
 
 /** The judge of training, and four that it never hears (spec 3.6: five judges). */
-export const JUDGES: readonly ScriptedJudge[] = [
+export const JUDGES: readonly RitScriptedJudge[] = [
   TRAINING_JUDGE,
   { name: 'judge.held-1', taste: 0.7, errs: 0 },
   { name: 'judge.held-2', taste: 0.7, errs: 0.05 },
@@ -30,7 +30,7 @@ export const JUDGES: readonly ScriptedJudge[] = [
  * answer's key alone, so that the same answer gets the same score.
  */
 export const judgedBy = (
-  { name, taste, errs }: ScriptedJudge,
+  { name, taste, errs }: RitScriptedJudge,
   { criteria }: Rubric,
   verdicts: readonly Verdict[],
   key: string,

@@ -6,10 +6,10 @@ import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
-import { comesLater } from '../common/purpose.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { evaluatedSamples } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
+import { mayBeMissing } from '../common/run-mode.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
 import { check } from './check.ts'
@@ -96,7 +96,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       lines: [
         `data         ${dataWords(config, data.assumed)}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-        `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${comesLater(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
+        `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${mayBeMissing(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
         `reward       ${rewardWords(config)}`,
         ...dropoutLines(config),
         ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),

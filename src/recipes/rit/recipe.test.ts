@@ -192,7 +192,7 @@ describe('controls', () => {
       ({ reward }) => reward!,
     )
 
-  it('turn thinking round, draw it by chance, or pay each response what another one of its group is worth', async () => {
+  it('turn thinking round, draw it at random, or pay each response what another one of its group is worth', async () => {
     expect(await thinkingOf('flipped')).toEqual([0.5, 0, 1, 0])
     const random = await thinkingOf('random')
     expect(new Set(random).size).toBe(4)

@@ -12,7 +12,7 @@
  * - A criterion may be a flaw (points below zero): it is satisfied by its absence.
  * - An open answer's score is the signed one of its rubric, not below 0, where the paper counts criteria alike; of questions it is
  *   the benchmark's own, where the paper pays binary verdicts (Eq. 5).
- * - `rubricDropout`: criteria of thinking are left out of its reward by chance (arXiv 2608.11669).
+ * - `rubricDropout`: criteria of thinking are left out of its reward at random (arXiv 2608.11669).
  * - `fusion.adaptive`, `normalise: part`, `scaffold`, `memory`, `control` and the rubric ladder below `refined` are ours.
  */
 

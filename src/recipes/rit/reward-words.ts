@@ -1,9 +1,9 @@
 /** @file The reward in words, for reports. */
 
-import type { Gate } from '../../rl/fusion.ts'
+import type { FusionGate } from '../../rl/fusion.ts'
 import type { RitConfig } from './config.ts'
 
-const GATE_WORDS: Readonly<Record<Gate, string>> = {
+const GATE_WORDS: Readonly<Record<FusionGate, string>> = {
   none: 'Nothing gates it.',
   max: 'Where the answer alone is worth more, that counts (gate max).',
   conditional: 'Thinking counts only where the answer has all of its reward (gate conditional).',

@@ -15,7 +15,7 @@ type Stored = z.output<typeof storedSchema>
 /** Criteria of a question that are kept: those that went best with being right. */
 const MOST_KEPT = 15
 
-export class RubricBank {
+export class ProposedRubrics {
   #stored: Stored = {}
 
   /** The latest valid criteria of a question; none where there were none yet. */

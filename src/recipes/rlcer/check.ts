@@ -7,8 +7,8 @@ import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
+import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkSft } from '../sft/check.ts'
@@ -23,7 +23,7 @@ import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
  * @param parts in place of those that the configuration's endpoints serve
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunParts = {}): string | null => {
+export const check = (config: RlcerConfig, purpose: RunMode, parts: RlcerRunParts = {}): string | null => {
   const { task, critic, rubricator } = config
   checkRemote(config, purpose, 'arithmetic-cold-start', [
     withoutCritic(critic),
@@ -42,7 +42,7 @@ export const check = (config: RlcerConfig, purpose: Purpose, parts: RlcerRunPart
   checkVerifier(config, purpose, parts)
   if (task.kind !== 'questions') checkMiniature(config, given)
   // What is there of files and model is read.
-  else if (given !== null && ![task.file, task.testFile].some(file => file && comesLater(file, purpose)))
+  else if (given !== null && ![task.file, task.testFile].some(file => file && mayBeMissing(file, purpose)))
     withTask(config, given, () => null)
   return given
 }

@@ -39,7 +39,7 @@ const validitySchema = z.strictObject({
 })
 
 const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
-export type Control = (typeof CONTROLS)[number]
+export type VerdictControl = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
   enabled: z
@@ -111,7 +111,7 @@ export const rlcerSchema = z.strictObject({
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
-      "Leave valid criteria out of the reasoners' reward by chance, drawn for each question and step; absent: none.",
+      "Leave valid criteria out of the reasoners' reward at random, drawn for each question and step; absent: none.",
     ),
   dedupe: z.boolean().default(true).describe('Criteria with the same words count once for a reasoner.'),
   maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
@@ -133,7 +133,7 @@ export const rlcerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'A negative control: verdicts drawn by chance, of the responses to the question in another order, of another response in any case, or turned round. Beside a critic take `random` with emptyCot .5, or `critic: null`: the others lean, and emptyCot 0 pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
+      'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random` with emptyCot .5, or `critic: null`: the others lean, and emptyCot 0 pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
     ),
   controlAt: z
     .enum(['reward', 'verdicts'])

@@ -13,13 +13,13 @@ import { meanTokens, type SetItem, setRow, shareOf } from '../common/evaluated-s
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
 import { rubricRow } from './evaluate-rubrics.ts'
-import { EVALUATED_SETS, type Evaluated, type EvaluationParts, propose } from './evaluation-parts.ts'
+import { EVALUATED_SETS, type Evaluated, propose, type RlcerEvaluationParts } from './evaluation-parts.ts'
 import { fittingHints, placeboHints } from './hints.ts'
 import { isRight } from './judging.ts'
 import { seenOf } from './rubricator-prompt.ts'
 
 export const evaluation =
-  <Problem>(config: RlcerConfig, parts: EvaluationParts<Problem>) =>
+  <Problem>(config: RlcerConfig, parts: RlcerEvaluationParts<Problem>) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
     const { evaluation: settings } = config

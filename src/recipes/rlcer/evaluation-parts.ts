@@ -14,7 +14,7 @@ export const EVALUATED_SETS = {
   rubrics: 'rubrics',
 } as const
 
-export interface EvaluationParts<Problem> {
+export interface RlcerEvaluationParts<Problem> {
   policy: Policy
   task: RubricatorTask<Problem>
   /** The one that is nearest to the truth. */
@@ -27,7 +27,7 @@ export interface EvaluationParts<Problem> {
   rubricAutomaton?: TokenAutomaton
 }
 
-export type Evaluated<Problem> = EvaluationParts<Problem> & { config: RlcerConfig; step: number }
+export type Evaluated<Problem> = RlcerEvaluationParts<Problem> & { config: RlcerConfig; step: number }
 
 /** A rubric about each of these responses, at the temperature of training. */
 export const propose = async <Problem>(

@@ -6,7 +6,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
 import type { RubricatorTask, ScoredResponse } from '../../tasks/scored-response.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
-import type { GradeItem } from '../../train/grading.ts'
+import type { AnsweredItem } from '../../train/grading.ts'
 import type { Io } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
@@ -19,7 +19,7 @@ export interface ReasonerGrade {
 }
 
 /** What a rubricator is asked about: one response of a question's group. */
-export interface Asked<Problem> {
+export interface Reviewed<Problem> {
   problem: Problem
   /** All of the group, as rubricator and verifier see them. */
   responses: readonly ThoughtResponse[]
@@ -28,7 +28,7 @@ export interface Asked<Problem> {
 }
 
 type Reasoner<Problem> = Graded<Problem, ReasonerGrade>
-type Rubricator<Problem> = Graded<Asked<Problem>, RubricGrade>
+type Rubricator<Problem> = Graded<Reviewed<Problem>, RubricGrade>
 
 /** The rollouts about one question: rubricator n was shown the response of reasoner n. */
 export interface QuestionRollouts<Problem> {
@@ -154,7 +154,7 @@ const askReasoners = <Problem>(
 
 const gradeReasoners = async <Problem>(
   task: RubricatorTask<Problem>,
-  items: readonly GradeItem<Problem>[],
+  items: readonly AnsweredItem<Problem>[],
 ): Promise<ReasonerGrade[]> => {
   const scored = await task.grade(
     items.map(({ problem, rollout: { tokens, key } }) => ({ problem, tokens, key })),
@@ -178,9 +178,9 @@ const askRubricators = async <Problem>(
   if (!rubricator.enabled) return problems.map(() => [])
   const { task, rubricAutomaton: automaton } = parts
   const asked = problems.flatMap((problem, q) =>
-    responses_P_N[q].map((_, shown): Asked<Problem> => ({ problem, responses: responses_P_N[q], shown })),
+    responses_P_N[q].map((_, shown): Reviewed<Problem> => ({ problem, responses: responses_P_N[q], shown })),
   )
-  const groups = await io.rollOut<Asked<Problem>, RubricGrade>({
+  const groups = await io.rollOut<Reviewed<Problem>, RubricGrade>({
     ...{ role: 'rubricator', ...place, problems: asked, samples: 1, gradeBatch: VERIFIED_TOGETHER },
     prompt: ({ problem, responses, shown }) => fittingPrompt(config, parts, problem, responses[shown]),
     sampling: {
@@ -204,7 +204,7 @@ const askRubricators = async <Problem>(
 
 /** A rubric that ran out of tokens is none, however much of it could be mended. */
 const proposalOf = <Problem>(
-  { rollout: { tokens, end } }: GradeItem<Asked<Problem>>,
+  { rollout: { tokens, end } }: AnsweredItem<Reviewed<Problem>>,
   { task }: ExplorationParts<Problem>,
   { format }: RlcerConfig['rubricator'],
 ): Proposal =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
-import { fittingHints, type Hint, placeboHints } from './hints.ts'
+import { fittingHints, placeboHints, type QuestionHint } from './hints.ts'
 import { lettersTask } from './letters.fixture.ts'
 
 /** Hints of a question: so many criteria, so many tokens. */
-const hint = (count: number, tokens: number): Hint => ({
+const hint = (count: number, tokens: number): QuestionHint => ({
   criteria: Array.from(
     { length: count },
     (_, i): Criterion => ({

@@ -5,12 +5,12 @@ import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
 import { scaffoldedPrompts } from '../common/scaffold.ts'
 import { lambdasIn } from '../common/scaffold-schedule.ts'
-import type { RubricBank } from './bank.ts'
+import type { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ExplorationParts } from './exploration.ts'
 
 /** What a question is hinted with: criteria, and the tokens that they add to its prompt. */
-export interface Hint {
+export interface QuestionHint {
   criteria: readonly Criterion[]
   tokens: number
 }
@@ -33,7 +33,7 @@ export const fittingHints = <Problem>(
  * @param names by question; the same question is never another one
  */
 export const placeboHints = (
-  hints: readonly Hint[],
+  hints: readonly QuestionHint[],
   names: readonly string[],
   seed: number | string,
 ): (readonly Criterion[])[] => {
@@ -84,7 +84,7 @@ const nearest = (
 export const hintedPrompts = <Problem>(
   { scaffold, rollout, steps, seed }: RlcerConfig,
   { task, positions }: Pick<ExplorationParts<Problem>, 'task' | 'positions'>,
-  bank: RubricBank,
+  bank: ProposedRubrics,
   problems: readonly Problem[],
   step: number,
 ) => {

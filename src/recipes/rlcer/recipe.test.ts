@@ -261,7 +261,7 @@ describe('arms', () => {
     const { reasoners, rubricators } = await stepOf({
       ...{ control: 'flipped', controlAt: 'verdicts', reasonerReward: 'rubric' },
     })
-    // `has b +2`, turned round, goes with being right now.
+    // `has b +2`, inverted, goes with being right now.
     expect(rubricators[0].verdicts?.map(({ met }) => met)).toEqual([false, false, true, false, false])
     expect(rewardsOf(reasoners)).toEqual([1, 1, 0, 0, 1, 1, 0, 0])
   })
@@ -293,7 +293,7 @@ describe('figures', () => {
   })
 
   it('tell criteria that stand for the outcome, and leave them out where they are told to', async () => {
-    // Over both questions `has a` is right's stand-in on 32 pairs.
+    // Over both questions `has a` is right's proxy on 32 pairs.
     const { metrics } = await stepOf()
     expect(metrics.proxyShare).toBeCloseTo(0.4, 12)
     expect(metrics.validRateWithoutProxies).toBe(0)

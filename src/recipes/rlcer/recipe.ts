@@ -15,7 +15,7 @@
  * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`); duplicates count once (`dedupe`).
  * - Advantages are whitened by role; `critic: null` has baselines by leaving one out. The loss is the sum of both roles' means
  *   over tokens (`roles`).
- * - `rubricDropout`: valid criteria are left out of the reasoners' reward by chance (arXiv 2608.11669).
+ * - `rubricDropout`: valid criteria are left out of the reasoners' reward at random (arXiv 2608.11669).
  * - A scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
  */
 
@@ -26,7 +26,7 @@ import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { dropoutFigures, placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf } from '../common/training.ts'
-import { RubricBank } from './bank.ts'
+import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
@@ -55,7 +55,7 @@ export const rlcer = <Problem>(
 ): Recipe<QuestionRollouts<Problem>[]> => {
   const { scaffold } = config
   const { task } = parts
-  const bank = new RubricBank()
+  const bank = new ProposedRubrics()
 
   const left = placesLeftOut(config)
   const placesOf = (step: number, { paying, problem: own }: JudgedQuestion<Problem>) =>

@@ -19,7 +19,7 @@ it('follows the settings', () => {
   expect(outcome).toBe(
     'A reasoner gets 1 for a right answer and −1 for a wrong one, less up to 1 in the last 8 tokens before the limit. No rubricators are trained.',
   )
-  expect(words({ reasonerReward: 'random' })).toContain('by chance')
+  expect(words({ reasonerReward: 'random' })).toContain('random number')
   expect(words({ rubricator: { evolving: false } })).not.toContain('share of its criteria')
   expect(words({ validity: { alpha: 0.35 } })).toContain('above 0.35')
 })

@@ -10,7 +10,7 @@ const REASONER: Readonly<Record<RlcerConfig['reasonerReward'], string>> = {
   'outcome+rubric': `${OUTCOME}, plus ${THINKING}`,
   outcome: OUTCOME,
   rubric: THINKING,
-  random: 'a number from 0 to 1 by chance, in place of what its thinking is worth',
+  random: 'a random number from 0 to 1, in place of what its thinking is worth',
 }
 
 const overlongWords = ({ overlong }: Pick<RlcerConfig, 'overlong'>): string =>

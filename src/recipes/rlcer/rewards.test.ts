@@ -219,7 +219,7 @@ describe('controls', () => {
     expect(controlled([], 'shuffled', 'key')).toEqual([])
   })
 
-  it('draw verdicts by chance, and leave missing ones missing', () => {
+  it('draw random verdicts, and leave missing ones missing', () => {
     const met = Array.from({ length: 400 }, (_, m): 0 | 1 | null => (m === 0 ? null : 1))
     const [drawn] = controlled([judged(1, met)], 'random', 'k')
     expect(drawn.met[0]).toBeNull()

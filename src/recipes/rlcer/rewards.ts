@@ -3,7 +3,7 @@
 import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Control, RlcerConfig } from './config.ts'
+import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
 /** A criterion that pays: its points, and who meets it. */
@@ -56,8 +56,8 @@ export const cotReward = (
 }
 
 /**
- * A negative control: what criteria say of responses, drawn by chance, in another order of the question's responses (`shuffled`),
- * of another response in any case (`others`), or turned round. Depends on the key alone.
+ * A negative control: what criteria say of responses, drawn at random, in another order of the question's responses (`shuffled`),
+ * of another response in any case (`others`), or inverted. Depends on the key alone.
  *
  * Within a question a random order pays nothing for being right: a response keeps its own verdicts once in N times, and those of
  * others lean the other way by as much, because criteria are chosen by the group that they pay. `others` has that lean alone, one part
@@ -66,7 +66,7 @@ export const cotReward = (
  */
 export const controlled = <Item extends PayingCriterion>(
   criteria: readonly Item[],
-  control: Control,
+  control: VerdictControl,
   key: string,
 ): Item[] => {
   const rng = new Rng(`${control} verdicts/${key}`)

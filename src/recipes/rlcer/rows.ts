@@ -3,9 +3,9 @@
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import type { RubricatorTask } from '../../tasks/scored-response.ts'
-import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import type { Asked, ReasonerGrade } from './exploration.ts'
+import { rolloutFields } from '../../train/update-rows.ts'
+import type { ReasonerGrade, Reviewed } from './exploration.ts'
 import { isRight } from './judging.ts'
 import type { RubricGrade } from './verification.ts'
 
@@ -16,7 +16,7 @@ export const rolloutRow = <Problem>(
   item: Credited<unknown, unknown>,
 ): RolloutRow =>
   item.rollout.role === 'rubricator'
-    ? rubricatorRow(task, step, item as Credited<Asked<Problem>, RubricGrade>)
+    ? rubricatorRow(task, step, item as Credited<Reviewed<Problem>, RubricGrade>)
     : reasonerRow(task, step, item as Credited<Problem, ReasonerGrade>)
 
 const reasonerRow = <Problem>(
@@ -43,7 +43,7 @@ const reasonerRow = <Problem>(
 const rubricatorRow = <Problem>(
   task: RubricatorTask<Problem>,
   step: number,
-  item: Credited<Asked<Problem>, RubricGrade>,
+  item: Credited<Reviewed<Problem>, RubricGrade>,
 ): RolloutRow => {
   const { problem: asked, grade, parts, rollout } = item
   const { criteria = [] } = grade.judged ?? {}

@@ -8,10 +8,10 @@ const share = z.number().min(0).max(1)
 export const verifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
   z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
-  /** The same with verdicts turned round by chance, always the same ones of a rollout. */
+  /** The same with verdicts inverted at random, always the same ones of a rollout. */
   z.strictObject({
     kind: z.literal('noisy').describe('Which kind; each has keys of its own.'),
-    flipRate: share.default(0.1).describe('Chance that a verdict is turned round.'),
+    flipRate: share.default(0.1).describe('Chance that a verdict is inverted.'),
   }),
   /** A language model that is asked: endpoints, how it is asked, what it remembers. */
   z.strictObject({

@@ -9,7 +9,7 @@ import type { TaskWith } from '../../tasks/task.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openThinkingJudging } from '../common/judging.ts'
-import { modelComesLater, type Purpose } from '../common/purpose.ts'
+import { modelMayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { LearnedThinkingVerifier } from '../reasoning/learned.ts'
@@ -73,15 +73,15 @@ export const openVerifier = async <Problem>(
  */
 export const checkVerifier = (
   { verifier }: Pick<RlcerConfig, 'verifier'>,
-  purpose: Purpose,
+  purpose: RunMode,
   { verifierModel }: RlcerRunParts = {},
 ): void => {
   if (verifier.kind === 'judge' && !verifierModel) checkFleet(verifier.judge.fleet, 'verifier.judge.fleet')
-  if (verifier.kind === 'learned' && !modelComesLater(verifier.folder, purpose))
+  if (verifier.kind === 'learned' && !modelMayBeMissing(verifier.folder, purpose))
     wholeModel(verifier.folder, 'verifier.folder')
 }
 
-/** Verdicts with some turned round. Which ones depends on the items' keys alone; those that were not given stay as they are. */
+/** Verdicts with some inverted. Which ones depends on the items' keys alone; those that were not given stay as they are. */
 export const noisyVerifier = <Problem>(
   exact: ThinkingVerifier<Problem>,
   flipRate: number,

@@ -197,7 +197,7 @@ const checkReward = ({ condition, weights, softCriteria, grader }: RubricAsRewar
   )
   if ((softCriteria === 'exact' || softCriteria === 'learned') && changed !== undefined)
     refuse(
-      `grader.proxies.${changed[0]}: expected nothing set with softCriteria "${softCriteria}", which does without the stand-ins, got ${changed[1]}`,
+      `grader.proxies.${changed[0]}: expected nothing set with softCriteria "${softCriteria}", which does without the proxies, got ${changed[1]}`,
       'set softCriteria to "heuristic", or leave grader.proxies out',
     )
 }

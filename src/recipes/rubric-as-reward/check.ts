@@ -18,8 +18,8 @@ import { ConfigError } from '../../util/errors.ts'
 import { describeValue, shortKey } from '../../util/schema.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import type { Purpose } from '../common/purpose.ts'
 import { checkRemote } from '../common/remote.ts'
+import type { RunMode } from '../common/run-mode.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
 import { assertProblemsFit, formatFor } from '../logic/format.ts'
 import { logicModelConfig } from '../logic/model.ts'
@@ -27,7 +27,7 @@ import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { checkSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { evaluationTokens, hopSets, longestRows, testSet } from './evaluation.ts'
+import { evaluationTokens, hopSets, longestRows, problemSet } from './evaluation.ts'
 import { testProblemsOf } from './mixture.ts'
 import { problemSource, testSources, trainingSources } from './problems.ts'
 import { checkApart, type OpenSource } from './sources.ts'
@@ -37,7 +37,7 @@ import { continuedDemonstrations } from './supervised.ts'
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RubricAsRewardConfig, purpose: Purpose): string | null => {
+export const check = (config: RubricAsRewardConfig, purpose: RunMode): string | null => {
   checkRemote(config, purpose, 'logic-cold-start', [
     config.softCriteria === 'learned' && [
       'softCriteria',
@@ -74,16 +74,16 @@ const checkProblems = (
   config: RubricAsRewardConfig,
   given: string | null,
   vocabulary: number | null,
-  purpose: Purpose,
+  purpose: RunMode,
 ): void => {
   const { task, rollout, evaluation } = config
   const trained = trainingSources(config, purpose === 'plan')
   const tested = testSources(config, purpose === 'plan')
   checkRows(config, trained, tested, vocabulary ?? undefined)
-  const comesLater = trained?.some(({ rows, generate }) => rows === null && generate === null) ?? false
-  const problemAt = comesLater ? null : problemSource(config, trained)
+  const mayBeMissing = trained?.some(({ rows, generate }) => rows === null && generate === null) ?? false
+  const problemAt = mayBeMissing ? null : problemSource(config, trained)
   const sets = [
-    ...evaluation.sets.map(set => testSet(config, set, FITTED)),
+    ...evaluation.sets.map(set => problemSet(config, set, FITTED)),
     ...hopSets(config, FITTED).map(({ problems }) => problems()),
     ...(tested === null ? [] : [testProblemsOf(tested, FITTED), longestRows(tested, FITTED)]),
   ]

@@ -176,13 +176,13 @@ export const rubricAsRewardSchema = z.strictObject({
     .enum(['random', 'shuffled', 'flipped'])
     .optional()
     .describe(
-      "A negative control: training is rewarded by chance, by another problem's rubric, or by every score turned round. Absent: by the rubric.",
+      "A negative control: training is rewarded at random, by another problem's rubric, or by every score inverted. Absent: by the rubric.",
     ),
   softCriteria: z
     .enum(['heuristic', 'learned', 'exact'])
     .optional()
     .describe(
-      "C4 and C5 in training: by the paper's stand-ins (also when absent), by a verifier that is trained on labelled outputs of the start, or by proof as in evaluation.",
+      "C4 and C5 in training: by the paper's proxies (also when absent), by a verifier that is trained on labelled outputs of the start, or by proof as in evaluation.",
     ),
   verifier: verifierSchema
     .optional()
@@ -192,12 +192,12 @@ export const rubricAsRewardSchema = z.strictObject({
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
-      'Leave weighed criteria out of the reward by chance, drawn for each problem and step; absent: none.',
+      'Leave weighed criteria out of the reward at random, drawn for each problem and step; absent: none.',
     ),
   grader: logicGraderSchema
     .optional()
     .describe(
-      'How the solver works, and what the stand-ins of C4 and C5 ask for; absent: as the schema has it.',
+      'How the solver works, and what the proxies of C4 and C5 ask for; absent: as the schema has it.',
     ),
   noveltyDiscount: z
     .boolean()

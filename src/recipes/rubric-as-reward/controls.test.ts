@@ -48,7 +48,7 @@ describe('what training is graded by', () => {
     expect(right).toBeLessThan(17)
   })
 
-  it('may be turned round', async () => {
+  it('may be inverted', async () => {
     const [own] = await toldBy({ control: 'flipped' })
     expect([creditOf(own, 'C1'), creditOf(own, 'C2'), own.proved]).toEqual([0, 0, false])
     expect(own.verdicts[0]).toMatchObject({ met: false, source: 'rule' })

@@ -37,8 +37,12 @@ const shifted = (own: LogicResponse, change: (credit: number, id: string) => num
   proved: own.proved === null ? null : change(Number(own.proved), 'proved') >= 0.5,
 })
 
-/** Credits by chance; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
-const byChance = (own: LogicResponse, { id }: LogicTaskExample, seed: number | string): LogicResponse => {
+/** Random credits; the same response to the same problem gets the same ones, so that a resumed run sees no others. */
+const randomCredits = (
+  own: LogicResponse,
+  { id }: LogicTaskExample,
+  seed: number | string,
+): LogicResponse => {
   const rng = new Rng(`random reward/${seed}/${id}/${own.response.text}`)
   return shifted(own, (_, criterion) => rng.fork(criterion).next())
 }
@@ -69,7 +73,7 @@ export const controlled = (
     case 'flipped':
       return regraded(task, said => said.map(own => shifted(own, credit => 1 - credit)))
     case 'random':
-      return regraded(task, (said, items) => said.map((own, i) => byChance(own, items[i].problem, seed)))
+      return regraded(task, (said, items) => said.map((own, i) => randomCredits(own, items[i].problem, seed)))
     case 'shuffled':
       return shuffled(task)
     default:

@@ -6,7 +6,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { hopsTitle, type LogicTestSetName, logicTestSet } from '../../tasks/logic/testsets.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { samplingOf } from '../common/training.ts'
-import { type EvaluationParts, evaluateSets, type TestSet } from '../logic/evaluate.ts'
+import { evaluateSets, type LogicEvaluationParts, type TestSet } from '../logic/evaluate.ts'
 import { withTax } from '../logic/tax.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { goalOf } from './lengths.ts'
@@ -19,7 +19,7 @@ export const primarySet = ({ evaluation: { sources, sets } }: Pick<RubricAsRewar
   sources === undefined ? sets.at(0) : sourcesTitle(sources)
 
 /** The first so many problems of a test set. @throws DataError for a file that cannot be used */
-export const testSet = (
+export const problemSet = (
   { evaluation, task }: RubricAsRewardConfig,
   set: LogicTestSetName,
   count: number,
@@ -70,7 +70,7 @@ export const evaluationTokens = ({ evaluation: { maxTokens }, rollout }: RubricA
 export const evaluation =
   (
     config: RubricAsRewardConfig,
-    parts: EvaluationParts,
+    parts: LogicEvaluationParts,
     dir: string,
     sources: readonly OpenSource[] | null = null,
   ) =>
@@ -82,7 +82,7 @@ export const evaluation =
       ...(sources === null
         ? []
         : [{ title: primarySet(config)!, problems: () => testProblemsOf(sources, count) }]),
-      ...settings.sets.map(set => ({ title: set, problems: () => testSet(config, set, count) })),
+      ...settings.sets.map(set => ({ title: set, problems: () => problemSet(config, set, count) })),
     ]
     const maxTokens = evaluationTokens(config)
     const lengths = between ? hopSets(config, count, settings.hopsBetween ?? []) : hopSets(config)

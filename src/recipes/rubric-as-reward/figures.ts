@@ -7,14 +7,14 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import { rewardFigures } from '../../train/lesson-rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
+import { rewardFigures } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination } from '../common/criterion-figures.ts'
 import { shareFigures } from '../common/figures.ts'
 import { droppedFigures } from '../common/rubric-dropout.ts'
 import type { LogicRollout } from './credit.ts'
-import { type Hops, isSchedule, type Outcome } from './lengths.ts'
+import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
 
 type Read = (grade: LogicRollout['grade']) => number | boolean | null
 
@@ -101,7 +101,7 @@ export const provedOf = async (groups: Groups<LogicRollout>): Promise<HeldOut> =
 })
 
 /** Whether each rollout's proof holds, and whether it counts for a longer length, whatever training is told. */
-export const outcomesOf = (groups: Groups<LogicRollout>, hops: Hops): Outcome[] => {
+export const outcomesOf = (groups: Groups<LogicRollout>, hops: Hops): RolloutOutcome[] => {
   const byAnswer = isSchedule(hops) && hops.kind === 'growing' && hops.by === 'answered'
   return groups.flat().map(({ problem, grade }) => {
     const holds = grade.grade.excluded === null ? grade.grade.correctAndProved : null

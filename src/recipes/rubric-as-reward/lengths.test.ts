@@ -3,7 +3,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
 import { checkSettings } from './check-settings.ts'
 import { rubricAsRewardSchema } from './config.ts'
-import { hopSets, testSet } from './evaluation.ts'
+import { hopSets, problemSet } from './evaluation.ts'
 import { goalOf, type LengthSchedule, Lengths, lengthScheduleSchema } from './lengths.ts'
 import { problemSource } from './problems.ts'
 
@@ -118,7 +118,7 @@ describe('a schedule in the settings', () => {
     const source = problemSource(config)
     expect([source(5, 2).hops, source(5, 7).hops, source(5).hops]).toEqual([2, 7, 8])
     expect(source(5, 7)).toEqual(source(5, 7))
-    expect(testSet(config, 'shortcut-free', 4).map(({ hops }) => hops)).toEqual([8, 8, 8, 8])
+    expect(problemSet(config, 'shortcut-free', 4).map(({ hops }) => hops)).toEqual([8, 8, 8, 8])
     expect(goalOf(config.task.hops)).toBe(8)
     const sets = hopSets(config)
     expect(sets.map(({ title, problems }) => [title, problems().map(({ hops }) => hops)])).toEqual([

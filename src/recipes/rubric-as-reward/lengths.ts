@@ -101,7 +101,7 @@ const stateSchema = z.strictObject({
 })
 
 /** How a rollout on a problem went; null where nothing can be said of it. */
-export interface Outcome {
+export interface RolloutOutcome {
   problem: LogicTaskExample
   proved: boolean | null
   /** What counts for a longer length where that is not the proof. */
@@ -152,7 +152,7 @@ export class Lengths {
   }
 
   /** Figures of a step's rollouts; moves on where they are good enough. */
-  learn(step: number, outcomes: readonly Outcome[]): Omit<MetricsRow, 'step'> {
+  learn(step: number, outcomes: readonly RolloutOutcome[]): Omit<MetricsRow, 'step'> {
     const tallies = new Map<number, Tally & { drawn: number; passed: number }>()
     for (const { problem, proved, passed = proved } of outcomes) {
       const hops = this.#lengthOf.get(problem)

@@ -12,7 +12,7 @@
  *   docs/recipes/rubric-as-reward.md.
  * - Evaluation judges C4 and C5 by proof (support sets, entailment) instead of asking a language model.
  * - Conditions `rubric_norm`, `flat_equal`, `flat_same` and `proof`, per-step credit, and rejection sampling are ours.
- * - `rubricDropout`: criteria are left out of the reward by chance (arXiv 2608.11669).
+ * - `rubricDropout`: criteria are left out of the reward at random (arXiv 2608.11669).
  * - Lengths of problems may follow a schedule that moves on by itself.
  * - Small models read word-level tokens instead of a chat template.
  */

@@ -9,7 +9,7 @@ import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { type LogicVerdicts, logicTask } from '../../tasks/logic/task.ts'
 import { scoredReward } from '../../tasks/scored-response.ts'
 import type { Condition } from './config.ts'
-import { rewarded, rewardedRubric, type Weights } from './rewards.ts'
+import { type LogicWeights, rewarded, rewardedRubric } from './rewards.ts'
 
 /** What is said of a response with these credits. */
 export const said = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, proved = false): LogicVerdicts => ({
@@ -20,7 +20,7 @@ export const said = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, proved 
 
 export interface Paying {
   /** Other ones than the condition's. */
-  weights?: Weights | null
+  weights?: LogicWeights | null
   leftOut?: readonly string[]
 }
 

@@ -3,7 +3,7 @@ import type { LogicVerdicts } from '../../tasks/logic/task.ts'
 import { Rng } from '../../util/rng.ts'
 import { CONDITIONS, type Condition } from './config.ts'
 import { type Paying, paidFor, said } from './rewards.fixture.ts'
-import { conditionWeights, rolloutAdvantages, type Weights } from './rewards.ts'
+import { conditionWeights, type LogicWeights, rolloutAdvantages } from './rewards.ts'
 
 const reward = async (own: LogicVerdicts, condition: Condition, paying?: Paying) =>
   (await paidFor([own], condition, paying))[0].reward!
@@ -19,7 +19,7 @@ const random_P_G = (groups: number, samples: number): LogicVerdicts[][] => {
 const advantagesOf = async (
   said_P_G: LogicVerdicts[][],
   condition: Condition,
-  weights: Weights = conditionWeights(condition),
+  weights: LogicWeights = conditionWeights(condition),
   options = {},
 ) => {
   const groups = await Promise.all(said_P_G.map(group => paidFor(group, condition, { weights })))

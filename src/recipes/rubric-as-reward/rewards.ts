@@ -20,7 +20,7 @@ import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import type { Item, Task } from '../../tasks/task.ts'
 import type { Condition, RubricAsRewardConfig } from './config.ts'
 
-export type Weights = Readonly<Partial<Record<LogicCriterion, number>>>
+export type LogicWeights = Readonly<Partial<Record<LogicCriterion, number>>>
 
 /** Weights of the rubric (paper, Table 1). */
 const RUBRIC_WEIGHTS = Object.fromEntries(
@@ -30,13 +30,13 @@ const RUBRIC_WEIGHTS = Object.fromEntries(
 /** The composite is scaled to [0, 3] (paper, section 2.2). GRPO does not see the scale; metrics and plots do. */
 const REWARD_SCALE = 3
 
-const renormalised = (ids: readonly LogicCriterion[]): Weights => {
+const renormalised = (ids: readonly LogicCriterion[]): LogicWeights => {
   const total = ids.reduce((sum, id) => sum + RUBRIC_WEIGHTS[id], 0)
   return Object.fromEntries(ids.map(id => [id, RUBRIC_WEIGHTS[id] / total]))
 }
 
 /** Criterion weights of a condition (spec 6.4); none where the reward is not a weighted sum. */
-export const conditionWeights = (condition: Condition): Weights => {
+export const conditionWeights = (condition: Condition): LogicWeights => {
   switch (condition) {
     case 'outcome':
       return renormalised(['C1', 'C3'])

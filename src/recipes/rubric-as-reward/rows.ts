@@ -2,8 +2,8 @@
 
 import type { RolloutRow } from '../../runs/rows.ts'
 import type { LogicTask } from '../../tasks/logic/task.ts'
-import { rolloutFields } from '../../train/lesson-rows.ts'
 import { tokenFields } from '../../train/token-fields.ts'
+import { rolloutFields } from '../../train/update-rows.ts'
 import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
 import type { CreditedLogicRollout } from './credit.ts'

@@ -23,7 +23,7 @@ describe('the settings of the grader', () => {
   })
 
   it(
-    'reach the solver and the stand-ins',
+    'reach the solver and the proxies',
     async () => {
       const start = vi.spyOn(LogicSolver, 'start')
       const config = rubricAsRewardSchema.parse({
@@ -217,7 +217,7 @@ describe('soft criteria by a learned verifier', () => {
       expect(labels[0]).toMatchObject({ criterion: 'The reasoning uses the premises that it needs.' })
       expect(loadReportData(join(dir, 'verifier')).evals.at(-1)).toMatchObject({ set: 'held-out', step: 3 })
       const [{ criteria }] = loadReportData(dir).metrics
-      // Three steps of learning leave it unsure; the stand-ins give whole and half marks.
+      // Three steps of learning leave it unsure; the proxies give whole and half marks.
       for (const id of ['C4', 'C5']) {
         expect(criteria![id]).toBeGreaterThan(0.01)
         expect(criteria![id]).toBeLessThan(0.99)

@@ -5,7 +5,7 @@ import { type LogicGrading, logicTask, type TrainedLogicTask } from '../../tasks
 import type { StepsResult } from '../../train/steps.ts'
 import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import type { Session } from '../common/session.ts'
+import type { RunSession } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
@@ -72,7 +72,7 @@ const learn = async (
 
 const openSolver = async (
   { grader }: RubricAsRewardConfig,
-  { run, use }: Session,
+  { run, use }: RunSession,
   tell?: (message: string) => void,
 ): Promise<LogicSolver> => {
   const solver = await use(LogicSolver.start(grader?.solver))
@@ -89,7 +89,7 @@ const openSolver = async (
 const decidedSources = async (
   config: RubricAsRewardConfig,
   solver: LogicSolver,
-  { run }: Session,
+  { run }: RunSession,
   tell?: (message: string) => void,
 ) => {
   const decided = async (sources: OpenSource[] | null) => sources && (await decideSources(sources, solver))

@@ -4,7 +4,7 @@ import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import { rewardFigures } from '../../train/lesson-rows.ts'
+import { rewardFigures } from '../../train/update-rows.ts'
 import type { LogicRollout } from './credit.ts'
 import { answered, average, credited, proved } from './figures.ts'
 

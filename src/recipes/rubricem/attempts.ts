@@ -11,7 +11,7 @@ import { samplingOf } from '../common/training.ts'
 import type { RubricemConfig } from './config.ts'
 import { controlled } from './control.ts'
 import { leftOutRubrics, rewardsWithout } from './dropout.ts'
-import type { Candidate } from './reflections.ts'
+import type { GradedReflection } from './reflections.ts'
 
 /** What a step rolled out. */
 export interface RolledStep<Problem> {
@@ -19,7 +19,7 @@ export interface RolledStep<Problem> {
   retrievals: readonly Retrieval[] | null
   agents: Graded<Problem, StagedRead>[][]
   judged: JudgedGroup[]
-  reflections: Candidate<Problem>[][]
+  reflections: GradedReflection<Problem>[][]
 }
 
 interface Attempted<Problem> extends Pick<RolledStep<Problem>, 'retrievals'> {

@@ -17,10 +17,10 @@ import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
 import { refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
+import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { checkSft } from '../sft/check.ts'
@@ -36,7 +36,7 @@ import type { RubricemRunParts } from './tasks.ts'
  */
 export const check = (
   config: RubricemConfig,
-  purpose: Purpose,
+  purpose: RunMode,
   parts: RubricemRunParts = {},
 ): string | null => {
   const { reflection, window, memory, rollout, policy, pipeline } = config
@@ -124,7 +124,7 @@ const LEAST_REFLECTION_TOKENS = 64
 const checkResearchSettings = (
   { coldStart, reflection, rollout }: RubricemConfig,
   { task, judge }: { task: ResearchSettings; judge: ChatJudgeConfig },
-  purpose: Purpose,
+  purpose: RunMode,
   parts: RubricemRunParts,
 ): void => {
   if (coldStart !== null)
@@ -158,7 +158,7 @@ const checkResearchSettings = (
     if (judge.reflections !== null) checkFleet(judge.reflections.fleet, 'judge.reflections.fleet')
   }
   const files = [task.file, task.testFile].filter(file => file !== null)
-  if (!files.some(file => comesLater(file, purpose))) researchQuestions(task)
+  if (!files.some(file => mayBeMissing(file, purpose))) researchQuestions(task)
 }
 
 /** The model can be talked to, and has room for attempts and reflections. */

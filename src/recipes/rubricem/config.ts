@@ -94,7 +94,7 @@ const scriptedJudgeSchema = z.strictObject({
     ),
   flipRate: share
     .default(0)
-    .describe('Chances that a level is turned round, and that it moves by one; of the stages named.'),
+    .describe('Chances that a level is inverted, and that it moves by one; of the stages named.'),
   levelRate: share.default(0).describe('Chance that a level is moved by one.'),
   noisyStages: z
     .array(z.literal([1, 2, 3, 4]))
@@ -163,7 +163,7 @@ export const rubricemSchema = z.strictObject({
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
-      'Leave rubrics of each stage out of its reward by chance, drawn for each question and step; absent: none.',
+      'Leave rubrics of each stage out of its reward at random, drawn for each question and step; absent: none.',
     ),
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: z
@@ -171,7 +171,7 @@ export const rubricemSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'A negative control: rewards of stages by chance, of other attempts at the question, or turned round.',
+      'A negative control: random rewards of stages, those of other attempts at the question, or inverted.',
     ),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
   reflection: reflectionSchema
@@ -197,7 +197,7 @@ export const rubricemSchema = z.strictObject({
 
 export type RubricemConfig = z.output<typeof rubricemSchema>
 export type RecordsTaskConfig = z.output<typeof recordsTaskSchema>
-export type ScriptedJudgeConfig = z.output<typeof scriptedJudgeSchema>
+export type RecordsJudgeConfig = z.output<typeof scriptedJudgeSchema>
 export type ChatJudgeConfig = z.output<typeof chatJudgeSchema>
 
 /** The task with its kind of judge. @throws ConfigError where the two do not go together */

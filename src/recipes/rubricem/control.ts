@@ -1,9 +1,9 @@
-/** @file Negative controls of stage rewards: drawn by chance, those of other attempts at the question, or turned round. */
+/** @file Negative controls of stage rewards: drawn at random, those of other attempts at the question, or inverted. */
 
 import { Rng } from '../../util/rng.ts'
 
 export const CONTROLS = ['random', 'shuffled', 'flipped'] as const
-export type Control = (typeof CONTROLS)[number]
+export type StageControl = (typeof CONTROLS)[number]
 
 type StageRewards = readonly (number | null)[]
 
@@ -13,7 +13,7 @@ type StageRewards = readonly (number | null)[]
  */
 export const controlled = (
   rewards_G_K: readonly StageRewards[],
-  control: Control,
+  control: StageControl,
   key: string,
 ): (number | null)[][] => {
   const rng = new Rng(`${control} rewards/${key}`)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { recordsQuestion, recordsTask, relatedTo } from '../../tasks/records/index.ts'
-import { rubricemSchema, type ScriptedJudgeConfig } from './config.ts'
+import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
 import { evaluation } from './evaluation.ts'
 import { presets } from './presets.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
@@ -13,7 +13,7 @@ it('says of attempts with lessons how many were shown one: a reflection that can
     evaluation: { problems: 6, problemsBetween: 3 },
   })
   const unseen = Array.from({ length: 6 }, (_, i) => recordsQuestion('unseen', i))
-  const judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
+  const judge = scriptedJudge(config.judge as RecordsJudgeConfig, config.seed)
   const task = recordsTask({ tests: { unseen } }, { calls: 8, judge })
   const policy = new ScriptedAgent([...unseen, ...unseen.map(relatedTo)], prompt => prompt < 2)
   const evaluate = evaluation(config, { task, policy })

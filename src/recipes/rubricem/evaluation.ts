@@ -5,7 +5,7 @@ import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { scored } from '../../tasks/scored-response.ts'
-import type { Lessons } from '../../tasks/stages.ts'
+import type { ReflectedLessons } from '../../tasks/stages.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { episodes } from '../common/answers.ts'
@@ -19,20 +19,20 @@ import { shownLessons } from './rows.ts'
 /** What is evaluated: by where lessons come from (spec 5.7, inference reuse). */
 export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const
 
-export interface EvaluationParts<Problem> {
+export interface RubricemEvaluationParts<Problem> {
   task: TaskWith<Problem, 'world' | 'stages'>
   policy: Policy
   /** Where similar problems come from, if the task names none itself. */
   bank?: RubricBank | null
 }
 
-interface Own<Problem> extends EvaluationParts<Problem> {
+interface Own<Problem> extends RubricemEvaluationParts<Problem> {
   config: RubricemConfig
   step: number
 }
 
 export const evaluation =
-  <Problem>(config: RubricemConfig, parts: EvaluationParts<Problem>) =>
+  <Problem>(config: RubricemConfig, parts: RubricemEvaluationParts<Problem>) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
     const problems = mainTest(parts.task)[1].slice(0, testProblems(config, step, last))
@@ -59,7 +59,7 @@ const lookBack = async <Problem>(
   { policy, task, config }: Own<Problem>,
   problems: readonly Problem[],
   attempts: readonly (readonly Rollout[])[],
-): Promise<(Lessons | null)[]> => {
+): Promise<(ReflectedLessons | null)[]> => {
   const { temperature, maxTokens } = config.reflection
   const { reflector } = task.stages
   const drawn = await policy.sample({
@@ -73,7 +73,11 @@ const lookBack = async <Problem>(
   })
 }
 
-const retrievalOf = (question: string, lessons: Lessons | null, how: 'within' | 'cross'): Retrieval => ({
+const retrievalOf = (
+  question: string,
+  lessons: ReflectedLessons | null,
+  how: 'within' | 'cross',
+): Retrieval => ({
   question,
   items: lessons
     ? [{ item: { ...lessons, qHash: questionHash(question), question, u: 0, step: 0 }, how, score: 1 }]
@@ -94,7 +98,7 @@ const reuseRows = async <Problem>(
     const attempts = await attempt(own, problems, references)
     rows.push(await rowOf(own, set, problems, attempts, references))
   }
-  const showing = (shown: readonly (Lessons | null)[], how: 'within' | 'cross') =>
+  const showing = (shown: readonly (ReflectedLessons | null)[], how: 'within' | 'cross') =>
     asked.map((question, p) => retrievalOf(question, shown[p], how))
   const lessons = await lookBack(own, problems, plain)
   await evaluateWith(REUSE_SETS.within, showing(lessons, 'within'))

@@ -1,11 +1,11 @@
 /** @file What is still to be put in place before a planned run can begin, as far as can be seen from here. */
 
 import { isRemote } from '../../policy/open.ts'
-import { comesLater } from '../common/purpose.ts'
+import { mayBeMissing } from '../common/run-mode.ts'
 import type { RubricemConfig } from './config.ts'
 import { PLACEHOLDERS } from './presets.ts'
 
-const isLater = (path: string | null): path is string => path !== null && comesLater(path, 'plan')
+const isLater = (path: string | null): path is string => path !== null && mayBeMissing(path, 'plan')
 
 /** One thing a line, with the setting that says otherwise; none where a run can begin. */
 export const nextOf = ({ policy, model, task, judge, memory }: RubricemConfig): string[] => {

@@ -16,8 +16,8 @@ import {
   researchQuestions,
 } from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
-import { hasRows } from '../../util/brought-rows.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { methodPlan } from '../common/plan.ts'

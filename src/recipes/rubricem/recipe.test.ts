@@ -14,7 +14,7 @@ import {
   recordsTask,
 } from '../../tasks/records/index.ts'
 import { type LoopSettings, type Pipeline, train } from '../../train/loop.ts'
-import { rubricemSchema, type ScriptedJudgeConfig } from './config.ts'
+import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
 import { presets } from './presets.ts'
 import { rubricem } from './recipe.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
@@ -78,7 +78,7 @@ const trained = async (
   const run = RunFolder.create(join(root, name), { config: {} })
   const part = async (from: { dir: string; step: number } | null) => {
     const policy = new ScriptedAgent(QUESTIONS, broken)
-    const judge = scriptedJudge(config.judge as ScriptedJudgeConfig, config.seed)
+    const judge = scriptedJudge(config.judge as RecordsJudgeConfig, config.seed)
     const task = recordsTask({ stream: i => QUESTIONS[i] }, { calls: 8, judge })
     if (failFirst) failFirstAttempts(task.world.environment)
     const bank = new RubricBank({ embedder: new HashedNgrams(), takeaways: task.stages.takeaways })

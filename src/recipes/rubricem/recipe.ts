@@ -20,7 +20,7 @@ import { type RubricBank, windowRetrieval, windowStep } from '../../memory/index
 import { type Credited, datumsOf, type Groups } from '../../rl/rollout.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import { type Lesson, learntFrom, type Phase, type Recipe } from '../../train/recipe.ts'
+import { learntFrom, type Phase, type Recipe, type StepUpdate } from '../../train/recipe.ts'
 import { joinedState } from '../../train/recipe-state.ts'
 import type { Io } from '../../train/rollout.ts'
 import { type ProblemStream, problemsOf } from '../common/problem-order.ts'
@@ -93,7 +93,7 @@ const learn = async <Problem>(
   own: Own<Problem>,
   step: number,
   rolled: RolledStep<Problem>,
-): Promise<Lesson> => {
+): Promise<StepUpdate> => {
   const { config, task, bank, buffers } = own
   const { judged, retrievals } = rolled
   const { reflection } = config

@@ -11,7 +11,7 @@ import {
   type Groups,
   type Rollout,
 } from '../../rl/rollout.ts'
-import type { JudgedReflection, Lessons, Reflector } from '../../tasks/stages.ts'
+import type { JudgedReflection, ReflectedLessons, Reflector } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { Io } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
@@ -23,12 +23,12 @@ export type Reflected<Problem> = Pick<JudgedReflection<Problem>, 'problem' | 'at
 /** A candidate, as it was read and judged. */
 export interface ReflectionGrade {
   /** Null where the format is broken. */
-  lessons: Lessons | null
+  lessons: ReflectedLessons | null
   /** Null where there is nothing to judge, or the judge failed. */
   scores: ReflectionScores | null
 }
 
-export type Candidate<Problem> = Graded<Reflected<Problem>, ReflectionGrade>
+export type GradedReflection<Problem> = Graded<Reflected<Problem>, ReflectionGrade>
 
 /** One attempt of each group, drawn uniformly: no score has a say in which. Groups of which all attempts failed have none. */
 const pickAttempts = <Problem>(
@@ -106,7 +106,7 @@ export const reflect = <Problem>(
 /** What came of a step's candidates. */
 export interface Reflections<Problem> {
   /** With their rewards: the utility; 0 for a broken format; null where the judge failed. */
-  candidates: Candidate<Problem>[][]
+  candidates: GradedReflection<Problem>[][]
   /** What goes into the bank, at most one a problem. */
   accepted: Reflection[]
 }
@@ -115,15 +115,15 @@ export interface Reflections<Problem> {
 export const keptLessons = <Problem>(
   { stages }: Pick<TaskWith<Problem, 'stages'>, 'stages'>,
   { placebo }: Pick<RubricemConfig['reflection'], 'placebo'>,
-  lessons: Lessons,
+  lessons: ReflectedLessons,
   key: string,
-): Lessons => (placebo ? stages.placebo!(lessons, key) : lessons)
+): ReflectedLessons => (placebo ? stages.placebo!(lessons, key) : lessons)
 
 /** Gate and rewards of a step's candidates. */
 export const rewardReflections = <Problem>(
   task: Pick<TaskWith<Problem, 'stages'>, 'question' | 'stages'>,
   config: Pick<RubricemConfig['reflection'], 'utility' | 'acceptThreshold' | 'placebo'>,
-  groups: Groups<Candidate<Problem>>,
+  groups: Groups<GradedReflection<Problem>>,
   step: number,
 ): Reflections<Problem> => {
   const accepted: Reflection[] = []
@@ -150,7 +150,7 @@ export const rewardReflections = <Problem>(
 
 /** Advantages among the candidates of a problem; an equal group has no gradient. */
 export const creditReflections = <Problem>(
-  candidates: Groups<Candidate<Problem>>,
+  candidates: Groups<GradedReflection<Problem>>,
   options: GrpoOptions,
 ): Credited<Reflected<Problem>, ReflectionGrade>[][] => {
   const { advantages_P_G } = advantagesOf(candidates, rewards => grpoAdvantages(rewards, options))

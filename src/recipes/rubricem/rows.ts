@@ -1,12 +1,12 @@
 /** @file A rollout of either role as it is kept for reading. */
 
-import { gainOf, type JudgedGroup, type Scored, type StageRubric } from '../../grade/evolving/index.ts'
+import { gainOf, type JudgedGroup, type ScoredLevel, type StageRubric } from '../../grade/evolving/index.ts'
 import type { Retrieval } from '../../memory/index.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import type { RolloutRow, ShownLesson } from '../../runs/rows.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import { rolloutFields } from '../../train/lesson-rows.ts'
+import { rolloutFields } from '../../train/update-rows.ts'
 import { type KeptVerdict, verdictFields, type WrittenCriterion } from '../common/verdict-rows.ts'
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 
@@ -73,7 +73,7 @@ const stageWords = ({ description, sign, weight }: StageRubric): WrittenCriterio
 /** A level as a verdict; a judge that is no model is a program. */
 const levelVerdict = (
   rubric: StageRubric,
-  { level = null, justification, call }: Partial<Scored> = {},
+  { level = null, justification, call }: Partial<ScoredLevel> = {},
 ): KeptVerdict => {
   const { sign } = rubric
   const by = { criterionId: verdictName(rubric), ...(call ? { call } : { source: 'rule' as const }) }

@@ -26,9 +26,9 @@ import { judgeFigures } from '../common/judging.ts'
 import type { MethodRun } from '../common/method-run.ts'
 import {
   type ChatJudgeConfig,
+  type RecordsJudgeConfig,
   type RecordsTaskConfig,
   type RubricemConfig,
-  type ScriptedJudgeConfig,
   taskSettings,
 } from './config.ts'
 
@@ -69,7 +69,7 @@ export const withTask = async <Result>(
 /** Made-up questions without end, or a pool of them, and others to test on. */
 const recordsTraining = (
   { seed, evaluation }: Pick<RubricemConfig, 'seed' | 'evaluation'>,
-  { task, judge }: { task: RecordsTaskConfig; judge: ScriptedJudgeConfig },
+  { task, judge }: { task: RecordsTaskConfig; judge: RecordsJudgeConfig },
 ) => {
   const { pool, calls } = task
   const stream = (i: number) => recordsQuestion(`train/${seed}`, i, task)
@@ -81,7 +81,7 @@ const recordsTraining = (
   return recordsTask(problems, { calls, judge: scriptedJudge(judge, seed), oracle: judge.oracle })
 }
 
-export const scriptedJudge = (judge: ScriptedJudgeConfig, seed: number | string) =>
+export const scriptedJudge = (judge: RecordsJudgeConfig, seed: number | string) =>
   scriptedStageJudge({
     ...recordsJudgeParts({ ...judge, seed: `${seed}/stage judge` }),
     noise: { ...judge, seed: `${seed}/noise`, stages: judge.noisyStages },

@@ -4,7 +4,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { refusedLoss } from '../../policy/open.ts'
 import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import type { HeldOutJudge, TrainingJudge } from '../common/judge-config.ts'
+import type { HeldOutJudgeConfig, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
 import { refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
@@ -56,7 +56,7 @@ const checkJudge = (judge: TrainingJudge): void => {
   if (judge.heldOut !== null) checkHeldOut(judge.heldOut, judge)
 }
 
-const checkHeldOut = (heldOut: HeldOutJudge, judge: TrainingJudge): void => {
+const checkHeldOut = (heldOut: HeldOutJudgeConfig, judge: TrainingJudge): void => {
   checkSampling(heldOut, 'judge.heldOut')
   if (heldOut.rollouts === null && !heldOut.evaluations)
     refuse(

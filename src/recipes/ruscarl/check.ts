@@ -11,8 +11,8 @@ import { checkMemoryFile } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { comesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote } from '../common/remote.ts'
+import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
@@ -35,7 +35,7 @@ export interface RuscarlRunParts extends JudgeModels {
  * @param parts in place of the configured ones
  * @throws ConfigError, DataError, CheckpointError for settings, files, models and judges that a run cannot use
  */
-export const check = (config: RuscarlConfig, purpose: Purpose, { task, ...judges }: RuscarlRunParts = {}) => {
+export const check = (config: RuscarlConfig, purpose: RunMode, { task, ...judges }: RuscarlRunParts = {}) => {
   checkRemote(config, purpose, 'checklist-cold-start', [
     config.sft !== null && [
       'sft',
@@ -87,11 +87,11 @@ const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void 
 }
 
 /** What is there of the files is read as far as it can be without the model. */
-const conversationsOf = (config: RuscarlOn<'conversations'>, given: string | null, purpose: Purpose) => {
+const conversationsOf = (config: RuscarlOn<'conversations'>, given: string | null, purpose: RunMode) => {
   const { file, testFile, rubric = null } = config.task
   const files = [file, testFile].filter(path => path !== null)
-  const there = files.filter(path => !comesLater(path, purpose))
-  const isRubricThere = rubric === null || !comesLater(rubric, purpose)
+  const there = files.filter(path => !mayBeMissing(path, purpose))
+  const isRubricThere = rubric === null || !mayBeMissing(rubric, purpose)
   if (there.length < files.length || !isRubricThere) {
     const shared = isRubricThere ? sharedRubric(config.task) : null
     if (isRubricThere)

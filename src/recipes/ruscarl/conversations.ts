@@ -16,12 +16,12 @@ import {
 import { scored } from '../../tasks/scored-response.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { chatGroups } from '../common/group-reward.ts'
-import type { HeldOutJudge } from '../common/judge-config.ts'
+import type { HeldOutJudge } from '../common/held-out-judge.ts'
+import type { HeldOutJudgeConfig } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
 import { asTrained, completeScore, trainingRubrics, trainingScore } from '../common/reward-options.ts'
 import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
-import type { SecondOpinion } from '../common/second-opinion.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
 import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
@@ -37,21 +37,21 @@ export interface JudgeModels {
 }
 
 /** The judge that training never hears. It goes by the true rubrics. */
-const secondJudge = (
-  config: HeldOutJudge,
+const openHeldOutJudge = (
+  config: HeldOutJudgeConfig,
   { grader: _, ...parts }: ConversationParts,
   rules: RuscarlConfig['rules'],
   seen: Pick<ConversationOptions, 'named' | 'startLogprobs'>,
   model?: ChatModel,
 ) => {
   const { grader, figures, close } = openJudging(config, model, 'heldOutJudge', rules)
-  const opinion: SecondOpinion<Conversation> = {
+  const heldOut: HeldOutJudge<Conversation> = {
     task: scored(conversationTask({ ...parts, grader }, seen), { score: completeScore }),
     rollouts: config.rollouts,
     testName: config.evaluations ? SECOND_TEST_SET : null,
     figures,
   }
-  return { opinion, close }
+  return { heldOut, close }
 }
 
 /** What a conversation is shown at most: the whole rubric, in training that of training. */
@@ -144,8 +144,8 @@ export const conversationTraining = (
     ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
   }
   const parts = { format, grader, train, tests: { [TEST_SET]: test }, notes }
-  const second = config.judge?.heldOut
-    ? secondJudge(config.judge.heldOut, parts, config.rules, seen, models.heldOutJudgeModel)
+  const heldOutJudge = config.judge?.heldOut
+    ? openHeldOutJudge(config.judge.heldOut, parts, config.rules, seen, models.heldOutJudgeModel)
     : null
   const task = conversationTask(parts, {
     scaffold: scaffolding(config.scaffold),
@@ -157,13 +157,13 @@ export const conversationTraining = (
   return {
     reward,
     truth: scored(task, { score: trainingScore('none', nulls), told }),
-    ...(second && { heldOut: second.opinion }),
+    ...(heldOutJudge && { heldOut: heldOutJudge.heldOut }),
     ...(start && { start }),
     figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
     async close() {
       await close()
       await groups?.close?.()
-      await second?.close()
+      await heldOutJudge?.close()
     },
   }
 }

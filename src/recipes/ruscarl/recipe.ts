@@ -11,7 +11,7 @@
  * - The printed loss averages over sequences, its code over tokens: tokens here (loss `gradus:ruscarl`).
  * - The paper's code divides by the sample standard deviation; ours by the population's unless `advantage.ddof` is 1.
  * - `memory`: what earlier attempts missed is the scaffold, or a part of it (ours; the bank is RubricEM's).
- * - `rubricDropout`: criteria are left out of the reward by chance (arXiv 2608.11669).
+ * - `rubricDropout`: criteria are left out of the reward at random (arXiv 2608.11669).
  * - `groupJudge`: a judge scores all responses to a prompt at once (RULER), in place of their rubric.
  * - `ratio`: the two alternatives of appendix C.5. `exploration`: the baselines of its Table 13. `noise`, `reward: random`,
  *   `flipRate`, `pipeline`: experiments and speed.

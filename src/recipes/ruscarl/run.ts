@@ -8,6 +8,7 @@ import type { StepsResult } from '../../train/steps.ts'
 import { packingCriterionNames } from '../checklist/packing.ts'
 import { evaluation } from '../common/evaluation.ts'
 import { besideGreedy } from '../common/greedy.ts'
+import { withHeldOutJudge } from '../common/held-out-judge.ts'
 import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
 import { MINIATURES } from '../common/miniatures.ts'
@@ -15,7 +16,6 @@ import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
-import { withSecondOpinion } from '../common/second-opinion.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
@@ -107,7 +107,7 @@ const learnTask = async <Problem>(
           evaluation(own, policy, alone ? withoutOthers(task) : task),
         ),
       })
-      return withSecondOpinion(recipe, task.heldOut, config.seed)
+      return withHeldOutJudge(recipe, task.heldOut, config.seed)
     },
     task.figures,
   )

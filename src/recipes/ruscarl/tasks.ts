@@ -6,10 +6,10 @@ import { scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { careless } from '../checklist/careless.ts'
 import { scriptedGroups } from '../common/group-reward.ts'
+import { ALL_ROLLOUTS } from '../common/held-out-judge.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { asTrained, isSpoilt, trainingRubrics } from '../common/reward-options.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
-import { ALL_ROLLOUTS } from '../common/second-opinion.ts'
 import type { RuscarlConfig, RuscarlOn } from './config.ts'
 
 /**

@@ -8,8 +8,8 @@ import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { isRemote } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { comesLater, modelComesLater, type Purpose } from '../common/purpose.ts'
 import { checkRemote, remoteWords } from '../common/remote.ts'
+import { mayBeMissing, modelMayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { learnArithmetic } from './arithmetic.ts'
 import type { SftConfig } from './config.ts'
@@ -34,7 +34,7 @@ export interface Checked {
  * Model, and rows or task.
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const checkSft = (config: SftConfig, purpose: Purpose): Checked => {
+export const checkSft = (config: SftConfig, purpose: RunMode): Checked => {
   const { task, data, policy } = config
   checkRemote(config, purpose, null, [
     isRemote(policy) &&
@@ -57,7 +57,7 @@ export const checkSft = (config: SftConfig, purpose: Purpose): Checked => {
   return { ...checkTask(config, purpose), rows: null }
 }
 
-const checkRows = (config: SftConfig, purpose: Purpose): Pick<Checked, 'source' | 'rows'> => {
+const checkRows = (config: SftConfig, purpose: RunMode): Pick<Checked, 'source' | 'rows'> => {
   const { model, data, policy, seed } = config
   if (!isRemote(policy) && model.folder === null)
     throw new ConfigError('model.folder: expected a chat model to start from, got nothing', {
@@ -66,8 +66,8 @@ const checkRows = (config: SftConfig, purpose: Purpose): Pick<Checked, 'source' 
   const later = { source: null, rows: null }
   const words = isRemote(policy) ? remoteWords(policy, purpose) : null
   if (isRemote(policy) && words === null) return later
-  if (data !== null && comesLater(data, purpose)) return later
-  if (!isRemote(policy) && modelComesLater(model.folder!, purpose)) return later
+  if (data !== null && mayBeMissing(data, purpose)) return later
+  if (!isRemote(policy) && modelMayBeMissing(model.folder!, purpose)) return later
   const folder = words ?? wholeModel(model.folder!, 'model.folder')
   const rows = readSftRows(config, chatFormatOf(folder, 'recipe "sft"'))
   return { rows, source: { folder, lora: model.lora ?? undefined, seed } }
@@ -91,9 +91,9 @@ const learntTask = ({ task, ...config }: SftConfig, folder: string | null): Lear
   }
 }
 
-const checkTask = (config: SftConfig, purpose: Purpose): Omit<Checked, 'rows'> => {
+const checkTask = (config: SftConfig, purpose: RunMode): Omit<Checked, 'rows'> => {
   const { folder: place, lora } = config.model
-  const isLater = place !== null && modelComesLater(place, purpose)
+  const isLater = place !== null && modelMayBeMissing(place, purpose)
   const folder = place === null || isLater ? null : wholeModel(place, 'model.folder')
   const task = learntTask(config, folder)
   if (place === null && lora !== null)

@@ -16,7 +16,7 @@ export interface Room {
   newTokens: number
 }
 
-export interface Learnt {
+export interface LearntTaskData {
   draw: DrawStep
   /** Set that a run is judged by. */
   primarySet: string
@@ -41,7 +41,7 @@ export interface Growth {
 }
 
 /** A task as sft learns it. */
-export interface LearntTask extends Learnt {
+export interface LearntTask extends LearntTaskData {
   /** Fresh weights. @throws ConfigError for a shape that cannot be */
   fresh(): ModelSource
   /** Refuses a model that cannot read the task's words. @throws CheckpointError */

@@ -16,7 +16,7 @@ import { parseWith } from '../../util/schema.ts'
 import { mean } from '../../util/statistics.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import type { SftConfig } from './config.ts'
-import type { Learnt } from './learnt.ts'
+import type { LearntTaskData } from './learnt.ts'
 
 export interface SftRow extends DemonstrationTokens {
   id: string
@@ -99,7 +99,7 @@ const evaluateRows = async (policy: Policy, rows: readonly SftRow[], step: numbe
 export const learnRows = (
   { train, test, notes }: SftRows,
   { seed, batch }: Pick<SftConfig, 'seed' | 'batch'>,
-): Learnt => {
+): LearntTaskData => {
   const stream = shuffledPasses(train, `sft rows/${seed}`)
   return {
     draw: step =>

@@ -5,10 +5,10 @@ import { stringify } from 'yaml'
 import { DataError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
 import { parseYaml } from '../../util/yaml.ts'
-import { isObject, type Layout } from './item.ts'
+import { type FileLayout, isObject } from './item.ts'
 
 export interface Rows {
-  layout: Layout
+  layout: FileLayout
   rows: { value: unknown; place: string }[]
 }
 
@@ -17,7 +17,7 @@ const isBareRubric = (list: readonly unknown[]): boolean =>
   list.length > 0 && list.every(entry => isObject(entry) && 'description' in entry && 'weight' in entry)
 
 const split = (value: unknown, source: string): Rows => {
-  const rows = (list: readonly unknown[], layout: Layout, key: string) => ({
+  const rows = (list: readonly unknown[], layout: FileLayout, key: string) => ({
     layout,
     rows: list.map((row, index) => ({ value: row, place: `${source}: ${key}[${index}]` })),
   })
@@ -63,7 +63,7 @@ export const rowsOfText = (text: string, source: string): Rows => {
 }
 
 /** The text of rows in a layout: JSON Lines for `rows`, otherwise YAML or JSON by the file's name. */
-export const textOfRows = (rows: readonly unknown[], layout: Layout, path: string): string => {
+export const textOfRows = (rows: readonly unknown[], layout: FileLayout, path: string): string => {
   if (layout === 'rows') return rows.map(row => `${JSON.stringify(row)}\n`).join('')
   const value = layout === 'single' ? rows[0] : layout === 'items' ? { items: rows } : rows
   return /\.ya?ml$/.test(path) ? stringify(value, { lineWidth: 100 }) : `${JSON.stringify(value, null, 2)}\n`

@@ -1,11 +1,11 @@
 /** @file Rubric files: which format one is in, reading it into items, writing items in a format. */
 
 import { extname } from 'node:path'
-import { broughtRows } from '../../util/brought-rows.ts'
 import { AS_THEY_ARE, type Columns, renameColumns } from '../../util/column-names.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
 import { writeOutput } from '../../util/output-file.ts'
+import { cachedRows } from '../../util/prefetched-rows.ts'
 import { closest, describeKeys, describeValue } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { uniqueNames } from '../unique.ts'
@@ -15,9 +15,9 @@ import { type Rows, rowsOfText, textOfRows } from './document.ts'
 import { healthbench } from './healthbench.ts'
 import {
   type Fields,
+  type FileLayout,
   type FormatName,
   isObject,
-  type Layout,
   placeName,
   type RubricFile,
   type RubricFormat,
@@ -137,7 +137,7 @@ const readRows = ({ layout, rows }: Rows, source: string, options: ReadRubricOpt
 /**
  * Reads a rubric file: our own YAML or JSON, HealthBench rows, PaperBench trees, the checklists of ScholarQA-CS,
  * WritingBench, DeepResearch Bench and BiGGen, or {title, description, weight} lists.
- * Of Parquet files and files on the hub the rows that were brought (`util/brought-rows.ts`).
+ * Of Parquet files and files on the hub the prefetched rows (`util/prefetched-rows.ts`).
  * @throws DataError naming file and line of what cannot be used, or what was tried when no format fits.
  */
 export const readRubricFile = (path: string, options: ReadRubricOptions = {}): RubricFile =>
@@ -145,7 +145,7 @@ export const readRubricFile = (path: string, options: ReadRubricOptions = {}): R
 
 /** The rows of a file under the names that its columns are to have here. */
 const rowsOf = (path: string, columns: Columns = AS_THEY_ARE): Rows => {
-  const lines = broughtRows(path, columns)
+  const lines = cachedRows(path, columns)
   if (lines)
     return {
       layout: 'rows',
@@ -166,7 +166,7 @@ const rowsOf = (path: string, columns: Columns = AS_THEY_ARE): Rows => {
 export const rubricRows = (items: readonly RubricItem[], format: FormatName): unknown[] =>
   items.map(item => formatOf(format).write(item))
 
-const layoutFor = (path: string, { layout, items }: RubricFile): Layout => {
+const layoutFor = (path: string, { layout, items }: RubricFile): FileLayout => {
   if (extname(path) === '.jsonl') return 'rows'
   if (layout !== 'rows') return items.length === 1 ? layout : layout === 'single' ? 'list' : layout
   return items.length === 1 ? 'single' : 'list'

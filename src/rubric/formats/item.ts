@@ -34,11 +34,11 @@ export interface RubricItem {
 }
 
 /** `rows`: JSON Lines; `list`: a JSON or YAML list; `items`: an object with `items`; `single`: one rubric alone. */
-export type Layout = 'rows' | 'list' | 'items' | 'single'
+export type FileLayout = 'rows' | 'list' | 'items' | 'single'
 
 export interface RubricFile {
   format: FormatName
-  layout: Layout
+  layout: FileLayout
   items: RubricItem[]
   /** Rows without a rubric that were passed over. */
   leftOut?: number

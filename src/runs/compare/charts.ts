@@ -2,10 +2,10 @@
 
 import { capitalised } from '../../util/format.ts'
 import {
-  type Band,
   bandOf,
   bandSeries,
   COLORS,
+  type CurveBand,
   type CurvePoint,
   curveOf,
   rangeBand,
@@ -67,7 +67,7 @@ export const shownGroups = (groups: readonly RunGroup[], scores: readonly (numbe
 /** A chart for each figure that any of the runs has. @param band around the mean; from the lowest run to the highest where not given */
 export const overlayCharts = (
   groups: readonly RunGroup[],
-  band: (values: readonly number[]) => Band = rangeBand,
+  band: (values: readonly number[]) => CurveBand = rangeBand,
 ): ChartSpec[] => {
   const overlays = [
     ...evaluationCurves(groups.flatMap(({ runs }) => runs)),

@@ -1,7 +1,7 @@
 /** @file A comparison of groups of runs as text for a terminal. */
 
 import { number, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
-import { table } from '../report/compare.ts'
+import { comparisonTable } from '../report/compare.ts'
 import type { ComparedRuns, GroupDifference, RunMean } from './figures.ts'
 
 /** More columns than these no terminal has room for. */
@@ -35,11 +35,11 @@ const groupTable = ({ groups, scores, metrics }: ComparedRuns): string => {
     ...(first && groups.length > 1 ? [differenceText(first.groups[i].differenceToFirst)] : []),
     ...(reward ? [number(reward.groups[i].mean)] : []),
   ])
-  return table([head, ...rows])
+  return comparisonTable([head, ...rows])
 }
 
 const runTable = ({ groups }: ComparedRuns): string =>
-  table([
+  comparisonTable([
     ['run', 'seed', 'status', 'steps', 'group'],
     ...groups.flatMap(({ label, runs }) =>
       runs.map(({ name, seed, status, step }) => [name, String(seed ?? '–'), status, String(step), label]),
@@ -47,7 +47,7 @@ const runTable = ({ groups }: ComparedRuns): string =>
   ])
 
 const metricTable = ({ groups, metrics }: ComparedRuns): string =>
-  table([
+  comparisonTable([
     ['metric, last tenth', ...groups.map(({ label }) => label)],
     ...metrics.map(({ name, groups: own }) => [name, ...own.map(({ mean }) => number(mean))]),
   ])
@@ -55,7 +55,7 @@ const metricTable = ({ groups, metrics }: ComparedRuns): string =>
 const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
 const settingTable = ({ groups, settings }: ComparedRuns): string =>
-  table([
+  comparisonTable([
     ['setting', ...groups.map(({ label }) => label)],
     ...settings.map(({ name, values }) => [name, ...values.map(settingText)]),
   ])

@@ -40,7 +40,7 @@ export const smoothed = (
   })
 }
 
-export interface Band {
+export interface CurveBand {
   centre: number
   low: number
   high: number
@@ -58,7 +58,7 @@ const quantileOf = (df: number): number => {
 }
 
 /** A mean with its 95% interval: Student's t times the standard error, none for fewer than three values. */
-export const meanBand = (values: readonly number[]): Band => {
+export const meanBand = (values: readonly number[]): CurveBand => {
   const centre = mean(values)
   if (values.length < FEWEST_VALUES) return { centre, low: centre, high: centre }
   const half = (quantileOf(values.length - 1) * std(values, 1)) / Math.sqrt(values.length)
@@ -66,7 +66,7 @@ export const meanBand = (values: readonly number[]): Band => {
 }
 
 /** A mean between the lowest value and the highest. */
-export const rangeBand = (values: readonly number[]): Band => ({
+export const rangeBand = (values: readonly number[]): CurveBand => ({
   centre: mean(values),
   low: Math.min(...values),
   high: Math.max(...values),
@@ -75,8 +75,8 @@ export const rangeBand = (values: readonly number[]): Band => ({
 /** A band over runs by step. Steps that fewer than half of the runs have are left out. */
 export const bandOf = (
   curves: readonly (readonly CurvePoint[])[],
-  band: (values: readonly number[]) => Band = meanBand,
-): Map<number, Band> => {
+  band: (values: readonly number[]) => CurveBand = meanBand,
+): Map<number, CurveBand> => {
   const bySteps = new Map<number, number[]>()
   for (const curve of curves)
     for (const { step, value } of curve) bySteps.set(step, [...(bySteps.get(step) ?? []), value])
@@ -98,7 +98,7 @@ const thinned = (steps: readonly number[]): number[] => {
 export interface NamedBand {
   label: string
   color: string
-  band: ReadonlyMap<number, Band>
+  band: ReadonlyMap<number, CurveBand>
 }
 
 /** Bands of shares end at 0 and 1, where an interval of few runs would go on; a line that is no share stays as it is. */
@@ -119,7 +119,7 @@ export const aboutOnly = (series: readonly Pick<ChartSeries, 'label'>[]): { abou
 export const bandSeries = (bands: readonly NamedBand[]): { x: number[]; series: ChartSeries[] } => {
   const x = thinned([...new Set(bands.flatMap(({ band }) => [...band.keys()]))].sort((a, b) => a - b))
   const series = bands.map(({ label, color, band }): ChartSeries => {
-    const column = (pick: keyof Band) => x.map(step => roundForPage(band.get(step)?.[pick]))
+    const column = (pick: keyof CurveBand) => x.map(step => roundForPage(band.get(step)?.[pick]))
     return { label, color, kind: 'band', values: column('centre'), low: column('low'), high: column('high') }
   })
   return { x, series }

@@ -178,7 +178,7 @@ const summarise = (data: ReportData): RunSummary => ({
 })
 
 /** Rows as text: the first column to the left, others to the right. */
-export const table = (rows: readonly (readonly string[])[]): string => {
+export const comparisonTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
   const line = (row: readonly string[]) =>
     row
@@ -213,7 +213,7 @@ const differenceCells = ({
 const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
   if (criteria.length === 0) return []
   const rows = criteria.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
-  const blocks = [table([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
+  const blocks = [comparisonTable([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
   const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
   if (changed.length > 0) {
     const changes = changed.map(({ set, label, sinceStart }) => [
@@ -221,7 +221,7 @@ const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
       changeText(sinceStart.a),
       changeText(sinceStart.b),
     ])
-    blocks.push(table([['change since the start, points [95%]', a.id, b.id], ...changes]))
+    blocks.push(comparisonTable([['change since the start, points [95%]', a.id, b.id], ...changes]))
   }
   return blocks
 }
@@ -231,7 +231,7 @@ const render = (comparison: RunComparison): string => {
   const blocks: string[] = []
   if (evals.length > 0) {
     const rows = evals.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
-    blocks.push(table([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
+    blocks.push(comparisonTable([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
   }
   blocks.push(...criterionTables(comparison))
   const metricRows = metrics.map(({ name, a: x, b: y, otherRubric }) => [
@@ -240,10 +240,10 @@ const render = (comparison: RunComparison): string => {
     number(y),
     otherRubric ? 'another rubric' : x === null || y === null ? '–' : number(y - x),
   ])
-  blocks.push(table([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
+  blocks.push(comparisonTable([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
   if (settings.length > 0) {
     const rows = settings.map(({ name, a: x, b: y }) => [name, settingText(x), settingText(y)])
-    blocks.push(table([['setting', a.id, b.id], ...rows]))
+    blocks.push(comparisonTable([['setting', a.id, b.id], ...rows]))
   }
   return `${blocks.join('\n\n')}\n`
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RolloutRow, RolloutVerdict } from '../rows.ts'
-import { callOf, callTotals, callWords, judgeName } from './judge-words.ts'
+import { callTotals, callWords, judgeName, rowCallOf } from './judge-words.ts'
 
 const asked = { judge: 'm', raw: 'r', promptTokens: 1812, completionTokens: 64, cost: 0.0003 }
 const row = { judgeCalls: [asked, { judge: 'n', reused: 'cache' }] } as unknown as RolloutRow
@@ -12,7 +12,7 @@ describe('a verdict in words', () => {
     expect(names.map(own => judgeName(verdict(own), row))).toEqual(['m', 'n', 'rule', 'solver', null])
     // A place that is not there, in a file of strangers.
     expect(judgeName(verdict({ call: 7 }), row)).toBeNull()
-    expect(callOf(verdict({ call: 0 }), {} as RolloutRow)).toBeNull()
+    expect(rowCallOf(verdict({ call: 0 }), {} as RolloutRow)).toBeNull()
   })
 
   it('says what it took, and of a remembered one what it took then', () => {

@@ -17,12 +17,12 @@ const REUSED: Record<NonNullable<RolloutJudgeCall['reused']>, string> = {
 }
 
 /** The call that a verdict came from; null where no judge was asked, or an older run does not say. */
-export const callOf = ({ call }: RolloutVerdict, { judgeCalls }: RolloutRow): RolloutJudgeCall | null =>
+export const rowCallOf = ({ call }: RolloutVerdict, { judgeCalls }: RolloutRow): RolloutJudgeCall | null =>
   (call === undefined ? undefined : judgeCalls?.[call]) ?? null
 
 /** Who gave a verdict; null where an older run does not say. */
 export const judgeName = (verdict: RolloutVerdict, row: RolloutRow): string | null =>
-  callOf(verdict, row)?.judge ?? (verdict.source === undefined ? null : SOURCES[verdict.source])
+  rowCallOf(verdict, row)?.judge ?? (verdict.source === undefined ? null : SOURCES[verdict.source])
 
 /** In the currency of the configured prices, whatever it is. */
 const costWords = (cost: number): string =>

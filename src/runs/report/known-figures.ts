@@ -147,7 +147,7 @@ const FIGURES: Known[] = [
   { key: 'validRateWithoutProxies', title: 'Valid criteria, those left out', unit: 'share' },
   {
     key: 'discrimination',
-    title: 'How often criteria tell rollouts apart',
+    title: 'Discrimination of criteria',
     unit: 'share',
     about: 'of groups, by criterion',
   },
@@ -169,7 +169,7 @@ const FIGURES: Known[] = [
   { key: 'stageScores', title: 'Scores of stages', unit: 'share', about: 'of the judge' },
   { key: 'rubricsActive', title: 'Rubrics in use', unit: 'number', about: 'a question' },
   { key: 'rubricChanges', title: 'Rubrics born and dropped', unit: 'number', about: 'in a step' },
-  { key: 'rubricVariance', title: 'How far rubrics tell attempts apart', unit: 'number', about: 'variance' },
+  { key: 'rubricVariance', title: 'Discrimination of rubrics', unit: 'number', about: 'variance' },
   { key: 'failedScorings', title: 'Attempts whose scoring failed', unit: 'rate' },
   { key: 'failedGenerations', title: 'Questions without proposals', unit: 'rate', about: 'the judge failed' },
   { key: 'failedScoringRollouts', title: 'Credited by the answer alone', unit: 'number', about: 'attempts' },

@@ -40,5 +40,5 @@ export const lessonTable = (rows: readonly RolloutRow[]): Html | null => {
   const shown = (['within', 'cross'] as const).flatMap(kind =>
     uses.filter(({ how }) => how === kind).slice(0, SHOWN_OF_A_KIND),
   )
-  return html`<div class="panel set lives"><h3>Lessons that attempts were shown</h3><div class="scroll"><table><thead><tr><th>Lesson</th><th>Asked</th><th class="num">Step</th><th class="num">Reward of the attempt</th></tr></thead><tbody>${shown.map(useRow)}</tbody></table></div><p class="about">The latest, of ${plural(uses.length, 'lesson')} beside the attempts that rollouts.jsonl keeps.</p></div>`
+  return html`<div class="panel set lifetimes"><h3>Lessons that attempts were shown</h3><div class="scroll"><table><thead><tr><th>Lesson</th><th>Asked</th><th class="num">Step</th><th class="num">Reward of the attempt</th></tr></thead><tbody>${shown.map(useRow)}</tbody></table></div><p class="about">The latest, of ${plural(uses.length, 'lesson')} beside the attempts that rollouts.jsonl keeps.</p></div>`
 }

@@ -22,7 +22,7 @@ import { type Html, html, part } from './html.ts'
 import { lessonTable } from './lessons.ts'
 import { figure, heading, page } from './page.ts'
 import { Events } from './parts/events.tsx'
-import { type Fact, Facts } from './parts/facts.tsx'
+import { Facts, type ReportFact } from './parts/facts.tsx'
 import { Pairs } from './parts/pairs.tsx'
 import { profileBars, radar, taxNote } from './profile.ts'
 import { rewardSection } from './reward.ts'
@@ -42,7 +42,7 @@ const header = (data: ReportData): Html => {
       ? number(done)
       : `${number(done)} of ${number(info.steps)}`
   const seconds = trainingSeconds(data)
-  const facts: Fact[] = [
+  const facts: ReportFact[] = [
     ['run', info.id],
     ['model', info.model],
     ['seed', info.seed],

@@ -2,7 +2,7 @@
 
 import { capitalised, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import type { RubricFate, RubricRow } from '../rows.ts'
+import type { RubricRow, RubricStatus } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
 import { type Html, html, part } from './html.ts'
 import { Meter } from './parts/meter.tsx'
@@ -116,7 +116,7 @@ export const rubricsAbout = (rows: readonly RubricRow[]): string => {
 }
 
 /** A rubric from its birth to the last that is known of it. */
-export interface RubricLife extends Pick<RubricFate, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
+export interface RubricLifetime extends Pick<RubricStatus, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
   question: string
   description: string
   since: number
@@ -129,11 +129,11 @@ export interface RubricLife extends Pick<RubricFate, 'stage' | 'sign' | 'title' 
 }
 
 /**
- * Longest lives first, over all questions; of equal ones those that told rollouts apart best. Those that were given with a
+ * Longest lifetimes first, over all questions; of equal ones those that told rollouts apart best. Those that were given with a
  * question are not among them.
  */
-export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
-  const seen = new Map<string, { question: string; told: { step: number; rubric: RubricFate }[] }>()
+export const rubricLifetimes = (rows: readonly RubricRow[]): RubricLifetime[] => {
+  const seen = new Map<string, { question: string; told: { step: number; rubric: RubricStatus }[] }>()
   const lastOf = new Map(rows.map(({ question, step }) => [question, step]))
   for (const { step, question, rubrics } of rows)
     for (const rubric of rubrics) {
@@ -143,7 +143,7 @@ export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
       own.told.push({ step, rubric })
       seen.set(key, own)
     }
-  const lives = [...seen.values()].map(({ question, told }): RubricLife => {
+  const lifetimes = [...seen.values()].map(({ question, told }): RubricLifetime => {
     const { step, rubric } = told.at(-1)!
     const { stage, sign, title, weight, fate, since } = rubric
     // One that stays need not be told of at every step.
@@ -156,20 +156,20 @@ export const rubricLives = (rows: readonly RubricRow[]): RubricLife[] => {
       variance: meanKnown(told.map(({ rubric: own }) => own.variance)),
     }
   })
-  const lived = ({ since, last }: RubricLife) => last - since
-  // Where no question comes more than twice nearly all lives are equally long, and the first questions would be shown alone.
-  return lives.sort(
+  const lived = ({ since, last }: RubricLifetime) => last - since
+  // Where no question comes more than twice nearly all lifetimes are equally long, and the first questions would be shown alone.
+  return lifetimes.sort(
     (a, b) => lived(b) - lived(a) || b.times - a.times || (b.variance ?? -1) - (a.variance ?? -1),
   )
 }
 
-const SHOWN_LIVES = 12
+const SHOWN_LIFETIMES = 12
 
 const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as const
 
 const figureOf = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
-const lifeRow = ({
+const lifetimeRow = ({
   question,
   stage,
   sign,
@@ -182,17 +182,17 @@ const lifeRow = ({
   score,
   variance,
   fate,
-}: RubricLife): Html =>
+}: RubricLifetime): Html =>
   html`<tr><th scope="row">${title}<small>${description}</small><small>${question}</small></th><td>${stageWord(stage)}<small>${sign === 'positive' ? 'merit' : 'flaw'}</small></td><td class="num">${weight}</td><td class="num">${since} – ${last}</td><td class="num">${times}</td><td class="meter">${part(Meter, { value: score, text: figureOf(score) })}</td><td class="num">${figureOf(variance)}</td><td>${FATES[fate]}</td></tr>`
 
-/** The rubrics that lived longest, with what rollouts earned on them and how much they told apart. */
+/** The rubrics that lived longest, with what rollouts earned on them and how well they discriminate. */
 export const rubricTable = (rows: readonly RubricRow[]): Html | null => {
-  const lives = rubricLives(rows).slice(0, SHOWN_LIVES)
-  if (lives.length === 0) return null
+  const lifetimes = rubricLifetimes(rows).slice(0, SHOWN_LIFETIMES)
+  if (lifetimes.length === 0) return null
   const head = ['Stage', 'Weight', 'Steps', 'Times scored', 'Mean score', 'Mean variance', 'Now']
   const isText = (name: string) => name === 'Stage' || name === 'Now'
   const classOf = (name: string) => (name === 'Mean score' ? 'wide' : isText(name) ? '' : 'num')
-  return html`<div class="panel set lives"><h3>Longest lived</h3><div class="scroll"><table><thead><tr><th>${capitalised('rubric')}</th>${head.map(
+  return html`<div class="panel set lifetimes"><h3>Longest lived</h3><div class="scroll"><table><thead><tr><th>${capitalised('rubric')}</th>${head.map(
     name => html`<th class="${classOf(name)}">${name}</th>`,
-  )}</tr></thead><tbody>${lives.map(lifeRow)}</tbody></table></div></div>`
+  )}</tr></thead><tbody>${lifetimes.map(lifetimeRow)}</tbody></table></div></div>`
 }

@@ -1,6 +1,6 @@
 /** @file A response in its parts: thinking, tool calls and what came back, other elements by their tags, and plain text between. */
 
-export interface Segment {
+export interface ResponseSegment {
   kind: 'thinking' | 'call' | 'output' | 'element' | 'text'
   /** Name of the element; empty for plain text. */
   tag: string
@@ -13,7 +13,7 @@ const THINKING = new Set(['think', 'thinking', 'thought', 'reasoning'])
 const CALLS = new Set(['tool_call', 'call_tool', 'function_call'])
 const OUTPUTS = new Set(['tool_output', 'tool_response', 'function_output', 'observation'])
 
-const kindOf = (tag: string): Segment['kind'] => {
+const kindOf = (tag: string): ResponseSegment['kind'] => {
   if (THINKING.has(tag)) return 'thinking'
   if (CALLS.has(tag)) return 'call'
   return OUTPUTS.has(tag) ? 'output' : 'element'
@@ -47,8 +47,8 @@ const MOST_SEGMENTS = 400
  * Parts of a text, in order. An element ends at the first closing tag of its name; one that is never closed is text, but for
  * thinking, which then lasts to the end. Joined they are the text, tags and blank lines around them apart.
  */
-export const segmentsOf = (text: string): Segment[] => {
-  const found: Segment[] = []
+export const segmentsOf = (text: string): ResponseSegment[] => {
+  const found: ResponseSegment[] = []
   let at = 0
   const plain = (to: number) => {
     const piece = text.slice(at, to)

@@ -2,7 +2,7 @@
 
 import type { EventRow } from '../rows.ts'
 
-export interface Sign {
+export interface ReportedSign {
   monitor: string
   title: string
   /** Step at which it was seen. */
@@ -15,7 +15,7 @@ export interface Sign {
   figures: Record<string, number>
 }
 
-const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRow): Sign => ({
+const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRow): ReportedSign => ({
   ...{ monitor: monitor!, title: title ?? monitor!, step: step!, until: null },
   // Told by itself an event begins with its title, which here stands above it.
   message: message.startsWith(`${title}: `) ? message.slice(`${title}: `.length) : message,
@@ -23,8 +23,8 @@ const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRo
 })
 
 /** Signs in the order in which they came; what is no monitor's is left out. */
-export const signsOf = (events: readonly EventRow[]): Sign[] => {
-  const signs: Sign[] = []
+export const signsOf = (events: readonly EventRow[]): ReportedSign[] => {
+  const signs: ReportedSign[] = []
   for (const event of events) {
     if (event.monitor === undefined || event.step === undefined) continue
     if (event.turn !== 'over') {
@@ -38,5 +38,5 @@ export const signsOf = (events: readonly EventRow[]): Sign[] => {
 }
 
 /** `steps 10 to 20`, `since step 40`. */
-export const spanWords = ({ step, until }: Pick<Sign, 'step' | 'until'>): string =>
+export const spanWords = ({ step, until }: Pick<ReportedSign, 'step' | 'until'>): string =>
   until === null ? `since step ${step}` : `steps ${step} to ${until}`

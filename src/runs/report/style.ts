@@ -156,7 +156,7 @@ thead th.num { white-space: normal; max-width: 9em; } thead th.num:not(:empty) {
 th.wide { min-width: 180px; width: 24%; }
 .meter-cell { display: grid; grid-template-columns: 4.4em minmax(40px, 1fr); gap: 8px; align-items: center; }
 td.none { color: var(--muted); }
-.lesson { white-space: pre-line; overflow-wrap: anywhere; } .lives { margin-top: 14px; } .lives :is(th, td):not(:first-child) { padding-left: 16px; } .lives tbody td:last-child { white-space: nowrap; }
+.lesson { white-space: pre-line; overflow-wrap: anywhere; } .lifetimes { margin-top: 14px; } .lifetimes :is(th, td):not(:first-child) { padding-left: 16px; } .lifetimes tbody td:last-child { white-space: nowrap; }
 td.quiet { font-weight: 400 !important; }
 ${FIGURE_TABLE}.panel > .scroll + .about { margin-top: 10px; }
 

@@ -5,13 +5,13 @@ import type { ReportData } from './data.ts'
 import { type Html, html, part } from './html.ts'
 import { SignCard } from './parts/sign.tsx'
 import { Rollouts } from './rollouts.tsx'
-import { type Sign, signsOf, spanWords } from './signs.ts'
+import { type ReportedSign, signsOf, spanWords } from './signs.ts'
 
 /** One line a monitor, a bar from sign to end. */
-const timeline = (signs: readonly Sign[], last: number): Html => {
+const timeline = (signs: readonly ReportedSign[], last: number): Html => {
   const names = [...new Set(signs.map(({ title }) => title))]
   const place = (step: number) => `${((100 * step) / Math.max(1, last)).toFixed(2)}%`
-  const bar = (sign: Sign): Html => {
+  const bar = (sign: ReportedSign): Html => {
     const { monitor, title, step, until } = sign
     return html`<a href="#warning-${monitor}-${step}" class="${until === null && 'open'}" style="left:${place(step)};width:${place((until ?? last) - step)}" title="${title}, ${spanWords(sign)}"><i></i></a>`
   }
@@ -22,7 +22,7 @@ const timeline = (signs: readonly Sign[], last: number): Html => {
 }
 
 /** Rollouts that were kept to show a sign, folded away. */
-const ShownBy = ({ data, sign: { monitor, step } }: { data: ReportData; sign: Sign }) => {
+const ShownBy = ({ data, sign: { monitor, step } }: { data: ReportData; sign: ReportedSign }) => {
   const shown = data.rollouts.filter(row => row.monitor === monitor && row.step === step)
   if (shown.length === 0) return null
   return (

@@ -5,8 +5,8 @@ import { DataError } from '../../util/errors.ts'
 import { upgradeEval } from '../former-rows.ts'
 import { FILE_START, type RowPosition, readLinesFrom } from '../row-files.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
-import { digestOf, evalFigures, metricsFigures } from './figures.ts'
-import type { Point } from './tracker.ts'
+import { evalFigures, metricsFigures, pointDigest } from './figures.ts'
+import type { TrackedPoint } from './tracker.ts'
 
 /** Of a file at a time. */
 const PIECE_BYTES = 1 << 20
@@ -68,8 +68,8 @@ export class Feed {
   }
 
   /** At most so many points that were not returned before; none: the run has no more for now. @throws DataError */
-  next(most: number): Point[] {
-    const points: Point[] = []
+  next(most: number): TrackedPoint[] {
+    const points: TrackedPoint[] = []
     while (points.length < most) {
       const point = this.#one()
       if (point === null) break
@@ -78,7 +78,7 @@ export class Feed {
     return points
   }
 
-  #one(): Point | null {
+  #one(): TrackedPoint | null {
     const [metrics, evals] = [this.#metrics.first, this.#evals.first]
     if (metrics !== undefined && (evals === undefined || metrics.step <= evals.step)) {
       this.#metrics.take()
@@ -90,8 +90,8 @@ export class Feed {
     return this.#point(this.#keyOf(evals), evals.step, evalFigures(evals))
   }
 
-  #point(key: string, step: number, figures: Record<string, number>): Point {
-    return { key, step, atMs: Math.round(this.#atMs), figures, digest: digestOf(figures) }
+  #point(key: string, step: number, figures: Record<string, number>): TrackedPoint {
+    return { key, step, atMs: Math.round(this.#atMs), figures, digest: pointDigest(figures) }
   }
 
   #keyOf({ step, set }: EvalRow): string {

@@ -51,13 +51,13 @@ export const withoutTimes = (figures: Readonly<Figures>): Figures =>
   Object.fromEntries(Object.entries(figures).filter(([name]) => !isTiming(name)))
 
 /** Digest of the figures that a step has again when it is made again. */
-export const digestOf = (figures: Readonly<Figures>): string => shortHash(withoutTimes(figures))
+export const pointDigest = (figures: Readonly<Figures>): string => shortHash(withoutTimes(figures))
 
 /** A configuration by dotted paths, values as text; lists as JSON. */
-export const settingsOf = (config: unknown, path = '', into: Record<string, string> = {}) => {
+export const trackedSettings = (config: unknown, path = '', into: Record<string, string> = {}) => {
   if (config !== null && typeof config === 'object' && !Array.isArray(config))
     for (const [key, item] of Object.entries(config))
-      settingsOf(item, path === '' ? key : `${path}.${key}`, into)
+      trackedSettings(item, path === '' ? key : `${path}.${key}`, into)
   else if (config !== undefined && path !== '')
     into[path] = typeof config === 'string' ? config : JSON.stringify(config)
   return into

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { DataError } from '../../util/errors.ts'
-import { Ledger } from './ledger.ts'
+import { TrackerLedger } from './ledger.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-ledger-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -11,7 +11,7 @@ const path = join(root, 'mlflow-12345678.jsonl')
 
 const opened = (...lines: string[]) => {
   writeFileSync(path, lines.map(line => `${line}\n`).join(''))
-  return () => new Ledger(path)
+  return () => new TrackerLedger(path)
 }
 
 describe('a ledger from its file', () => {

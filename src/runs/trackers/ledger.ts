@@ -11,7 +11,7 @@ import { DataError } from '../../util/errors.ts'
 import { guardWrite } from '../errors.ts'
 import { appendRows, readRows, repairTail } from '../row-files.ts'
 import { withoutTimes } from './figures.ts'
-import type { Point, Tracker } from './tracker.ts'
+import type { TrackedPoint, Tracker } from './tracker.ts'
 
 /** A row that is about to be sent: its key, the digest of its figures, its time in ms. */
 const sendingSchema = z.tuple([
@@ -50,7 +50,7 @@ interface Known {
   arrived: boolean
 }
 
-export class Ledger {
+export class TrackerLedger {
   readonly path: string
   #identity = ''
   readonly #known = new Map<string, Known>()
@@ -87,7 +87,7 @@ export class Ledger {
   }
 
   /** Whether a row was delivered, or may have been, with other figures than it has now. */
-  contradicts({ key, digest }: Point): boolean {
+  contradicts({ key, digest }: TrackedPoint): boolean {
     const known = this.#known.get(key)
     return known !== undefined && known.digest !== digest
   }
@@ -97,7 +97,7 @@ export class Ledger {
    * it is not the very row any more, a tracker that takes figures once is sent it without timings: those of both makings would
    * stand there.
    */
-  fresh(points: readonly Point[], takesOnce: Tracker['takesOnce']): Point[] {
+  fresh(points: readonly TrackedPoint[], takesOnce: Tracker['takesOnce']): TrackedPoint[] {
     return points.flatMap(point => {
       const known = this.#known.get(point.key)
       if (known === undefined || known.digest !== point.digest) return [point]
@@ -109,7 +109,7 @@ export class Ledger {
   }
 
   /** To be called before points are sent. @throws RunError for a failed write */
-  sending(points: readonly Point[]): void {
+  sending(points: readonly TrackedPoint[]): void {
     this.#write({ sending: points.map(({ key, digest, atMs }) => [key, digest, atMs]) })
   }
 

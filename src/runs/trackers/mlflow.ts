@@ -7,12 +7,12 @@ import { shortHash } from '../../util/canonical.ts'
 import {
   type EndStatus,
   type Opened,
-  type Point,
   type RunFacts,
+  type TrackedPoint,
   type Tracker,
   TrackerError,
 } from './tracker.ts'
-import { type Answer, ask, type Connection, refusal, serverUrl } from './transport.ts'
+import { askTracker, refusal, serverUrl, type TrackerConnection, type TrackerResponse } from './transport.ts'
 
 export interface MlflowSettings {
   /** Null: MLFLOW_TRACKING_URI. */
@@ -82,7 +82,7 @@ export class Mlflow implements Tracker {
   readonly exportOptions: readonly string[]
   readonly takesOnce = 'figure'
   readonly mostPoints = 100
-  readonly #connection: Connection
+  readonly #connection: TrackerConnection
   readonly #experiment: string
   #run = ''
 
@@ -141,7 +141,7 @@ export class Mlflow implements Tracker {
     await this.#post('runs/set-tag', { run_id: this.#run, key: PARAMS_TAG, value: String(params.length) })
   }
 
-  async log(points: readonly Point[]): Promise<void> {
+  async log(points: readonly TrackedPoint[]): Promise<void> {
     const metrics = points.flatMap(({ step, atMs, figures }) =>
       Object.entries(figures).map(([name, value]) => ({
         key: mlflowName(name),
@@ -222,10 +222,10 @@ export class Mlflow implements Tracker {
   }
 
   #ask(method: 'GET' | 'POST', path: string, body?: unknown) {
-    return ask(this.#connection, method, `/api/2.0/mlflow/${path}`, body)
+    return askTracker(this.#connection, method, `/api/2.0/mlflow/${path}`, body)
   }
 
-  #refusal(answer: Answer): TrackerError {
+  #refusal(answer: TrackerResponse): TrackerError {
     const hint =
       answer.status === 401 || answer.status === 403
         ? 'MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, say who is asking'
@@ -236,7 +236,7 @@ export class Mlflow implements Tracker {
   }
 }
 
-const errorOf = ({ status, json }: Answer): MlflowError =>
+const errorOf = ({ status, json }: TrackerResponse): MlflowError =>
   status !== 200 && json !== null && typeof json === 'object' ? (json as MlflowError) : {}
 
 /** What stands inside an answer; undefined where nothing does. */

@@ -1,19 +1,19 @@
 /** @file The rows of a run on their way to one tracker, batch by batch, each once, in the order of the steps. */
 
 import { Feed } from './feed.ts'
-import type { Ledger } from './ledger.ts'
-import type { EndStatus, Point, RunFacts, Tracker } from './tracker.ts'
+import type { TrackerLedger } from './ledger.ts'
+import type { EndStatus, RunFacts, TrackedPoint, Tracker } from './tracker.ts'
 
 export class Shipment {
   readonly tracker: Tracker
   readonly #dir: string
   readonly #facts: RunFacts
   /** Null where the tracker itself knows what it holds. */
-  readonly #ledger: Ledger | null
+  readonly #ledger: TrackerLedger | null
   #feed: Feed
   #open = false
   /** Taken from the feed and not yet delivered. */
-  #batch: Point[] | null = null
+  #batch: TrackedPoint[] | null = null
   #announced = false
   #passed = 0
   #lastStep = Number.NEGATIVE_INFINITY
@@ -22,7 +22,7 @@ export class Shipment {
   sent = 0
   replaced = 0
 
-  constructor(dir: string, facts: RunFacts, tracker: Tracker, ledger: Ledger | null) {
+  constructor(dir: string, facts: RunFacts, tracker: Tracker, ledger: TrackerLedger | null) {
     this.#dir = dir
     this.#facts = facts
     this.tracker = tracker
@@ -81,7 +81,7 @@ export class Shipment {
     this.#open = true
   }
 
-  async #send(batch: readonly Point[]): Promise<void> {
+  async #send(batch: readonly TrackedPoint[]): Promise<void> {
     const points = this.#ledger?.fresh(batch, this.tracker.takesOnce) ?? batch
     if (points.length > 0) {
       if (!this.#announced) this.#ledger?.sending(points)

@@ -24,8 +24,8 @@ import { tfRecord } from './tfrecord.ts'
 import {
   type EndStatus,
   type Opened,
-  type Point,
   type RunFacts,
+  type TrackedPoint,
   type Tracker,
   TrackerError,
 } from './tracker.ts'
@@ -68,7 +68,7 @@ export class TensorBoard implements Tracker {
     return 'new'
   }
 
-  async log(points: readonly Point[]): Promise<void> {
+  async log(points: readonly TrackedPoint[]): Promise<void> {
     this.#guarded(() =>
       this.#write(
         points

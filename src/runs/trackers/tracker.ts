@@ -15,7 +15,7 @@ export interface RunFacts {
 }
 
 /** The figures of one row of a run. */
-export interface Point {
+export interface TrackedPoint {
   /** Names the row: `metrics/12`, `evals/12/real`. */
   key: string
   step: number
@@ -50,7 +50,7 @@ export interface Tracker {
    */
   open(run: RunFacts, identity: string): Promise<Opened>
   /** Delivers points in their order. The same points again change nothing. @throws TrackerError */
-  log(points: readonly Point[]): Promise<void>
+  log(points: readonly TrackedPoint[]): Promise<void>
   /** @param atMs time of the last row, by which points have theirs. Milliseconds since 1970 @throws TrackerError */
   end(status: EndStatus, atMs: number): Promise<void>
   /** Marks the run as one whose steps were made again with other figures; a new one is opened after it. @throws TrackerError */

@@ -7,8 +7,8 @@ import { commandLineOf } from '../../util/invocation.ts'
 import type { EventRow, RunInfo } from '../rows.ts'
 import type { TrackerSettings } from './config.ts'
 import { Delivery, type DeliveryOptions } from './delivery.ts'
-import { settingsOf } from './figures.ts'
-import { Ledger } from './ledger.ts'
+import { trackedSettings } from './figures.ts'
+import { TrackerLedger } from './ledger.ts'
 import { Mlflow } from './mlflow.ts'
 import { Shipment } from './shipment.ts'
 import { TensorBoard } from './tensorboard.ts'
@@ -63,7 +63,7 @@ export const shipmentTo = (tracker: Tracker, dir: string, info: RunInfo): Shipme
   const ledger =
     tracker instanceof TensorBoard
       ? null
-      : new Ledger(
+      : new TrackerLedger(
           join(dir, TRACKERS_FOLDER, `${kind}-${shortHash(tracker.exportOptions).slice(0, 8)}.jsonl`),
         )
   return new Shipment(dir, factsOf(info), tracker, ledger)
@@ -76,7 +76,7 @@ const factsOf = (info: RunInfo): RunFacts => {
   return {
     name: id,
     createdAtMs: Date.parse(createdAt),
-    settings: settingsOf(config),
+    settings: trackedSettings(config),
     tags: Object.fromEntries(given.map(([name, value]) => [`gradus.${name}`, String(value)])),
   }
 }

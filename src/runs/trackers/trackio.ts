@@ -7,12 +7,12 @@ import { shortHash } from '../../util/canonical.ts'
 import {
   type EndStatus,
   type Opened,
-  type Point,
   type RunFacts,
+  type TrackedPoint,
   type Tracker,
   TrackerError,
 } from './tracker.ts'
-import { ask, type Connection, refusal, serverUrl } from './transport.ts'
+import { askTracker, refusal, serverUrl, type TrackerConnection } from './transport.ts'
 
 export interface TrackioSettings {
   /** Null: TRACKIO_SERVER_URL. */
@@ -29,7 +29,7 @@ export class Trackio implements Tracker {
   readonly exportOptions: readonly string[]
   readonly takesOnce = 'row'
   readonly mostPoints = 200
-  readonly #connection: Connection
+  readonly #connection: TrackerConnection
   readonly #project: string
   #run: { project: string; run: string; run_id: string; config: Record<string, string> } | null = null
 
@@ -60,7 +60,7 @@ export class Trackio implements Tracker {
   }
 
   async open({ name, settings, tags }: RunFacts, identity: string): Promise<Opened> {
-    const answer = await ask(this.#connection, 'GET', '/version')
+    const answer = await askTracker(this.#connection, 'GET', '/version')
     const version = (answer.json as { api_version?: unknown } | null)?.api_version
     if (answer.status >= 400 || version === undefined)
       throw refusal(
@@ -82,7 +82,7 @@ export class Trackio implements Tracker {
     return known ? 'known' : 'new'
   }
 
-  async log(points: readonly Point[]): Promise<void> {
+  async log(points: readonly TrackedPoint[]): Promise<void> {
     if (points.length === 0) return
     const run = this.#run!
     const logs = points.map(({ key, step, digest, figures }) => ({
@@ -101,7 +101,7 @@ export class Trackio implements Tracker {
   async replace(): Promise<void> {}
 
   async #call(name: string, kwargs: Record<string, unknown>): Promise<unknown> {
-    const answer = await ask(this.#connection, 'POST', `/api/${name}`, { kwargs })
+    const answer = await askTracker(this.#connection, 'POST', `/api/${name}`, { kwargs })
     const { data, error } = (answer.json ?? {}) as { data?: unknown; error?: unknown }
     // Whatever stands between here and there answers with pages of its own: nothing has arrived then.
     if (answer.status === 200 && (answer.json === null || typeof answer.json !== 'object'))

@@ -6,7 +6,7 @@ const MOST_BYTES = 8 << 20
 const MOST_WORDS = 300
 const LONGEST_WAIT_MS = 60_000
 
-export interface Connection {
+export interface TrackerConnection {
   /** Without a slash at its end. */
   url: string
   headers: Readonly<Record<string, string>>
@@ -100,7 +100,7 @@ const waitOf = (header: string | null): number | undefined => {
 }
 
 /** An answer with its status; `json` is null where the body is none. */
-export interface Answer {
+export interface TrackerResponse {
   status: number
   json: unknown
   text: string
@@ -110,12 +110,12 @@ export interface Answer {
  * Sends a request and reads the answer, whatever its status; redirections are not followed, because they would carry the token.
  * @throws TrackerError where there is no answer
  */
-export const ask = async (
-  { url: base, headers, timeoutMs, signal }: Connection,
+export const askTracker = async (
+  { url: base, headers, timeoutMs, signal }: TrackerConnection,
   method: 'GET' | 'POST',
   path: string,
   body?: unknown,
-): Promise<Answer & { retryAfterMs?: number }> => {
+): Promise<TrackerResponse & { retryAfterMs?: number }> => {
   const url = `${base}${path}`
   const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]
   try {
@@ -154,9 +154,9 @@ const PASSING = new Set([408, 425, 429])
 
 /** What an answer that is no success means. @param where in words @param words of the server, if it gave any: a text */
 export const refusal = (
-  { secrets }: Connection,
+  { secrets }: TrackerConnection,
   where: string,
-  { status, text, retryAfterMs }: Answer & { retryAfterMs?: number },
+  { status, text, retryAfterMs }: TrackerResponse & { retryAfterMs?: number },
   words?: unknown,
   hint?: string,
 ): TrackerError => {

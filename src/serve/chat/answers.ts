@@ -5,7 +5,7 @@ import type { Batcher } from '../../policy/chat/batcher.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
 import { type ShownSample, type ShownToken, StreamedText, showSample } from '../../policy/chat/text.ts'
 import type { Sample, SampledToken } from '../../policy/policy.ts'
-import { type Generation, generate, promptLogprobs, show, usageOf } from './generation.ts'
+import { type Generation, generate, generationUsage, promptLogprobs, show } from './generation.ts'
 
 /** How one endpoint writes a choice; the rest of an answer is common to both. */
 interface Shape {
@@ -104,7 +104,7 @@ export const wholeAnswer = async (
       ...(ofPrompts && { prompt_logprobs: ofPrompts[prompt] }),
     }
   })
-  return { id, object: shape.object, ...rest, choices, usage: usageOf(request, samples) }
+  return { id, object: shape.object, ...rest, choices, usage: generationUsage(request, samples) }
 }
 
 /** Text of one choice as it grows, with the log-probs of the tokens since the last piece. */
@@ -188,6 +188,6 @@ export const streamAnswer = async (
     piece(index, choices[index].end())
     chunk([{ index, ...shape.piece(null, null), finish_reason: finishReason }])
   })
-  if (includeUsage) chunk([], usageOf(request, samples))
+  if (includeUsage) chunk([], generationUsage(request, samples))
   send('[DONE]')
 }

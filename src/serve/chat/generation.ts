@@ -172,7 +172,7 @@ export const promptLogprobs = async (
   ])
 }
 
-export const usageOf = ({ prompts }: Generation, samples: readonly Sample[]): Usage => {
+export const generationUsage = ({ prompts }: Generation, samples: readonly Sample[]): Usage => {
   const promptTokens = prompts.reduce((sum, { length }) => sum + length, 0)
   const completionTokens = samples.reduce((sum, { tokens }) => sum + tokens.length, 0)
   return {

@@ -4,7 +4,7 @@
  */
 
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
-import type { Words } from '../../policy/chat/words.ts'
+import type { ChatWords } from '../../policy/chat/words.ts'
 import { WorkCrashed, WorkTimeout } from '../../util/work-errors.ts'
 import { WorkPool } from '../../util/work-pool.ts'
 import { workerUrl } from '../../util/worker-url.ts'
@@ -27,7 +27,7 @@ const IDLE_MS = 600_000
 
 /** @throws DataError for roles that the template refuses, text that has no tokens; others of the library */
 export const tokensOf = (
-  { tokenizer, template, ownTemplate }: Words,
+  { tokenizer, template, ownTemplate }: ChatWords,
   request: PromptRequest,
 ): { prompts: number[][] } => {
   if ('texts' in request)

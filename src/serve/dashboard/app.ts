@@ -15,9 +15,9 @@ import {
   summaryOf,
 } from './context.ts'
 import { addControlPath } from './control.ts'
-import { curvesOf, MOST_POINTS } from './curves.ts'
+import { curvesOf, MOST_CURVE_POINTS } from './curves.ts'
 import { fileOf } from './library.ts'
-import type { Topic } from './live.ts'
+import type { LiveTopic } from './live.ts'
 import { addMorePaths } from './more-paths.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
@@ -34,7 +34,7 @@ const step = z.coerce.number().min(0).optional()
 const curvesQuery = z.object({
   from: step,
   to: step,
-  points: z.coerce.number().int().min(10).max(MOST_POINTS).optional(),
+  points: z.coerce.number().int().min(10).max(MOST_CURVE_POINTS).optional(),
 })
 
 const rolloutBytes = (run: OpenRun): number => {
@@ -43,7 +43,7 @@ const rolloutBytes = (run: OpenRun): number => {
 }
 
 /** Tells of the table of runs: all of it first, then what has changed. */
-const runsTopic = (context: DashboardContext): Topic => {
+const runsTopic = (context: DashboardContext): LiveTopic => {
   let sent = ''
   let lookedMs = 0
   return async () => {
@@ -60,7 +60,7 @@ const runsTopic = (context: DashboardContext): Topic => {
 }
 
 /** Tells of one run: how far it is, and how many rows its files have. */
-const runTopic = (context: DashboardContext, id: string): Topic => {
+const runTopic = (context: DashboardContext, id: string): LiveTopic => {
   let sent = ''
   return async () => {
     const run = await openRun(context, id)
@@ -120,7 +120,7 @@ const addRolloutPaths = (app: Hono<Env>, context: DashboardContext): void => {
 }
 
 const addStreams = (app: Hono<Env>, context: DashboardContext): void => {
-  const stream = (c: Context<Env>, topic: Topic) =>
+  const stream = (c: Context<Env>, topic: LiveTopic) =>
     new Response(context.live.stream(topic, c.env?.signal), {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     })

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** `GRADUS_CACHE`, else the system's place for caches. */
-export const cacheFolder = (env: Readonly<Record<string, string | undefined>> = process.env): string => {
+export const pageCacheFolder = (env: Readonly<Record<string, string | undefined>> = process.env): string => {
   const named = env.GRADUS_CACHE ?? ''
   if (named !== '') return join(named, 'dashboard')
   const xdg = env.XDG_CACHE_HOME ?? ''

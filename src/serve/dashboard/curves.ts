@@ -6,10 +6,10 @@ import type { ReportData } from '../../runs/report/data.ts'
 import { rubricCharts } from '../../runs/report/rubrics.ts'
 import { signsOf } from '../../runs/report/signs.ts'
 import type { OpenRun } from './open-run.ts'
-import type { CurvesView, Mark, Section } from './wire.ts'
+import type { CurvesView, Mark, PageSection } from './wire.ts'
 
 /** More points than a chart has pixels say nothing. */
-export const MOST_POINTS = 1_000
+export const MOST_CURVE_POINTS = 1_000
 
 export interface CurvesRequest {
   from?: number
@@ -18,7 +18,7 @@ export interface CurvesRequest {
 }
 
 const reportData = (run: OpenRun, { from, to, points = 500 }: CurvesRequest) => {
-  const { rows, stride } = run.metrics.rows(Math.min(points, MOST_POINTS), from, to)
+  const { rows, stride } = run.metrics.rows(Math.min(points, MOST_CURVE_POINTS), from, to)
   const low = from ?? Number.NEGATIVE_INFINITY
   const high = to ?? Number.POSITIVE_INFINITY
   const data: ReportData = {
@@ -33,7 +33,7 @@ const reportData = (run: OpenRun, { from, to, points = 500 }: CurvesRequest) => 
   return { data, stride }
 }
 
-const sectionOf = (title: string, about: string | null, charts: ChartSpec[]): Section[] =>
+const sectionOf = (title: string, about: string | null, charts: ChartSpec[]): PageSection[] =>
   charts.length === 0 ? [] : [{ title, about, size: 'wide', charts }]
 
 /** All curves of a run between two steps; where steps are many, a point is the mean of some. */
@@ -41,7 +41,7 @@ export const curvesOf = (run: OpenRun, request: CurvesRequest): CurvesView => {
   const { data, stride } = reportData(run, request)
   const { first, last } = run.metrics
   const sections = chartSections(data).map(
-    ({ title, about, size, charts }): Section => ({ title, about: about ?? null, size, charts }),
+    ({ title, about, size, charts }): PageSection => ({ title, about: about ?? null, size, charts }),
   )
   return {
     first,

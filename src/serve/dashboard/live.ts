@@ -5,10 +5,10 @@ const encoder = new TextEncoder()
 const BEAT_TICKS = 15
 
 /** What a page listens to: looks for news, and returns what to send; nothing where there is none. */
-export type Topic = () => Promise<{ event: string; data: unknown }[]>
+export type LiveTopic = () => Promise<{ event: string; data: unknown }[]>
 
 interface Listener {
-  topic: Topic
+  topic: LiveTopic
   send(text: string): void
   end(): void
   busy: boolean
@@ -29,7 +29,7 @@ export class Live {
   }
 
   /** A stream of server-sent events, until the page goes. */
-  stream(topic: Topic, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+  stream(topic: LiveTopic, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
     let listener: Listener | null = null
     const drop = () => {
       if (listener !== null) this.#listeners.delete(listener)

@@ -10,12 +10,12 @@ import { MetricColumns } from './columns.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { RolloutIndex } from './rollout-index.ts'
-import { textOf } from './row-text.ts'
+import { rowText } from './row-text.ts'
 import { RubricHistory } from './rubric-history.ts'
 import type { LightEval, RunStatus } from './wire.ts'
 
 /** Where a row of a file stands, to be read again when it is asked for. */
-export interface Place {
+export interface RowPlace {
   offset: number
   bytes: number
 }
@@ -35,7 +35,7 @@ export class OpenRun {
   /** What is wrong with its files; null where nothing is. */
   problem: string | null = null
   lastUsedMs = performance.now()
-  readonly #evalPlaces: Place[] = []
+  readonly #evalPlaces: RowPlace[] = []
   readonly #files: GrowingFile[]
   #info: { value: RunInfo; readMs: number } | null = null
   #status: { value: RunStatus; atMs: number } | null = null
@@ -69,7 +69,7 @@ export class OpenRun {
     ]
   }
 
-  #grow<T>(name: string, add: (row: T, place: Place) => void, { clear }: { clear(): void }): GrowingFile {
+  #grow<T>(name: string, add: (row: T, place: RowPlace) => void, { clear }: { clear(): void }): GrowingFile {
     return new GrowingFile(this.found.dir, name, {
       onLine: line => {
         try {
@@ -85,7 +85,7 @@ export class OpenRun {
     })
   }
 
-  #addEval(row: EvalRow, place: Place): void {
+  #addEval(row: EvalRow, place: RowPlace): void {
     const { items, ...light } = checkedEval('evals.jsonl')(upgradeEval(row))
     this.evals.push({ ...light, problems: items?.length ?? 0 })
     this.#evalPlaces.push({ offset: place.offset, bytes: place.bytes })
@@ -145,7 +145,7 @@ export class OpenRun {
     return indices.flatMap(index => {
       const place = this.#evalPlaces[index]
       if (place === undefined) return []
-      const text = textOf(this.found.dir, 'evals.jsonl', place)
+      const text = rowText(this.found.dir, 'evals.jsonl', place)
       return [checkedEval('evals.jsonl')(upgradeEval(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl')))]
     })
   }

@@ -11,7 +11,7 @@ import { upgradeRollout } from '../../runs/former-rows.ts'
 import { FILE_START, type PlacedLine, type RowPosition } from '../../runs/row-files.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { cacheFolder } from './cache-folder.ts'
+import { pageCacheFolder } from './cache-folder.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
 import { Names, nameListSchema } from './names.ts'
 
@@ -82,7 +82,7 @@ export class RolloutIndex {
   readonly #base: string
   #file: GrowingFile
 
-  constructor(dir: string, cache = cacheFolder()) {
+  constructor(dir: string, cache = pageCacheFolder()) {
     this.#dir = dir
     this.#base = join(cache, createHash('sha256').update(dir).digest('hex').slice(0, 24))
     this.#file = this.#grow(this.#load())

@@ -41,7 +41,7 @@ export class RowReader {
 }
 
 /** One row's text. @throws DataError where it cannot be read */
-export const textOf = (dir: string, name: string, place: { offset: number; bytes: number }): string => {
+export const rowText = (dir: string, name: string, place: { offset: number; bytes: number }): string => {
   const reader = new RowReader(dir, name)
   try {
     return reader.text(place)

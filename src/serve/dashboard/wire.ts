@@ -2,7 +2,7 @@
 
 import type { CriterionWords } from '../../runs/criterion-words.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import type { Sign } from '../../runs/report/signs.ts'
+import type { ReportedSign } from '../../runs/report/signs.ts'
 import type { EvalRow, EventRow, RolloutRow } from '../../runs/rows.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
@@ -41,9 +41,9 @@ export interface RunSummary {
 }
 
 /** A monitor's sign, with how many rollouts were kept to show it. */
-export type Mark = Sign & { rollouts: number }
+export type Mark = ReportedSign & { rollouts: number }
 
-export interface Section {
+export interface PageSection {
   title: string
   about: string | null
   size: 'wide' | 'narrow'
@@ -79,7 +79,7 @@ export interface CurvesView {
   to: number
   /** Steps that a point stands for. */
   stride: number
-  sections: Section[]
+  sections: PageSection[]
 }
 
 /** A kept rollout in a list. */

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** One connection. */
-export class Connection {
+export class HttpConnection {
   readonly socket: Socket
   /** Answers that are not out yet, in the order of their requests. */
   readonly open = new Set<ServerResponse>()
@@ -50,7 +50,7 @@ export class Connection {
 
 /** All connections of a server. */
 export class Connections {
-  readonly #all = new Map<Socket, Connection>()
+  readonly #all = new Map<Socket, HttpConnection>()
   /** Connections that there have been. */
   accepted = 0
 
@@ -72,7 +72,7 @@ export class Connections {
 
   add(socket: Socket): void {
     this.accepted += 1
-    const connection = new Connection(socket, performance.now())
+    const connection = new HttpConnection(socket, performance.now())
     this.#all.set(socket, connection)
     socket.once('close', () => {
       this.#all.delete(socket)
@@ -80,9 +80,9 @@ export class Connections {
     })
   }
 
-  of(socket: Socket): Connection {
+  of(socket: Socket): HttpConnection {
     if (!this.#all.has(socket)) this.add(socket)
-    return this.#all.get(socket) as Connection
+    return this.#all.get(socket) as HttpConnection
   }
 
   /**

@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { ConfigError } from '../../util/errors.ts'
 import { Admission } from './admission.ts'
 import { discardBody, readBody, statedLength } from './body.ts'
-import { type Connection, Connections } from './connections.ts'
+import { Connections, type HttpConnection } from './connections.ts'
 import { endIdle, sleep } from './draining.ts'
 import type { FrontAnswer, Handler, Refusal } from './exchange.ts'
 import { errorFields } from './guards.ts'
@@ -58,7 +58,7 @@ const flatHeaders = ({ headers }: IncomingMessage): Record<string, string> => {
 }
 
 /** Calls back when an answer is out, or never will be. */
-const whenOver = (outgoing: ServerResponse, { onClose }: Connection, then: () => void): void => {
+const whenOver = (outgoing: ServerResponse, { onClose }: HttpConnection, then: () => void): void => {
   const over = () => {
     outgoing.off('close', over)
     onClose.delete(over)
@@ -232,7 +232,7 @@ export class Front {
   async #admitted(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    connection: Connection,
+    connection: HttpConnection,
   ): Promise<void> {
     const startedMs = performance.now()
     const { limits, handler } = this.#options

@@ -14,7 +14,7 @@ import type { RewardMetrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import type { ReadinessCheck } from './readiness.ts'
 import { makeRoute } from './routes/index.ts'
-import type { Route, SideRoute } from './routes/route.ts'
+import type { RewardRoute, SideRoute } from './routes/route.ts'
 import { ClientGone, type RewardService } from './service.ts'
 import { tokenCheck } from './token.ts'
 
@@ -123,7 +123,7 @@ const checkBatch = (count: number, most: number): void => {
   })
 }
 
-const gradingHandler = (parts: AppParts, route: Route) => {
+const gradingHandler = (parts: AppParts, route: RewardRoute) => {
   const { service, metrics } = parts
   const { limits, log } = service.config
   const note = (entry: AccessEntry, items: RewardItem[], results: RewardResult[]) => {

@@ -53,7 +53,7 @@ const aggregationSchema = z.strictObject({
   offset: aggregationFields.offset.default(0),
   clip: aggregationFields.clip.default(null),
 })
-export type Aggregation = z.output<typeof aggregationSchema>
+export type RewardAggregation = z.output<typeof aggregationSchema>
 
 const inlineRubric = z.strictObject({
   criteria: z.array(criterionSchema).min(1),

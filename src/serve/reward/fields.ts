@@ -20,7 +20,7 @@ const asFields = (value: unknown): Fields | null => {
 }
 
 /** Value at `a.b.c`; undefined where there is none. */
-export const valueAt = (fields: Fields, path: string): unknown => {
+export const fieldAt = (fields: Fields, path: string): unknown => {
   let value: unknown = fields
   for (const key of path.split('.')) {
     const inner = asFields(value)
@@ -32,4 +32,4 @@ export const valueAt = (fields: Fields, path: string): unknown => {
 
 /** The right answer at a path, as text (see `referenceText`). */
 export const referenceAt = (fields: Fields, path: string | undefined): string | undefined =>
-  path === undefined ? undefined : referenceText(valueAt(fields, path))
+  path === undefined ? undefined : referenceText(fieldAt(fields, path))

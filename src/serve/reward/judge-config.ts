@@ -28,7 +28,7 @@ export const judgeSchema = z.discriminatedUnion('kind', [
   learnedJudgeSchema,
   scriptedJudgeSchema,
 ])
-export type JudgeConfig = z.output<typeof judgeSchema>
+export type RewardJudgeConfig = z.output<typeof judgeSchema>
 export type LlmJudgeConfig = z.output<typeof llmJudgeSchema>
 
 const judgeName = z.string().min(1)

@@ -7,7 +7,7 @@ import {
   ruleTag,
   ScriptedServer,
   type ScriptedServerOptions,
-  truthOf,
+  scriptedTruth,
 } from '../../grade/judge/scripted/index.ts'
 import { type AppParts, rewardApp } from './app.ts'
 import { parseRewardConfig } from './config-file.ts'
@@ -65,7 +65,7 @@ const grade = async (parts: AppParts, count: number) => {
 
 const get = async (parts: AppParts, path: string) => (await rewardApp(parts).request(path)).text()
 
-const truths = (index: number) => RULES.map(rule => truthOf(index, rule))
+const truths = (index: number) => RULES.map(rule => scriptedTruth(index, rule))
 /** Spec 1.6: earned points over positive points. */
 const signed = (met: boolean[]) => (Number(met[0]) + Number(met[1]) - Number(met[2])) / 2
 
@@ -115,7 +115,8 @@ describe('a judge behind an endpoint', () => {
     expect(metrics).toContain(`gradus_null_rate{sign="positive"} ${sum('positive') / 80}`)
     expect(metrics).toContain(`gradus_null_rate{sign="negative"} ${sum('negative') / 40}`)
     for (const [index, { verdicts }] of json.results.entries())
-      for (const [rule, { met }] of verdicts.entries()) expect([null, truthOf(index, rule)]).toContain(met)
+      for (const [rule, { met }] of verdicts.entries())
+        expect([null, scriptedTruth(index, rule)]).toContain(met)
   })
 })
 

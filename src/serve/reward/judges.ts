@@ -12,7 +12,7 @@ import { modelNameOf } from '../../model/model-place.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
 import type { RewardConfig } from './config.ts'
-import { type JudgeConfig, type JudgeUse, judgesUsed, type LlmJudgeConfig } from './judge-config.ts'
+import { type JudgeUse, judgesUsed, type LlmJudgeConfig, type RewardJudgeConfig } from './judge-config.ts'
 import type { JudgeFigures } from './metrics.ts'
 import type { Probe } from './readiness.ts'
 import { ScriptedJudge } from './scripted-judge.ts'
@@ -51,8 +51,8 @@ const answers = async (url: string, signal: AbortSignal): Promise<string | null>
 const fleetProbe = (name: string, fleet: JudgeFleet, { endpoints }: LlmJudgeConfig['fleet']): Probe => ({
   name: `judge.${name}`,
   async check(signal) {
-    const { endpoints: lanes } = fleet.stats()
-    const closed = endpoints.filter((_, index) => lanes[index].state !== 'open')
+    const { endpoints: stats } = fleet.stats()
+    const closed = endpoints.filter((_, index) => stats[index].state !== 'open')
     if (closed.length === 0) return 'every endpoint has failed too often and is left alone for a while'
     const problems = await Promise.all(closed.map(({ url }) => answers(url, signal)))
     return problems.includes(null)
@@ -91,7 +91,7 @@ const placeOf = (place: string, beside: string): string => {
 
 const openByKind = async (
   name: string,
-  config: JudgeConfig,
+  config: RewardJudgeConfig,
   surroundings: JudgeSurroundings,
 ): Promise<ReadyJudge> => {
   switch (config.kind) {

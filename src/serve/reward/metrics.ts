@@ -5,7 +5,7 @@ import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { WorkPoolStats } from '../../util/work-pool.ts'
 import { loopDelayGauge } from '../http/metrics.ts'
 import type { RewardResult } from './item.ts'
-import type { WorkQueue } from './queue.ts'
+import type { AdmissionQueue } from './queue.ts'
 
 /** Figures of judges and cache, read when Prometheus asks. */
 export interface GradingFigures {
@@ -61,7 +61,7 @@ export class RewardMetrics {
   private readonly seen = { positive: { all: 0, null: 0 }, negative: { all: 0, null: 0 } }
 
   /** @param figures of judges and cache; called at every scrape */
-  constructor(queue: WorkQueue, figures: () => GradingFigures) {
+  constructor(queue: AdmissionQueue, figures: () => GradingFigures) {
     this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
     this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
     this.gauge(

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { packageVersion } from '../../util/package.ts'
-import type { Route, SideRoute } from './routes/route.ts'
+import type { RewardRoute, SideRoute } from './routes/route.ts'
 
 type Json = Record<string, unknown>
 
@@ -110,7 +110,7 @@ const metrics = {
 }
 
 /** OpenAPI document of a service with these routes. */
-export const openApi = (routes: readonly Route[], hasToken: boolean): Json => {
+export const openApi = (routes: readonly RewardRoute[], hasToken: boolean): Json => {
   const components = new Components()
   const error = json(components.add('Error', errorSchema, 'output'))
   const errors = Object.fromEntries(

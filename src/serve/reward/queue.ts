@@ -17,7 +17,7 @@ interface Waiting {
 const MEAN_WEIGHT = 0.05
 
 /** First come, first served. Work that was admitted is run; nothing is dropped. */
-export class WorkQueue {
+export class AdmissionQueue {
   private readonly limits: QueueLimits
   private readonly queue = new Set<Waiting>()
   private running = 0

@@ -3,10 +3,10 @@
 import { maxPoints, minPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
 import { scoreByRule } from '../../rubric/rules.ts'
 import { NumericError } from '../../util/errors.ts'
-import type { Aggregation } from './config.ts'
+import type { RewardAggregation } from './config.ts'
 import { nullShare, type RewardResult } from './item.ts'
 
-const scaled = (score: number, { scale, offset, clip }: Aggregation): number => {
+const scaled = (score: number, { scale, offset, clip }: RewardAggregation): number => {
   const reward = score * scale + offset
   if (!Number.isFinite(reward))
     throw new NumericError(
@@ -43,10 +43,10 @@ const componentsOf = (rubric: Rubric, parts: Readonly<Record<string, number>>): 
  * of the criteria have no verdict.
  * @throws DataError for verdicts that do not belong to the rubric; NumericError for a reward that is not finite.
  */
-export const rewardOf = (
+export const responseReward = (
   rubric: Rubric,
   verdicts: Verdict[],
-  aggregation: Aggregation,
+  aggregation: RewardAggregation,
 ): Omit<RewardResult, 'id' | 'rubric'> => {
   const { rule, nulls: nullHandling, maxNullShare } = aggregation
   const { score, parts, nulls, counts } = scoreByRule(rule, rubric, verdicts, { nulls: nullHandling })

@@ -5,9 +5,9 @@ import { parseRubric, type Rubric } from '../../rubric/criterion.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
-import type { Aggregation, RewardConfig, RouteConfig, RubricChoice, RubricEntry } from './config.ts'
+import type { RewardAggregation, RewardConfig, RouteConfig, RubricChoice, RubricEntry } from './config.ts'
 import { ServiceError } from './errors.ts'
-import { valueAt } from './fields.ts'
+import { fieldAt } from './fields.ts'
 import type { RewardItem } from './item.ts'
 import { listLength } from './routes/route.ts'
 
@@ -18,7 +18,7 @@ export interface KnownRubric {
   rubric: Rubric
   /** Reference answer of the item that the rubric was written for. */
   reference?: string
-  aggregation?: Partial<Aggregation>
+  aggregation?: Partial<RewardAggregation>
 }
 
 /** Rubrics of the configuration. A file of many items is a set: its rubrics are `NAME/ITEM`. */
@@ -46,7 +46,7 @@ export class RubricStore {
 
   private addFile(
     name: string,
-    { file, aggregation }: { file: string; aggregation?: Partial<Aggregation> },
+    { file, aggregation }: { file: string; aggregation?: Partial<RewardAggregation> },
     folder: string,
   ): void {
     const { items } = readRubricFile(resolve(folder, file))
@@ -136,7 +136,7 @@ export class RubricStore {
   private fromRoute(item: RewardItem, choice: RubricChoice | undefined, where: string): unknown {
     if (choice === undefined || typeof choice === 'string') return choice
     const { from, map, within, default: otherwise } = choice
-    const value = valueAt(item.fields, from)
+    const value = fieldAt(item.fields, from)
     if (value !== null && typeof value === 'object') return value
     if (value === undefined || value === null) return otherwise ?? this.absent(from, where)
     const text = String(value)

@@ -6,11 +6,11 @@ import { AllowanceSpent, RuleAllowance } from '../../grade/rules/allowance.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { DataError, JudgeError, NumericError } from '../../util/errors.ts'
 import { WorkCrashed, WorkFailed, WorkRefused, WorkTimeout } from '../../util/work-pool.ts'
-import type { Aggregation, RewardConfig, RouteConfig } from './config.ts'
+import type { RewardAggregation, RewardConfig, RouteConfig } from './config.ts'
 import { ServiceError } from './errors.ts'
 import type { RewardItem, RewardResult } from './item.ts'
-import { WorkQueue } from './queue.ts'
-import { rewardOf } from './reward.ts'
+import { AdmissionQueue } from './queue.ts'
+import { responseReward } from './reward.ts'
 import type { KnownRubric, RubricStore } from './rubric-store.ts'
 
 /** Told of every item that was graded. */
@@ -35,7 +35,7 @@ export class ClientGone extends Error {}
 interface Work {
   item: RewardItem
   known: KnownRubric
-  aggregation: Aggregation
+  aggregation: RewardAggregation
   /** Why the response is not graded. */
   tooLong: string | null
 }
@@ -43,14 +43,14 @@ interface Work {
 /** Grades items of any route. */
 export class RewardService {
   readonly config: RewardConfig
-  readonly queue: WorkQueue
+  readonly queue: AdmissionQueue
   private readonly parts: ServiceParts
   private readonly listeners: ResultListener[] = []
 
   constructor(config: RewardConfig, parts: ServiceParts) {
     this.config = config
     this.parts = parts
-    this.queue = new WorkQueue(config.limits)
+    this.queue = new AdmissionQueue(config.limits)
   }
 
   onResult(listener: ResultListener): void {
@@ -193,9 +193,9 @@ export class RewardService {
 }
 
 /** The reward by a rubric. @throws ServiceError (400) for a rubric of the request whose numbers lead nowhere */
-const scored = ({ name, rubric }: KnownRubric, verdicts: Verdict[], aggregation: Aggregation) => {
+const scored = ({ name, rubric }: KnownRubric, verdicts: Verdict[], aggregation: RewardAggregation) => {
   try {
-    return rewardOf(rubric, verdicts, aggregation)
+    return responseReward(rubric, verdicts, aggregation)
   } catch (error) {
     if (name !== undefined || !(error instanceof NumericError)) throw error
     throw new ServiceError('invalid_request', error.message, { cause: error })

@@ -13,7 +13,7 @@ export interface BaseModel {
 }
 
 /** What is trained of a base model; models of one shape can take each other's weights. Null: all of it. */
-export interface Shape {
+export interface TrainedShape {
   base: BaseModel
   lora: LoraConfig | null
 }
@@ -39,7 +39,7 @@ interface Engine {
   weights: string
 }
 
-const keyOfShape = ({ base, lora }: Shape, weights: FixedWeights): string =>
+const keyOfShape = ({ base, lora }: TrainedShape, weights: FixedWeights): string =>
   JSON.stringify([base.folder, weights.kind === 'base' ? 'base' : lora])
 
 const keyOfWeights = (weights: FixedWeights): string => JSON.stringify(weights)
@@ -59,7 +59,7 @@ export class SamplingEngines {
    * An engine with these weights. One caller at a time: the next one may give it others.
    * @throws CheckpointError for weights that are gone or do not fit
    */
-  async with(shape: Shape, weights: FixedWeights): Promise<LocalPolicy> {
+  async with(shape: TrainedShape, weights: FixedWeights): Promise<LocalPolicy> {
     const engine = await this.#engine(shape, weights)
     const wanted = keyOfWeights(weights)
     if (engine.weights === wanted) return engine.policy
@@ -71,7 +71,7 @@ export class SamplingEngines {
     return engine.policy
   }
 
-  async #engine(shape: Shape, weights: FixedWeights): Promise<Engine> {
+  async #engine(shape: TrainedShape, weights: FixedWeights): Promise<Engine> {
     const key = keyOfShape(shape, weights)
     const known = this.#engines.get(key)
     const isBase = weights.kind === 'base'

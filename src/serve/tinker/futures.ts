@@ -10,12 +10,12 @@ export type Result =
   | { kind: 'output'; output: ForwardBackwardOutput }
   | { kind: 'sample'; output: SampleOutput }
 
-export type Outcome = { result: Result } | { failure: Failure }
+export type FutureOutcome = { result: Result } | { failure: Failure }
 
 interface Future {
   /** Null: nobody whose end would be noticed. */
   owner: string | null
-  outcome: Promise<Outcome>
+  outcome: Promise<FutureOutcome>
   /** Null: not yet. */
   doneAtMs: number | null
   /** When it was handed out first. */
@@ -73,8 +73,8 @@ export class Futures {
     const id = randomUUID()
     this.#pending++
     const outcome = work.then(
-      (result): Outcome => ({ result }),
-      (error): Outcome => {
+      (result): FutureOutcome => ({ result }),
+      (error): FutureOutcome => {
         const failure = failureOf(error)
         if (failure.category !== 'user') this.#options.onFailure(error)
         return { failure }
@@ -93,7 +93,7 @@ export class Futures {
    * What a request came to, or null when it is not done after `holdMs`.
    * @throws RequestError 404 for an id that there is not
    */
-  async outcome(id: string, holdMs: number, signal?: AbortSignal): Promise<Outcome | null> {
+  async outcome(id: string, holdMs: number, signal?: AbortSignal): Promise<FutureOutcome | null> {
     const future = this.#futures.get(id)
     if (!future)
       throw new RequestError(404, `Future not found: ${id}`, {

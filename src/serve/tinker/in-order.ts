@@ -37,7 +37,7 @@ export class InOrder {
    * @param start begins the request with its turn to wait for, and gives it an id
    * @throws RequestError 409 for a number that has another request, or whose turn is over
    */
-  take(seqId: number, digest: string, start: (turn: Turn) => string): string {
+  take(seqId: number, digest: string, start: (turn: InTurn) => string): string {
     if (seqId === 0) {
       const { turn, release } = this.#newTurn()
       release()
@@ -58,7 +58,7 @@ export class InOrder {
     return requestId
   }
 
-  #newTurn(): { turn: Turn; release: () => void } {
+  #newTurn(): { turn: InTurn; release: () => void } {
     let release = () => {}
     const released = new Promise<void>(resolve => {
       release = resolve
@@ -110,4 +110,4 @@ export class InOrder {
 }
 
 /** Does the work when it is the request's turn. */
-export type Turn = <T>(work: () => Promise<T>) => Promise<T>
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>

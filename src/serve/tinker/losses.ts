@@ -22,7 +22,7 @@ import {
   type WireDatum,
   type WireTensor,
 } from '../../tinker/index.ts'
-import { Breath } from '../../util/breath.ts'
+import { eventLoopYield } from '../../util/yield-to-event-loop.ts'
 import { RequestError } from './errors.ts'
 
 /** No ratio reaches it: exp of `LOG_RATIO_CLAMP` is below 1e9. */
@@ -186,11 +186,11 @@ export const outputOf = async (
   datums: readonly Datum[],
   logprobs: readonly Float32Array[],
 ): Promise<ForwardBackwardOutput> => {
-  const breath = new Breath()
+  const yieldToEventLoop = eventLoopYield()
   let sum = 0
   const outputs: ForwardBackwardOutput['outputs'][number][] = []
   for (const [i, datum] of datums.entries()) {
-    await breath.take()
+    await yieldToEventLoop()
     const losses = tokenLosses(spec, datum, logprobs[i])
     sum += losses.reduce((total, loss) => total + loss, 0)
     outputs.push({ elementwise_loss: floatTensor(losses), logprobs: floatTensor(logprobs[i]) })

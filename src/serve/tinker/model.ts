@@ -3,8 +3,8 @@
 import { type EngineOptions, LocalPolicy } from '../../policy/index.ts'
 import type { Datum } from '../../rl/datum.ts'
 import type { ForwardBackwardRequest } from '../../tinker/index.ts'
-import { Breath } from '../../util/breath.ts'
-import type { Shape } from './engines.ts'
+import { eventLoopYield } from '../../util/yield-to-event-loop.ts'
+import type { TrainedShape } from './engines.ts'
 import { RequestError } from './errors.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { Result } from './futures.ts'
@@ -15,13 +15,13 @@ import type { OptimStepRequest } from './wire.ts'
 export interface ModelIdentity {
   id: string
   sessionId: string
-  shape: Shape
+  shape: TrainedShape
 }
 
 export class Model {
   readonly id: string
   readonly sessionId: string
-  readonly shape: Shape
+  readonly shape: TrainedShape
   readonly policy: LocalPolicy
   readonly order: InOrder
   /** Of the last request. */
@@ -60,10 +60,10 @@ export class Model {
 
   /** What the engine would refuse is refused before it: its refusal drops what is accumulated. @throws RequestError */
   async #datumsOf({ data, lossFn }: ForwardBackwardRequest): Promise<Datum[]> {
-    const breath = new Breath()
+    const yieldToEventLoop = eventLoopYield()
     const datums: Datum[] = []
     for (const [i, datum] of data.entries()) {
-      await breath.take()
+      await yieldToEventLoop()
       this.#checkLength(datum.tokens.length, `data[${i}]`)
       datums.push(datumOf(datum, lossFn, `data[${i}]`))
       this.#checkTokens(datums[i], `data[${i}]`)

@@ -3,10 +3,10 @@
 import type { Checkpoints } from './checkpoints.ts'
 import { RequestError } from './errors.ts'
 import type { Futures, Result } from './futures.ts'
-import type { Sampler, Sampling } from './sampling.ts'
+import type { Sampling, ServedSampler } from './sampling.ts'
 import type { Sessions } from './sessions.ts'
-import type { Training } from './training.ts'
-import type { CreateSamplerRequest, SampleRequest } from './wire.ts'
+import type { ServedTraining } from './training.ts'
+import type { CreateSamplerRequest, SampleBody } from './wire.ts'
 
 /** As the hosted service names them. */
 export const idOfSampler = (sessionId: string, number: number | null | undefined) =>
@@ -18,7 +18,7 @@ const NO_SESSION = 'none'
 interface Parts {
   readonly sessions: Sessions
   readonly checkpoints: Checkpoints
-  readonly training: Training
+  readonly training: ServedTraining
   readonly sampling: Sampling
   readonly futures: Futures
 }
@@ -49,7 +49,7 @@ export class SamplerRequests {
       model_path,
       sampling_session_seq_id,
     }: Partial<Pick<CreateSamplerRequest, 'base_model' | 'model_path' | 'sampling_session_seq_id'>>,
-  ): Sampler {
+  ): ServedSampler {
     const named = idOfSampler(sessionId, sampling_session_seq_id)
     if (model_path) {
       const stored = this.#parts.checkpoints.find(model_path)
@@ -63,7 +63,7 @@ export class SamplerRequests {
   }
 
   /** @returns id of a future of samples */
-  sample(request: SampleRequest): string {
+  sample(request: SampleBody): string {
     this.#parts.futures.assertOpen()
     if (!request.sampling_session_id) return this.#sampleOnce(request)
     const sampler = this.#parts.sampling.of(request.sampling_session_id)
@@ -72,20 +72,20 @@ export class SamplerRequests {
   }
 
   /** Without a session: what is opened for it ends with it. */
-  #sampleOnce(request: SampleRequest): string {
+  #sampleOnce(request: SampleBody): string {
     const sampler = this.#open(NO_SESSION, request)
     return this.#parts.futures.begin(null, () =>
       this.#samples(sampler, request).finally(() => this.#parts.sampling.close(sampler.id)),
     )
   }
 
-  async #samples(sampler: Sampler, request: SampleRequest): Promise<Result> {
+  async #samples(sampler: ServedSampler, request: SampleBody): Promise<Result> {
     this.#assertUnchanged(sampler)
     return { kind: 'sample', output: await this.#parts.sampling.sample(sampler, request) }
   }
 
   /** Weights that a session samples from are those that it was opened with, or none. */
-  #assertUnchanged({ path, weights }: Sampler): void {
+  #assertUnchanged({ path, weights }: ServedSampler): void {
     if (path === null || weights.kind !== 'folder') return
     if (this.#parts.checkpoints.find(path).createdAt !== weights.savedAt)
       throw new RequestError(404, `${path}: it was overwritten since; open another sampling session`)

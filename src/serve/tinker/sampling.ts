@@ -4,15 +4,15 @@ import { randomUUID } from 'node:crypto'
 import { Batcher } from '../../policy/chat/batcher.ts'
 import type { SampleRequest as PolicySampleRequest, Sample, SamplingOptions } from '../../policy/index.ts'
 import { modelInputTokens, type SampleOutput, type TopPromptLogprobs } from '../../tinker/index.ts'
-import type { FixedWeights, SamplingEngines, Shape } from './engines.ts'
+import type { FixedWeights, SamplingEngines, TrainedShape } from './engines.ts'
 import { RequestError } from './errors.ts'
 import type { FairQueue } from './fair-queue.ts'
-import type { SampleRequest, SamplingParams } from './wire.ts'
+import type { SampleBody, WireSamplingParams } from './wire.ts'
 
-export interface Sampler {
+export interface ServedSampler {
   id: string
   sessionId: string
-  shape: Shape
+  shape: TrainedShape
   weights: FixedWeights
   /** `tinker://` path of a checkpoint; null for the base model and for snapshots without a name. */
   path: string | null
@@ -20,7 +20,7 @@ export interface Sampler {
 }
 
 export class Sampling {
-  readonly #samplers = new Map<string, Sampler>()
+  readonly #samplers = new Map<string, ServedSampler>()
   readonly #engines: SamplingEngines
   readonly #queue: FairQueue
   readonly #maxRows: number
@@ -39,8 +39,8 @@ export class Sampling {
       weights,
       path = null,
       id = randomUUID(),
-    }: { shape: Shape; weights: FixedWeights; path?: string | null; id?: string },
-  ): Sampler {
+    }: { shape: TrainedShape; weights: FixedWeights; path?: string | null; id?: string },
+  ): ServedSampler {
     const sample = (request: PolicySampleRequest, onSample?: (sample: Sample) => void) =>
       this.#queue.run(sessionId, async () =>
         (await this.#engines.with(shape, weights)).sample(request, onSample),
@@ -52,13 +52,13 @@ export class Sampling {
   }
 
   /** @throws RequestError 404 */
-  of(id: string): Sampler {
+  of(id: string): ServedSampler {
     const sampler = this.#samplers.get(id)
     if (sampler) return sampler
     throw new RequestError(404, `Sampling session not found: ${id}`)
   }
 
-  ofSession(sessionId: string): Sampler[] {
+  ofSession(sessionId: string): ServedSampler[] {
     return [...this.#samplers.values()].filter(sampler => sampler.sessionId === sessionId)
   }
 
@@ -67,14 +67,14 @@ export class Sampling {
   }
 
   /** Ends what a session has open. @returns the samplers that there were */
-  drop(sessionId: string): Sampler[] {
+  drop(sessionId: string): ServedSampler[] {
     const gone = this.ofSession(sessionId)
     for (const { id } of gone) this.#samplers.delete(id)
     return gone
   }
 
   /** Samples of one prompt, and the log-probs of its tokens where they are asked for. @throws DataError, RequestError */
-  async sample(sampler: Sampler, request: SampleRequest): Promise<SampleOutput> {
+  async sample(sampler: ServedSampler, request: SampleBody): Promise<SampleOutput> {
     const prompt = modelInputTokens(request.prompt)
     const { config } = sampler.shape.base
     const params = request.sampling_params
@@ -104,7 +104,7 @@ export class Sampling {
 
   /** One a token at temperature 1; the first has none, nor have those before the last `lastN`. */
   async #promptLogprobs(
-    { sessionId, shape, weights }: Sampler,
+    { sessionId, shape, weights }: ServedSampler,
     prompt: Int32Array,
     lastN: number,
   ): Promise<Float32Array> {
@@ -120,7 +120,7 @@ export class Sampling {
 
   /** The likeliest tokens at each place: of what may follow each beginning of the prompt. */
   async #topPromptLogprobs(
-    { sessionId, shape, weights }: Sampler,
+    { sessionId, shape, weights }: ServedSampler,
     prompt: Int32Array,
     k: number,
   ): Promise<TopPromptLogprobs> {
@@ -144,8 +144,8 @@ export class Sampling {
 
 const checkPrompt = (
   prompt: Int32Array,
-  { max_tokens: maxTokens }: SamplingParams,
-  { maxPositions, vocabSize }: Shape['base']['config'],
+  { max_tokens: maxTokens }: WireSamplingParams,
+  { maxPositions, vocabSize }: TrainedShape['base']['config'],
 ): void => {
   if (prompt.length === 0) throw new RequestError(422, 'prompt: expected tokens, got none')
   if (prompt.length + (maxTokens ?? 1) > maxPositions)
@@ -160,7 +160,7 @@ const checkPrompt = (
 
 /** The model's own end tokens end a sample beside those that are asked for: nothing sensible follows them. */
 const optionsOf = (
-  params: SamplingParams,
+  params: WireSamplingParams,
   room: number,
   endTokens: readonly number[],
 ): Omit<SamplingOptions, 'seed'> => {

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { TINY, tinyEngine } from '../../policy/local/tiny-model.fixture.ts'
 import {
   Connection,
-  type Dialect,
   floatTensor,
   type LoraSettings,
-  Session,
+  type TinkerDialect,
+  TinkerSession,
   TrainingClient,
   tokenTensor,
   type WireDatum,
@@ -42,8 +42,8 @@ export interface Started {
   url: string
   folder: string
   state: string
-  connect(apiKey?: string): Promise<Session>
-  client(lora?: LoraSettings, dialect?: Dialect): Promise<TrainingClient>
+  connect(apiKey?: string): Promise<TinkerSession>
+  client(lora?: LoraSettings, dialect?: TinkerDialect): Promise<TrainingClient>
 }
 
 /** A server of a model named `tiny`. */
@@ -61,11 +61,11 @@ export const startService = async (options: Partial<TinkerServerOptions> = {}): 
   const connect = async (apiKey?: string) => {
     const connection = new Connection({ url: server.url, apiKey, backoffMs: 5, patienceMs: 5_000 })
     open.push(() => connection.close())
-    const session = await Session.open(connection)
+    const session = await TinkerSession.open(connection)
     open.push(() => session.close())
     return session
   }
-  const client = async (lora: LoraSettings = { rank: 4, seed: 3 }, dialect?: Dialect) =>
+  const client = async (lora: LoraSettings = { rank: 4, seed: 3 }, dialect?: TinkerDialect) =>
     TrainingClient.create(await connect(), 'tiny', lora, dialect)
   return { server, url: server.url, folder, state, connect, client }
 }

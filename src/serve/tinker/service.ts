@@ -7,17 +7,17 @@ import { join } from 'node:path'
 import type { EngineOptions } from '../../policy/index.ts'
 import type { ForwardBackwardRequest } from '../../tinker/index.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { type BaseModel, SamplingEngines, type Shape } from './engines.ts'
+import { type BaseModel, SamplingEngines, type TrainedShape } from './engines.ts'
 import { RequestError } from './errors.ts'
 import { FairQueue } from './fair-queue.ts'
-import { Futures, type Outcome, type Result } from './futures.ts'
+import { type FutureOutcome, Futures, type Result } from './futures.ts'
 import type { TinkerLimits } from './limits.ts'
 import type { Model } from './model.ts'
 import { idOfSampler, SamplerRequests } from './sampler-requests.ts'
 import { Sampling } from './sampling.ts'
 import { Sessions } from './sessions.ts'
 import { Snapshots } from './snapshots.ts'
-import { Training } from './training.ts'
+import { ServedTraining } from './training.ts'
 import type {
   CreateModelRequest,
   LoadWeightsRequest,
@@ -52,7 +52,7 @@ const SWEEP_MS = 5_000
 export class TinkerService {
   readonly sessions = new Sessions()
   readonly checkpoints: Checkpoints
-  readonly training: Training
+  readonly training: ServedTraining
   readonly sampling: Sampling
   readonly futures: Futures
   readonly samplers: SamplerRequests
@@ -72,7 +72,7 @@ export class TinkerService {
     })
     this.#snapshots = new Snapshots(join(state, 'snapshots'), limits.snapshotBytes)
     this.#engines = new SamplingEngines(engine, this.#snapshots)
-    this.training = new Training(
+    this.training = new ServedTraining(
       {
         ...{ bases, engine, mostModels: limits.models, mostRank: limits.rank, gapMs: limits.gapMs },
         onSkipped: (model, missing, next) => onEvent('skipped', { model, missing, next }),
@@ -138,7 +138,7 @@ export class TinkerService {
 
   async #create(
     sessionId: string,
-    shape: Shape,
+    shape: TrainedShape,
     {
       model_seq_id,
       user_metadata,
@@ -227,7 +227,7 @@ export class TinkerService {
   }
 
   /** See `Futures.outcome`. */
-  outcome(id: string, signal?: AbortSignal): Promise<Outcome | null> {
+  outcome(id: string, signal?: AbortSignal): Promise<FutureOutcome | null> {
     return this.futures.outcome(id, this.#options.limits.holdMs, signal)
   }
 
@@ -291,7 +291,7 @@ export const infoOf = ({ id, shape: { base, lora } }: Pick<Model, 'id' | 'shape'
 })
 
 /** Which parts have an adapter; the unembedding never has. */
-export const trainedParts = (lora: Shape['lora']) => ({
+export const trainedParts = (lora: TrainedShape['lora']) => ({
   train_attn: lora === null || lora.targetModules.includes('q_proj'),
   train_mlp: lora === null || lora.targetModules.includes('up_proj'),
   train_unembed: lora === null,

@@ -3,7 +3,7 @@
 import { type LoraConfig, type LoraModule, loraModules } from '../../model/lora-files.ts'
 import type { EngineOptions } from '../../policy/index.ts'
 import { type CheckpointKind, type Checkpoints, type StoredCheckpoint, tinkerPath } from './checkpoints.ts'
-import type { BaseModel, FixedWeights, SamplingEngines, Shape } from './engines.ts'
+import type { BaseModel, FixedWeights, SamplingEngines, TrainedShape } from './engines.ts'
 import { RequestError } from './errors.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { Model } from './model.ts'
@@ -32,7 +32,7 @@ const STOPPED = { name: 'stopped', overwrite: true, ttlS: 7 * 24 * 3600 }
 const ATTENTION = loraModules.filter(name => /^[qkvo]_proj$/.test(name))
 const MLP = loraModules.filter(name => !ATTENTION.includes(name))
 
-export class Training {
+export class ServedTraining {
   readonly #options: TrainingOptions
   readonly #models = new Map<string, Model>()
   /** Models that are being made. */
@@ -108,7 +108,7 @@ export class Training {
    */
   async create(
     sessionId: string,
-    shape: Shape,
+    shape: TrainedShape,
     { id, seed, metadata }: { id: string; seed?: number; metadata?: Record<string, unknown> },
   ): Promise<Model> {
     const { mostModels, engine, gapMs, onSkipped, makeRoom } = this.#options
@@ -148,7 +148,7 @@ export class Training {
   }
 
   /** Shape of the model that a checkpoint is of. @throws RequestError where its base is not served any more */
-  shapeOf({ model }: StoredCheckpoint, baseName?: string | null): Shape {
+  shapeOf({ model }: StoredCheckpoint, baseName?: string | null): TrainedShape {
     return { base: this.base(baseName ?? model.baseModel), lora: model.lora }
   }
 

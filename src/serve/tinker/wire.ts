@@ -146,7 +146,7 @@ const samplingParamsSchema = z.looseObject({
   top_k: z.int().min(-1).nullish(),
   top_p: z.number().gt(0).max(1).nullish(),
 })
-export type SamplingParams = z.output<typeof samplingParamsSchema>
+export type WireSamplingParams = z.output<typeof samplingParamsSchema>
 
 /** Alternatives at a place of a prompt. */
 const MOST_ALTERNATIVES = 100
@@ -167,7 +167,7 @@ export const sampleSchema = z.looseObject({
   target_prompt_logprobs: none('log-probs of other tokens in a prompt'),
   prompt_alt_tokens_k: none('other tokens of a prompt'),
 })
-export type SampleRequest = z.output<typeof sampleSchema>
+export type SampleBody = z.output<typeof sampleSchema>
 
 export const retrieveSchema = z.looseObject({
   request_id: z.union([z.string(), z.number()]).transform(String),

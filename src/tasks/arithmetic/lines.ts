@@ -27,7 +27,7 @@ export interface Step extends Calculation {
 }
 
 /** What a chain of thought consists of. */
-export interface Thinking {
+export interface ChainOfThought {
   steps: readonly Step[]
   /** Steps that it says it takes, by line. */
   plans: readonly number[]
@@ -67,7 +67,7 @@ export const isRight = ({ left, operations, result }: Calculation): boolean =>
 const MOST_CHARACTERS = 20_000
 
 /** Reads thinking. What is no line of the task counts as an other line; nothing throws. */
-export const readThinking = (problem: ArithmeticProblem, text: string): Thinking => {
+export const readThinking = (problem: ArithmeticProblem, text: string): ChainOfThought => {
   const lines = text
     .slice(0, MOST_CHARACTERS)
     .split('\n')
@@ -122,7 +122,7 @@ export const placesOf = ({ operations }: ArithmeticProblem, steps: readonly Step
 }
 
 /** Whether every step is right, begins where the one before it ended, and all operations of the question are done in order. */
-export const isSound = (problem: ArithmeticProblem, { steps }: Thinking): boolean => {
+export const isSound = (problem: ArithmeticProblem, { steps }: ChainOfThought): boolean => {
   const places = placesOf(problem, steps)
   let value = problem.start
   let next = 0

@@ -5,10 +5,10 @@ import { partThinking } from '../thinking.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
 import { answerIn } from './format.ts'
 import {
+  type ArithmeticPredicate,
   evidenceOf,
   isMet,
   PREDICATES,
-  type Predicate,
   readCriterion,
   type Slot,
   slotsOf,
@@ -33,7 +33,7 @@ const slotValues = (slot: Slot, { operations }: ArithmeticProblem): string[] => 
 }
 
 /** All ways to fill a sentence's places for a problem; sentences have one place at most. */
-const valuesOf = (predicate: Predicate, problem: ArithmeticProblem): string[][] => {
+const valuesOf = (predicate: ArithmeticPredicate, problem: ArithmeticProblem): string[][] => {
   const [slot] = slotsOf(predicate)
   return slot === undefined ? [[]] : slotValues(slot, problem).map(value => [value])
 }
@@ -89,7 +89,7 @@ export const populationCorrelations = (
 }
 
 /**
- * What a criterion is worth in the population: its predicate's correlation, turned round for a penalty; null for what is no
+ * What a criterion is worth in the population: its predicate's correlation, inverted for a penalty; null for what is no
  * sentence of the grammar, and where the population cannot tell.
  */
 export const worthOf = (

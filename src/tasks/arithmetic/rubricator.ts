@@ -8,7 +8,7 @@ import {
   type RubricatorHabits,
   ScriptedRubricator,
 } from '../thinking-grammar/rubricator.ts'
-import { ARITHMETIC_GRAMMAR, type Evidence, type Predicate, type Slot } from './predicates/index.ts'
+import { ARITHMETIC_GRAMMAR, type ArithmeticPredicate, type Evidence, type Slot } from './predicates/index.ts'
 import type { ArithmeticProblem } from './problem.ts'
 import { DOMAIN } from './vocabulary.ts'
 
@@ -36,7 +36,7 @@ export const propose = (
   problem: ArithmeticProblem,
   habits: RubricatorHabits,
   rng: Rng,
-  among?: readonly Predicate[],
+  among?: readonly ArithmeticPredicate[],
 ): Proposed => rubricator.propose(problem, habits, rng, among)
 
 /**

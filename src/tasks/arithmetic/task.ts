@@ -10,9 +10,9 @@ import { isRight, isSound, readThinking } from './lines.ts'
 import { scriptedCorrelations, worthOf } from './population.ts'
 import {
   ARITHMETIC_GRAMMAR,
+  type ArithmeticPredicate,
   evidenceOf,
   PREDICATES,
-  type Predicate,
   type Slot,
   sentenceWith,
   slotsOf,
@@ -32,7 +32,7 @@ const VALUES: Readonly<Record<Slot, readonly string[]>> = {
 const criterion = (text: string): Criterion => ({ id: text.replace(/[^a-z0-9]+/g, '-'), text, points: 1 })
 
 /** A sentence with each value that its places may have. */
-const sentencesOf = (predicate: Predicate): string[] => {
+const sentencesOf = (predicate: ArithmeticPredicate): string[] => {
   const [slot] = slotsOf(predicate)
   return slot === undefined
     ? [predicate.sentence]

@@ -5,7 +5,7 @@ import { type Hint, listTokens, tripPrompt } from './format.ts'
 import { COMMON_ITEMS, COMPANIONS, ITEMS, OCCASIONS, TOPICS } from './vocabulary.ts'
 import { LENGTH_BANDS, type LengthBand, type PackingWorld, type Trip } from './world.ts'
 
-export interface Demonstration {
+export interface ChecklistDemonstration {
   trip: Trip
   hints: Hint[]
   promptTokens: number[]
@@ -89,7 +89,7 @@ export const demonstration = (
   index: number,
   seed: number | string,
   hinted = 0.5,
-): Demonstration => {
+): ChecklistDemonstration => {
   const rng = new Rng(`checklist demonstration/${seed}/${index}`)
   const trip = {
     topic: rng.int(TOPICS.length),

@@ -86,14 +86,14 @@ export class PackingWorld {
   }
 
   /** The usual items of a topic, likeliest first. */
-  #byChance(topic: number): UsualItem[] {
+  #randomItems(topic: number): UsualItem[] {
     return [...this.topics[topic].usual].sort((a, b) => b.chance - a.chance)
   }
 
   /** What must stay at home on a trip: one of the topic's likeliest that the rubric does not want. */
   avoided({ topic, occasion }: Trip): string {
     const { wanted } = this.topics[topic]
-    const others = this.#byChance(topic).filter(({ item }) => !wanted.includes(item))
+    const others = this.#randomItems(topic).filter(({ item }) => !wanted.includes(item))
     return others[this.occasions[occasion].avoid - WANTED].item
   }
 

@@ -8,7 +8,7 @@ import type { Request } from './requests.ts'
 import { partsOf, sentencesOf, wordCount } from './text.ts'
 import { COMMON_WORDS, END_PHRASES, LIKELY_WORDS, SECTION_NAMES } from './words.ts'
 
-export interface Asked {
+export interface AskedInstruction {
   /** What stands in the gaps of a phrasing. */
   gaps?: Record<string, string>
   kwargs?: Record<string, unknown>
@@ -27,7 +27,7 @@ export interface InstructionKind {
   /** The request itself belongs into the answer. */
   echoes?: true
   /** @param answer that is to follow it, perhaps edited; numbers and words are chosen to fit */
-  draw(rng: Rng, request: Request, answer?: string): Asked
+  draw(rng: Rng, request: Request, answer?: string): AskedInstruction
 }
 
 /** A whole number; the least where there is none. */
@@ -129,7 +129,7 @@ export const IFEVAL_COUNTS: Readonly<Record<string, number>> = {
 }
 
 /** All kinds in a random order, in which those that are asked for more often stand earlier (Efraimidis and Spirakis 2006). */
-export const kindsByChance = (rng: Rng): InstructionKind[] =>
+export const randomKinds = (rng: Rng): InstructionKind[] =>
   INSTRUCTION_KINDS.map(each => ({ each, key: -Math.log(1 - rng.next()) / IFEVAL_COUNTS[each.id] }))
     .sort((a, b) => a.key - b.key)
     .map(({ each }) => each)

@@ -5,7 +5,7 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
-import { type Asked, type InstructionKind, kindsByChance } from './kinds.ts'
+import { type AskedInstruction, type InstructionKind, randomKinds } from './kinds.ts'
 import { drawRequest, type Request } from './requests.ts'
 import { promptOf, sayingOf } from './wording.ts'
 
@@ -26,7 +26,7 @@ export const countOf = (rng: Rng): number => {
 /** Kinds that go together, in a random order. */
 const drawKinds = (rng: Rng, count: number): InstructionKind[] => {
   const chosen: InstructionKind[] = []
-  for (const kind of kindsByChance(rng)) {
+  for (const kind of randomKinds(rng)) {
     if (chosen.length === count) break
     const taken = new Set(chosen.flatMap(({ decides }) => decides))
     if (!kind.decides.some(part => taken.has(part))) chosen.push(kind)
@@ -40,7 +40,7 @@ const rule = (fn: string, params: Record<string, unknown>) => ({ kind: 'rule', f
 export interface Instructed {
   prompt: string
   kinds: readonly InstructionKind[]
-  asked: readonly Asked[]
+  asked: readonly AskedInstruction[]
   /** One of each instruction. */
   criteria: readonly Criterion[]
 }
@@ -67,7 +67,7 @@ const WORDS_PER_TOKEN = 0.6
  */
 const lengthOf = (
   { words }: Request,
-  asked: readonly Asked[],
+  asked: readonly AskedInstruction[],
   maxTokens: number,
 ): { min: number; max: number } => {
   const most = Math.min(...asked.map(({ most: limit }) => limit ?? Number.POSITIVE_INFINITY))
@@ -106,7 +106,7 @@ export const SHARED_CRITERIA: readonly Criterion[] = [
 const contentCriteria = (
   request: Request,
   kinds: readonly InstructionKind[],
-  asked: readonly Asked[],
+  asked: readonly AskedInstruction[],
   maxTokens: number,
 ): Criterion[] => {
   const { min, max } = lengthOf(request, asked, maxTokens)

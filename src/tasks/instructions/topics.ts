@@ -1,6 +1,6 @@
 /** @file What requests of the generator are about: topics, each with words that an answer about it would use. */
 
-export interface Topic {
+export interface InstructionTopic {
   name: string
   /** Lower case. */
   words: readonly string[]
@@ -79,7 +79,7 @@ the local bakery: bread cake pastry oven fresh smell morning flour customer swee
 `
 
 /** @see Topic */
-export const TOPICS: readonly Topic[] = TEXT.trim()
+export const TOPICS: readonly InstructionTopic[] = TEXT.trim()
   .split(/\n| \/ /)
   .map(line => {
     const [name, list] = line.split(': ')

@@ -2,7 +2,7 @@
 
 import { LOGIC_LABELS, type LogicLabel, type LogicProblem } from '../../grade/logic/problem.ts'
 import { percentNumber } from '../../util/format.ts'
-import { type Rule, type RuleView, readRules } from './rules.ts'
+import { type LogicRule, type RuleView, readRules } from './rules.ts'
 
 /** One baseline's result on a set. `accuracy` in [0, 1]; `n` problems, all of the set. */
 export interface BaselineResult {
@@ -15,28 +15,29 @@ export interface BaselineResult {
 /** Guesses a label from one look at a problem. */
 type Cue = (view: RuleView) => LogicLabel
 
-const answerBySign = ({ query }: RuleView, mention: Rule | undefined): LogicLabel =>
+const answerBySign = ({ query }: RuleView, mention: LogicRule | undefined): LogicLabel =>
   mention === undefined ? 'Unknown' : mention.negated === query.negated ? 'True' : 'False'
 
-const mentionsOf = ({ rules, query }: RuleView): Rule[] => rules.filter(rule => rule.object === query.object)
+const mentionsOf = ({ rules, query }: RuleView): LogicRule[] =>
+  rules.filter(rule => rule.object === query.object)
 
-const occursElsewhere = ({ rules, facts }: RuleView, mention: Rule): boolean =>
+const occursElsewhere = ({ rules, facts }: RuleView, mention: LogicRule): boolean =>
   rules.some(
     rule => rule !== mention && (rule.subject === mention.subject || rule.object === mention.subject),
   ) || facts.some(fact => fact.object === mention.subject)
 
-const isObject = ({ rules, facts }: RuleView, mention: Rule): boolean =>
+const isObject = ({ rules, facts }: RuleView, mention: LogicRule): boolean =>
   [...rules, ...facts].some(rule => rule.object === mention.subject)
 
-const isBetweenKinds = (view: RuleView, mention: Rule): boolean =>
+const isBetweenKinds = (view: RuleView, mention: LogicRule): boolean =>
   isObject(view, mention) && view.rules.some(rule => rule !== mention && rule.subject === mention.subject)
 
-const isTopKind = ({ rules }: RuleView, mention: Rule): boolean =>
+const isTopKind = ({ rules }: RuleView, mention: LogicRule): boolean =>
   !rules.some(rule => rule !== mention && rule.subject === mention.subject)
 
 /** The last mention that `keep` lets through, else the last of all. */
 const lastMention =
-  (keep: (view: RuleView, mention: Rule) => boolean): Cue =>
+  (keep: (view: RuleView, mention: LogicRule) => boolean): Cue =>
   view => {
     const mentions = mentionsOf(view)
     return answerBySign(view, mentions.findLast(mention => keep(view, mention)) ?? mentions.at(-1))

@@ -7,12 +7,12 @@ import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
 import { lookingProof, type ProofStyle, stepsOf } from './looking.ts'
-import { type RecitalOptions, recital } from './recital.ts'
+import { type RecitationOptions, recitationDrill } from './recitation-drill.ts'
 import { hasPhrases, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
 /**
- * One demonstration: learn `responseTokens` (they end with `<eos>`, but for recitals) after `promptTokens` (they start with
+ * One demonstration: learn `responseTokens` (they end with `<eos>`, but for recitation drills) after `promptTokens` (they start with
  * `<bos>`).
  */
 export interface SupervisedExample {
@@ -33,7 +33,7 @@ export interface CurriculumKnot {
 }
 
 /** Problems of a sort, and what their demonstrations are. */
-export interface CurriculumSource extends RecitalOptions {
+export interface CurriculumSource extends RecitationOptions {
   /** How rules are worded, where that is not as everywhere. */
   wording?: RuleWording
 }
@@ -243,7 +243,7 @@ export const coldStartStream = ({
     const shown =
       recite === undefined
         ? proved(problem, own)
-        : recital(problem, { recite, reciteOnly, reciteAsked }, own, rng, vocabulary)
+        : recitationDrill(problem, { recite, reciteOnly, reciteAsked }, own, rng, vocabulary)
     return weighted(
       numbering === 'random-start'
         ? { ...shown, responseTokens: renumber(shown.responseTokens, rng, numberedTo) }

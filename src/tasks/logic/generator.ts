@@ -8,8 +8,8 @@ import {
   chainPlan,
   familiesOf,
   mostTreeKinds,
-  type PlanOptions,
   type ProblemPlan,
+  type ProofPlanOptions,
   straysOf,
   treePlan,
 } from './plan.ts'
@@ -263,7 +263,7 @@ const LABELS: Record<'two-way' | 'three-way', readonly LogicLabel[]> = {
 }
 
 const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
-  const planOptions: PlanOptions = {
+  const planOptions: ProofPlanOptions = {
     hops: drawHops(rng, settled.hops),
     label: rng.pick(LABELS[settled.labels]),
     nodes: settled.nodes,

@@ -11,7 +11,7 @@ import {
   vocabularyFor,
 } from './lengths.ts'
 import { lookingProof } from './looking.ts'
-import { recital } from './recital.ts'
+import { recitationDrill } from './recitation-drill.ts'
 import { LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY, MAX_STEPS, WORD_COUNT } from './vocabulary.ts'
 
 const PHRASED = LONG_LOGIC_VOCABULARY.length
@@ -92,7 +92,7 @@ describe('lengths of problems and proofs', () => {
     { hops: 3, recite: 45, kinds: 24, nodes: [20, 21] },
     { hops: 1, recite: 2, reciteAsked: 'found' },
     { hops: 1, recite: 4, reciteOnly: 'properties', reciteAsked: 'reached' },
-  ] as const)('of recitals are bounded, too, by the rules that are said: %j', options => {
+  ] as const)('of recitation drills are bounded, too, by the rules that are said: %j', options => {
     const { recite, reciteOnly, reciteAsked, ...problems } = {
       reciteOnly: undefined,
       reciteAsked: undefined,
@@ -102,7 +102,13 @@ describe('lengths of problems and proofs', () => {
       const needed = contextNeeded({ ...problems, recite, reciteOnly, reciteAsked }, vocabulary)
       for (const wording of ['canonical', 'as-given'] as const) {
         const lengths = generateLogicProblems(150, problems, 'recitals').map((problem, i) => {
-          const said = recital(problem, { recite, reciteOnly, reciteAsked }, wording, new Rng(i), vocabulary)
+          const said = recitationDrill(
+            problem,
+            { recite, reciteOnly, reciteAsked },
+            wording,
+            new Rng(i),
+            vocabulary,
+          )
           return said.promptTokens.length + said.responseTokens.length
         })
         expect(Math.max(...lengths)).toBeLessThanOrEqual(needed)
@@ -111,7 +117,7 @@ describe('lengths of problems and proofs', () => {
     }
   })
 
-  it('say how much context a recital takes, whatever proofs of its problems would', () => {
+  it('say how much context a recitation drill takes, whatever proofs of its problems would', () => {
     // Two rules of six tokens each behind <bos>; the same behind <reasoning>, with numbers for full stops. In phrases of five.
     const drill = { hops: 12, style: 'shortcut-free', recite: 2 } as const
     expect(contextNeeded(drill)).toBe(26)

@@ -1,10 +1,10 @@
-/** @file How long problems, proofs and recitals can get in tokens of the small model, from the generator's options alone. */
+/** @file How long problems, proofs and recitation drills can get in tokens of the small model, from the generator's options alone. */
 
 import { ConfigError } from '../../util/errors.ts'
 import { type LogicGeneratorOptions, longestOf, mentionsOf, settleLogicOptions } from './generator.ts'
 import { type ProofStyle, stepsOf } from './looking.ts'
 import { mostTreeKinds } from './plan.ts'
-import type { RecitalOptions } from './recital.ts'
+import type { RecitationOptions } from './recitation-drill.ts'
 import {
   hasPhrases,
   LOGIC_VOCABULARY,
@@ -87,12 +87,12 @@ export const longestResponse = (
   return AROUND_STEPS + (1 + statement) * (steps - rules) + (1 + rule) * rules
 }
 
-/** Rules of the longest recital. */
-const mostRecited = ({ recite = 0, ...options }: RecitalOptions): number =>
+/** Rules of the longest drill. */
+const mostRecited = ({ recite = 0, ...options }: RecitationOptions): number =>
   Math.min(recite, mostRules(options))
 
 /** Most tokens of a demonstration: of what is shown, and of what is to be said. */
-const longestDemonstration = (options: RecitalOptions, vocabulary: number, proofs: ProofStyle) => {
+const longestDemonstration = (options: RecitationOptions, vocabulary: number, proofs: ProofStyle) => {
   if (options.recite === undefined)
     return { shown: longestPrompt(options, vocabulary), said: longestResponse(options, vocabulary, proofs) }
   const { rule, statement } = sentenceLengths(vocabulary)
@@ -107,11 +107,11 @@ const longestDemonstration = (options: RecitalOptions, vocabulary: number, proof
 }
 
 /**
- * Positions of context that a problem and its gold response take at most, or a recital.
+ * Positions of context that a problem and its gold response take at most, or a recitation drill.
  * @param vocabulary how many tokens the model has
  */
 export const contextNeeded = (
-  options: RecitalOptions,
+  options: RecitationOptions,
   vocabulary = WORD_COUNT,
   proofs: ProofStyle = 'shortest',
 ): number => {
@@ -127,7 +127,7 @@ export const contextNeeded = (
  * @throws ConfigError naming how many positions or steps it takes
  */
 export const assertContext = (
-  options: RecitalOptions,
+  options: RecitationOptions,
   maxPositions: number,
   place: string,
   vocabulary = WORD_COUNT,

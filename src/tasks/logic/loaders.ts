@@ -1,7 +1,7 @@
 /** @file Real logic data as problems: ProntoQA and ProofWriter rows (Logic-LM's format) and FOLIO rows. */
 
 import { z } from 'zod'
-import { parseSentence, splitSentences } from '../../grade/logic/english.ts'
+import { logicSentences, parseSentence } from '../../grade/logic/english.ts'
 import type { Formula } from '../../grade/logic/formula.ts'
 import { parseFormula } from '../../grade/logic/parse.ts'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
@@ -79,7 +79,7 @@ const statementOf = (question: string): string => {
  */
 export const fromLogicLmRow = (row: unknown, source: string): LogicTaskExample => {
   const checked = checkRow(logicLmRow, row)
-  const premises = splitSentences(checked.context)
+  const premises = logicSentences(checked.context)
   const conclusion = statementOf(checked.question)
   const proof = checked.explanation
   return {

@@ -2,7 +2,7 @@
 
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { LogicTaskExample } from './example.ts'
-import { type Rule, readRule } from './rules.ts'
+import { type LogicRule, readRule } from './rules.ts'
 import { propertyFact } from './sentences.ts'
 import { ALL_NOUNS } from './vocabulary.ts'
 
@@ -16,7 +16,7 @@ export const stepsOf = (hops: number, proofs: ProofStyle): number =>
   1 + 2 * hops + (proofs === 'looking' ? 2 * (hops - 1) : 0)
 
 /** The sentence's rule, and whether it leads to a kind; null for facts. */
-const ruleOf = (text: string): (Rule & { leadsOn: boolean }) | null => {
+const ruleOf = (text: string): (LogicRule & { leadsOn: boolean }) | null => {
   const rule = readRule(parseSentence(text))
   return rule === null || rule.fact ? null : { ...rule, leadsOn: KIND_NAMES.has(rule.object.toLowerCase()) }
 }

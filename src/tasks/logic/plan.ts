@@ -29,7 +29,7 @@ export interface ProblemPlan {
 }
 
 /** What a plan is drawn with. */
-export interface PlanOptions {
+export interface ProofPlanOptions {
   /** Rules applied in the proof: hops - 1 from kind to kind, one to the property. */
   hops: number
   label: LogicLabel
@@ -49,7 +49,7 @@ export interface PlanOptions {
   above?: readonly [min: number, max: number]
 }
 
-const nounsOf = ({ kinds }: PlanOptions): readonly string[] => ALL_NOUNS.slice(0, kinds)
+const nounsOf = ({ kinds }: ProofPlanOptions): readonly string[] => ALL_NOUNS.slice(0, kinds)
 
 /** Families of adjectives that go with so many kinds. */
 export const familiesOf = (kinds: number): readonly (readonly string[])[] =>
@@ -60,7 +60,7 @@ const drawBetween = (rng: Rng, [min, max]: readonly [number, number]): number =>
 /** Extra kinds beyond the necessary hops + 1 and how often, as counted in the 200 real rows (6 to 9 kinds). */
 const EXTRA_NODES_CUMULATIVE = [0.065, 0.105, 0.185, 1]
 
-const drawNodes = (rng: Rng, hops: number, range: PlanOptions['nodes']): number => {
+const drawNodes = (rng: Rng, hops: number, range: ProofPlanOptions['nodes']): number => {
   if (range) return drawBetween(rng, range)
   const u = rng.next()
   return hops + 1 + EXTRA_NODES_CUMULATIVE.findIndex(bound => u < bound)
@@ -87,7 +87,7 @@ const drawAdjectives = (rng: Rng, kinds: number, count: number): string[] =>
  * Unknown: the individual enters above a kind with the queried adjective, the stray has it too with the opposite sign, and
  * nothing on the way up says anything about it.
  */
-export const chainPlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
+export const chainPlan = (rng: Rng, options: ProofPlanOptions): ProblemPlan => {
   const { hops, label, negation } = options
   const unknown = label === 'Unknown'
   // Unknown takes one kind below the fact's and one above it.
@@ -149,7 +149,7 @@ export const mostTreeKinds = (
     labels,
     sideKinds,
     above,
-  }: { labels: 'two-way' | 'three-way' } & Pick<PlanOptions, 'sideKinds' | 'above'>,
+  }: { labels: 'two-way' | 'three-way' } & Pick<ProofPlanOptions, 'sideKinds' | 'above'>,
 ): number => {
   const counts = (labels === 'two-way' ? [false] : [false, true]).flatMap(unknown =>
     kindsAfter(mentions, unknown, above).map(after => {
@@ -166,7 +166,7 @@ export const mostTreeKinds = (
  * once, where that is asked for); every mention's kind is the subject and the object of other rules (from two hops on). Kinds beside the path hang below
  * it, so they bear on others than the individual.
  */
-export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
+export const treePlan = (rng: Rng, options: ProofPlanOptions): ProblemPlan => {
   const { hops, label, negation } = options
   const unknown = label === 'Unknown'
   const mentions = options.mentions ?? (rng.int(2) === 0 ? 2 : 4)
@@ -218,7 +218,7 @@ export const treePlan = (rng: Rng, options: PlanOptions): ProblemPlan => {
   }
 }
 
-/** Signs of the strays such that, with the gold one, half of all mentions are negated; a single one's by chance. */
+/** Signs of the strays such that, with the gold one, half of all mentions are negated; a single one's at random. */
 const strayNegations = (rng: Rng, mentions: number, goldNegated: boolean | null): boolean[] => {
   if (mentions === 1) return goldNegated === null ? [chance(rng, 0.5)] : []
   const negatedLeft = mentions / 2 - (goldNegated === true ? 1 : 0)

@@ -4,7 +4,7 @@ import type { Formula } from '../../grade/logic/formula.ts'
 import type { LogicProblem } from '../../grade/logic/problem.ts'
 
 /** "Every `subject` is (not) `object`", or with `fact` "`subject` is (not) `object`". `place`: the premise's index. */
-export interface Rule {
+export interface LogicRule {
   fact: boolean
   subject: string
   object: string
@@ -21,7 +21,7 @@ const literal = (formula: Formula): { name: string; argument: string; negated: b
 }
 
 /** A formula as a rule or fact of the ProntoQA fragment; null for any other. */
-export const readRule = (formula: Formula, place = 0): Rule | null => {
+export const readRule = (formula: Formula, place = 0): LogicRule | null => {
   if (formula.kind === 'forall' && formula.body.kind === 'implies') {
     const from = literal(formula.body.left)
     const to = literal(formula.body.right)
@@ -34,9 +34,9 @@ export const readRule = (formula: Formula, place = 0): Rule | null => {
 
 /** A problem of the fragment: its rules in the order shown, its facts, its query. */
 export interface RuleView {
-  rules: Rule[]
-  facts: Rule[]
-  query: Rule
+  rules: LogicRule[]
+  facts: LogicRule[]
+  query: LogicRule
 }
 
 /** The whole problem as rules; null when one of its formulas lies outside the fragment (its shallow cues are then not defined). */
@@ -44,6 +44,6 @@ export const readRules = (problem: LogicProblem): RuleView | null => {
   const query = problem.conclusionFol && readRule(problem.conclusionFol)
   const all = problem.premisesFol.map(readRule)
   if (!query?.fact || all.some(rule => rule === null)) return null
-  const known = all as Rule[]
+  const known = all as LogicRule[]
   return { rules: known.filter(rule => !rule.fact), facts: known.filter(rule => rule.fact), query }
 }

@@ -1,7 +1,7 @@
 /** @file Structure of ProntoQA-style problems, counted: the yardstick that the generator is held against the real rows with. */
 
 import type { LogicProblem } from '../../grade/logic/problem.ts'
-import { type Rule, type RuleView, readRules } from './rules.ts'
+import { type LogicRule, type RuleView, readRules } from './rules.ts'
 
 /** Shares are of problems (or of rules where the name says so), counts are means unless a map; see `measureStructure`. */
 export interface StructureStatistics {
@@ -46,16 +46,16 @@ interface Reading {
   problem: LogicProblem
   chain: string[]
   start: number
-  gold: Rule | null
-  strays: Rule[]
-  isa: Rule[]
+  gold: LogicRule | null
+  strays: LogicRule[]
+  isa: LogicRule[]
 }
 
-const isKind = (rule: Rule, facts: readonly Rule[], subjects: ReadonlySet<string>): boolean =>
+const isKind = (rule: LogicRule, facts: readonly LogicRule[], subjects: ReadonlySet<string>): boolean =>
   subjects.has(rule.object) || facts.some(fact => fact.object === rule.object) || rule.object.endsWith('pus')
 
 /** The chain through the fact's kind: down while there is exactly one kind below, up to the last kind. */
-const readChain = (view: RuleView, isa: readonly Rule[]): { chain: string[]; start: number } => {
+const readChain = (view: RuleView, isa: readonly LogicRule[]): { chain: string[]; start: number } => {
   const up = new Map(isa.map(rule => [rule.subject, rule.object]))
   const chain = [view.facts[0].object]
   for (let next = up.get(chain[0]); next !== undefined; next = up.get(next)) chain.push(next)
@@ -81,7 +81,7 @@ const read = (problem: LogicProblem): Reading | null => {
 }
 
 const isOrdered = ({ view, chain, isa, strays }: Reading): boolean => {
-  const rank = (rule: Rule) => 2 * chain.indexOf(rule.subject) + (isa.includes(rule) ? 1 : 0)
+  const rank = (rule: LogicRule) => 2 * chain.indexOf(rule.subject) + (isa.includes(rule) ? 1 : 0)
   const ranks = view.rules.filter(rule => !strays.includes(rule)).map(rank)
   return ranks.every((value, i) => i === 0 || ranks[i - 1] < value)
 }

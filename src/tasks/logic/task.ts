@@ -34,8 +34,8 @@ export type TrainedLogicTask = LogicTask & Required<Pick<LogicTask, 'stream'>>
 
 export interface LogicGrading extends Omit<LogicGradeOptions, 'truth' | 'support'> {
   /**
-   * C4 and C5 by proof: `only`, null where there is none, as evaluations judge; `preferred`, by the stand-ins then. Absent: by the
-   * stand-ins, which a policy can game.
+   * C4 and C5 by proof: `only`, null where there is none, as evaluations judge; `preferred`, by the proxies then. Absent: by the
+   * proxies, which a policy can game.
    */
   truth?: 'only' | 'preferred'
 }

@@ -123,7 +123,7 @@ describe('a task', () => {
 
   it.each([
     [
-      'an environment that goes by chance',
+      'a random environment',
       () => {
         server.seeded = false
       },

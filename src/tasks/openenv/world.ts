@@ -11,7 +11,7 @@ import {
 import { canonicalJson } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
 import type { CheckArguments } from '../research/tool-schema.ts'
-import type { Outcome } from '../world.ts'
+import type { EpisodeOutcome } from '../world.ts'
 import type { OpenEnvTaskSettings } from './settings.ts'
 import type { TurnFormat } from './turn-format.ts'
 import { type Action, ActionFault, actionOf, inWords } from './words.ts'
@@ -131,7 +131,7 @@ export class OpenEnvWorld {
   }
 
   /** What became of a rollout; told once. */
-  take(key: string): Outcome | null {
+  take(key: string): EpisodeOutcome | null {
     const episode = this.#episodes.get(key)
     this.#episodes.delete(key)
     return episode?.outcome ?? null

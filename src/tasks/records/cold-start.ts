@@ -6,7 +6,7 @@ import { Rng } from '../../util/rng.ts'
 import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
 import { placeboOf, reflectionText } from './lessons.ts'
 import { demonstrateReflection, drawReflectorHabits } from './reflector.ts'
-import { advised, demonstrateResearch, drawHabits, type Segment } from './research.ts'
+import { advised, type Contribution, demonstrateResearch, drawHabits } from './research.ts'
 import { hopsSchema } from './settings.ts'
 import { piecesOf, readTrajectory } from './trajectory.ts'
 import { encodeText, RECORDS_TOKENS } from './vocabulary.ts'
@@ -42,7 +42,7 @@ interface Attempt {
   right: boolean
 }
 
-const attemptOf = (segments: readonly Segment[], question: RecordsQuestion): Attempt => {
+const attemptOf = (segments: readonly Contribution[], question: RecordsQuestion): Attempt => {
   const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
   const tokens = encoded.flatMap(part => part.tokens)
   const mask = encoded.flatMap(part => part.tokens.map(() => Number(part.own)))

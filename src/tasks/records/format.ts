@@ -1,13 +1,13 @@
 /** @file Prompts of the records task as tokens, and what the small model wrote as text. */
 
-import { type Reflection, referenceText } from './lessons.ts'
+import { type RecordsReflection, referenceText } from './lessons.ts'
 import { encodeText, pieceToken, RECORDS_TOKENS, TAGS } from './vocabulary.ts'
 import { type Archive, archiveName, type RecordsQuestion } from './world.ts'
 
 /** What memory gives an agent: a reflection, and the archive that it is about. */
 export interface Reference {
   archive: Archive
-  reflection: Reflection
+  reflection: RecordsReflection
 }
 
 const questionLine = ({ archive, person, relations }: RecordsQuestion): string =>

@@ -26,7 +26,7 @@ export type Lesson =
   | { kind: 'answer'; person: string }
 
 /** What a reflection says. */
-export interface Reflection {
+export interface RecordsReflection {
   advice: readonly Advice[]
   lessons: readonly Lesson[]
 }
@@ -40,11 +40,11 @@ const lessonText = (lesson: Lesson): string =>
 const adviceText = (advice: readonly Advice[]): string => advice.map(name => ` ${ADVICE[name]};`).join('')
 
 /** The two blocks of a reflection. */
-export const reflectionText = ({ advice, lessons }: Reflection): string =>
+export const reflectionText = ({ advice, lessons }: RecordsReflection): string =>
   `${TAGS.rubrics}${adviceText(advice)}${TAGS.rubricsEnd}${TAGS.takeaways}${lessons.map(lessonText).join('')}${TAGS.takeawaysEnd}`
 
 /** What an agent is shown of one, before its question. */
-export const referenceText = (archive: Archive, { advice, lessons }: Reflection): string =>
+export const referenceText = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
   `${TAGS.reference} ${archiveName(archive)}${adviceText(advice)}${lessons.map(lessonText).join('')}${TAGS.referenceEnd}`
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
@@ -87,7 +87,7 @@ const readAdvice = (text: string): Advice[] | null => {
  * Reads a reflection: exactly two blocks, with one to four lessons; null for anything else (spec 5.4).
  * @param text what the reflector wrote
  */
-export const readReflection = (text: string): Reflection | null => {
+export const readReflection = (text: string): RecordsReflection | null => {
   const { rubrics, rubricsEnd, takeaways, takeawaysEnd } = TAGS
   const middle = `${rubricsEnd}${takeaways}`
   if (!text.startsWith(rubrics) || !text.endsWith(takeawaysEnd)) return null
@@ -142,7 +142,7 @@ const distinct = (lessons: readonly Lesson[]) => new Set(lessons.map(lessonText)
  * @param holds who says which lessons are true; default: the archive itself
  */
 export const usefulnessOf = (
-  { advice, lessons }: Reflection,
+  { advice, lessons }: RecordsReflection,
   question: RecordsQuestion,
   holds: (lesson: Lesson) => boolean = lesson => isTrue(lesson, question),
 ): Usefulness => {
@@ -159,8 +159,8 @@ export const usefulnessOf = (
   }
 }
 
-/** A reflection of the same make about nothing: as many of everything, each of its statements drawn by chance (placebo). */
-export const placeboOf = ({ advice, lessons }: Reflection, key: string): Reflection => {
+/** A reflection of the same make about nothing: as many of everything, each of its statements drawn at random (placebo). */
+export const placeboOf = ({ advice, lessons }: RecordsReflection, key: string): RecordsReflection => {
   const rng = new Rng(`placebo/${key}`)
   const field = (): Field => ({ relation: rng.pick(RELATIONS), ending: rng.pick(ENDINGS) })
   return {

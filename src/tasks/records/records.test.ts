@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import {
   answerOf,
+  type Contribution,
   decodeText,
   demonstrateReflection,
   demonstrateResearch,
@@ -27,13 +28,12 @@ import {
   reflectionText,
   relatedTo,
   relationsOf,
-  type Segment,
   siblingOf,
   truthOf,
   usefulnessOf,
 } from './index.ts'
 
-const trajectoryOf = (segments: readonly Segment[]) => {
+const trajectoryOf = (segments: readonly Contribution[]) => {
   const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
   const mask = encoded.flatMap(({ tokens, own }) => tokens.map(() => Number(own)))
   return readTrajectory(
@@ -44,8 +44,8 @@ const trajectoryOf = (segments: readonly Segment[]) => {
   )
 }
 
-const own = (text: string): Segment => ({ text, own: true })
-const tool = (text: string): Segment => ({ text, own: false })
+const own = (text: string): Contribution => ({ text, own: true })
+const tool = (text: string): Contribution => ({ text, own: false })
 
 describe('the world of records', () => {
   const questions = Array.from({ length: 300 }, (_, i) => recordsQuestion('here', i))
@@ -148,7 +148,7 @@ describe('trajectories', () => {
         const habits = { ...drawHabits(rng), forgets: 0, alternatives: 0, misreads: 0 }
         return demonstrateResearch(question, [], habits, { calls: 6, scaffold }, rng)
       }
-      const length = (segments: readonly Segment[]) =>
+      const length = (segments: readonly Contribution[]) =>
         segments.reduce((sum, { text }) => sum + encodeText(text).length, 0)
       const flat = write(false)
       expect(trajectoryOf(flat)).toMatchObject({ plan: null, review: null })

@@ -1,8 +1,8 @@
 /** @file A scripted reflector: lessons of a trajectory as the small model is shown to write them, good ones and poor ones. */
 
 import type { Rng } from '../../util/rng.ts'
-import { GOOD_ADVICE, type Lesson, MOST_LESSONS, type Reflection } from './lessons.ts'
-import type { Trajectory } from './trajectory.ts'
+import { GOOD_ADVICE, type Lesson, MOST_LESSONS, type RecordsReflection } from './lessons.ts'
+import type { RecordsTrajectory } from './trajectory.ts'
 import { ADVICE, type Advice } from './vocabulary.ts'
 import { ENDINGS, type RecordsQuestion } from './world.ts'
 
@@ -23,7 +23,7 @@ export const drawReflectorHabits = (rng: Rng): ReflectorHabits => ({
 })
 
 /** What a trajectory shows of fields: those with a record that holds are in use, those without are not. */
-const shownBy = ({ calls }: Trajectory): Lesson[] =>
+const shownBy = ({ calls }: RecordsTrajectory): Lesson[] =>
   calls.flatMap(({ field, output }): Lesson[] => {
     if (field === null) return []
     if (output.kind === 'found') return [{ kind: 'use', field }]
@@ -35,10 +35,10 @@ const same = (a: Lesson, b: Lesson) => JSON.stringify(a) === JSON.stringify(b)
 /** A reflection on an attempt; it knows no more than the attempt shows. */
 export const demonstrateReflection = (
   question: RecordsQuestion,
-  trajectory: Trajectory,
+  trajectory: RecordsTrajectory,
   { grounded, tells, wise }: ReflectorHabits,
   rng: Rng,
-): Reflection => {
+): RecordsReflection => {
   const shown = shownBy(trajectory)
   // What is in use settles a relation; what is not leaves three fields.
   const telling = [

@@ -1,7 +1,7 @@
 /** @file A scripted researcher: how the small model is shown to plan, look up, review and answer, well and badly. */
 
 import type { Rng } from '../../util/rng.ts'
-import type { Reflection } from './lessons.ts'
+import type { RecordsReflection } from './lessons.ts'
 import type { Output, Tick } from './trajectory.ts'
 import { type Advice, encodeText, FILLERS, recordName, TAGS } from './vocabulary.ts'
 import {
@@ -65,7 +65,7 @@ const ADVISED: Record<Advice, Partial<ResearchHabits>> = {
 /** @param heeds chance that a piece of advice is followed */
 export const advised = (
   habits: ResearchHabits,
-  references: readonly Reflection[],
+  references: readonly RecordsReflection[],
   heeds: number,
   rng: Rng,
 ): ResearchHabits =>
@@ -78,7 +78,7 @@ export const advised = (
   )
 
 /** A part of a demonstration, and who wrote it. */
-export interface Segment {
+export interface Contribution {
   text: string
   own: boolean
 }
@@ -103,7 +103,7 @@ const callText = (person: string, field: Field): string =>
   `${TAGS.call} ${person} ${fieldName(field)}${TAGS.callEnd}`
 
 /** What references say of a relation's field. */
-const told = (references: readonly Reflection[], relation: Relation) => {
+const told = (references: readonly RecordsReflection[], relation: Relation) => {
   const about = references
     .flatMap(({ lessons }) => lessons)
     .flatMap(lesson =>
@@ -127,11 +127,11 @@ const endingBesides = (tried: readonly Ending[], rng: Rng): Ending => {
 /** A demonstration in parts; the agent's and the tool's in turns. */
 export const demonstrateResearch = (
   question: RecordsQuestion,
-  references: readonly Reflection[],
+  references: readonly RecordsReflection[],
   habits: ResearchHabits,
   { calls: mostCalls, scaffold }: ResearchOptions,
   rng: Rng,
-): Segment[] => {
+): Contribution[] => {
   const { archive, relations } = question
   const planned = relations.filter((_, i) => i === 0 || rng.next() >= habits.forgets)
   const first = new Map(
@@ -142,7 +142,7 @@ export const demonstrateResearch = (
     }),
   )
   const plan = planText(planned, first, habits, rng)
-  const segments: Segment[] = [{ text: scaffold ? plan : idle(plan, rng), own: true }]
+  const segments: Contribution[] = [{ text: scaffold ? plan : idle(plan, rng), own: true }]
   let person = question.person
   let broken = false
   let left = mostCalls
@@ -185,8 +185,8 @@ export const demonstrateResearch = (
 }
 
 /** Neighbours of one writer are one segment. */
-const merged = (segments: readonly Segment[]): Segment[] => {
-  const joined: Segment[] = []
+const merged = (segments: readonly Contribution[]): Contribution[] => {
+  const joined: Contribution[] = []
   for (const { text, own } of segments) {
     const last = joined.at(-1)
     if (last && last.own === own) last.text += text

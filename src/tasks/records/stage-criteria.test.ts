@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import {
+  type Contribution,
   demonstrateResearch,
   drawHabits,
   encodeText,
@@ -11,7 +12,6 @@ import {
   readTrajectory,
   recordName,
   recordsQuestion,
-  type Segment,
   truthOf,
 } from './index.ts'
 import { type Attempt, PERSISTENT_CRITERIA, READER_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
@@ -19,7 +19,7 @@ import { type Attempt, PERSISTENT_CRITERIA, READER_CRITERIA, STAGE_CRITERIA } fr
 const question = recordsQuestion('here', 4, { hops: { min: 2, max: 2 } })
 const [one, two] = truthOf(question)
 
-const attemptOf = (segments: readonly Segment[], own = question): Attempt => {
+const attemptOf = (segments: readonly Contribution[], own = question): Attempt => {
   const encoded = segments.map(({ text, own: mine }) => ({ tokens: encodeText(text), mine }))
   const mask = encoded.flatMap(({ tokens, mine }) => tokens.map(() => Number(mine)))
   const trajectory = readTrajectory(
@@ -40,7 +40,7 @@ const found = ({ record, person }: { record: number; person: string }) => ({
   own: false,
 })
 
-const best: Segment[] = [
+const best: Contribution[] = [
   {
     text: `\n<structured_plan><rubric> ${question.relations.join(' ')}</rubric> ${fieldName(one.field)} ${fieldName(two.field)}</structured_plan>\n<call_tool> ${question.person} ${fieldName(one.field)}</call_tool>`,
     own: true,

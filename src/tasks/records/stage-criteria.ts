@@ -6,13 +6,13 @@
  */
 
 import type { Level, Stage } from '../../grade/evolving/index.ts'
-import type { Call, Trajectory } from './trajectory.ts'
+import type { Call, RecordsTrajectory } from './trajectory.ts'
 import { answerOf, fieldName, type RecordsQuestion, type Relation, truthOf } from './world.ts'
 
 /** What is known of an attempt when a stage is judged. */
 export interface Attempt {
   question: RecordsQuestion
-  trajectory: Trajectory
+  trajectory: RecordsTrajectory
 }
 
 export interface StageCriterion {
@@ -44,7 +44,7 @@ interface Finding {
   record: number
 }
 
-const found = ({ calls }: Trajectory): Finding[] =>
+const found = ({ calls }: RecordsTrajectory): Finding[] =>
   calls.flatMap(({ field, output }) =>
     field !== null && output.kind === 'found' ? [{ relation: field.relation, record: output.record }] : [],
   )
@@ -320,7 +320,7 @@ export const PERSISTENT_CRITERIA: readonly StageCriterion[] = [
 ]
 
 /** Fields under which this attempt found records that hold. */
-const borneOut = ({ calls }: Trajectory): Set<string> =>
+const borneOut = ({ calls }: RecordsTrajectory): Set<string> =>
   new Set(calls.flatMap(({ field, output }) => (field && output.kind === 'found' ? [fieldName(field)] : [])))
 
 /** In place of what an oracle knows: plan and answer against what the attempt itself has found. */

@@ -6,14 +6,14 @@ import type { Json } from '../../memory/index.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { mean } from '../../util/descriptive.ts'
-import type { Lessons, Reflector, Stages } from '../stages.ts'
+import type { ReflectedLessons, Reflector, Stages } from '../stages.ts'
 import type { Item, Problems, TaskWith, Verdicts } from '../task.ts'
 import { RecordsEpisode } from './episode.ts'
 import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
 import {
   isBorneOut,
   placeboOf,
-  type Reflection,
+  type RecordsReflection,
   readReflection,
   reflectionText,
   usefulnessOf,
@@ -54,9 +54,9 @@ type Takeaways = z.output<typeof takeawaysSchema>
 const own = (takeaways: Json) => takeaways as Takeaways
 
 const lessonsOf = (
-  { advice, lessons }: Reflection,
+  { advice, lessons }: RecordsReflection,
   { colour, place }: Pick<Takeaways, 'colour' | 'place'>,
-): Lessons => ({ rubrics: advice, takeaways: { colour, place, advice, lessons } })
+): ReflectedLessons => ({ rubrics: advice, takeaways: { colour, place, advice, lessons } })
 
 const referenceTo = ({ colour, place, advice, lessons }: Takeaways): Reference => ({
   archive: { world: '', colour, place },
@@ -146,7 +146,7 @@ const recordsStages = ({ calls, judge, oracle }: Required<RecordsOptions>): Stag
 const recordsReflector = (oracle: boolean): Reflector<RecordsQuestion> => ({
   prompt: (question, { tokens }) => reflectorPrompt(question, tokens),
   stopTokens: [RECORDS_TOKENS.eos],
-  read({ archive }, tokens): Lessons | null {
+  read({ archive }, tokens): ReflectedLessons | null {
     const read = readReflection(decodeText(tokens))
     return read && lessonsOf(read, archive)
   },

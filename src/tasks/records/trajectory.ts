@@ -44,7 +44,7 @@ interface Answer {
   cites: readonly number[]
 }
 
-export interface Trajectory {
+export interface RecordsTrajectory {
   plan: Plan | null
   calls: readonly Call[]
   review: readonly Tick[] | null
@@ -136,7 +136,7 @@ const readCall = (pieces: readonly string[]): Pick<Call, 'person' | 'field'> => 
 }
 
 /** Never throws: what cannot be read is not there. Tags that a tool wrote are its own affair. */
-export const readTrajectory = (pieces: readonly Piece[]): Trajectory => {
+export const readTrajectory = (pieces: readonly Piece[]): RecordsTrajectory => {
   let plan: Plan | null = null
   let review: Tick[] | null = null
   let answer: Answer | null = null

@@ -72,7 +72,7 @@ export const PEOPLE = (
 export const RECORDS = 40
 
 /** What the record of a person says under a field. */
-export interface Finding {
+export interface Entry {
   /** 1..RECORDS */
   record: number
   person: string
@@ -119,7 +119,7 @@ const OLD_SHARE = 0.3
  * The keyed look-up: what an archive says of a person under a field; null where it has nothing. It depends on archive, person
  * and field alone, so that a question that comes again finds the same.
  */
-export const lookUp = (archive: Archive, person: string, { relation, ending }: Field): Finding | null => {
+export const lookUp = (archive: Archive, person: string, { relation, ending }: Field): Entry | null => {
   const rng = new Rng(`records/${keyOf(archive)}/${person}/${relation}${ending}`)
   const old = ending !== endingOf(archive, relation)
   if (old && rng.next() >= OLD_SHARE) return null
@@ -136,7 +136,7 @@ export type Field = {
 export const fieldName = ({ relation, ending }: Field): string => `${relation}${ending}`
 
 /** What leads to the answer, step by step. */
-export const truthOf = ({ archive, person, relations }: RecordsQuestion): (Finding & { field: Field })[] => {
+export const truthOf = ({ archive, person, relations }: RecordsQuestion): (Entry & { field: Field })[] => {
   let current = person
   return relations.map(relation => {
     const field = { relation, ending: endingOf(archive, relation) }

@@ -7,7 +7,7 @@ import { has } from './request.ts'
 import { GREETINGS } from './style.ts'
 
 /** An answer that is judged. */
-export interface Judged {
+export interface JudgedAnswer {
   dialogue: Dialogue
   answer: string
   /** How it came about: a good answer, a wrong one, one to another request. */
@@ -15,7 +15,7 @@ export interface Judged {
 }
 
 /** A statement about an answer with its truth. */
-export interface Statement {
+export interface AnswerStatement {
   family: string
   text: string
   met: boolean
@@ -26,7 +26,7 @@ export interface Statement {
 export interface Family {
   name: string
   /** Null where nothing of the kind can be said of the answer. */
-  draw(judged: Judged, rng: Rng): Omit<Statement, 'family'> | null
+  draw(judged: JudgedAnswer, rng: Rng): Omit<AnswerStatement, 'family'> | null
 }
 
 /** Words of a text, as the rule `length` counts them. */
@@ -54,7 +54,7 @@ const family = (name: string, draw: Family['draw']): Family => ({ name, draw })
 /** Wordings of a statement and of its opposite. */
 const either = (
   name: string,
-  test: (text: string, judged: Judged) => boolean,
+  test: (text: string, judged: JudgedAnswer) => boolean,
   yes: readonly string[],
   no: readonly string[],
   because: readonly [yes: string, no: string],
@@ -80,7 +80,7 @@ const SMALL = new Set(
 )
 
 /** A word that stands there or one that might. */
-const candidate = ({ answer, dialogue }: Judged, rng: Rng): string => {
+const candidate = ({ answer, dialogue }: JudgedAnswer, rng: Rng): string => {
   const own = (text: string) =>
     (text.match(/[A-Za-z]{3,}/g) ?? []).filter(word => !SMALL.has(word.toLowerCase()))
   const draw = rng.next()

@@ -4,11 +4,11 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Rng } from '../../util/rng.ts'
 import { fact, reading, size, sum, unknown, yesNo } from './answering.ts'
 import { apology, declining, greeting, note } from './courtesy.ts'
-import { INSTRUCTIONS, type Instruction } from './instructions.ts'
+import { INSTRUCTIONS, type RequestInstruction } from './instructions.ts'
 import { steps, things } from './listing.ts'
 import type { Kind, Request } from './request.ts'
 import { politely, repeating, shorter } from './rewriting.ts'
-import { drawStyle, PLAIN, put, type Style } from './style.ts'
+import { type AnswerStyle, drawStyle, PLAIN, put } from './style.ts'
 
 /** Kinds of requests with their shares. */
 const SHARES: readonly (readonly [Kind, number])[] = [
@@ -35,13 +35,13 @@ export interface Dialogue {
   kind: string
   request: Request
   /** What is asked of the way to answer. */
-  instruction: Instruction | null
+  instruction: RequestInstruction | null
   /** Ends with a user's message. */
   messages: ChatMessage[]
   /** A good answer to it. */
   answer: string
   /** The way in which that is put. */
-  style: Style
+  style: AnswerStyle
 }
 
 /** Any kind, by its share. */
@@ -62,7 +62,7 @@ const SYSTEM = [
 ] as const
 
 /** Instructions that an answer to a request can follow. */
-export const instructionsFor = ({ right, fixed }: Request): readonly Instruction[] =>
+export const instructionsFor = ({ right, fixed }: Request): readonly RequestInstruction[] =>
   INSTRUCTIONS.filter(
     ({ lists, sentences }) =>
       !fixed && !(lists && !right.items) && !(sentences && (right.items || right.more === undefined)),
@@ -81,7 +81,7 @@ const typed = (ask: string, rng: Rng): string => {
 const AGAIN = ['Please write that again.', 'Once more, please.', 'Say it again.'] as const
 
 /** The same asked for in another way, after an answer. */
-const again = (request: Request, first: Style, ask: ChatMessage[], rng: Rng) => {
+const again = (request: Request, first: AnswerStyle, ask: ChatMessage[], rng: Rng) => {
   const instruction = rng.pick(instructionsFor(request))
   const style = instruction.follow(first, rng)
   return {
@@ -99,7 +99,7 @@ const again = (request: Request, first: Style, ask: ChatMessage[], rng: Rng) => 
 }
 
 /** A request as messages, the instruction in the system message or behind it. */
-const messagesOf = (request: Request, instruction: Instruction | null, rng: Rng): ChatMessage[] => {
+const messagesOf = (request: Request, instruction: RequestInstruction | null, rng: Rng): ChatMessage[] => {
   const ask = typed(request.ask, rng)
   const text = instruction === null ? '' : rng.pick(instruction.texts)
   const inSystem = instruction !== null && rng.next() < 0.45

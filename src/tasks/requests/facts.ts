@@ -1,49 +1,49 @@
 /** @file Facts about everyday things, and questions of yes or no with their reasons. */
 
 /** A question with its answer in few words, as a sentence, and one sentence more. */
-export interface Fact {
+export interface FactQuestion {
   questions: readonly string[]
   short: string
   sentence: string
   more: string
 }
 
-const fact = (questions: readonly string[], short: string, sentence: string, more: string): Fact => ({
+const fact = (questions: readonly string[], short: string, sentence: string, more: string): FactQuestion => ({
   questions,
   short,
   sentence,
   more,
 })
 
-const capital = (country: string, city: string, more: string): Fact =>
+const capital = (country: string, city: string, more: string): FactQuestion =>
   fact(
     [`What is the capital of ${country}?`, `Which city is the capital of ${country}?`],
     city,
     `The capital of ${country} is ${city}.`,
     more,
   )
-const sound = (animal: string, verb: string): Fact =>
+const sound = (animal: string, verb: string): FactQuestion =>
   fact(
     [`What sound does a ${animal} make?`, `How does a ${animal} sound?`],
     `It ${verb}`,
     `A ${animal} ${verb}.`,
     'Every animal has its own voice.',
   )
-const legs = (animal: string, count: string): Fact =>
+const legs = (animal: string, count: string): FactQuestion =>
   fact(
     [`How many legs does a ${animal} have?`, `How many legs has a ${animal}?`],
     count,
     `A ${animal} has ${count.toLowerCase()} legs.`,
     'It needs them to walk.',
   )
-const opposite = (a: string, b: string): Fact =>
+const opposite = (a: string, b: string): FactQuestion =>
   fact(
     [`What is the opposite of ${a}?`, `Which word means the opposite of ${a}?`],
     `${b.charAt(0).toUpperCase()}${b.slice(1)}`,
     `The opposite of ${a} is ${b}.`,
     'Both words are used every day.',
   )
-const colour = (thing: string, said: string, more: string): Fact =>
+const colour = (thing: string, said: string, more: string): FactQuestion =>
   fact(
     [`What colour is ${thing}?`, `Which colour does ${thing} have?`],
     `${said.charAt(0).toUpperCase()}${said.slice(1)}`,
@@ -51,7 +51,7 @@ const colour = (thing: string, said: string, more: string): Fact =>
     more,
   )
 
-export const FACTS: readonly Fact[] = [
+export const FACTS: readonly FactQuestion[] = [
   colour('the sky', 'blue', 'At night it is dark.'),
   colour('grass', 'green', 'In a dry summer it turns yellow.'),
   colour('snow', 'white', 'It melts when it gets warm.'),

@@ -1,9 +1,9 @@
 /** @file What a system message or the end of a prompt asks of the way an answer is put, and the ways that follow it. */
 
 import type { Rng } from '../../util/rng.ts'
-import { GREETINGS, OFFERS, OPENINGS, type Style } from './style.ts'
+import { type AnswerStyle, GREETINGS, OFFERS, OPENINGS } from './style.ts'
 
-export interface Instruction {
+export interface RequestInstruction {
   id: string
   /** Wordings of a user; those of a system message are the same. */
   texts: readonly string[]
@@ -11,7 +11,7 @@ export interface Instruction {
   lists?: boolean
   /** Whether only what has sentences can. */
   sentences?: boolean
-  follow(style: Style, rng: Rng): Style
+  follow(style: AnswerStyle, rng: Rng): AnswerStyle
   /** Whether an answer did. */
   isFollowed(answer: string): boolean
 }
@@ -30,7 +30,7 @@ const wordCount = (answer: string) => answer.trim().split(/\s+/).length
 
 const BARE = { opening: '', closing: '', capitals: false }
 
-export const INSTRUCTIONS: readonly Instruction[] = [
+export const INSTRUCTIONS: readonly RequestInstruction[] = [
   {
     id: 'one sentence',
     texts: [

@@ -4,11 +4,11 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import { quoteUntrusted, REPLIES } from '../../grade/index.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
-import { drawFamily, type Family, type Judged, type Statement } from './criteria.ts'
+import { type AnswerStatement, drawFamily, type Family, type JudgedAnswer } from './criteria.ts'
 import { drawDialogue } from './dialogue.ts'
 import { drawStyle, PLAIN, put } from './style.ts'
 
-export interface Judgement extends Statement {
+export interface JudgedStatement extends AnswerStatement {
   /** What the judge is sent. */
   messages: ChatMessage[]
   /** What it should answer. */
@@ -16,7 +16,7 @@ export interface Judgement extends Statement {
 }
 
 /** An answer to judge: right, wrong, or one to another request, put in any way. */
-const drawJudged = (rng: Rng): Judged => {
+const drawJudged = (rng: Rng): JudgedAnswer => {
   const dialogue = drawDialogue(rng)
   const { request } = dialogue
   const style = request.fixed ? PLAIN : { ...drawStyle(rng), capitals: rng.next() < 0.08 }
@@ -32,7 +32,7 @@ const drawJudged = (rng: Rng): Judged => {
 /** Draws until the verdict is the one that is wanted: criteria that rarely hold would else teach to say no. */
 const TRIES = 60
 
-const drawStatement = (rng: Rng, named?: Family): { judged: Judged; statement: Statement } => {
+const drawStatement = (rng: Rng, named?: Family): { judged: JudgedAnswer; statement: AnswerStatement } => {
   const met = rng.next() < 0.5
   let family = named ?? drawFamily(rng)
   for (let i = 0; ; i++) {
@@ -58,7 +58,7 @@ const judgeMessages = (
 }
 
 /** A question to the judge with its verdict. */
-export const drawJudgement = (rng: Rng, family?: Family): Judgement => {
+export const drawJudgement = (rng: Rng, family?: Family): JudgedStatement => {
   const { judged, statement } = drawStatement(rng, family)
   const { text, met, because } = statement
   const points = rng.next() < 0.7 ? 1 : -1

@@ -15,15 +15,15 @@ export interface Body {
   items?: readonly string[]
 }
 
-export type Layout = 'line' | 'sentence' | 'bullets' | 'numbers' | 'json'
+export type AnswerLayout = 'line' | 'sentence' | 'bullets' | 'numbers' | 'json'
 export type Length = 'short' | 'sentence' | 'long'
 
-export interface Style {
+export interface AnswerStyle {
   opening: string
   closing: string
   /** Openings and closings end with exclamation marks. */
   excited: boolean
-  layout: Layout
+  layout: AnswerLayout
   length: Length
   capitals: boolean
 }
@@ -38,7 +38,7 @@ export const OFFERS = [
   'Do you need anything else?',
 ] as const
 const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
-const LAYOUTS: readonly Layout[] = [
+const LAYOUTS: readonly AnswerLayout[] = [
   'line',
   'line',
   'sentence',
@@ -51,7 +51,7 @@ const LAYOUTS: readonly Layout[] = [
 const LENGTHS: readonly Length[] = ['short', 'sentence', 'sentence', 'sentence', 'long', 'long']
 
 /** Nothing but the answer, in a sentence. */
-export const PLAIN: Style = {
+export const PLAIN: AnswerStyle = {
   ...{ opening: '', closing: '', excited: false, layout: 'sentence', length: 'sentence', capitals: false },
 }
 
@@ -59,7 +59,7 @@ const some = <T extends string>(rng: Rng, share: number, words: readonly T[]): T
   rng.next() < share ? rng.pick(words) : ''
 
 /** A way to put an answer, any of them. */
-export const drawStyle = (rng: Rng): Style => ({
+export const drawStyle = (rng: Rng): AnswerStyle => ({
   opening: some(rng, 0.25, GREETINGS) || some(rng, 0.3, OPENINGS),
   closing: some(rng, 0.25, OFFERS) || some(rng, 0.2, WISHES),
   excited: rng.next() < 0.5,
@@ -71,7 +71,7 @@ export const drawStyle = (rng: Rng): Style => ({
 const stopped = (text: string, mark: string): string => (/[.!?:]$/.test(text) ? text : `${text}${mark}`)
 
 /** Items in a layout, and whether it takes lines of its own. */
-const listed = ({ items = [], sentence }: Body, layout: Layout): { text: string; block: boolean } => {
+const listed = ({ items = [], sentence }: Body, layout: AnswerLayout): { text: string; block: boolean } => {
   if (layout === 'json') return { text: JSON.stringify(items), block: true }
   if (layout === 'bullets') return { text: items.map(item => `- ${item}`).join('\n'), block: true }
   if (layout === 'numbers')
@@ -80,7 +80,7 @@ const listed = ({ items = [], sentence }: Body, layout: Layout): { text: string;
   return { text: stopped(`${sentence} ${joined(items)}`, '.'), block: false }
 }
 
-const coreOf = (body: Body, { layout, length }: Style): { text: string; block: boolean } => {
+const coreOf = (body: Body, { layout, length }: AnswerStyle): { text: string; block: boolean } => {
   if (body.items) return listed(body, layout)
   if (length === 'short') return { text: stopped(body.short, '.'), block: false }
   const sentence = stopped(body.sentence, '.')
@@ -91,7 +91,7 @@ const coreOf = (body: Body, { layout, length }: Style): { text: string; block: b
 }
 
 /** An answer's text. */
-export const put = (body: Body, style: Style): string => {
+export const put = (body: Body, style: AnswerStyle): string => {
   const { text, block } = coreOf(body, style)
   const mark = style.excited ? '!' : '.'
   const gap = block ? '\n' : ' '

@@ -12,18 +12,18 @@ const PARTS = {
   writingPlan: ['writing_plan'],
 } as const satisfies Record<string, readonly string[]>
 
-export type Part = keyof typeof PARTS
+export type ContentsPart = keyof typeof PARTS
 
 const PART_OF = new Map(
   Object.entries(PARTS).flatMap(([part, names]) =>
-    names.map(name => [name as string, part as Part] as const),
+    names.map(name => [name as string, part as ContentsPart] as const),
   ),
 )
 const NAMES: ReadonlySet<string> = new Set(PART_OF.keys())
 
 /** The parts of a plan or a review that are there, each as it stands first. */
-export const partsOf = (text: string, { inside }: Element): Partial<Record<Part, string>> => {
-  const parts: Partial<Record<Part, string>> = {}
+export const partsOf = (text: string, { inside }: Element): Partial<Record<ContentsPart, string>> => {
+  const parts: Partial<Record<ContentsPart, string>> = {}
   if (inside === null) return parts
   for (const { name, text: content } of innerElements(text.slice(inside.start, inside.end), NAMES))
     parts[PART_OF.get(name)!] ??= content

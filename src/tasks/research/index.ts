@@ -10,7 +10,7 @@ export {
   toolFormOf,
 } from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
-export { answerText, ownRubrics, type Part, partsOf } from './contents.ts'
+export { answerText, type ContentsPart, ownRubrics, partsOf } from './contents.ts'
 export {
   DemonstrationEncoder,
   type DemonstrationOptions,
@@ -27,8 +27,8 @@ export {
   rolloutStages,
 } from './environment.ts'
 export { clip, safeText, showResult, writeObservation } from './observation.ts'
-export { type CallOutcome, type Observation, reachedTool, type SaidKind, saidKind } from './outcome.ts'
-export { type Problem, type ProblemKind, problemText } from './problems.ts'
+export { reachedTool, type SaidKind, saidKind, type ToolCallOutcome, type ToolOutput } from './outcome.ts'
+export { type ProblemKind, problemText, type ResearchProblem } from './problems.ts'
 export {
   type AgentPromptOptions,
   agentInstructions,
@@ -39,10 +39,10 @@ export {
 export {
   type BrokenRule,
   DEFAULT_RULES,
-  type Decision,
   decideTurn,
   lastCallNotice,
   ruleNotice,
+  type TurnDecision,
   type TurnRules,
   type TurnState,
   turnRulesSchema,
@@ -62,8 +62,8 @@ export {
   type RecordedTrajectory,
   type Rejection,
   type RejectionOptions,
+  type RejectionResult,
   rejectionsOf,
-  type Selection,
   selectTrajectories,
 } from './rejection.ts'
 export {
@@ -80,10 +80,10 @@ export {
   parseTrajectory,
   STAGES,
   type Stage,
+  type StagedText,
   type StageOptions,
   type StageSpan,
   stageText,
-  type Trajectory,
 } from './stages.ts'
 export { askTeacher, type TeacherAttempt, type TeacherOptions, turnOf } from './teacher.ts'
 export {

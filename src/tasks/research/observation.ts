@@ -5,7 +5,7 @@ import { escapeUntrusted } from '../../grade/judge/untrusted.ts'
 import type { Snippet, ToolResult } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import type { CallOutcome } from './outcome.ts'
+import type { ToolCallOutcome } from './outcome.ts'
 
 /** Passages of one answer that are looked at. */
 const MAX_SNIPPETS = 100
@@ -128,13 +128,13 @@ export const showResult = (
 }
 
 /** The tags around what is said to a turn; they name what went wrong with a call. */
-export const observationTags = (outcome: CallOutcome = 'output'): { open: string; close: string } => ({
+export const observationTags = (outcome: ToolCallOutcome = 'output'): { open: string; close: string } => ({
   open: `<tool_output${outcome === 'output' ? '' : ` error="${outcome}"`}>\n`,
   close: '\n</tool_output>',
 })
 
 /** What is said to a turn as it stands in a trajectory's text. @param text made safe */
-export const writeObservation = (text: string, outcome?: CallOutcome): string => {
+export const writeObservation = (text: string, outcome?: ToolCallOutcome): string => {
   const { open, close } = observationTags(outcome)
   return `\n${open}${text}${close}\n`
 }

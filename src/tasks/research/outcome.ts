@@ -14,11 +14,11 @@ export const CALL_OUTCOMES = [
   'bad-arguments',
   'unreadable',
 ] as const
-export type CallOutcome = (typeof CALL_OUTCOMES)[number]
+export type ToolCallOutcome = (typeof CALL_OUTCOMES)[number]
 
 /** What is said to a call. */
-export interface Observation {
-  outcome: CallOutcome
+export interface ToolOutput {
+  outcome: ToolCallOutcome
   /** Safe to be put before a model: without control characters, and no tag in it can be taken for one. */
   text: string
   /** Passages that are in the text, as they may be cited. */
@@ -26,11 +26,11 @@ export interface Observation {
 }
 
 /** Whether a call reached its tool, whatever came of it. */
-export const reachedTool = (outcome: CallOutcome): boolean =>
+export const reachedTool = (outcome: ToolCallOutcome): boolean =>
   outcome === 'output' || outcome === 'failed' || outcome === 'timeout'
 
 /** How what was said to a call that had no output begins, by what went wrong (`ToolBox`). */
-const SAID: readonly (readonly [CallOutcome, RegExp])[] = [
+const SAID: readonly (readonly [ToolCallOutcome, RegExp])[] = [
   ['unreadable', /^This call cannot be used/],
   ['unknown-tool', /^There is no tool /],
   ['bad-arguments', /^The arguments of \S+ do not fit/],
@@ -38,7 +38,7 @@ const SAID: readonly (readonly [CallOutcome, RegExp])[] = [
 ]
 
 /** What was said to a turn, as what: what a call came to, or a reminder of a rule. */
-export type SaidKind = CallOutcome | 'reminder'
+export type SaidKind = ToolCallOutcome | 'reminder'
 
 /** Of what was said, the frame of its template comes first; it is short. */
 const FRAME_CHARACTERS = 200
@@ -54,7 +54,7 @@ const FRAME_END = /(?:^|>|\b(?:user|tool|ipython|observation))\s*$/
 export const saidKind = (said: string): SaidKind => {
   const head = said.slice(0, FRAME_CHARACTERS)
   const tag = TAGGED.exec(head)
-  if (tag?.[1] !== undefined) return tag[1] as CallOutcome
+  if (tag?.[1] !== undefined) return tag[1] as ToolCallOutcome
   const own = tag ? said.slice(tag.index + tag[0].length) : said
   const trouble = TROUBLE.exec(own.slice(0, FRAME_CHARACTERS))
   if (trouble === null) return 'output'

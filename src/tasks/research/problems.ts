@@ -20,7 +20,7 @@ export type ProblemKind =
   | 'forged-output'
   | LooseTag['kind']
 
-export interface Problem {
+export interface ResearchProblem {
   kind: ProblemKind
   /** The tag that is loose. */
   name?: TagName
@@ -32,7 +32,7 @@ export interface Problem {
 
 /** Problems with each kind once, however often a text has it. */
 export class ProblemList {
-  readonly #found = new Map<string, Problem>()
+  readonly #found = new Map<string, ResearchProblem>()
 
   add(kind: ProblemKind, at?: number, name?: TagName): void {
     const key = `${kind} ${name ?? ''}`
@@ -41,7 +41,7 @@ export class ProblemList {
     else this.#found.set(key, { kind, count: 1, ...(at !== undefined && { at }), ...(name && { name }) })
   }
 
-  list(): Problem[] {
+  list(): ResearchProblem[] {
     return [...this.#found.values()]
   }
 }
@@ -60,7 +60,7 @@ const WORDS: Record<Exclude<ProblemKind, LooseTag['kind']>, string> = {
 }
 
 /** A problem in words, with its place: `unclosed <think> at 12 (3 times)`. */
-export const problemText = ({ kind, name, at, count }: Problem): string =>
+export const problemText = ({ kind, name, at, count }: ResearchProblem): string =>
   [
     kind === 'unclosed' || kind === 'stray' ? `${kind} <${kind === 'stray' ? '/' : ''}${name}>` : WORDS[kind],
     at === undefined ? '' : ` at ${at}`,

@@ -37,7 +37,7 @@ export type BrokenRule =
   | 'answer-before-search'
   | 'too-many-calls'
 
-export type Decision =
+export type TurnDecision =
   | { kind: 'call'; element: Element }
   | { kind: 'answer'; element: Element }
   | { kind: 'break'; rule: BrokenRule }
@@ -46,9 +46,9 @@ export type Decision =
  * What a turn asks for. It has to end with exactly one call or answer, the answer after a search, the call within the number that
  * is allowed; and what tools say is not the agent's to write.
  */
-export const decideTurn = (turn: string, { calls, searches }: TurnState, rules: TurnRules): Decision => {
+export const decideTurn = (turn: string, { calls, searches }: TurnState, rules: TurnRules): TurnDecision => {
   const { elements } = elementsOf(turn, [])
-  const broken = (rule: BrokenRule): Decision => ({ kind: 'break', rule })
+  const broken = (rule: BrokenRule): TurnDecision => ({ kind: 'break', rule })
   if (elements.some(({ name }) => name === 'tool_output')) return broken('forged-output')
   const [action, ...more] = elements.filter(isAction)
   if (!action) return broken('no-action')

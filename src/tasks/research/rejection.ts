@@ -3,14 +3,14 @@
 import { CallFault, readCall } from './calls.ts'
 import { partsOf } from './contents.ts'
 import { type Element, elementsOf } from './elements.ts'
-import type { CallOutcome } from './outcome.ts'
+import type { ToolCallOutcome } from './outcome.ts'
 import { isAction } from './problems.ts'
 
 /** A turn of a teacher and what it was told. */
 export interface RecordedRound {
   text: string
   /** Null where nothing was said any more. */
-  observation: { text: string; isError: boolean; outcome?: CallOutcome } | null
+  observation: { text: string; isError: boolean; outcome?: ToolCallOutcome } | null
 }
 
 export interface RecordedTrajectory {
@@ -106,7 +106,7 @@ export const rejectionsOf = (
   return REJECTIONS.filter(reason => found.has(reason))
 }
 
-export interface Selection<T> {
+export interface RejectionResult<T> {
   accepted: T[]
   rejected: { trajectory: T; reasons: Rejection[] }[]
   /** Trajectories by reason; one may have several. */
@@ -117,9 +117,9 @@ export interface Selection<T> {
 export const selectTrajectories = <T extends RecordedTrajectory>(
   trajectories: readonly T[],
   options: RejectionOptions = {},
-): Selection<T> => {
+): RejectionResult<T> => {
   const counts = Object.fromEntries(REJECTIONS.map(reason => [reason, 0])) as Record<Rejection, number>
-  const selection: Selection<T> = { accepted: [], rejected: [], counts }
+  const selection: RejectionResult<T> = { accepted: [], rejected: [], counts }
   for (const recorded of trajectories) {
     const trajectory = normalizeTrajectory(recorded, options)
     const reasons = rejectionsOf(trajectory, options)

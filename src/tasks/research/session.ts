@@ -2,7 +2,7 @@
 
 import type { Snippet } from '../../tools/tool.ts'
 import { readCall } from './calls.ts'
-import { type CallOutcome, reachedTool } from './outcome.ts'
+import { reachedTool, type ToolCallOutcome } from './outcome.ts'
 import {
   type ActionNames,
   type BrokenRule,
@@ -17,7 +17,7 @@ import type { ToolBox } from './tool-box.ts'
 /** What is said to a turn. */
 export type SessionReply =
   | { kind: 'over'; why: 'answered' | 'too-many-breaks' }
-  | { kind: 'tool'; outcome: CallOutcome; text: string }
+  | { kind: 'tool'; outcome: ToolCallOutcome; text: string }
   | { kind: 'notice'; rule: BrokenRule; text: string }
 
 export interface SessionCounts {

@@ -2,12 +2,12 @@
 
 import { STAGES, type Stage, type StageSpan } from '../../grade/evolving/rubrics.ts'
 import { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
-import { addTurnProblems, type Problem, ProblemList } from './problems.ts'
+import { addTurnProblems, ProblemList, type ResearchProblem } from './problems.ts'
 
 export { STAGES, type Stage, type StageSpan }
 
 /** A trajectory's text as stages. */
-export interface Trajectory {
+export interface StagedText {
   /** In order. What tools said belongs to none, every other character to exactly one; a stage without text has no span. */
   stages: StageSpan[]
   /** What tools said. */
@@ -20,7 +20,7 @@ export interface Trajectory {
   answered: boolean
   /** Without any problem. */
   valid: boolean
-  problems: Problem[]
+  problems: ResearchProblem[]
 }
 
 export interface StageOptions {
@@ -118,7 +118,7 @@ const cut = (length: number, ends: readonly number[], observations: readonly Tex
 export const parseTrajectory = (
   text: string,
   { observations = observationsByTag(text), maxCalls = DEFAULT_MAX_CALLS }: StageOptions = {},
-): Trajectory => {
+): StagedText => {
   const found = elementsOf(text, observations)
   const { elements, loose } = found
   const { ends, hasPlan, hasReview, hasAnswer } = findLandmarks(text.length, elements, observations)
@@ -144,7 +144,7 @@ export const parseTrajectory = (
 }
 
 /** What was written in a stage, without what tools said in between. */
-export const stageText = (text: string, { stages }: Pick<Trajectory, 'stages'>, stage: Stage): string =>
+export const stageText = (text: string, { stages }: Pick<StagedText, 'stages'>, stage: Stage): string =>
   stages
     .filter(span => span.stage === stage)
     .map(({ start, end }) => text.slice(start, end))

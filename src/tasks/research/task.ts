@@ -21,7 +21,7 @@ import type { Rollout } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { mean } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
-import type { AttemptFigures, Lessons, Reflector, StagedRead, Stages } from '../stages.ts'
+import type { AttemptFigures, ReflectedLessons, Reflector, StagedRead, Stages } from '../stages.ts'
 import type { Item, TaskWith, Verdicts } from '../task.ts'
 import { type ChatAgentFormat, chatAgentFormat } from './agent-format.ts'
 import { answerText } from './contents.ts'
@@ -164,7 +164,7 @@ const stagesOf = (parts: ResearchParts, agent: ChatAgentFormat, read: Read): Sta
 })
 
 /** Lessons are lines of text. */
-const lessonsText = ({ rubrics, takeaways }: Lessons): string =>
+const lessonsText = ({ rubrics, takeaways }: ReflectedLessons): string =>
   [rubrics, ...(takeaways as string[]).map(lesson => `- ${lesson}`)].join('\n')
 
 /** Shares of `referenceCharacters` that lessons are cut to until they fit. */

@@ -1,7 +1,7 @@
 /** @file Stages of tokens: which stage each token of a rollout is credited for. */
 
 import type { TextSpan } from './elements.ts'
-import { parseTrajectory, type StageOptions, type Trajectory } from './stages.ts'
+import { parseTrajectory, type StagedText, type StageOptions } from './stages.ts'
 
 /** A rollout's text with the place of every token: token i covers [ends[i - 1] or 0, ends[i]). */
 export interface RolloutText {
@@ -52,7 +52,7 @@ const turnEnds = ({ ends, mask }: Omit<RolloutText, 'text'>): Uint8Array => {
  */
 export const stagesOfTokens = (
   tokens: Omit<RolloutText, 'text'>,
-  { stages }: Pick<Trajectory, 'stages'>,
+  { stages }: Pick<StagedText, 'stages'>,
 ): Uint8Array => {
   const { ends, mask } = tokens
   const isEnd = turnEnds(tokens)
@@ -73,7 +73,7 @@ export const stagesOfTokens = (
 export const parseRollout = (
   rollout: RolloutText,
   options: Omit<StageOptions, 'observations'> = {},
-): Trajectory & { tokenStages: Uint8Array } => {
+): StagedText & { tokenStages: Uint8Array } => {
   const trajectory = parseTrajectory(rollout.text, { ...options, observations: observationsByMask(rollout) })
   return { ...trajectory, tokenStages: stagesOfTokens(rollout, trajectory) }
 }

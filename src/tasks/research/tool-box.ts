@@ -5,7 +5,7 @@ import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
 import { argumentsOf, CallFault, type WrittenCall } from './calls.ts'
 import { readResult, safeText, showResult } from './observation.ts'
-import type { CallOutcome, Observation } from './outcome.ts'
+import type { ToolCallOutcome, ToolOutput } from './outcome.ts'
 import { argumentsCheck, type CheckArguments } from './tool-schema.ts'
 
 export interface ToolBoxOptions {
@@ -168,7 +168,7 @@ export class ToolBox {
    * Carries out a call, or says why not. Never throws.
    * @param options.signal gives the call up
    */
-  async run(call: WrittenCall | CallFault, { signal }: { signal?: AbortSignal } = {}): Promise<Observation> {
+  async run(call: WrittenCall | CallFault, { signal }: { signal?: AbortSignal } = {}): Promise<ToolOutput> {
     if (call instanceof CallFault) {
       this.#unreadable++
       return this.#say('unreadable', `This call cannot be used: ${safeText(call.fault, MAX_REASON)}.`)
@@ -202,7 +202,7 @@ export class ToolBox {
     entry: Entry,
     args: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
-  ): Promise<Observation> {
+  ): Promise<ToolOutput> {
     const { tool, counts } = entry
     const { timeoutMs, maxChars } = this.#options
     if (signal?.aborted) return this.#say('failed', `${tool.name} was not called: the episode is over.`)
@@ -223,7 +223,7 @@ export class ToolBox {
     }
   }
 
-  #unknown(name: string): Observation {
+  #unknown(name: string): ToolOutput {
     this.#unknownTools++
     const near = closest(name.slice(0, 80), this.names)
     const shown = safeText(name, 80)
@@ -233,7 +233,7 @@ export class ToolBox {
     )
   }
 
-  #say(outcome: CallOutcome, text: string): Observation {
+  #say(outcome: ToolCallOutcome, text: string): ToolOutput {
     return { outcome, text: `Error: ${text}`, snippets: [] }
   }
 

@@ -5,7 +5,7 @@ export const CATEGORIES = ['planning', 'validation', 'clarity', 'efficiency', 'o
 export type Category = (typeof CATEGORIES)[number]
 
 /** Values of a sentence's places, in order, as text. */
-export type Values = readonly string[]
+export type PlaceValues = readonly string[]
 
 /** @typeParam Evidence what it is decided on, made once for a response */
 export interface Predicate<Evidence> {
@@ -16,7 +16,7 @@ export interface Predicate<Evidence> {
   expected: 'good' | 'bad' | 'neutral'
   /** Whether it reads the final result or the answer, and so may stand in for the outcome (spec 2.4, ambiguity 2b). */
   outcome?: boolean
-  test(evidence: Evidence, values: Values): boolean
+  test(evidence: Evidence, values: PlaceValues): boolean
 }
 
 /** A predicate without places. */

@@ -15,7 +15,7 @@ export const rubricHabitsSchema = z.strictObject({
     .prefault({})
     .refine(({ min, max }) => min <= max, 'min at most max')
     .describe('How many criteria a rubric has.'),
-  wrongSign: share.default(0.15).describe('Share of criteria whose sign is turned round in demonstrations.'),
+  wrongSign: share.default(0.15).describe('Share of criteria whose sign is inverted in demonstrations.'),
   outcomes: z.boolean().default(false).describe('Rubrics are shown how the attempts ended.'),
 })
 

@@ -52,7 +52,7 @@ const takeRowsOp: Op<AxisAttributes> = {
 const takeRows = (x: Tensor, ids: Tensor): Tensor => apply1(takeRowsOp, [x, ids], { axis: x.rank - 2 })
 
 /** Where n rows lie among m places, each row in one place, and some places empty. */
-export interface Places {
+export interface RowPlaces {
   /** Int64 [m]: the row that lies in a place; of an empty one any row. */
   rowAt: Tensor
   /** Int64 [n]: the place of each row. */
@@ -65,11 +65,11 @@ export interface Places {
  * Rows x [..., n, width] to their places, [..., m, width]. Empty places get the values of some row: nothing may depend on them, so
  * that their gradient is 0 or of no matter.
  */
-export const toPlaces = (x: Tensor, { rowAt, placeOf }: Places): Tensor =>
+export const toPlaces = (x: Tensor, { rowAt, placeOf }: RowPlaces): Tensor =>
   withGradient([takeRows(x, rowAt)], [x], ([dy]) => [takeRows(dy!, placeOf)])[0]
 
 /** Rows from their places, x [..., m, width], back in order, [..., n, width]. */
-export const fromPlaces = (x: Tensor, { rowAt, placeOf, taken }: Places): Tensor =>
+export const fromPlaces = (x: Tensor, { rowAt, placeOf, taken }: RowPlaces): Tensor =>
   withGradient([takeRows(x, placeOf)], [x], ([dy]) => [mul(takeRows(dy!, rowAt), taken)])[0]
 
 const pickOp: Op<AxisAttributes> = {

@@ -3,7 +3,7 @@
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
 import { ConfigError } from '../../util/errors.ts'
 import { describeValue } from '../../util/schema.ts'
-import { type Environment, Secrets } from '../secrets.ts'
+import { type ProcessEnv, Secrets } from '../secrets.ts'
 import { TOOL_NAME, type Tool, ToolError } from '../tool.ts'
 import { resultText } from './content.ts'
 import { httpTransport } from './http-transport.ts'
@@ -26,10 +26,7 @@ const serverUrl = (text: string): URL => {
   return url
 }
 
-const openServer = (
-  settings: McpToolsSettings,
-  env: Environment,
-): { server: McpServer; secrets: Secrets } => {
+const openServer = (settings: McpToolsSettings, env: ProcessEnv): { server: McpServer; secrets: Secrets } => {
   const { command, args, cwd, url, connectTimeoutMs, timeoutMs, maxAnswerBytes } = settings
   const secrets = new Secrets(env)
   const hide = (text: string) => secrets.hide(text)
@@ -77,7 +74,7 @@ const argumentsOf = (where: string, args: unknown): Record<string, unknown> => {
  */
 export const mcpTools = async (
   settings: McpToolsSettings,
-  env: Environment = process.env,
+  env: ProcessEnv = process.env,
 ): Promise<{ tools: Tool[]; close(): Promise<void> }> => {
   const { server, secrets } = openServer(settings, env)
   const asTool = ({ name, description, title, inputSchema }: ServerTool): Tool => {

@@ -24,7 +24,7 @@ export interface FakeOpenEnv {
   headers: IncomingMessage['headers'][]
   /** Whether the word goes by the seed. */
   seeded: boolean
-  /** Resets of an environment that goes by chance. */
+  /** Resets of a random environment. */
   resets: number
   close(): Promise<void>
 }

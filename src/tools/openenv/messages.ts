@@ -27,10 +27,10 @@ export const answerSchema = z.discriminatedUnion('type', [
     data: z.object({ message: z.string().default('no reason given'), code: z.string().default('UNKNOWN') }),
   }),
 ])
-export type Answer = z.output<typeof answerSchema>
+export type OpenEnvAnswer = z.output<typeof answerSchema>
 
 /** What the client sends; the server answers each but `close` with one message, in order. */
-export type Request =
+export type OpenEnvRequest =
   | { type: 'reset'; data: Readonly<Record<string, unknown>> }
   | { type: 'step'; data: Readonly<Record<string, unknown>> }
   | { type: 'state' }

@@ -24,5 +24,5 @@ export const readJson = (text: string, url: string, secrets: Secrets): unknown =
 }
 
 /** A message of the server. @throws ToolError `malformed` for anything else */
-export const readAnswer = (text: string, url: string, secrets: Secrets) =>
+export const readOpenEnvAnswer = (text: string, url: string, secrets: Secrets) =>
   parseWith(answerSchema, readJson(text, url, secrets), `${url}: answer`, MalformedError)

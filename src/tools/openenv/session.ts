@@ -4,10 +4,10 @@ import type { WebSocket } from 'undici'
 import { withDeadline } from '../deadline.ts'
 import type { Secrets } from '../secrets.ts'
 import { ToolError } from '../tool.ts'
-import type { Answer, Request, StepResult } from './messages.ts'
-import { readAnswer } from './read-answer.ts'
+import type { OpenEnvAnswer, OpenEnvRequest, StepResult } from './messages.ts'
+import { readOpenEnvAnswer } from './read-answer.ts'
 
-export interface SessionOptions {
+export interface OpenEnvSessionOptions {
   /** Named in errors. */
   url: string
   timeoutMs: number
@@ -33,18 +33,18 @@ export class OpenEnvError extends ToolError {
 const MOST_SAID = 500
 
 interface Waiting {
-  resolve(answer: Answer): void
+  resolve(answer: OpenEnvAnswer): void
   reject(error: unknown): void
 }
 
 export class OpenEnvSession {
   readonly #socket: WebSocket
-  readonly #options: SessionOptions
+  readonly #options: OpenEnvSessionOptions
   #waiting: Waiting | null = null
   /** Why nothing can be asked any more. */
   #ended: unknown = null
 
-  constructor(socket: WebSocket, options: SessionOptions) {
+  constructor(socket: WebSocket, options: OpenEnvSessionOptions) {
     this.#socket = socket
     this.#options = options
     socket.addEventListener('message', ({ data }) => this.#take(data))
@@ -75,11 +75,11 @@ export class OpenEnvSession {
   /** Lets the server let go of the environment. */
   close(): void {
     if (this.#ended === null && this.#socket.readyState === this.#socket.OPEN)
-      this.#socket.send(JSON.stringify({ type: 'close' } satisfies Request))
+      this.#socket.send(JSON.stringify({ type: 'close' } satisfies OpenEnvRequest))
     this.#end(new ToolError('cancelled', `${this.#options.url}: the session was closed`))
   }
 
-  #result(answer: Answer): StepResult {
+  #result(answer: OpenEnvAnswer): StepResult {
     if (answer.type !== 'observation') throw this.#other('an observation', answer)
     const { reward } = answer.data
     if (reward !== null && !Number.isFinite(reward)) {
@@ -92,7 +92,7 @@ export class OpenEnvSession {
     return answer.data
   }
 
-  #other(expected: string, answer: Answer): ToolError {
+  #other(expected: string, answer: OpenEnvAnswer): ToolError {
     const { url } = this.#options
     if (answer.type === 'error')
       return new OpenEnvError(
@@ -103,14 +103,14 @@ export class OpenEnvSession {
     return new ToolError('malformed', `${url}: expected ${expected}, got a message of type ${answer.type}`)
   }
 
-  async #ask(request: Request, signal?: AbortSignal): Promise<Answer> {
+  async #ask(request: OpenEnvRequest, signal?: AbortSignal): Promise<OpenEnvAnswer> {
     const { url, timeoutMs } = this.#options
     if (this.#ended !== null) throw this.#ended
     if (this.#waiting !== null)
       throw new ToolError('failed', `${url}: a session answers one request after the other`)
     try {
       return await withDeadline(url, timeoutMs, signal, () => {
-        const answer = new Promise<Answer>((resolve, reject) => {
+        const answer = new Promise<OpenEnvAnswer>((resolve, reject) => {
           this.#waiting = { resolve, reject }
         })
         this.#socket.send(JSON.stringify(request))
@@ -134,7 +134,7 @@ export class OpenEnvSession {
         throw new ToolError('malformed', `${this.#options.url}: expected text, got a binary message`)
       this.#assertSize(data)
       const { url, secrets } = this.#options
-      const answer = readAnswer(data, url, secrets)
+      const answer = readOpenEnvAnswer(data, url, secrets)
       if (waiting) waiting.resolve(answer)
       // What nobody asked for: a server that has no place for another session says so at once.
       else this.#end(this.#other('nothing before a request', answer))

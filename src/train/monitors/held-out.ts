@@ -1,11 +1,11 @@
-/** @file Monitors of over-optimisation: the training's own reward rises while somebody else's opinion falls. */
+/** @file Monitors of over-optimisation: the training's own reward rises while a held-out judge's scores fall. */
 
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
 import { percent, threeDigits } from '../../util/format.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
-import { type Change, changeBetween, valuesOf } from './series.ts'
+import { changeBetween, type SeriesChange, seriesValues } from './series.ts'
 
 /** Strongest level that is told. */
 const MOST = 1e6
@@ -20,7 +20,7 @@ const HOLDS = 2
 
 /** What the reward did meanwhile, and by what a fall has to be divided; null where it fell too: that is another illness. */
 const rewardTrend = (
-  { before, after, sigmas }: Change,
+  { before, after, sigmas }: SeriesChange,
   enough: number,
 ): { words: string; divisor: number } | null => {
   const moved = sigmas >= enough
@@ -37,7 +37,7 @@ const normalised = (values: readonly number[]): number[] => {
   return values.map(value => (spread > 0 ? (value - centre) / spread : 0))
 }
 
-/** Paid best and held in least esteem, of those paid that there is a second opinion on; without any, paid best. */
+/** Paid best and with the lowest held-out scores, of those paid that have one; without any, paid best. */
 const paidForNothing = (rollouts: readonly WatchedRollout[]): number[] => {
   const paid = rollouts.filter(({ row }) => row.reward !== null)
   const asked = paid.filter(({ row }) => row.heldOut !== undefined)
@@ -151,13 +151,13 @@ const setRows = ({ evals, primarySet }: History): EvalRow[] => {
 }
 
 /** The reward around a step, and now; on plain prompts where some rollouts were helped. Null while there is too little of it. */
-const rewardBetween = (rows: readonly MetricsRow[], step: number, window: number): Change | null => {
+const rewardBetween = (rows: readonly MetricsRow[], step: number, window: number): SeriesChange | null => {
   const own = (row: MetricsRow) => row.rewardPlain ?? row.reward
   const next = rows.findIndex(row => row.step > step)
   if (next === -1 || rows.length - next <= window / 2) return null
   const begin = Math.max(0, next - Math.floor(window / 2))
-  const then = valuesOf(rows.slice(begin, begin + window), own)
-  const now = valuesOf(rows.slice(-window), own)
+  const then = seriesValues(rows.slice(begin, begin + window), own)
+  const now = seriesValues(rows.slice(-window), own)
   // The two may overlap in a short run; a change that shows all the same is one.
   return then.length < 2 || now.length < 2 ? null : changeBetween(then, now)
 }

@@ -2,7 +2,7 @@
 
 import type { MonitorSettings } from './config.ts'
 
-export type Turn = 'on' | 'over'
+export type LatchTurn = 'on' | 'over'
 
 export class Latch {
   readonly #confirm: number
@@ -16,7 +16,7 @@ export class Latch {
   }
 
   /** Takes the level of one look (null: nothing was seen at all, which changes nothing) and says whether the sign turned. */
-  look(level: number | null): Turn | null {
+  look(level: number | null): LatchTurn | null {
     if (level === null) return null
     const towards = this.#active ? level < this.#settings.release : level >= 1
     this.#looks = towards ? this.#looks + 1 : 0

@@ -5,7 +5,7 @@ import { percent, threeDigits } from '../../util/format.ts'
 import { mean, wilsonInterval } from '../../util/statistics.ts'
 import { repeatedShare } from './figures.ts'
 import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
-import { changeSinceStart, latestValues, valuesOf } from './series.ts'
+import { changeSinceStart, latestValues, seriesValues } from './series.ts'
 
 /** Coverage of the interval whose lower end a rate is judged by: of few rollouts, few odd ones are no sign. */
 const RATE_LEVEL = 0.98
@@ -17,10 +17,10 @@ export const recentRate = (
   pick: (row: MetricsRow) => unknown,
 ): { rate: number; atLeast: number } | null => {
   const latest = rows.slice(-window)
-  const values = valuesOf(latest, pick)
+  const values = seriesValues(latest, pick)
   if (values.length < Math.ceil(window / 2)) return null
   const rate = mean(values)
-  const rollouts = valuesOf(latest, row => row.rollouts).reduce((a, b) => a + b, 0)
+  const rollouts = seriesValues(latest, row => row.rollouts).reduce((a, b) => a + b, 0)
   if (rollouts === 0) return { rate, atLeast: rate }
   return { rate, atLeast: wilsonInterval(rate * rollouts, rollouts, RATE_LEVEL).low }
 }

@@ -4,7 +4,7 @@ import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { mean, variance } from '../../util/statistics.ts'
 
 /** A figure's values, steps without one left out. */
-export const valuesOf = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => unknown): number[] =>
+export const seriesValues = (rows: readonly MetricsRow[], pick: (row: MetricsRow) => unknown): number[] =>
   rows.flatMap(row => {
     const value = pick(row)
     return typeof value === 'number' ? [value] : []
@@ -30,7 +30,7 @@ export const groupOf = (row: MetricsRow, name: string): MetricGroup => {
   return group !== null && typeof group === 'object' ? group : {}
 }
 
-export interface Change {
+export interface SeriesChange {
   before: number
   after: number
   /** |after - before| over its standard error; infinite for a change without any noise, 0 for none. */
@@ -38,7 +38,7 @@ export interface Change {
 }
 
 /** How the mean changed from some values to others. */
-export const changeBetween = (before: readonly number[], after: readonly number[]): Change => {
+export const changeBetween = (before: readonly number[], after: readonly number[]): SeriesChange => {
   const [first, last] = [mean(before), mean(after)]
   const error = Math.sqrt(variance(before, 1) / before.length + variance(after, 1) / after.length)
   const size = Math.abs(last - first)
@@ -50,7 +50,7 @@ export const changeSinceStart = (
   rows: readonly MetricsRow[],
   window: number,
   pick: (row: MetricsRow) => unknown,
-): Change | null => {
+): SeriesChange | null => {
   const before: number[] = []
   let next = 0
   for (; next < rows.length && before.length < window; next++) {

@@ -3,7 +3,7 @@
 import type { EvalRow, EventRow, MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { MonitorName, MonitorSettings } from './config.ts'
 import { evaluationFalls, heldOutFalls } from './held-out.ts'
-import { Latch, type Turn } from './latch.ts'
+import { Latch, type LatchTurn } from './latch.ts'
 import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
 import { entropyCollapse, hotSampling, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
 import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
@@ -32,7 +32,7 @@ export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
 export interface Warning {
   step: number
   monitor: MonitorName
-  turn: Turn
+  turn: LatchTurn
   sign: Sign
 }
 

@@ -2,7 +2,7 @@
 
 export type Words = readonly [number, number, number, number]
 
-export interface Place {
+export interface SegmentPlace {
   segment: number
   offset: number
   length: number
@@ -43,7 +43,7 @@ export class DigestIndex {
     }
   }
 
-  get(words: Words): Place | null {
+  get(words: Words): SegmentPlace | null {
     const at = this.#find(words)
     const slots = this.#slots
     if (slots[at + SEGMENT] === 0) return null
@@ -55,7 +55,7 @@ export class DigestIndex {
   }
 
   /** Enters a key, or moves one that is known. `isLive` says which segments still exist: entries of others are dropped when the table grows. */
-  set(words: Words, { segment, offset, length }: Place, isLive: (segment: number) => boolean): void {
+  set(words: Words, { segment, offset, length }: SegmentPlace, isLive: (segment: number) => boolean): void {
     if (this.#size >= FULLEST * this.#capacity) this.#rebuild(isLive)
     const at = this.#find(words)
     const slots = this.#slots

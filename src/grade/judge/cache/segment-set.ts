@@ -1,6 +1,6 @@
 /** @file All segments of a folder with the index over them: what is known, what others have added, what is gone. */
 
-import { DigestIndex, type Place, type Words } from './digest-index.ts'
+import { DigestIndex, type SegmentPlace, type Words } from './digest-index.ts'
 import { Segment } from './segment.ts'
 import { listSegments, type SegmentFile } from './upkeep.ts'
 
@@ -137,7 +137,7 @@ export class SegmentSet {
     const number = known ?? this.#openSegment(name)
     if (number === null) return
     const enter = (words: Words, offset: number, length: number) =>
-      this.#index.set(words, { segment: number, offset, length } satisfies Place, this.#isLive)
+      this.#index.set(words, { segment: number, offset, length } satisfies SegmentPlace, this.#isLive)
     this.damaged += this.#segments[number]!.scan(enter)
   }
 

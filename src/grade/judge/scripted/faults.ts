@@ -21,7 +21,7 @@ export const faultRatesSchema = z.strictObject({
 })
 export type FaultRates = z.output<typeof faultRatesSchema>
 
-export type Outcome =
+export type FaultOutcome =
   | 'ok'
   | 'server-error'
   | 'rate-limit'
@@ -38,9 +38,9 @@ export const outcomeOf = (
   caseIndex: number,
   ruleIndex: number,
   attempt: number,
-): Outcome => {
+): FaultOutcome => {
   const label = `${seed}/${caseIndex}/${ruleIndex}/${attempt}`
-  const table: [number, Outcome, Outcome][] = [
+  const table: [number, FaultOutcome, FaultOutcome][] = [
     [rates.serverError, 'server-error', 'server-error'],
     [rates.rateLimit, 'rate-limit', 'rate-limit'],
     [rates.malformed, 'malformed-body', 'malformed-verdict'],

@@ -2,4 +2,4 @@
 
 export { ScriptedServer, type ScriptedServerOptions } from './server.ts'
 export { ScriptedProcess } from './start.ts'
-export { caseTag, ruleTag, truthOf } from './truth.ts'
+export { caseTag, ruleTag, scriptedTruth } from './truth.ts'

@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { parseWith } from '../../../util/schema.ts'
-import { faultRatesSchema, type Outcome, outcomeOf, unreadableAnswer } from './faults.ts'
-import { pairIn, rulesIn, truthOf } from './truth.ts'
+import { type FaultOutcome, faultRatesSchema, outcomeOf, unreadableAnswer } from './faults.ts'
+import { pairIn, rulesIn, scriptedTruth } from './truth.ts'
 
 const scriptedServerSchema = z.strictObject({
   /** 0: a free one. */
@@ -145,8 +145,8 @@ export class ScriptedServer {
     const outcome = this.#outcome(name, caseIndex, ruleIndex)
     if (this.#logFd !== null) writeSync(this.#logFd, `${name} ${outcome}\n`)
     const rules = text.includes(LIST) ? rulesIn(text) : null
-    const truth = truthOf(caseIndex, ruleIndex)
-    const truths = rules?.map(rule => truthOf(caseIndex, rule))
+    const truth = scriptedTruth(caseIndex, ruleIndex)
+    const truths = rules?.map(rule => scriptedTruth(caseIndex, rule))
     const answer: Answer = {
       right: truths ? listOf(text, truths) : answerOf(truth),
       wrong: truths
@@ -160,7 +160,7 @@ export class ScriptedServer {
     this.#deliver(outcome, answer, text.length, response)
   }
 
-  #outcome(name: string, caseIndex: number, ruleIndex: number): Outcome {
+  #outcome(name: string, caseIndex: number, ruleIndex: number): FaultOutcome {
     const { faults, seed } = this.#settings
     if (Object.values(faults).every(rate => rate === 0)) return 'ok'
     const attempt = this.#attempts.get(name) ?? 0
@@ -169,7 +169,7 @@ export class ScriptedServer {
   }
 
   #deliver(
-    outcome: Outcome,
+    outcome: FaultOutcome,
     { right, wrong, unreadable }: Answer,
     characters: number,
     response: ServerResponse,

@@ -7,7 +7,7 @@ export const caseTag = (index: number): string => `case-${index}`
 export const ruleTag = (index: number): string => `rule-${index}`
 
 /** Half of all pairs hold, without a pattern. */
-export const truthOf = (caseIndex: number, ruleIndex: number): boolean =>
+export const scriptedTruth = (caseIndex: number, ruleIndex: number): boolean =>
   spread(hashLabel(`${caseIndex}/${ruleIndex}`)) % 2 === 0
 
 /** Uniform in [0, 1): the same for the same label. */

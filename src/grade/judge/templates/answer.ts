@@ -1,16 +1,16 @@
 /** @file What an answer says: read in every way that there is, believed only where all readings and the raw text agree. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
-import { bareListsIn, literalsIn, plainKey, type Said, saidAs } from '../literals.ts'
+import { bareListsIn, literalsIn, plainKey, saidAs, type VerdictText } from '../literals.ts'
 import { type Member, membersOf } from '../members.ts'
 import {
   EMPTY,
   jsonIn,
   NEVER_ENDS,
   NO_JSON,
+  type Parsed,
   type ParsedAnswer,
   parseStrict,
-  type Reading,
   splitThinking,
   unreadable,
   withoutFence,
@@ -20,14 +20,14 @@ import type { Judgement, Scale } from './scale.ts'
 /** A judgement with the value that the judge gave for it. */
 export interface Spoken<J = Judgement> {
   judgement: J
-  said: Said
+  said: VerdictText
 }
 
 /** How a template's answer looks as JSON. */
 export interface AnswerForm<J = Judgement> {
   scale: Pick<Scale, 'key'>
   /** The judgements of a JSON value. @param whole it is the whole answer, nothing was searched for */
-  read(json: unknown, whole: boolean): Reading<Spoken<J>[]>
+  read(json: unknown, whole: boolean): Parsed<Spoken<J>[]>
   /** Whether judgements may stand in a list without keys: `[true, false]`. */
   bareLists: boolean
 }
@@ -47,7 +47,7 @@ export const explanationText = (text: string): string =>
     : `${text.slice(0, LONGEST_EXPLANATION)} [... ${text.length - LONGEST_EXPLANATION} characters are left out here]`
 
 /** Reads verdict and explanation from one object. */
-export const withExplanation = (json: object, scale: Scale, criterion: Criterion): Reading<Spoken> => {
+export const withExplanation = (json: object, scale: Scale, criterion: Criterion): Parsed<Spoken> => {
   const fields = json as Record<string, unknown>
   const value = Object.hasOwn(fields, scale.key) ? fields[scale.key] : undefined
   const reading = scale.read(value, criterion)
@@ -79,7 +79,7 @@ export const readAnswer = <J>(text: string, form: AnswerForm<J>): ParsedAnswer<J
     : { problem: reading.problem, strict }
 }
 
-const readLoose = <J>(text: string, form: AnswerForm<J>): Reading<Spoken<J>[]> => {
+const readLoose = <J>(text: string, form: AnswerForm<J>): Parsed<Spoken<J>[]> => {
   const unfenced = readUnfenced(text.trim(), form)
   if (unfenced !== null) return unfenced
   const { reasoning, opened, answer } = splitThinking(text)
@@ -93,21 +93,21 @@ const readLoose = <J>(text: string, form: AnswerForm<J>): Reading<Spoken<J>[]> =
 }
 
 /** An answer that is JSON as a whole but for a fence around it; null for any other. */
-const readUnfenced = <J>(answer: string, form: AnswerForm<J>): Reading<Spoken<J>[]> | null => {
+const readUnfenced = <J>(answer: string, form: AnswerForm<J>): Parsed<Spoken<J>[]> | null => {
   const inside = withoutFence(answer)
   const json = parseStrict(inside)
   return json === undefined ? null : readWhole(inside, json, form)
 }
 
 /** An answer that is JSON as a whole: every member of that name counts, at any depth, also the one that a later one hides. */
-const readWhole = <J>(text: string, json: unknown, form: AnswerForm<J>): Reading<Spoken<J>[]> => {
+const readWhole = <J>(text: string, json: unknown, form: AnswerForm<J>): Parsed<Spoken<J>[]> => {
   const reading = form.read(json, true)
   if (reading.problem !== undefined) return reading
   const members = membersOf(text)
   return doubled(members) ?? checked(reading, verdictsAmong(members, form))
 }
 
-const verdictsAmong = (members: readonly Member[], { scale }: AnswerForm<unknown>): Said[] => {
+const verdictsAmong = (members: readonly Member[], { scale }: AnswerForm<unknown>): VerdictText[] => {
   const key = plainKey(scale.key)
   return members.filter(member => plainKey(member.key) === key).map(({ value }) => saidAs(value))
 }
@@ -126,12 +126,12 @@ const doubled = (members: readonly Member[]): { problem: string } | null => {
   return null
 }
 
-const readSearched = <J>(answer: string, text: string, form: AnswerForm<J>): Reading<Spoken<J>[]> => {
+const readSearched = <J>(answer: string, text: string, form: AnswerForm<J>): Parsed<Spoken<J>[]> => {
   const { key } = form.scale
   // White space behind a number says that it has no further digits.
   const { exact, read } = literalsIn(/\s$/.test(text) ? `${answer}\n` : answer, key)
   const lists = form.bareLists ? bareListsIn(answer) : []
-  let first: Reading<Spoken<J>[]> | undefined
+  let first: Parsed<Spoken<J>[]> | undefined
   let problem: string | undefined
   for (const { json, text: found } of jsonIn(answer)) {
     const reading = form.read(json, false)
@@ -156,7 +156,7 @@ const saidBy = (spoken: readonly Spoken<unknown>[]): string => spoken.map(({ sai
  * The reading, where the verdicts that were found elsewhere do not contradict it: as many and the same in the same order, or
  * all of them one and the same.
  */
-const checked = <J>(reading: { value: Spoken<J>[] }, found: readonly Said[]): Reading<Spoken<J>[]> => {
+const checked = <J>(reading: { value: Spoken<J>[] }, found: readonly VerdictText[]): Parsed<Spoken<J>[]> => {
   const said = reading.value.map(spoken => spoken.said)
   if (found.length === said.length && found.every((each, index) => each === said[index])) return reading
   if (new Set([...found, ...said]).size <= 1 || found.length === 0) return reading

@@ -2,7 +2,7 @@
 
 import type { Criterion } from '../../../rubric/criterion.ts'
 import { saidAs } from '../literals.ts'
-import type { ParsedAnswer, Reading } from '../parse.ts'
+import type { Parsed, ParsedAnswer } from '../parse.ts'
 import { readAnswer, type Spoken, withExplanation } from './answer.ts'
 import { inWords, type Judgement, type Scale } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
@@ -89,7 +89,7 @@ const aligned = (
   entries: readonly unknown[],
   scale: Scale,
   criteria: readonly Criterion[],
-): Reading<Spoken[]> => {
+): Parsed<Spoken[]> => {
   if (entries.length !== criteria.length)
     return { problem: `expected ${criteria.length} verdicts, one a criterion, got ${entries.length}` }
   const spoken: Spoken[] = []
@@ -101,7 +101,7 @@ const aligned = (
   return { value: spoken }
 }
 
-const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Criterion): Reading<Spoken> => {
+const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Criterion): Parsed<Spoken> => {
   if (entry === null || typeof entry !== 'object') return bareEntry(entry, scale, criterion)
   const { number } = entry as { number?: unknown }
   if (number !== undefined && number !== index + 1)
@@ -109,7 +109,7 @@ const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Crite
   return withExplanation(entry, scale, criterion)
 }
 
-const bareEntry = (entry: unknown, scale: Scale, criterion: Criterion): Reading<Spoken> => {
+const bareEntry = (entry: unknown, scale: Scale, criterion: Criterion): Parsed<Spoken> => {
   const reading = scale.read(entry, criterion)
   return reading.problem === undefined
     ? { value: { judgement: reading.value, said: saidAs(entry) } }

@@ -2,7 +2,7 @@
 
 import type { Criterion } from '../../../rubric/criterion.ts'
 import { creditOnScale, scaleOf } from '../../../rubric/levels.ts'
-import type { Reading } from '../parse.ts'
+import type { Parsed } from '../parse.ts'
 import type { Quote } from '../untrusted.ts'
 
 /** One judgement as the judge gave it, before it is a verdict about a criterion. */
@@ -35,15 +35,15 @@ export interface Scale {
   rules: readonly string[]
   /** The question about one criterion. */
   question(criterion: Criterion, quote: Quote): string
-  read(value: unknown, criterion: Criterion): Reading<Judgement>
+  read(value: unknown, criterion: Criterion): Parsed<Judgement>
 }
 
 /** Above one half, partly met counts as met; the credit says how far. */
-const graded = (credit: number, level?: 0 | 1 | 2): Reading<Judgement> => ({
+const graded = (credit: number, level?: 0 | 1 | 2): Parsed<Judgement> => ({
   value: { met: credit > 0.5, credit, ...(level === undefined ? {} : { level }) },
 })
 
-export const wrong = (key: string, expected: string, value: unknown): Reading<Judgement> => ({
+export const wrong = (key: string, expected: string, value: unknown): Parsed<Judgement> => ({
   problem: `${key}: expected ${expected}, got ${inWords(value)}`,
 })
 

@@ -1,8 +1,8 @@
 /** @file What a text says of a value to take it back: that it is not so, that it may be so, or that it is only a bound. */
 
-import type { Span } from './spans.ts'
+import type { AnswerSpan } from './spans.ts'
 
-type Place = Pick<Span, 'start' | 'end'>
+type Place = Pick<AnswerSpan, 'start' | 'end'>
 
 /** Words that deny what follows, in the languages of which answers are known to be announced. */
 const NOT = String.raw`(?<!\p{L})(?:not|cannot|never|neither|nor|nicht|pas|n[ãa]o|non|nie|не)|n['’]t`

@@ -4,11 +4,11 @@ import { choiceIn } from './choices.ts'
 import { unescaped } from './clean.ts'
 import { isSupposed } from './denials.ts'
 import {
+  type AnswerPlace,
   afterThinking,
   behindHashes,
   lastBox,
   lastTagged,
-  type Place,
   withoutRefutedBoxes,
 } from './places.ts'
 import {
@@ -19,7 +19,7 @@ import {
   withoutReason,
   YES_OR_NO,
 } from './sentences.ts'
-import { hasDelimiters, masked, outsideDelimiters, type Span } from './spans.ts'
+import { type AnswerSpan, hasDelimiters, masked, outsideDelimiters } from './spans.ts'
 import { quantityEnd } from './unit-text.ts'
 import { withoutTextCommands } from './words.ts'
 
@@ -72,7 +72,7 @@ const turnedAround = (text: string): string | null => {
 }
 
 /** A percent sign or unit behind a box, also where its formula ends in between. */
-const unitBehind = (text: string, { end, text: inside }: Place): string => {
+const unitBehind = (text: string, { end, text: inside }: AnswerPlace): string => {
   const from = end + (/^\s?(?:\$|\\\)|\\\])/.exec(text.slice(end, end + 4))?.[0].length ?? 0)
   if (/^\s*(?:percent|pct|\\?%)/i.test(text.slice(from, from + 14))) return inside.includes('%') ? '' : ' \\%'
   return /\d\s*$/.test(inside) ? text.slice(from, quantityEnd(text, from)) : ''
@@ -162,7 +162,8 @@ const conclusion = (text: string): string | null => {
 /** The last mathematics or number, or both of two that `and` or `or` joins; names alone (`$ABC$`) only where nothing else is there. */
 const lastCandidate = (text: string): string | null => {
   const found = mainCandidates(text)
-  const isName = ({ text: inside }: Span) => /^\s*(?:\\?[a-zA-Z]+'*|\\[a-z]+\s*\{?[A-Z]+\}?)\s*$/.test(inside)
+  const isName = ({ text: inside }: AnswerSpan) =>
+    /^\s*(?:\\?[a-zA-Z]+'*|\\[a-z]+\s*\{?[A-Z]+\}?)\s*$/.test(inside)
   const last = found.findLast(span => !isName(span)) ?? found.at(-1)
   if (!last) return null
   const previous = found[found.indexOf(last) - 1]

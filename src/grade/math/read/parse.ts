@@ -4,7 +4,7 @@ import type { Budget } from '../budget.ts'
 import type { Node, RelationOperator } from './expression.ts'
 import { ParseError, SumParser } from './parse-sum.ts'
 import { mixed } from './quantities.ts'
-import { type Reading, Tokenizer } from './tokens.ts'
+import { MathTokenizer, type NumberStyle } from './tokens.ts'
 
 export { ParseError } from './parse-sum.ts'
 
@@ -94,5 +94,5 @@ class AnswerParser extends SumParser {
  * Reads one cleaned answer (see clean.ts).
  * @throws ParseError where it is not mathematics that this parser knows; BudgetSpent
  */
-export const parse = (source: string, reading: Reading, budget: Budget): Node =>
-  new AnswerParser(new Tokenizer(source, reading, budget).run(), budget).answer()
+export const parse = (source: string, reading: NumberStyle, budget: Budget): Node =>
+  new AnswerParser(new MathTokenizer(source, reading, budget).run(), budget).answer()

@@ -20,14 +20,14 @@ const MAX_BOXES = 100
 const MAX_BOX_CHARACTERS = 5000
 
 /** A stretch of a response and the answer in it. */
-export interface Place {
+export interface AnswerPlace {
   start: number
   end: number
   text: string
 }
 
-const boxes = (text: string): Place[] => {
-  const found: Place[] = []
+const boxes = (text: string): AnswerPlace[] => {
+  const found: AnswerPlace[] = []
   for (const match of [...text.matchAll(/\\f?box(?:ed)?(?![a-z])\s*/g)].slice(-MAX_BOXES)) {
     const open = match.index + match[0].length
     const group = text[open] === '{' ? braceGroup(text.slice(0, open + MAX_BOX_CHARACTERS), open) : null
@@ -55,7 +55,7 @@ export const withoutRefutedBoxes = (text: string): string => {
 }
 
 /** The last `\boxed` or `\fbox` that holds something and is not refuted, with those that belong to it; null without one. */
-export const lastBox = (text: string): Place | null => {
+export const lastBox = (text: string): AnswerPlace | null => {
   const all = boxes(text).filter(box => !isRefuted(text, box))
   const last = all.at(-1)
   if (!last) return null
@@ -67,7 +67,7 @@ export const lastBox = (text: string): Place | null => {
 }
 
 /** The inside of the last `<answer>`, up to the end where it is never closed; null without one. */
-export const lastTagged = (text: string): Place | null => {
+export const lastTagged = (text: string): AnswerPlace | null => {
   const last = [...text.matchAll(/<answer>/gi)].at(-1)
   if (!last) return null
   const start = last.index + last[0].length

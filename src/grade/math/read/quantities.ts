@@ -2,7 +2,7 @@
 
 import { type ScalarRules, scalarsEqual } from '../value/scalars.ts'
 import { type Node, type NodeOf, numberNode, some } from './expression.ts'
-import { isPartOf, NO_UNIT, ratioOf, readUnit, SCALES, sameDimension, type Unit } from './units.ts'
+import { isPartOf, NO_UNIT, ratioOf, readUnit, sameDimension, UNIT_SCALES, type Unit } from './units.ts'
 
 type Quantity = NodeOf<'quantity'>
 
@@ -18,7 +18,7 @@ export const quantity = (value: Node, words: string): Node => {
   const rest: string[] = []
   let product = value
   for (const word of words.split(' ').filter(Boolean)) {
-    const scale = SCALES[word.toLowerCase()]
+    const scale = UNIT_SCALES[word.toLowerCase()]
     if (scale) product = times(product, numberNode(scale))
     else rest.push(word)
   }

@@ -5,7 +5,7 @@ import { cleaned } from './clean.ts'
 import { isDenied } from './denials.ts'
 import { some } from './expression.ts'
 import { readings } from './read.ts'
-import { candidates, masked, type Span } from './spans.ts'
+import { type AnswerSpan, candidates, masked } from './spans.ts'
 import { isUnitWord } from './units.ts'
 import { CONSTANTS, FUNCTIONS } from './vocabulary.ts'
 
@@ -58,16 +58,16 @@ const SENTENCE_END = /[.!?]\s|\n/
 /** So many of the last candidates are looked at one by one. */
 const MAX_LOOKED_AT = 20
 
-const beforeOf = (text: string, { start }: Span): string => text.slice(Math.max(0, start - 40), start)
+const beforeOf = (text: string, { start }: AnswerSpan): string => text.slice(Math.max(0, start - 40), start)
 
 /**
  * The value that a sentence asserts, among its candidates: the last that stands behind a verb or a colon, or at the beginning,
  * and not in a clause that only adds to one before.
  */
-const asserted = (text: string): Span | undefined => {
+const asserted = (text: string): AnswerSpan | undefined => {
   const hidden = masked(text)
   const found = candidates(text).filter(span => !isDenied(text, span))
-  let chosen: Span | undefined
+  let chosen: AnswerSpan | undefined
   for (const span of found) {
     const before = hidden.slice(Math.max(0, span.start - 40), span.start)
     if (!STATES.test(span.start < 40 ? before : `.${before}`)) continue
@@ -88,7 +88,7 @@ const RESUMES =
   /\b(?:so|hence|thus|therefore|then|which (?:is|are|gives?|makes?|means|equals?|leaves?|totals?)|giving|gives?|leaving|leaves?|makes?|making|totals?|we (?:get|have|find|obtain)|but)\b|=/iu
 
 /** In brackets with words. */
-const isInBracket = (text: string, { start, end }: Span): boolean => {
+const isInBracket = (text: string, { start, end }: AnswerSpan): boolean => {
   const from = text[start] === '(' ? start + 1 : start
   const before = /\(([^()]{0,60})$/.exec(text.slice(Math.max(0, from - 61), from))
   const behind = text.slice(end, end + 60).split(')', 1)[0]
@@ -96,10 +96,10 @@ const isInBracket = (text: string, { start, end }: Span): boolean => {
 }
 
 /** Candidates that are neither denied nor in a clause that only adds to something asserted: `The maximum is 8 at x = 3.` */
-export const mainCandidates = (text: string): Span[] => {
+export const mainCandidates = (text: string): AnswerSpan[] => {
   const found = candidates(text).filter(span => !isDenied(text, span))
   const last = found.slice(-MAX_LOOKED_AT)
-  const isAdded = (span: Span): boolean =>
+  const isAdded = (span: AnswerSpan): boolean =>
     last.some(main => {
       const between = main.end <= span.start ? text.slice(main.end, span.start) : '\n'
       if (SENTENCE_END.test(between) || !STATES.test(beforeOf(text, main))) return false

@@ -4,7 +4,7 @@ import { braceGroup } from './tokens.ts'
 import { quantityEnd } from './unit-text.ts'
 
 /** A stretch of text that may be an answer. */
-export interface Span {
+export interface AnswerSpan {
   start: number
   end: number
   text: string
@@ -36,7 +36,7 @@ const closing = (text: string, close: string, from: number): number => {
   return at
 }
 
-interface Delimited extends Span {
+interface Delimited extends AnswerSpan {
   usable: boolean
 }
 
@@ -82,8 +82,8 @@ const PLAIN = new RegExp(
 const LATEX_START = /-?\\(?:[dtc]?frac|sqrt|pi\b)/g
 
 /** Bare LaTeX such as `\frac{2}{5}` outside delimiters. */
-const bareLatex = (text: string): Span[] => {
-  const found: Span[] = []
+const bareLatex = (text: string): AnswerSpan[] => {
+  const found: AnswerSpan[] = []
   for (const match of text.matchAll(LATEX_START)) {
     let end = match.index + match[0].length
     while (text[end] === '{') {
@@ -103,7 +103,7 @@ const balanced = (text: string): string => {
 }
 
 /** The text with spaces in place of the spans (which follow each other); places stay the same. */
-const blanked = (text: string, spans: readonly Span[]): string => {
+const blanked = (text: string, spans: readonly AnswerSpan[]): string => {
   const parts: string[] = []
   let at = 0
   for (const { start, end } of spans) {
@@ -115,13 +115,13 @@ const blanked = (text: string, spans: readonly Span[]): string => {
 }
 
 /** The same with the unit behind it. */
-const withQuantity = (text: string, span: Span): Span => {
+const withQuantity = (text: string, span: AnswerSpan): AnswerSpan => {
   const end = quantityEnd(text, span.end)
   return end === span.end ? span : { ...span, end, text: `${span.text}${text.slice(span.end, end)}` }
 }
 
 /** The same with `minus` or `negative` before it, unless that stands between two values. */
-const withSign = (text: string, span: Span): Span => {
+const withSign = (text: string, span: AnswerSpan): AnswerSpan => {
   const sign = /(?<![\d)$]\s?)\b(?:minus|negative)\s{1,3}$/i.exec(
     text.slice(Math.max(0, span.start - 14), span.start),
   )
@@ -129,7 +129,7 @@ const withSign = (text: string, span: Span): Span => {
 }
 
 /** Candidates for an answer, sorted by where they end. */
-export const candidates = (text: string): Span[] => {
+export const candidates = (text: string): AnswerSpan[] => {
   const areas = delimited(text)
   const outside = blanked(text, areas)
   const latex = bareLatex(outside)
@@ -141,7 +141,7 @@ export const candidates = (text: string): Span[] => {
   }))
   return [...areas.filter(area => area.usable), ...latex, ...numbers]
     .sort((a, b) => a.end - b.end)
-    .reduce<Span[]>((found, span) => {
+    .reduce<AnswerSpan[]>((found, span) => {
       if (span.start >= (found.at(-1)?.end ?? 0)) found.push(withSign(text, withQuantity(text, span)))
       return found
     }, [])

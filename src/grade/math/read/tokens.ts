@@ -18,7 +18,7 @@ import {
 } from './vocabulary.ts'
 
 /** Two marks that a comma or a space can make of the same digits. */
-export interface Reading {
+export interface NumberStyle {
   /** `1,234` is one number (outside brackets). */
   thousands: boolean
 }
@@ -73,7 +73,7 @@ const knownWord = (word: string): [Token['type'], string] | null => {
 }
 
 /** A scanner over one answer. */
-export class Tokenizer {
+export class MathTokenizer {
   private at = 0
   private depth = 0
   private spaced = false
@@ -81,7 +81,7 @@ export class Tokenizer {
 
   constructor(
     private readonly source: string,
-    private readonly reading: Reading,
+    private readonly reading: NumberStyle,
     private readonly budget: Budget,
   ) {}
 
@@ -256,7 +256,7 @@ export class Tokenizer {
   }
 
   private nested(inside: string) {
-    for (const token of new Tokenizer(inside, this.reading, this.budget).run())
+    for (const token of new MathTokenizer(inside, this.reading, this.budget).run())
       if (token.type !== 'eof') this.tokens.push(token)
   }
 

@@ -337,7 +337,7 @@ export const isUnitWord = (word: string): boolean =>
   ) || readUnit(word) !== null
 
 /** How many of these: words that multiply the number before them. */
-export const SCALES = table<Rational>(
+export const UNIT_SCALES = table<Rational>(
   Object.fromEntries(
     Object.entries({ hundred: 2, thousand: 3, million: 6, billion: 9, trillion: 12 })
       .map(([name, power]): [string, Rational] => [name, { n: 10n ** BigInt(power), d: 1n }])

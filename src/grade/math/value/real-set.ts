@@ -5,14 +5,14 @@ import { quantitiesEqual } from '../read/quantities.ts'
 import { infinityOf, orderOf, type ScalarRules } from './scalars.ts'
 
 /** From `low` to `high`; a point has equal ends, both closed. */
-export interface Segment {
+export interface Range {
   low: Node
   high: Node
   lowOpen: boolean
   highOpen: boolean
 }
 
-export type RealSet = Segment[]
+export type RealSet = Range[]
 
 export const INFINITY: Node = { kind: 'constant', name: 'infinity' }
 export const MINUS_INFINITY: Node = {
@@ -21,7 +21,7 @@ export const MINUS_INFINITY: Node = {
 }
 export const REALS: RealSet = [{ low: MINUS_INFINITY, high: INFINITY, lowOpen: true, highOpen: true }]
 
-export const point = (node: Node): Segment => ({ low: node, high: node, lowOpen: false, highOpen: false })
+export const point = (node: Node): Range => ({ low: node, high: node, lowOpen: false, highOpen: false })
 
 /** Thrown where two ends cannot be ordered, for example because they are symbols. */
 export class NoOrder extends Error {}
@@ -32,7 +32,7 @@ const order = (a: Node, b: Node, rules: ScalarRules): number => {
   return result
 }
 
-const isEmpty = ({ low, high, lowOpen, highOpen }: Segment, rules: ScalarRules): boolean => {
+const isEmpty = ({ low, high, lowOpen, highOpen }: Range, rules: ScalarRules): boolean => {
   const sign = order(low, high, rules)
   return sign > 0 || (sign === 0 && (lowOpen || highOpen))
 }
@@ -55,12 +55,12 @@ const normalised = (set: RealSet, rules: ScalarRules): RealSet => {
   return joined
 }
 
-const touches = (a: Segment, b: Segment, rules: ScalarRules): boolean => {
+const touches = (a: Range, b: Range, rules: ScalarRules): boolean => {
   const sign = order(b.low, a.high, rules)
   return sign < 0 || (sign === 0 && !(a.highOpen && b.lowOpen))
 }
 
-const hull = (a: Segment, b: Segment, rules: ScalarRules): Segment => {
+const hull = (a: Range, b: Range, rules: ScalarRules): Range => {
   const sign = order(a.high, b.high, rules)
   const highOpen = sign > 0 ? a.highOpen : sign < 0 ? b.highOpen : a.highOpen && b.highOpen
   return { ...a, high: sign > 0 ? a.high : b.high, highOpen }
@@ -74,7 +74,7 @@ export const intersection = (a: RealSet, b: RealSet, rules: ScalarRules): RealSe
     rules,
   )
 
-const overlap = (a: Segment, b: Segment, rules: ScalarRules): Segment => {
+const overlap = (a: Range, b: Range, rules: ScalarRules): Range => {
   const low = order(a.low, b.low, rules)
   const high = order(a.high, b.high, rules)
   return {

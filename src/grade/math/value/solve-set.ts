@@ -18,9 +18,9 @@ import {
   intersection,
   MINUS_INFINITY,
   point,
+  type Range,
   REALS,
   type RealSet,
-  type Segment,
   union,
 } from './real-set.ts'
 import { orderOf, type ScalarRules } from './scalars.ts'
@@ -140,8 +140,8 @@ const halfLine = (operator: RelationOperator, end: Node, rules: ScalarRules): Re
   if (operator === '=') return [point(end)]
   if (operator === '!=') return complement([point(end)], rules)
   const open = operator === '<' || operator === '>'
-  const below: Segment = { low: MINUS_INFINITY, high: end, lowOpen: true, highOpen: open }
-  const above: Segment = { low: end, high: INFINITY, lowOpen: open, highOpen: true }
+  const below: Range = { low: MINUS_INFINITY, high: end, lowOpen: true, highOpen: open }
+  const above: Range = { low: end, high: INFINITY, lowOpen: open, highOpen: true }
   return operator === '<' || operator === '<=' ? [below] : [above]
 }
 

@@ -49,7 +49,7 @@ export interface ChartMark {
   title: string
 }
 
-export interface DrawOptions {
+export interface ChartOptions {
   marks?: readonly ChartMark[]
   /** Told of a range that was drawn with the pointer. */
   onZoom?(from: number, to: number): void
@@ -82,7 +82,7 @@ const selectedSteps = (chart: uPlot): [number, number] | null => {
   return [chart.posToVal(left, 'x'), chart.posToVal(left + width, 'x')]
 }
 
-const cursorOptions = ({ onReset }: DrawOptions): uPlot.Cursor => ({
+const cursorOptions = ({ onReset }: ChartOptions): uPlot.Cursor => ({
   sync: { key: 'step', scales: ['x', null] },
   points: { size: 6 },
   y: false,
@@ -107,7 +107,7 @@ export const drawChart = (
   Plot: typeof uPlot,
   figure: Element,
   given: ChartSpec,
-  draw: DrawOptions = {},
+  draw: ChartOptions = {},
 ): DrawnChart => {
   const plot = figure.querySelector<HTMLElement>('.plot')!
   const spec = { ...given }

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from 'preact'
 
-export type Fact = readonly [name: string, value: ComponentChildren]
+export type ReportFact = readonly [name: string, value: ComponentChildren]
 
 /** Those of which nothing is known are left out. */
-export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
+export const Facts = ({ facts }: { facts: readonly ReportFact[] }) => (
   <div class="facts">
     {facts.map(
       ([name, value]) =>

@@ -2,9 +2,9 @@
 
 import { Fragment } from 'preact'
 import type { RolloutRow } from '../../rows.ts'
-import { type Segment, segmentsOf } from '../segments.ts'
+import { type ResponseSegment, segmentsOf } from '../segments.ts'
 
-const TITLES: Record<Segment['kind'], string> = {
+const TITLES: Record<ResponseSegment['kind'], string> = {
   thinking: 'Thinking',
   call: 'Tool call',
   output: 'Tool output',
@@ -12,7 +12,7 @@ const TITLES: Record<Segment['kind'], string> = {
   text: '',
 }
 
-const Piece = ({ segment }: { segment: Segment }) => {
+const Piece = ({ segment }: { segment: ResponseSegment }) => {
   const { kind, tag, text, open } = segment
   if (kind === 'text') return <pre class="piece text">{text}</pre>
   return (
@@ -44,7 +44,7 @@ const Pieces = ({ text }: { text: string }) => {
 }
 
 /** What the policy wrote, and what an environment answered where there were several turns. */
-export const Said = ({ row }: { row: RolloutRow }) =>
+export const ResponseText = ({ row }: { row: RolloutRow }) =>
   row.turns === undefined ? (
     <Pieces text={row.response} />
   ) : (

@@ -5,9 +5,9 @@ import { number } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow } from '../../rows.ts'
 import { answerWords, rolloutFacts } from '../rollout-words.ts'
-import { Said } from './response.tsx'
+import { ResponseText } from './response.tsx'
 import { Steps } from './steps.tsx'
-import { type Criteria, Verdicts } from './verdicts.tsx'
+import { type Criteria, VerdictTable } from './verdicts.tsx'
 
 const Prompt = ({ row }: { row: RolloutRow }) => (
   <>
@@ -83,7 +83,7 @@ const Judged = ({ row, criteria, of }: Pick<RolloutCardProps, 'row' | 'criteria'
         </>
       )}
       {(hasVerdicts || !hasSteps) && <h3>Verdicts</h3>}
-      {hasVerdicts && <Verdicts row={row} criteria={criteria} />}
+      {hasVerdicts && <VerdictTable row={row} criteria={criteria} />}
       {!hasVerdicts && !hasSteps && (
         <p class="quiet">No verdicts were recorded with it; the parts of its reward stand beside.</p>
       )}
@@ -107,7 +107,7 @@ export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutC
         <h3>Prompt</h3>
         <Prompt row={row} />
         <h3>Response</h3>
-        {response ?? <Said row={row} />}
+        {response ?? <ResponseText row={row} />}
         <Answer row={row} />
         {row.heldOut !== undefined && <p class="quiet">held-out grader {number(row.heldOut)}</p>}
         <Numbers row={row} criteria={criteria} />

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import { number } from '../../../util/format.ts'
-import { type Sign, spanWords } from '../signs.ts'
+import { type ReportedSign, spanWords } from '../signs.ts'
 
-const Explanation = ({ sign: { why, advice } }: { sign: Sign }) => (
+const Explanation = ({ sign: { why, advice } }: { sign: ReportedSign }) => (
   <dl>
     {why !== null && (
       <>
@@ -22,7 +22,7 @@ const Explanation = ({ sign: { why, advice } }: { sign: Sign }) => (
 )
 
 interface SignCardProps {
-  sign: Sign
+  sign: ReportedSign
   /** Where to go on from it. */
   children?: ComponentChildren
 }

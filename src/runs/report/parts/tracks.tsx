@@ -6,34 +6,34 @@ import { type DotRow, sharedRange } from '../dots.ts'
 import { place } from './meter.tsx'
 
 /** Where a value lies, from 0 to 1. */
-export type Scale = (value: number) => number
+export type TrackScale = (value: number) => number
 
-export const scaleOf = (low: number, high: number): Scale => {
+export const trackScale = (low: number, high: number): TrackScale => {
   const width = high - low || 1
   return value => (value - low) / width
 }
 
 interface SpanProps {
-  scale: Scale
+  scale: TrackScale
   ends: readonly [number, number]
   kind: string
 }
 
 /** From one value to another. */
-export const Span = ({ scale, ends: [low, high], kind }: SpanProps) => (
+export const IntervalBar = ({ scale, ends: [low, high], kind }: SpanProps) => (
   <b class={kind} style={{ left: place(scale(low)), width: place(scale(high) - scale(low)) }} />
 )
 
 interface DotTrackProps {
   row: DotRow
-  scale: Scale
+  scale: TrackScale
   colorOf(start: string): string
   text(value: number): string
 }
 
 const DotTrack = ({ row: { arm, dots, mean, interval }, scale, colorOf, text }: DotTrackProps) => (
   <div class="track" role="img" aria-label={`${arm}: ${plural(dots.length, 'run')}, mean ${text(mean)}`}>
-    {interval && <Span scale={scale} ends={interval} kind="span arm" />}
+    {interval && <IntervalBar scale={scale} ends={interval} kind="span arm" />}
     {dots.map(({ value, start, title }, i) => (
       <i
         class="run"
@@ -67,7 +67,7 @@ export const ArmDots = ({ rows, starts, text, scale }: ArmDotsProps) => {
         {rows.map(row => (
           <>
             <div title={row.about}>{row.arm}</div>
-            <DotTrack row={row} scale={scaleOf(...range)} colorOf={colorOf} text={text} />
+            <DotTrack row={row} scale={trackScale(...range)} colorOf={colorOf} text={text} />
             <div class="num">
               {text(row.mean)}
               {row.interval && <small>{row.interval.map(text).join(' to ')}</small>}

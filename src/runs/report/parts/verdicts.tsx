@@ -3,7 +3,7 @@
 import { number } from '../../../util/format.ts'
 import { type CriterionWords, pointsWord, shownName, verdictWords } from '../../criterion-words.ts'
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
-import { callOf, callTotals, callWords, judgeName } from '../judge-words.ts'
+import { callTotals, callWords, judgeName, rowCallOf } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
 
 /** A flaw that is not there is a good thing. */
@@ -12,7 +12,7 @@ const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionWords): string
 
 /** Who gave it, whether they had to be asked, what that took, and their very words. */
 const Judge = ({ verdict, row }: { verdict: RolloutVerdict; row: RolloutRow }) => {
-  const call = callOf(verdict, row)
+  const call = rowCallOf(verdict, row)
   const words = call === null ? '' : callWords(call)
   return (
     <>
@@ -70,7 +70,7 @@ const Verdict = ({ row, verdict, words }: VerdictProps) => (
 export type Criteria = Record<string, CriterionWords>
 
 /** A table; in a narrow place a list. */
-export const Verdicts = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
+export const VerdictTable = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
   <>
     <div class="verdicts-place">
       <table class="verdict-table">

@@ -7,7 +7,7 @@ import { ComparePage } from './pages/compare.tsx'
 import { ExperimentPage, ExperimentsPage } from './pages/experiments.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
-import { Link, type Place, usePlace } from './route.tsx'
+import { Link, type PageAddress, usePlace } from './route.tsx'
 import { takeToken } from './token.ts'
 
 const SECTIONS: { to: string; name: string; paths: (string | undefined)[] }[] = [
@@ -16,7 +16,7 @@ const SECTIONS: { to: string; name: string; paths: (string | undefined)[] }[] = 
   { to: '/experiments', name: 'Experiments', paths: ['experiments', 'experiment'] },
 ]
 
-const Page = ({ place }: { place: Place }) => {
+const Page = ({ place }: { place: PageAddress }) => {
   const [section, id] = place.path
   if (section === undefined) return <RunsPage place={place} />
   if (section === 'run' && id !== undefined) return <RunPages key={id} id={id} place={place} />

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-export interface Place {
+export interface PageAddress {
   /** Parts of the path, decoded. */
   path: string[]
   query: URLSearchParams
@@ -19,12 +19,12 @@ const decoded = (part: string): string => {
   }
 }
 
-const placeNow = (): Place => ({
+const placeNow = (): PageAddress => ({
   path: location.pathname.split('/').filter(Boolean).map(decoded),
   query: new URLSearchParams(location.search),
 })
 
-export const usePlace = (): Place => {
+export const usePlace = (): PageAddress => {
   const [place, setPlace] = useState(placeNow)
   useEffect(() => {
     const follow = () => setPlace(placeNow())

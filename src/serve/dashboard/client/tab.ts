@@ -1,11 +1,11 @@
 /** @file What every part of a run's page is given. */
 
 import type { LiveRun, RunView } from '../wire.ts'
-import type { Place } from './route.tsx'
+import type { PageAddress } from './route.tsx'
 
 export interface RunTabProps {
   view: RunView
-  place: Place
+  place: PageAddress
   /** Changes when files of the run have grown. */
   news: LiveRun | null
 }

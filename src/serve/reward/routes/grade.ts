@@ -6,7 +6,7 @@ import { rubricSchema } from '../../../rubric/criterion.ts'
 import type { RouteOf } from '../config.ts'
 import { referenceAt } from '../fields.ts'
 import { asMessages, type RewardItem, type RewardResult } from '../item.ts'
-import { listLength, promptSchema, type Route } from './route.ts'
+import { listLength, promptSchema, type RewardRoute } from './route.ts'
 
 const rubricOrName = z.union([z.string().min(1), rubricSchema], {
   error: 'the name of a rubric, or a rubric {criteria: [...]}',
@@ -89,7 +89,7 @@ const shown = ({ verdicts, ...result }: RewardResult, raw = false) => ({
   verdicts: raw ? verdicts : verdicts.map(({ raw: _raw, ...verdict }) => verdict),
 })
 
-export const gradeRoute = (config: RouteOf<'grade'>): Route<GradeRequest> => ({
+export const gradeRoute = (config: RouteOf<'grade'>): RewardRoute<GradeRequest> => ({
   config,
   summary: 'Grades items against rubrics',
   request: gradeRequest,

@@ -4,19 +4,19 @@ import type { RouteConfig } from '../config.ts'
 import { gradeRoute } from './grade.ts'
 import { nemoGymRoute } from './nemo-gym.ts'
 import { openRlhfRoute } from './openrlhf.ts'
-import type { Route } from './route.ts'
+import type { RewardRoute } from './route.ts'
 import { slimeRoute } from './slime.ts'
 
 /** The route that a configuration describes. */
-export const makeRoute = (config: RouteConfig): Route => {
+export const makeRoute = (config: RouteConfig): RewardRoute => {
   switch (config.kind) {
     case 'grade':
-      return gradeRoute(config) as Route
+      return gradeRoute(config) as RewardRoute
     case 'openrlhf':
-      return openRlhfRoute(config) as Route
+      return openRlhfRoute(config) as RewardRoute
     case 'slime':
-      return slimeRoute(config) as Route
+      return slimeRoute(config) as RewardRoute
     case 'nemo-gym':
-      return nemoGymRoute(config) as Route
+      return nemoGymRoute(config) as RewardRoute
   }
 }

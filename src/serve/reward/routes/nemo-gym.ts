@@ -9,7 +9,7 @@ import type { RouteOf } from '../config.ts'
 import { referenceAt } from '../fields.ts'
 import { nullShare, type RewardItem, type RewardResult } from '../item.ts'
 import { nemoGymMetrics } from './nemo-gym-metrics.ts'
-import type { Route } from './route.ts'
+import type { RewardRoute } from './route.ts'
 
 const outputItem = z.looseObject({ type: z.string().optional() })
 
@@ -96,7 +96,7 @@ const beside = (path: string, name: string): string => path.replace(/[^/]*$/, na
 
 const metricsRequest = z.object({ verify_responses: z.array(z.looseObject({})) })
 
-export const nemoGymRoute = (config: RouteOf<'nemo-gym'>): Route<NemoGymRequest> => ({
+export const nemoGymRoute = (config: RouteOf<'nemo-gym'>): RewardRoute<NemoGymRequest> => ({
   config,
   summary: 'Verifies a rollout for NeMo-Gym',
   request: nemoGymRequest,

@@ -8,7 +8,7 @@ import type { RouteOf } from '../config.ts'
 import { referenceAt } from '../fields.ts'
 import { asMessages, nullShare, type RewardItem } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
-import { listLength, type Route } from './route.ts'
+import { listLength, type RewardRoute } from './route.ts'
 
 // Lists may be empty: with several addresses, those beyond the first get no samples of a batch of one.
 const openRlhfRequest = z
@@ -116,7 +116,7 @@ const toItem = (
   }
 }
 
-export const openRlhfRoute = (config: RouteOf<'openrlhf'>): Route<OpenRlhfRequest> => ({
+export const openRlhfRoute = (config: RouteOf<'openrlhf'>): RewardRoute<OpenRlhfRequest> => ({
   config,
   summary: 'Rewards for OpenRLHF',
   request: openRlhfRequest,

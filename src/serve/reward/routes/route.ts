@@ -16,7 +16,7 @@ export interface SideRoute {
 }
 
 /** One shape of request and answer at one path. */
-export interface Route<Body = unknown> {
+export interface RewardRoute<Body = unknown> {
   config: RouteConfig
   summary: string
   request: z.ZodType<Body>

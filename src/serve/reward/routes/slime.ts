@@ -5,7 +5,7 @@ import type { RouteOf } from '../config.ts'
 import { referenceAt } from '../fields.ts'
 import { asMessages, nullShare } from '../item.ts'
 import { numericRewards, numericScores } from './null-reward.ts'
-import { promptSchema, type Route } from './route.ts'
+import { promptSchema, type RewardRoute } from './route.ts'
 
 const slimeRequest = z.object({
   prompt: promptSchema,
@@ -24,7 +24,7 @@ const slimeObject = z.object({
 
 const slimeResponse = z.union([z.number(), slimeObject])
 
-export const slimeRoute = (config: RouteOf<'slime'>): Route<SlimeRequest> => ({
+export const slimeRoute = (config: RouteOf<'slime'>): RewardRoute<SlimeRequest> => ({
   config,
   summary: 'A reward for slime',
   request: slimeRequest,

@@ -1,7 +1,7 @@
 /** @file Predicates about clarity and flow. */
 
 import type { Step } from '../lines.ts'
-import { counted, type Evidence, fixed, type Predicate } from './predicate.ts'
+import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
 
 /** Whether step i, from 0, begins with what the step before it came to; the first begins with the question's number. */
 const follows = ({ thinking: { steps }, problem }: Evidence, i: number): boolean => {
@@ -12,7 +12,7 @@ const follows = ({ thinking: { steps }, problem }: Evidence, i: number): boolean
 
 const calculates = ({ jump }: Step) => !jump
 
-export const CLARITY: readonly Predicate[] = [
+export const CLARITY: readonly ArithmeticPredicate[] = [
   fixed(
     'clarity',
     'good',

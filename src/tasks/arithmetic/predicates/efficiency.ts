@@ -1,14 +1,14 @@
 /** @file Predicates about focus and length. */
 
 import { calculationText } from '../lines.ts'
-import { counted, type Evidence, fixed, type Predicate } from './predicate.ts'
+import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
 
 const repeats = ({ calculations }: Evidence): boolean => {
   const texts = calculations.map(calculationText)
   return new Set(texts).size < texts.length
 }
 
-export const EFFICIENCY: readonly Predicate[] = [
+export const EFFICIENCY: readonly ArithmeticPredicate[] = [
   counted('efficiency', 'bad', 'has at most {count} steps', ({ thinking }, n) => thinking.steps.length <= n),
   counted('efficiency', 'neutral', 'has at most {count} lines', ({ thinking }, n) => thinking.lines <= n),
   counted('efficiency', 'neutral', 'has at least {count} lines', ({ thinking }, n) => thinking.lines >= n),

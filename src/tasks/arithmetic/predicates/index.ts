@@ -1,22 +1,22 @@
 /** @file The grammar of criteria about thinking on the arithmetic task: sentences that are read and executed exactly. */
 
 import { CriterionGrammar } from '../../thinking-grammar/grammar.ts'
-import type { Values } from '../../thinking-grammar/predicate.ts'
+import type { PlaceValues } from '../../thinking-grammar/predicate.ts'
 import { type Calculation, placesOf, readThinking, type Step } from '../lines.ts'
 import type { ArithmeticProblem } from '../problem.ts'
 import { CLARITY } from './clarity.ts'
 import { EFFICIENCY } from './efficiency.ts'
 import { OTHER, OUTCOME } from './other.ts'
 import { PLANNING } from './planning.ts'
-import type { Evidence, Predicate, Slot } from './predicate.ts'
+import type { ArithmeticPredicate, Evidence, Slot } from './predicate.ts'
 import { VALIDATION } from './validation.ts'
 
 export { isMet } from '../../thinking-grammar/grammar.ts'
 export { CATEGORIES } from '../../thinking-grammar/predicate.ts'
-export type { Evidence, Predicate, Slot } from './predicate.ts'
+export type { ArithmeticPredicate, Evidence, Slot } from './predicate.ts'
 
 /** All predicates but those that stand in for the outcome. */
-export const PREDICATES: readonly Predicate[] = [
+export const PREDICATES: readonly ArithmeticPredicate[] = [
   ...PLANNING,
   ...VALIDATION,
   ...CLARITY,
@@ -25,7 +25,7 @@ export const PREDICATES: readonly Predicate[] = [
 ]
 
 /** Those that read the end of the thinking, or the answer. */
-export const OUTCOME_PREDICATES: readonly Predicate[] = OUTCOME
+export const OUTCOME_PREDICATES: readonly ArithmeticPredicate[] = OUTCOME
 
 export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
   predicates: PREDICATES,
@@ -34,10 +34,10 @@ export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
 })
 
 /** The places of a sentence, in order. */
-export const slotsOf = (predicate: Predicate): Slot[] => ARITHMETIC_GRAMMAR.slotsOf(predicate)
+export const slotsOf = (predicate: ArithmeticPredicate): Slot[] => ARITHMETIC_GRAMMAR.slotsOf(predicate)
 
 /** The sentence with its places filled. */
-export const sentenceWith = (predicate: Predicate, values: Values): string =>
+export const sentenceWith = (predicate: ArithmeticPredicate, values: PlaceValues): string =>
   ARITHMETIC_GRAMMAR.sentenceWith(predicate, values)
 
 /** Reads a criterion; null where it is no sentence of the grammar. Case, blanks around it and a full stop do not matter. */

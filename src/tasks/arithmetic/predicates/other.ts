@@ -2,7 +2,7 @@
 
 import { isRight, type Step } from '../lines.ts'
 import { answerOf, type Operator } from '../problem.ts'
-import { counted, type Evidence, fixed, type Predicate } from './predicate.ts'
+import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
 
 /** Steps before the last one: the last result is the answer in all but name. */
 const inner = ({ thinking: { steps } }: Evidence): readonly Step[] => steps.slice(0, -1)
@@ -34,7 +34,7 @@ const written = (evidence: Evidence): number[] => {
     : before
 }
 
-export const OTHER: readonly Predicate[] = [
+export const OTHER: readonly ArithmeticPredicate[] = [
   counted('other', 'good', 'step {place} is right', (evidence, n) => {
     const step = inner(evidence)[n - 1]
     return step !== undefined && rightOf(step)
@@ -83,7 +83,7 @@ export const OTHER: readonly Predicate[] = [
 ]
 
 /** Predicates that read the end of the thinking or the answer: the outcome under another name. Off unless asked for. */
-export const OUTCOME: readonly Predicate[] = [
+export const OUTCOME: readonly ArithmeticPredicate[] = [
   {
     ...counted(
       'other',

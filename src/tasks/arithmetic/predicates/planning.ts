@@ -1,6 +1,6 @@
 /** @file Predicates about planning and taking the problem apart. */
 
-import { counted, type Evidence, fixed, type Predicate } from './predicate.ts'
+import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
 
 /** Whether the step at a place of the question is done by itself. */
 const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boolean =>
@@ -15,7 +15,7 @@ const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boo
 const shown = ({ thinking, places }: Evidence): number =>
   thinking.steps.reduce((sum, step, i) => sum + (places[i] === null ? 0 : step.operations.length), 0)
 
-export const PLANNING: readonly Predicate[] = [
+export const PLANNING: readonly ArithmeticPredicate[] = [
   fixed('planning', 'neutral', 'says how many steps it takes', ({ thinking }) => thinking.plans.length > 0),
   counted('planning', 'neutral', 'plans {count} steps', ({ thinking }, n) => thinking.plans.includes(n)),
   fixed('planning', 'neutral', 'plans as many steps as there are operations', ({ thinking, problem }) =>

@@ -1,13 +1,13 @@
 /** @file Predicates over arithmetic: what they are decided on, and what their places hold. */
 
 import * as grammar from '../../thinking-grammar/predicate.ts'
-import type { Calculation, Step, Thinking } from '../lines.ts'
+import type { Calculation, ChainOfThought, Step } from '../lines.ts'
 import type { ArithmeticProblem } from '../problem.ts'
 
 /** What predicates are decided on. */
 export interface Evidence {
   problem: ArithmeticProblem
-  thinking: Thinking
+  thinking: ChainOfThought
   /** Steps that calculate. */
   calculations: readonly Step[]
   /** Which operation of the question each step begins at; null where it fits nowhere, and for jumps. */
@@ -21,7 +21,7 @@ export interface Evidence {
 /** What a place in a sentence may hold: numbers, and operations as `* 3`. */
 export type Slot = 'count' | 'place' | 'digit' | 'operation'
 
-export type Predicate = grammar.Predicate<Evidence>
+export type ArithmeticPredicate = grammar.Predicate<Evidence>
 
 export const fixed = grammar.fixed<Evidence>
 export const counted = grammar.counted<Evidence>

@@ -1,14 +1,14 @@
 /** @file Predicates about checking oneself. */
 
 import type { Calculation, Step } from '../lines.ts'
-import { counted, fixed, type Predicate } from './predicate.ts'
+import { type ArithmeticPredicate, counted, fixed } from './predicate.ts'
 
 const disagrees = ({ step, check }: { step: Step; check: Calculation }): boolean =>
   step.result !== check.result
 
 const isChecked = (step: Step | undefined): boolean => step !== undefined && step.checks.length > 0
 
-export const VALIDATION: readonly Predicate[] = [
+export const VALIDATION: readonly ArithmeticPredicate[] = [
   fixed('validation', 'good', 'checks a step', ({ checks }) => checks.length > 0),
   counted(
     'validation',

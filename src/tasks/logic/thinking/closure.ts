@@ -1,7 +1,7 @@
 /** @file What follows from the premises of a ProntoQA-style problem, by chaining rules: no solver is needed there. */
 
 import type { LogicTaskExample } from '../example.ts'
-import { type Rule, type RuleView, readRules } from '../rules.ts'
+import { type LogicRule, type RuleView, readRules } from '../rules.ts'
 
 /** An individual that no premise speaks of: what holds of it as one of a kind holds of all of that kind. */
 const ANYONE = '?'
@@ -18,7 +18,7 @@ interface Known {
  */
 export class Closure {
   readonly view: RuleView
-  readonly #byKind = new Map<string, Rule[]>()
+  readonly #byKind = new Map<string, LogicRule[]>()
   readonly #answers = new Map<string, boolean>()
 
   constructor(view: RuleView) {
@@ -31,7 +31,7 @@ export class Closure {
   }
 
   /** Whether the premises entail a statement. */
-  follows(statement: Pick<Rule, 'fact' | 'subject' | 'object' | 'negated'>): boolean {
+  follows(statement: Pick<LogicRule, 'fact' | 'subject' | 'object' | 'negated'>): boolean {
     const { fact, subject, object, negated } = statement
     const key = `${fact ? 'fact' : 'rule'} ${subject} ${negated ? 'not ' : ''}${object}`
     let answer = this.#answers.get(key)

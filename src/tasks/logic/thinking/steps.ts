@@ -2,11 +2,11 @@
 
 import { parseSentence, SentenceError } from '../../../grade/logic/english.ts'
 import type { LogicTaskExample } from '../example.ts'
-import { type Rule, readRule } from '../rules.ts'
+import { type LogicRule, readRule } from '../rules.ts'
 import { type Closure, closureOf } from './closure.ts'
 
 /** What a step says: a rule about a kind, or a fact about an individual. */
-export type Statement = Pick<Rule, 'fact' | 'subject' | 'object' | 'negated'>
+export type StepStatement = Pick<LogicRule, 'fact' | 'subject' | 'object' | 'negated'>
 
 /** A numbered line of the thinking. */
 export interface LogicStep {
@@ -14,7 +14,7 @@ export interface LogicStep {
   /** Without its number, in lower case, without a full stop. */
   text: string
   /** Null where it cannot be read. */
-  statement: Statement | null
+  statement: StepStatement | null
   /** Whether a premise means the same. */
   premise: boolean
   /** Whether a premise says the same in the same words. */
@@ -43,11 +43,11 @@ const LONGEST_SENTENCE = 200
 const plain = (text: string): string => text.trim().toLowerCase().replace(/\.$/, '')
 
 // Sentences of the fragment are a few thousand; what else a policy writes must not fill the memory.
-const known = new Map<string, Statement | null>()
+const known = new Map<string, StepStatement | null>()
 const MOST_KNOWN = 20_000
 
 /** What a sentence says; null outside the fragment. */
-const statementOf = (text: string): Statement | null => {
+const statementOf = (text: string): StepStatement | null => {
   let statement = known.get(text)
   if (statement === undefined) {
     statement = text.length > LONGEST_SENTENCE ? null : parse(text)
@@ -57,7 +57,7 @@ const statementOf = (text: string): Statement | null => {
   return statement
 }
 
-const parse = (text: string): Statement | null => {
+const parse = (text: string): StepStatement | null => {
   try {
     return readRule(parseSentence(text))
   } catch (error) {
@@ -66,14 +66,14 @@ const parse = (text: string): Statement | null => {
   }
 }
 
-export const sameStatement = (a: Statement, b: Statement): boolean =>
+export const sameStatement = (a: StepStatement, b: StepStatement): boolean =>
   a.fact === b.fact && a.subject === b.subject && a.object === b.object && a.negated === b.negated
 
-export const isOpposite = (a: Statement, b: Statement): boolean =>
+export const isOpposite = (a: StepStatement, b: StepStatement): boolean =>
   sameStatement(a, { ...b, negated: !b.negated })
 
 /** Whether one rule leads to a fact from facts that were stated. */
-const derived = (statement: Statement, stated: readonly Statement[], { view }: Closure): boolean =>
+const derived = (statement: StepStatement, stated: readonly StepStatement[], { view }: Closure): boolean =>
   statement.fact &&
   [...stated, ...view.rules].some(
     rule =>
@@ -92,7 +92,7 @@ export const readLogicThinking = (problem: LogicTaskExample, thinking: string): 
   const text = thinking.slice(0, MOST_CHARACTERS).toLowerCase()
   const lines = text.split('\n').filter(line => line.trim() !== '')
   const premises = new Set(problem.premises.map(plain))
-  const said: Statement[] = []
+  const said: StepStatement[] = []
   const steps: LogicStep[] = []
   let others = 0
   for (const line of lines) {

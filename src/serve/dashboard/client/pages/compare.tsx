@@ -5,7 +5,7 @@ import type { CompareView } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart, type ChartLook } from '../chart.tsx'
 import { Change, Empty, Heading, Scroll, Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link, type Place, setQuery } from '../route.tsx'
+import { addressOf, Link, type PageAddress, setQuery } from '../route.tsx'
 
 const Runs = ({ view }: { view: CompareView }) => (
   <ol class="compared">
@@ -88,7 +88,7 @@ const Settings = ({ view }: { view: CompareView }) => (
   </Scroll>
 )
 
-export const ComparePage = ({ place }: { place: Place }) => {
+export const ComparePage = ({ place }: { place: PageAddress }) => {
   useTitle('Compare')
   const ids = place.query.getAll('run')
   const query = ids.map(id => `run=${encodeURIComponent(id)}`).join('&')

@@ -8,7 +8,7 @@ import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Controls } from '../controls.tsx'
 import { Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link, type Place } from '../route.tsx'
+import { addressOf, Link, type PageAddress } from '../route.tsx'
 import { EvaluationTab } from './evaluation.tsx'
 import { JudgesTab } from './judges.tsx'
 import { Overview } from './overview.tsx'
@@ -65,7 +65,7 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
   )
 }
 
-export const RunPages = ({ id, place }: { id: string; place: Place }) => {
+export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
   const [news, setNews] = useState<LiveRun | null>(null)
   const there = useLive(`/api/runs/${encodeURIComponent(id)}/live`, { run: (data: LiveRun) => setNews(data) })
   const stamp =

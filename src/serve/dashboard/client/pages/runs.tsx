@@ -7,7 +7,7 @@ import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
 import { ago, Empty, Scroll, Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, type Place, setQuery } from '../route.tsx'
+import { addressOf, go, Link, type PageAddress, setQuery } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
@@ -179,7 +179,7 @@ export const useSlash = (input: { current: HTMLInputElement | null }): void => {
   }, [input])
 }
 
-export const RunsPage = ({ place }: { place: Place }) => {
+export const RunsPage = ({ place }: { place: PageAddress }) => {
   useTitle('Runs')
   const { runs, loaded, there } = useRuns()
   const filter = place.query.get('filter') ?? ''

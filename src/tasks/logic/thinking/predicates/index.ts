@@ -7,7 +7,7 @@ import { NAMES, NOUNS } from '../../vocabulary.ts'
 import { closureOf } from '../closure.ts'
 import { readLogicThinking } from '../steps.ts'
 import { OTHER, OUTCOME } from './content.ts'
-import type { LogicEvidence, LogicPredicate, LogicSlot, ReadStep } from './predicate.ts'
+import type { LogicEvidence, LogicPredicate, LogicSlot, StatedStep } from './predicate.ts'
 import { CLARITY, PLANNING } from './structure.ts'
 import { EFFICIENCY, VALIDATION } from './truth.ts'
 
@@ -49,7 +49,7 @@ export const logicEvidenceOf = (
   return {
     problem,
     thinking,
-    read: thinking.steps.filter((step): step is ReadStep => step.statement !== null),
+    read: thinking.steps.filter((step): step is StatedStep => step.statement !== null),
     query: closureOf(problem)?.view.query ?? null,
     words: new Set((thinking.text.match(/[a-z]+/g) ?? []).map(word => word.replace(PLURAL, ''))),
     answer,

@@ -3,19 +3,19 @@
 import type { LogicLabel } from '../../../../grade/logic/problem.ts'
 import * as grammar from '../../../thinking-grammar/predicate.ts'
 import type { LogicTaskExample } from '../../example.ts'
-import type { LogicStep, LogicThinking, Statement } from '../steps.ts'
+import type { LogicStep, LogicThinking, StepStatement } from '../steps.ts'
 
 /** A step that says something. */
-export type ReadStep = LogicStep & { statement: Statement }
+export type StatedStep = LogicStep & { statement: StepStatement }
 
 /** What predicates are decided on. */
 export interface LogicEvidence {
   problem: LogicTaskExample
   thinking: LogicThinking
   /** Steps that can be read. */
-  read: readonly ReadStep[]
+  read: readonly StatedStep[]
   /** What is asked; null for a problem outside the fragment. */
-  query: Statement | null
+  query: StepStatement | null
   /** Its words in order, `stella`, `wumpus`, ...; plurals as singulars. */
   words: ReadonlySet<string>
   /** What the response answered; null where it did not, and where the answer is masked. */

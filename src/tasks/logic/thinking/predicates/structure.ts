@@ -1,10 +1,10 @@
 /** @file Predicates about planning and clarity: how steps are laid out, and how each leads to the next. */
 
-import { counted, fixed, type LogicEvidence, type LogicPredicate, type ReadStep } from './predicate.ts'
+import { counted, fixed, type LogicEvidence, type LogicPredicate, type StatedStep } from './predicate.ts'
 
-const rules = ({ read }: LogicEvidence): ReadStep[] => read.filter(({ statement }) => !statement.fact)
+const rules = ({ read }: LogicEvidence): StatedStep[] => read.filter(({ statement }) => !statement.fact)
 
-const isRule = (step: ReadStep | undefined): boolean => step !== undefined && !step.statement.fact
+const isRule = (step: StatedStep | undefined): boolean => step !== undefined && !step.statement.fact
 
 /** Whether a rule is about the kind that the last fact before it gave. */
 const goesOn = ({ read }: LogicEvidence, i: number): boolean => {

@@ -1,12 +1,12 @@
 /** @file Predicates about validation and efficiency: what follows from the premises, and what is said to no purpose. */
 
 import { isOpposite } from '../steps.ts'
-import { counted, fixed, type LogicEvidence, type LogicPredicate, type ReadStep } from './predicate.ts'
+import { counted, fixed, type LogicEvidence, type LogicPredicate, type StatedStep } from './predicate.ts'
 
 /** Steps before the last one: the last is the answer in all but name. */
 const inner = ({ thinking: { steps } }: LogicEvidence) => steps.slice(0, -1)
 
-const rules = ({ read }: LogicEvidence): ReadStep[] => read.filter(({ statement }) => !statement.fact)
+const rules = ({ read }: LogicEvidence): StatedStep[] => read.filter(({ statement }) => !statement.fact)
 
 /** Rules about a property of which neither the query nor a step's kind is: what the chain does not need. */
 const astray = ({ read, query }: LogicEvidence): boolean =>

@@ -3,7 +3,7 @@ import { parseSentence } from '../../grade/logic/english.ts'
 import { Rng } from '../../util/rng.ts'
 import { coldStartStream } from './coldstart.ts'
 import { decodeTokens } from './format.ts'
-import { recital } from './recital.ts'
+import { recitationDrill } from './recitation-drill.ts'
 import { readRule } from './rules.ts'
 import { LOGIC_TOKENS } from './vocabulary.ts'
 
@@ -18,7 +18,7 @@ const problem = {
   conclusion: 'Rex is bright.',
 }
 
-const drawn = (recite: number, seed = 1) => recital(problem, { recite }, 'canonical', new Rng(seed))
+const drawn = (recite: number, seed = 1) => recitationDrill(problem, { recite }, 'canonical', new Rng(seed))
 
 const sentences = (text: string) =>
   text
@@ -27,7 +27,7 @@ const sentences = (text: string) =>
     .map(line => line.trim())
     .filter(line => line !== '')
 
-describe('a recital', () => {
+describe('a recitation drill', () => {
   it('says every rule that is shown, and none that is not', () => {
     for (let seed = 0; seed < 50; seed++) {
       const { promptTokens, responseTokens } = drawn(3, seed)
@@ -77,7 +77,7 @@ describe('a recital', () => {
     }
     const drawn = (reciteAsked: 'found' | 'reached', seed: number) => {
       const source = { recite: 4, reciteOnly: 'properties', reciteAsked } as const
-      const { promptTokens, responseTokens, responseWeights } = recital(
+      const { promptTokens, responseTokens, responseWeights } = recitationDrill(
         asking,
         source,
         'canonical',
@@ -117,7 +117,7 @@ describe('a recital', () => {
     })
 
     it('teaches what the question decides', () => {
-      // The first rule is said of a subject drawn by chance; whether it is the last one, is no chance.
+      // The first rule is said of a subject drawn at random; whether it is the last one, is no chance.
       for (const seed of seeds) {
         expect(drawn('found', seed).learnt).toMatch(/^<reasoning> every \w+ is/)
         expect(drawn('reached', seed).learnt).toMatch(/^ is( not)? \w+\n\d+\. rex is/)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric } from '../../rubric/criterion.ts'
+import { type HeldOutJudge, heldOutScores } from './held-out-judge.ts'
 import { completeScore } from './reward-options.ts'
-import { opinionOn, type SecondOpinion } from './second-opinion.ts'
 
 const [PROBLEMS, SAMPLES] = [16, 8]
 
@@ -10,7 +10,7 @@ const groups = Array.from({ length: PROBLEMS }, (_, problem) =>
   Array.from({ length: SAMPLES }, (_, g) => ({ problem, rollout: { tokens: Int32Array.of(g) } })),
 )
 
-const opinionOf = (share: number, every = 1): SecondOpinion<number> => ({
+const judgeAsked = (share: number, every = 1): HeldOutJudge<number> => ({
   task: {
     id: String,
     grade: async items =>
@@ -25,7 +25,7 @@ const opinionOf = (share: number, every = 1): SecondOpinion<number> => ({
 })
 
 const askedOf = async (share: number, step = 1, seed = 7) => {
-  const { scores } = await opinionOn(opinionOf(share), groups, step, seed)
+  const { scores } = await heldOutScores(judgeAsked(share), groups, step, seed)
   return scores!.flatMap((score, i) =>
     score === null ? [] : [{ p: Math.floor(i / SAMPLES), g: i % SAMPLES, score }],
   )
@@ -34,7 +34,7 @@ const askedOf = async (share: number, step = 1, seed = 7) => {
 const counts = (values: readonly number[], size: number) =>
   Array.from({ length: size }, (_, value) => values.filter(each => each === value).length)
 
-describe('a second opinion on rollouts', () => {
+describe('a held-out judge of rollouts', () => {
   it('is about all of them where that is asked for, each in its place', async () => {
     const asked = await askedOf(1)
     expect(asked).toHaveLength(PROBLEMS * SAMPLES)
@@ -64,15 +64,16 @@ describe('a second opinion on rollouts', () => {
   })
 
   it('is asked for every so many steps, from the first on, or never', async () => {
-    const asked = async (step: number) => (await opinionOn(opinionOf(1, 5), groups, step, 7)).scores !== null
+    const asked = async (step: number) =>
+      (await heldOutScores(judgeAsked(1, 5), groups, step, 7)).scores !== null
     expect(await Promise.all([1, 2, 5, 6, 7, 10, 11].map(asked))).toEqual([
       ...[true, false, false, true, false, false, true],
     ])
-    expect((await opinionOn({ ...opinionOf(1), rollouts: null }, groups, 1, 7)).scores).toBeNull()
+    expect((await heldOutScores({ ...judgeAsked(1), rollouts: null }, groups, 1, 7)).scores).toBeNull()
   })
 })
 
-describe('the score of a second opinion', () => {
+describe('the score of a held-out judge', () => {
   const rubric: Rubric = {
     criteria: [
       { id: 'a', text: 'a', points: 3 },

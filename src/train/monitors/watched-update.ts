@@ -3,12 +3,12 @@
 import { meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import type { Lesson } from '../recipe.ts'
+import type { StepUpdate } from '../recipe.ts'
 import { rolloutFigures } from './figures.ts'
 import type { WatchedRollout } from './monitor.ts'
 
-export interface WatchedLesson {
-  /** What monitors need to know of the rollouts and no other metric says; waits for the second opinion. */
+export interface WatchedUpdate {
+  /** What monitors need to know of the rollouts and no other metric says; waits for the held-out judge. */
   figures: Promise<Omit<MetricsRow, 'step'>>
   rollouts(): WatchedRollout[]
 }
@@ -20,7 +20,10 @@ const writtenBy = ({ tokens, logprobs, mask }: Rollout): Pick<Rollout, 'tokens' 
   return { tokens: tokens.filter(isOwn), logprobs: logprobs.filter(isOwn) }
 }
 
-export const watchLesson = ({ rollouts, heldOut }: Pick<Lesson, 'rollouts' | 'heldOut'>): WatchedLesson => {
+export const watchUpdate = ({
+  rollouts,
+  heldOut,
+}: Pick<StepUpdate, 'rollouts' | 'heldOut'>): WatchedUpdate => {
   let scores: readonly (number | null)[] | null = null
   const items = rollouts.map(item => ({
     ...item,

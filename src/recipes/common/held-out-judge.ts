@@ -6,7 +6,7 @@ import type { ScoredTask } from '../../tasks/scored-response.ts'
 import type { HeldOut, Recipe } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 
-export interface SecondOpinion<Problem> {
+export interface HeldOutJudge<Problem> {
   /** Grades by the true rubrics. */
   task: Pick<ScoredTask<Problem>, 'id' | 'grade'>
   /** What it is asked about: a share of the rollouts of a step, every so many steps from the first on; null: nothing. */
@@ -30,8 +30,8 @@ interface Answered<Problem> {
  * What it says of a step's rollouts, in their order, null for those that it was not asked about; null when this step is none of
  * its own. Which rollouts they are depends on seed and step alone.
  */
-export const opinionOn = async <Problem>(
-  { task, rollouts, figures }: SecondOpinion<Problem>,
+export const heldOutScores = async <Problem>(
+  { task, rollouts, figures }: HeldOutJudge<Problem>,
   groups: Groups<Answered<Problem>>,
   step: number,
   seed: number | string,
@@ -52,18 +52,18 @@ export const opinionOn = async <Problem>(
 }
 
 /** A recipe whose rollouts are told to another grader as well, for the monitors; the recipe as it is where there is none. */
-export const withSecondOpinion = <Problem, Rolled extends { groups: Groups<Answered<Problem>> }>(
+export const withHeldOutJudge = <Problem, Rolled extends { groups: Groups<Answered<Problem>> }>(
   recipe: Recipe<Rolled>,
-  opinion: SecondOpinion<Problem> | undefined,
+  judge: HeldOutJudge<Problem> | undefined,
   seed: number | string,
 ): Recipe<Rolled> =>
-  opinion === undefined
+  judge === undefined
     ? recipe
     : {
         ...recipe,
         learn: async (step, rolled) => ({
           ...(await recipe.learn(step, rolled)),
-          heldOut: opinionOn(opinion, rolled.groups, step, seed),
+          heldOut: heldOutScores(judge, rolled.groups, step, seed),
         }),
       }
 

@@ -1,4 +1,4 @@
-/** @file Recitals: rules of a problem said again, subject by subject. Short drills in looking a rule up, its sign included. */
+/** @file Recitation drills: rules of a problem said again, subject by subject. Short drills in looking a rule up, its sign included. */
 
 import { parseSentence } from '../../grade/logic/english.ts'
 import type { Rng } from '../../util/rng.ts'
@@ -11,20 +11,20 @@ import { ALL_NOUNS, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
 
 /** Problems of a sort, and whether their rules are recited in place of proofs. */
-export interface RecitalOptions extends LogicGeneratorOptions {
+export interface RecitationOptions extends LogicGeneratorOptions {
   /** Prompts hold one to so many of a problem's rules, and no question. */
   recite?: number
   /** The sort of rules shown and recited; all when absent. */
   reciteOnly?: RecitedRules
   /** Prompts end with a question about one of the properties shown; absent: without. */
-  reciteAsked?: AskedRecital
+  reciteAsked?: AskedRecitation
 }
 
 /**
  * What is recited where a question is asked. `found`: the rules of the property that it asks about. `reached`: rules in any order
  * until one is of that property, and then what it says of the individual.
  */
-export type AskedRecital = 'found' | 'reached'
+export type AskedRecitation = 'found' | 'reached'
 
 /** Rules that lead from kind to kind, or that give a kind a property. */
 export type RecitedRules = 'kinds' | 'properties'
@@ -73,10 +73,10 @@ const consequence = ({ negated, object }: Sayable, individual: string): string =
   propertyFact(individual, object, negated).text
 
 /** A question about a property of the rules shown, and what is said then. */
-const askedRecital = (
+const askedRecitation = (
   shown: readonly Sayable[],
   individual: string,
-  how: AskedRecital,
+  how: AskedRecitation,
   rng: Rng,
 ): { question: string; said: string[] } => {
   const asked = rng.pick(shown.filter(({ isProperty }) => isProperty)).object
@@ -93,10 +93,10 @@ const askedRecital = (
 }
 
 /**
- * What is drawn by chance is not learnt: step numbers, and which subject comes next. It is no chance where a question decides it:
+ * What is drawn at random is not learnt: step numbers, and which subject comes next. It is no chance where a question decides it:
  * the subject of the property that it asks about, and whether that property is reached.
  */
-const weightsOf = (tokens: readonly number[], asked?: AskedRecital): Float32Array => {
+const weightsOf = (tokens: readonly number[], asked?: AskedRecitation): Float32Array => {
   let open = false
   let chance = true
   return Float32Array.from(tokens, token => {
@@ -129,9 +129,9 @@ const drawRules = (
  * @param vocabulary how many tokens the model has
  * @throws SentenceError for a premise outside the controlled English
  */
-export const recital = (
+export const recitationDrill = (
   problem: Pick<LogicTaskExample, 'id' | 'premises' | 'conclusion'>,
-  source: { recite: number; reciteOnly?: RecitedRules; reciteAsked?: AskedRecital },
+  source: { recite: number; reciteOnly?: RecitedRules; reciteAsked?: AskedRecitation },
   wording: RuleWording,
   rng: Rng,
   vocabulary = WORD_COUNT,
@@ -142,7 +142,7 @@ export const recital = (
   const { question, said } =
     asked === undefined
       ? { question: null, said: bySubject(shown, rng).map(({ text }) => text) }
-      : askedRecital(shown, conclusion.split(' ')[0], asked, rng)
+      : askedRecitation(shown, conclusion.split(' ')[0], asked, rng)
   const recited = wording === 'canonical' ? said.map(canonicalWording) : said
   const statements = encodeStatements(recited, id, vocabulary)
   const responseTokens = asked === undefined ? statements : [...statements, LOGIC_TOKENS.reasoningClose]

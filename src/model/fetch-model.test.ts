@@ -19,7 +19,7 @@ import { temporaryPath } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { COMMIT, type FakeHub, NEXT_COMMIT, startFakeHub } from '../util/fake-hub.fixture.ts'
 import { blobPath, cachedName } from '../util/hub-cache.ts'
-import { type BringOptions, bringModel } from './bring-model.ts'
+import { type FetchModelOptions, fetchModel } from './fetch-model.ts'
 import { modelNameOf, modelPath } from './model-place.ts'
 
 let hub: FakeHub
@@ -59,8 +59,8 @@ const putModel = (commit = COMMIT) => {
   put('README.md', 'nor this', commit)
 }
 
-const bring = (place = 'lab/tiny', options: BringOptions = {}) =>
-  bringModel(place, {
+const bring = (place = 'lab/tiny', options: FetchModelOptions = {}) =>
+  fetchModel(place, {
     retryMs: 1,
     status: { log: text => said.push(text), renew: () => {}, close: () => {} },
     ...options,

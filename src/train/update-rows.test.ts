@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import type { Credited } from '../rl/rollout.ts'
 import {
   keptRollouts,
-  lessonFigures,
   partMeans,
   rewardFigures,
   rolloutRow,
   spokenTurns,
-} from './lesson-rows.ts'
+  updateFigures,
+} from './update-rows.ts'
 
 const kept = (step: number, rewards: readonly (number | null)[]) =>
   keptRollouts(
@@ -50,7 +50,7 @@ it('counts the tokens of all roles, and of what was sampled in vain', () => {
   })
   const drawn = [rollout('reasoner', 3), rollout('rubricator', 5), rollout('rubricator', 7)] as never[]
   const learnt = drawn.slice(0, 2).map(one => ({ rollout: one })) as never[]
-  expect(lessonFigures(learnt, drawn)).toMatchObject({
+  expect(updateFigures(learnt, drawn)).toMatchObject({
     tokens: 15,
     rollouts: 3,
     roleTokens: { reasoner: 3, rubricator: 5 },

@@ -19,7 +19,7 @@ import { tokenFields } from './token-fields.ts'
  * Means are over the rollouts that were learnt from; what was sampled in vain counts as work, not as what the step learnt from.
  * @param drawn everything that was sampled
  */
-export const lessonFigures = (
+export const updateFigures = (
   learnt: readonly LearntRollout[],
   drawn: readonly Rollout[],
 ): Omit<MetricsRow, 'step'> => {
@@ -88,7 +88,7 @@ export const keptRollouts = <Item extends { reward: number | null }>(
   return [...new Set([...byReward.slice(0, 1), ...byReward.slice(-1), items[step % items.length]])]
 }
 
-/** The rows that are kept of a lesson: so many of each role. */
+/** The rows that are kept of an update: so many of each role. */
 export const keptRows = (step: number, rollouts: readonly LearntRollout[]): RolloutRow[] => {
   const roles = [...new Set(rollouts.map(({ rollout }) => rollout.role))]
   return roles

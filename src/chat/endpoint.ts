@@ -8,7 +8,7 @@ import { callCost, Ledger, type LedgerEntry, type Price } from './ledger.ts'
 import { Refusals } from './refusals.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-export interface LaneLimits {
+export interface EndpointLimits {
   name: string
   weight: number
   concurrency: number
@@ -26,13 +26,13 @@ export interface LaneLimits {
 }
 
 /** A call in progress. */
-export interface LaneCall {
+export interface EndpointCall {
   epoch: number
   startedMs: number
   estimatedTokens: number
 }
 
-export interface LaneStats extends LedgerEntry {
+export interface EndpointStats extends LedgerEntry {
   name: string
   state: BreakerState
   timesOpened: number
@@ -54,7 +54,7 @@ const SILENCE: ReadonlySet<JudgeErrorKind> = new Set(['unreachable', 'timeout'])
 /** Failures that say the endpoint is not well; the others are answers to a single request. */
 const ILLNESS: ReadonlySet<JudgeErrorKind> = new Set(['server', 'unreachable', 'timeout'])
 
-export class Lane<Model = ChatModel> {
+export class Endpoint<Model = ChatModel> {
   readonly name: string
   readonly weight: number
   readonly model: Model
@@ -63,7 +63,7 @@ export class Lane<Model = ChatModel> {
   /** What every call fails of (a wrong key, no such model), until one succeeds. */
   fatal: JudgeError | null = null
   lastError: JudgeError | null = null
-  readonly #limits: LaneLimits
+  readonly #limits: EndpointLimits
   readonly #breaker: Breaker
   readonly #requests: TokenBucket
   readonly #tokens: TokenBucket
@@ -76,7 +76,7 @@ export class Lane<Model = ChatModel> {
   #longRetryAfters = 0
   #warnedMs = Number.NEGATIVE_INFINITY
 
-  constructor(model: Model, limits: LaneLimits, nowMs: number) {
+  constructor(model: Model, limits: EndpointLimits, nowMs: number) {
     this.name = limits.name
     this.weight = limits.weight
     this.model = model
@@ -113,7 +113,7 @@ export class Lane<Model = ChatModel> {
     return this.#breaker.brokenSinceMs
   }
 
-  begin(estimatedTokens: number, nowMs: number): LaneCall {
+  begin(estimatedTokens: number, nowMs: number): EndpointCall {
     this.#inFlight++
     this.#ledger.attempt()
     this.#requests.take(1, nowMs)
@@ -122,7 +122,7 @@ export class Lane<Model = ChatModel> {
   }
 
   /** @returns what the call cost; null where that is not known */
-  answered(call: LaneCall, { usage }: Pick<ChatResponse, 'usage'>, nowMs: number): number | null {
+  answered(call: EndpointCall, { usage }: Pick<ChatResponse, 'usage'>, nowMs: number): number | null {
     this.#inFlight--
     this.#breaker.success(call.epoch)
     this.#latency.record(nowMs - call.startedMs)
@@ -134,7 +134,7 @@ export class Lane<Model = ChatModel> {
   }
 
   /** @returns the error as it is to be taken: one that every call would meet is this call's only while it may be a stray one */
-  failed(call: LaneCall, error: unknown, nowMs: number): unknown {
+  failed(call: EndpointCall, error: unknown, nowMs: number): unknown {
     this.#inFlight--
     const known = error instanceof JudgeError ? error : null
     if (known) this.#failures[known.kind] = (this.#failures[known.kind] ?? 0) + 1
@@ -168,13 +168,13 @@ export class Lane<Model = ChatModel> {
   }
 
   /** The caller went away: the slot is free, and nothing was learnt. */
-  abandoned(call: LaneCall): void {
+  abandoned(call: EndpointCall): void {
     this.#inFlight--
     this.#breaker.withdraw(call.epoch)
   }
 
   /** Replaces the estimate by what was really used. */
-  #correct(call: LaneCall, { promptTokens, completionTokens }: ChatUsage, nowMs: number): void {
+  #correct(call: EndpointCall, { promptTokens, completionTokens }: ChatUsage, nowMs: number): void {
     if (promptTokens === null || completionTokens === null) return
     this.#tokens.take(promptTokens + completionTokens - call.estimatedTokens, nowMs)
   }
@@ -183,7 +183,7 @@ export class Lane<Model = ChatModel> {
     return this.#ledger.entry()
   }
 
-  stats(nowMs: number): LaneStats {
+  stats(nowMs: number): EndpointStats {
     return {
       name: this.name,
       state: this.#breaker.state(nowMs),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { LearntRollout } from '../recipe.ts'
-import { watchLesson } from './watched-lesson.ts'
+import { watchUpdate } from './watched-update.ts'
 
 /** The policy writes `own`, then a tool says `told`. */
 const learnt = (own: number[], told: number[], advantage: number): LearntRollout => {
@@ -19,8 +19,8 @@ it("a tool's words are neither the policy's repetition nor its length", async ()
   const echo = Array.from({ length: 60 }, () => 7)
   const short = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20]
   const long = Array.from({ length: 30 }, (_, i) => 30 + i)
-  const alone = watchLesson({ rollouts: [learnt(short, [], -1), learnt(long, [], 1)] })
-  const told = watchLesson({ rollouts: [learnt(short, echo, -1), learnt(long, [], 1)] })
+  const alone = watchUpdate({ rollouts: [learnt(short, [], -1), learnt(long, [], 1)] })
+  const told = watchUpdate({ rollouts: [learnt(short, echo, -1), learnt(long, [], 1)] })
   expect((await alone.figures).repetition).toBe(0)
   expect(await told.figures).toEqual(await alone.figures)
   expect(told.rollouts().map(({ tokens }) => tokens.length)).toEqual([10, 30])

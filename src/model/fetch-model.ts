@@ -1,5 +1,5 @@
 /**
- * @file Models by name, brought to this machine: whoever is given a model waits for `bringModel` once, and everything below
+ * @file Models by name, fetched to this machine: whoever is given a model waits for `fetchModel` once, and everything below
  * finds it by `modelPath`. What is fetched goes into the cache that the hub's Python client and others share.
  */
 
@@ -7,7 +7,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CheckpointError, DataError } from '../util/errors.ts'
 import { formatBytes, formatDuration, plural } from '../util/format.ts'
-import { cachedCommit, cacheFolder, hasFile, noteCommit, snapshotFolder } from '../util/hub-cache.ts'
+import { cachedCommit, cacheFolder, hasCachedFile, noteCommit, snapshotFolder } from '../util/hub-cache.ts'
 import {
   COMMIT,
   type HubClient,
@@ -38,10 +38,10 @@ import { shardNames } from './weights.ts'
 /** `config`: the shape alone, for a plan; `words`: that, tokenizer and chat template; `all`: what opens the model. */
 export type ModelPart = 'config' | 'words' | 'all'
 
-export interface BringOptions extends Pick<HubOptions, 'endpoint' | 'retryMs' | 'signal'> {
+export interface FetchModelOptions extends Pick<HubOptions, 'endpoint' | 'retryMs' | 'signal'> {
   /** Default `all`. */
   only?: ModelPart
-  /** Of an adapter bring the base that it names, too. Default true. */
+  /** Of an adapter fetch the base that it names, too. Default true. */
   withBase?: boolean
   /** Commits to take, by the names as they are written: those of a run that goes on. */
   pins?: ReadonlyMap<string, string>
@@ -57,7 +57,7 @@ export interface BringOptions extends Pick<HubOptions, 'endpoint' | 'retryMs' | 
  * @returns its path; of a GGUF file that is not here, with `only: 'config'`, the place as it is, since its header is in the file
  * @throws UsageError, DataError, CheckpointError for what is no model or cannot be had; what was fetched until then is gone on with
  */
-export const bringModel = async (place: string, options: BringOptions = {}): Promise<string> => {
+export const fetchModel = async (place: string, options: FetchModelOptions = {}): Promise<string> => {
   const name = modelNameOf(place)
   const path = name === null ? modelPath(place) : await bringNamed(name, place, options)
   if (options.withBase !== false && isAdapterFolder(path)) await bringBase(path, options)
@@ -65,7 +65,7 @@ export const bringModel = async (place: string, options: BringOptions = {}): Pro
 }
 
 /** A base that an adapter names by its name on the hub; what lies here, or is nowhere, is found or missed by whoever loads it. */
-const bringBase = async (folder: string, options: BringOptions): Promise<void> => {
+const bringBase = async (folder: string, options: FetchModelOptions): Promise<void> => {
   const base = adapterBaseName(folder)
   if (base !== null) await bringNamed(base, nameText(base), options)
 }
@@ -81,7 +81,7 @@ interface Wanted {
   only: ModelPart
 }
 
-const bringNamed = async (name: ModelName, place: string, options: BringOptions): Promise<string> => {
+const bringNamed = async (name: ModelName, place: string, options: FetchModelOptions): Promise<string> => {
   const pinned = options.pins?.get(place)
   const wanted = { name: { ...name, revision: pinned ?? name.revision }, place, only: options.only ?? 'all' }
   const { commit, path } = isOffline({}) ? offline(wanted) : await online(wanted, options)
@@ -106,7 +106,7 @@ const offline = ({ name, place, only }: Wanted): Found => {
   )
 }
 
-const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => {
+const online = async (wanted: Wanted, options: FetchModelOptions): Promise<Found> => {
   const { name, place, only } = wanted
   const before = cachedCommit(name.repo, name.revision)
   const there = before && ready(name, before, only)
@@ -135,7 +135,7 @@ const online = async (wanted: Wanted, options: BringOptions): Promise<Found> => 
 const noteIfPossible = (
   { repo, revision }: ModelName,
   commit: string,
-  status: BringOptions['status'],
+  status: FetchModelOptions['status'],
 ): void => {
   try {
     noteCommit(repo, revision, commit)
@@ -147,15 +147,15 @@ const noteIfPossible = (
 const INDEX = 'model.safetensors.index.json'
 
 const hasWeights = (folder: string): boolean =>
-  hasFile(folder, 'model.safetensors') ||
-  (hasFile(folder, INDEX) && shardNames(join(folder, INDEX)).every(name => hasFile(folder, name)))
+  hasCachedFile(folder, 'model.safetensors') ||
+  (hasCachedFile(folder, INDEX) && shardNames(join(folder, INDEX)).every(name => hasCachedFile(folder, name)))
 
 /** Whether a path has what no model is without: of a plan the configuration, of an adapter its own files. */
 export const holdsModel = (path: string, only: ModelPart = 'all'): boolean => {
   if (isGguf(path)) return existsSync(path)
-  if (hasFile(path, 'adapter_config.json'))
-    return only === 'config' || hasFile(path, 'adapter_model.safetensors')
-  return hasFile(path, 'config.json') && (only !== 'all' || hasWeights(path))
+  if (hasCachedFile(path, 'adapter_config.json'))
+    return only === 'config' || hasCachedFile(path, 'adapter_model.safetensors')
+  return hasCachedFile(path, 'config.json') && (only !== 'all' || hasWeights(path))
 }
 
 /** The path of what the cache has of a model at a commit; null where something is missing. */
@@ -166,7 +166,7 @@ const ready = (name: ModelName, commit: string, only: ModelPart): string | null 
 
 /** Whether a folder is known to have its tokenizer; one that has none may be so on the hub as well. */
 const hasWords = (path: string, only: ModelPart): boolean =>
-  only === 'config' || isGguf(path) || isAdapterFolder(path) || hasFile(path, 'tokenizer.json')
+  only === 'config' || isGguf(path) || isAdapterFolder(path) || hasCachedFile(path, 'tokenizer.json')
 
 interface About {
   commit: string
@@ -243,7 +243,7 @@ const fetchAll = async (
   client: HubClient,
   { name, place, only }: Wanted,
   about: About,
-  status: BringOptions['status'],
+  status: FetchModelOptions['status'],
 ): Promise<string> => {
   const { commit } = about
   const folder = snapshotFolder(name.repo, commit)
@@ -305,11 +305,11 @@ const fetchFiles = async (
   client: HubClient,
   files: readonly ListedFile[],
   { commit, licence }: About,
-  status: BringOptions['status'],
+  status: FetchModelOptions['status'],
 ): Promise<void> => {
   const { name, repo } = client.subject
   const folder = snapshotFolder(repo.name, commit)
-  const missing = files.filter(({ path }) => !hasFile(folder, path))
+  const missing = files.filter(({ path }) => !hasCachedFile(folder, path))
   const total = missing.reduce((sum, { bytes }) => sum + bytes, 0)
   if (missing.length > 0)
     status?.log(

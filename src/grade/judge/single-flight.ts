@@ -7,7 +7,7 @@ interface Flight<T> {
 }
 
 /** A share in a call that is under way. */
-export interface Seat<T> {
+export interface CallHandle<T> {
   promise: Promise<T>
   /** Whether the call was under way already. */
   shared: boolean
@@ -16,18 +16,18 @@ export interface Seat<T> {
 }
 
 /** Calls under way by key. */
-export class Flights<T> {
+export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>()
   /** Requests that found their call under way. */
   shared = 0
 
   /** Joins the call of this key, or starts it. A null key never shares. */
-  join(key: string | null, start: (signal: AbortSignal) => Promise<T>): Seat<T> {
+  join(key: string | null, start: (signal: AbortSignal) => Promise<T>): CallHandle<T> {
     const known = key === null ? undefined : this.#flights.get(key)
     if (known) {
       this.shared++
       known.waiting++
-      return this.#seat(key, known, true)
+      return this.#handle(key, known, true)
     }
     const controller = new AbortController()
     const flight = { promise: start(controller.signal), controller, waiting: 1 }
@@ -36,14 +36,14 @@ export class Flights<T> {
       const landed = () => this.#remove(key, flight)
       flight.promise.then(landed, landed)
     }
-    return this.#seat(key, flight, false)
+    return this.#handle(key, flight, false)
   }
 
-  #seat(key: string | null, flight: Flight<T>, shared: boolean): Seat<T> {
-    let seated = true
+  #handle(key: string | null, flight: Flight<T>, shared: boolean): CallHandle<T> {
+    let waits = true
     const leave = () => {
-      if (!seated) return
-      seated = false
+      if (!waits) return
+      waits = false
       if (--flight.waiting > 0) return
       // Who comes now must not join a call that is being cancelled.
       if (key !== null) this.#remove(key, flight)
