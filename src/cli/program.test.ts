@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { meantBy, RECIPES_BY_NAME } from '../recipes/by-name.ts'
 import { RECIPES } from '../recipes/index.ts'
 import { readEvals } from '../runs/readers.ts'
 import { generateLogicProblems } from '../tasks/logic/generator.ts'
@@ -25,10 +26,14 @@ describe('help', { timeout: SLOW_MS }, () => {
     for (const name of ['train', 'eval', 'sample', 'verify', 'report', 'compare', 'bench'])
       expect(root.out).toMatch(new RegExp(`^  ${name}`, 'm'))
     const { out } = await cli(['train', '--help'])
-    for (const { name, presets } of Object.values(RECIPES)) {
-      expect(out).toContain(`  ${name}`)
-      for (const preset of Object.keys(presets)) expect(out).toContain(preset)
-    }
+    const listed = Object.entries(RECIPES_BY_NAME)
+    for (const [name, { presets }] of listed)
+      expect(out.replaceAll(' (default)', '')).toMatch(
+        new RegExp(`^ {2}${name} +${presets.join(', ')}$`, 'm'),
+      )
+    const meant = listed.flatMap(([name, { presets }]) => presets.map(preset => meantBy(name, preset)))
+    for (const { name, presets } of Object.values(RECIPES))
+      for (const preset of Object.keys(presets)) expect(meant).toContainEqual({ recipe: name, preset })
   })
 
   it('prints the version of package.json', async () => {

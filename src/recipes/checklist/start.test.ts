@@ -5,7 +5,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
-import { drawResponses, graded } from '../common/answers.ts'
+import { drawAnswers, graded } from '../common/answers.ts'
 import { rubricRow } from '../common/evaluated-set.ts'
 
 const SLOW_MS = 120_000
@@ -24,7 +24,7 @@ describe('the policy that the miniature starts from', () => {
     const settings = { samples: 4, sampling: { maxTokens: 26, temperature: 1, seed: 'start' } }
     const full = (trip: Trip) => task.prompt(trip, task.rubric(trip).criteria)
     const rowOf = async (set: string, promptOf: (trip: Trip) => TokenIds) => {
-      const drawn = await drawResponses(policy, problems, settings, promptOf)
+      const drawn = await drawAnswers(policy, problems, settings, promptOf)
       const head = { set, step: 0, samples: 4, temperature: 1 }
       return rubricRow(task, head, await graded(task, problems, drawn))
     }

@@ -42,7 +42,7 @@ export const drawsOf = (
 })
 
 /** Samples of every problem, to be said something of by one grader or several. */
-export const drawResponses = <Problem>(
+export const drawAnswers = <Problem>(
   policy: Pick<Policy, 'sample'>,
   problems: readonly Problem[],
   { samples, sampling }: Draws,
@@ -88,7 +88,7 @@ export const answersTo = async <Problem>(
   promptOf = (problem: Problem): TokenIds => task.prompt(problem),
 ): Promise<Answer<Problem>[][]> => {
   const draws = { samples, sampling: { ...sampling, stopTokens: task.stopTokens, seed: label } }
-  const drawn = await drawResponses(policy, problems, draws, promptOf)
+  const drawn = await drawAnswers(policy, problems, draws, promptOf)
   return graded(task, problems, drawn, ({ prompt, index }) => `${label}/${prompt}/${index}`)
 }
 

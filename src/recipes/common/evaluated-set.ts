@@ -63,7 +63,7 @@ export const meanTokens = (answers_P: readonly (readonly { tokens: Int32Array }[
   mean(answers_P.flat().map(({ tokens }) => tokens.length))
 
 /** Share of some answers of which something is true, as a score. */
-export const shareOf = <Item>(
+export const answerShare = <Item>(
   answers_P: readonly (readonly Item[])[],
   holds: (item: Item) => boolean,
 ): Score => ({
@@ -91,7 +91,7 @@ export const rubricRow = <Problem>(
   const said = answers_P.flat().map(own => own.said)
   return setRow(head, items, {
     names: ['rubric'],
-    scores: { wellFormed: shareOf([said], ({ wellFormed }) => wellFormed) },
+    scores: { wellFormed: answerShare([said], ({ wellFormed }) => wellFormed) },
     primary: 'rubric',
     scoreNames: { rubric: 'rubric score', wellFormed: 'well formed' },
     responseTokens: meanTokens(answers_P),

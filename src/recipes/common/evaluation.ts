@@ -5,7 +5,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import { type Answer, type Answers, drawResponses, drawsOf, graded } from './answers.ts'
+import { type Answer, type Answers, drawAnswers, drawsOf, graded } from './answers.ts'
 import { agreement } from './criterion-figures.ts'
 import { rubricRow } from './evaluated-set.ts'
 import { type RubricTask, untoldWords } from './rubric-task.ts'
@@ -54,7 +54,7 @@ export const evaluation =
     const problems = test.slice(0, count)
     const headOf = (set: string) => ({ step, set, samples, temperature })
     const draw = (asked: readonly Problem[], promptOf: (problem: Problem) => TokenIds) =>
-      drawResponses(policy, asked, drawsOf(config, truth), promptOf)
+      drawAnswers(policy, asked, drawsOf(config, truth), promptOf)
     const plain = (problem: Problem) => truth.prompt(problem)
     const gradedBy = async (
       { set, task: grader, figures: asked }: EvaluationGrader<Problem>,

@@ -10,7 +10,7 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicFormat } from '../../tasks/logic/prompts.ts'
 import { type LogicTask, type LogicVerdicts, logicGrader } from '../../tasks/logic/task.ts'
 import { DataError } from '../../util/errors.ts'
-import { drawResponses } from '../common/answers.ts'
+import { drawAnswers } from '../common/answers.ts'
 import { setRow } from '../common/evaluated-set.ts'
 import { gradedFields } from './graded-fields.ts'
 import { type AnsweredProblem, rowFigures } from './scores.ts'
@@ -51,7 +51,7 @@ const drawnFrom = (
   problems: readonly LogicTaskExample[],
   samples: number,
   sampling: SamplingOptions,
-) => drawResponses(policy, problems, { samples, sampling: { stopTokens, ...sampling } }, own => prompt(own))
+) => drawAnswers(policy, problems, { samples, sampling: { stopTokens, ...sampling } }, own => prompt(own))
 
 /** An answer with what its graders said. */
 interface Said extends LogicVerdicts {

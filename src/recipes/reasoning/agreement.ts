@@ -20,18 +20,18 @@ export interface VerifierAgreement {
   n: number
 }
 
-const shareOf = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
+const answerShare = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
   items.length > 0 ? items.filter(test).length / items.length : null
 
 const agreementOf = (compared: readonly Compared[]): VerifierAgreement => {
   const both = compared.filter(({ said, truth }) => said.met !== null && truth.met !== null)
   return {
-    agreement: shareOf(both, ({ said, truth }) => said.met === truth.met),
-    falseAccepts: shareOf(
+    agreement: answerShare(both, ({ said, truth }) => said.met === truth.met),
+    falseAccepts: answerShare(
       both.filter(({ truth }) => !truth.met),
       ({ said }) => said.met === true,
     ),
-    falseRejects: shareOf(
+    falseRejects: answerShare(
       both.filter(({ truth }) => truth.met === true),
       ({ said }) => !said.met,
     ),

@@ -8,9 +8,9 @@ import type { ScoredResponse, ThinkingTask } from '../../tasks/scored-response.t
 import { mainTest, type Task } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { type Answer, type Answers, answersBy, drawResponses, drawsOf } from '../common/answers.ts'
+import { type Answer, type Answers, answersBy, drawAnswers, drawsOf } from '../common/answers.ts'
 import { satisfaction } from '../common/criterion-figures.ts'
-import { meanTokens, namesIn, type SetItem, setRow, shareOf } from '../common/evaluated-set.ts'
+import { answerShare, meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { refuseUndecided } from '../common/undecided.ts'
@@ -69,8 +69,8 @@ export const evaluation =
       // What is about single traces stands in the items alone.
       names: namesIn(items).filter(name => !OF_A_TRACE.has(name)),
       scores: {
-        thinkingClosed: shareOf([said], ({ response }) => response.closed),
-        wellFormed: shareOf([said], ({ wellFormed }) => wellFormed),
+        thinkingClosed: answerShare([said], ({ response }) => response.closed),
+        wellFormed: answerShare([said], ({ wellFormed }) => wellFormed),
       },
       primary: primaryOf(task),
       scoreNames: SCORE_NAMES,
@@ -88,7 +88,7 @@ const judgedAnswers = async <Problem>(
 ): Promise<Answers<Problem, Said>> => {
   const { task, truth } = parts.kit
   const draws = { ...drawsOf(config, task), samples }
-  const drawn = await drawResponses(parts.policy, problems, draws, own => task.prompt(own))
+  const drawn = await drawAnswers(parts.policy, problems, draws, own => task.prompt(own))
   const items = drawn.map(({ prompt, tokens }, i) => ({
     ...{ problem: problems[prompt], tokens, response: task.thinking.read(tokens) },
     key: `evaluation/${prompt}/${i % samples}`,

@@ -14,7 +14,7 @@ import type { Thinking, ThoughtItem } from '../../tasks/thinking.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
-import { drawResponses, graded } from '../common/answers.ts'
+import { drawAnswers, graded } from '../common/answers.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
@@ -233,7 +233,7 @@ const tracePairs = async <Problem>(
   const problems = Array.from({ length: Math.min(config.rubric.problems, train.length) }, (_, i) => order(i))
   const samples = Math.max(2, config.rollout.samples)
   const sampling = { ...samplingOf(config, task.stopTokens), seed: `${config.seed}/traces` }
-  const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
+  const drawn = await drawAnswers(policy, problems, { samples, sampling }, own => task.prompt(own))
   const answers_P = await graded(task, problems, drawn)
   const pairs = answers_P.flatMap((answers): TracePair<Problem>[] => {
     const own = answers

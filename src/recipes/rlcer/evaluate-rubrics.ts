@@ -4,7 +4,7 @@ import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { drawResponses, graded } from '../common/answers.ts'
+import { drawAnswers, graded } from '../common/answers.ts'
 import { setRow } from '../common/evaluated-set.ts'
 import { samplingOf } from '../common/training.ts'
 import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
@@ -28,7 +28,7 @@ export const rubricRow = async <Problem>(
   const { worth } = task.rubricator
   const { samples, temperature } = config.rollout
   const sampling = { ...samplingOf(config, task.stopTokens), seed: 'evaluation/rubrics' }
-  const drawn = await drawResponses(policy, problems, { samples, sampling }, own => task.prompt(own))
+  const drawn = await drawAnswers(policy, problems, { samples, sampling }, own => task.prompt(own))
   const answers_P = await graded(task, problems, drawn)
   const seen_P = answers_P.map(answers =>
     answers.map(({ problem, tokens }) => seenOf(config, task, problem, task.thinking.read(tokens))),

@@ -8,8 +8,8 @@ import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
-import { type Answer, type Answers, drawResponses, drawsOf, graded } from '../common/answers.ts'
-import { meanTokens, type SetItem, setRow, shareOf } from '../common/evaluated-set.ts'
+import { type Answer, type Answers, drawAnswers, drawsOf, graded } from '../common/answers.ts'
+import { answerShare, meanTokens, type SetItem, setRow } from '../common/evaluated-set.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
 import { rubricRow } from './evaluate-rubrics.ts'
@@ -40,7 +40,7 @@ const answered = async <Problem>(
   hints: readonly (readonly Criterion[])[] = [],
 ): Promise<Answers<Problem>> => {
   const promptOf = (problem: Problem, p: number) => task.prompt(problem, shownHints(hints[p]))
-  return graded(task, problems, await drawResponses(policy, problems, drawsOf(config, task), promptOf))
+  return graded(task, problems, await drawAnswers(policy, problems, drawsOf(config, task), promptOf))
 }
 
 /** No hints are no part of a prompt. */
@@ -70,7 +70,7 @@ const answerRow = <Problem>(
   })
   return setRow({ step, set, samples, temperature }, items, {
     names: ['accuracy', ...bestOf.map(n => `best@${n}`)],
-    scores: { answered: shareOf(answers_P, answer => read(answer).closed) },
+    scores: { answered: answerShare(answers_P, answer => read(answer).closed) },
     primary: 'accuracy',
     scoreNames: Object.fromEntries(bestOf.map(n => [`best@${n}`, `best of ${n}`])),
     responseTokens: meanTokens(answers_P),

@@ -17,7 +17,7 @@ import type { RubricGrade } from './verification.ts'
 type Questions = readonly JudgedQuestion<unknown>[]
 type Figures = Omit<MetricsRow, 'step'>
 
-const shareOf = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
+const answerShare = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
   meanKnown(items.map(item => Number(test(item))))
 
 export const stepFigures = (questions: Questions, config: RlcerConfig, step: number): Figures => {
@@ -31,7 +31,7 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
   return {
     ...rewardFigures(reasoners),
     accuracy: meanKnown(known.map(Number)),
-    constantZ: shareOf(questions, ({ correct }) => isConstant(correct)),
+    constantZ: answerShare(questions, ({ correct }) => isConstant(correct)),
     ...{ outcome, cot },
     // Questions without a paying criterion count as `emptyCot` above: as answers become right there are more of them.
     cotWherePaid: meanKnown(
@@ -51,7 +51,7 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
   return {
     rubricatorReward: rewardFigures(rubricators).reward,
     evolving,
-    formatRate: shareOf(rubrics, ({ wellFormed }) => wellFormed),
+    formatRate: answerShare(rubrics, ({ wellFormed }) => wellFormed),
     criteriaPerRubric: meanKnown(rubrics.map(({ K }) => K)),
     payingCriteria: meanKnown(questions.map(({ paying }) => paying.length)),
     ...validityFigures(questions, config, step),
@@ -103,7 +103,7 @@ const validityFigures = (
     },
     saturation: constantShare,
     alwaysMet: alwaysMetShare,
-    penaltyShare: shareOf(
+    penaltyShare: answerShare(
       problems.flatMap(own => own.criteria),
       ({ points }) => points < 0,
     ),
@@ -122,8 +122,8 @@ const proxyFigures = (questions: Questions): Figures => {
     })),
   )
   return {
-    proxyShare: shareOf(all, ({ proxy }) => proxy),
-    validRateWithoutProxies: shareOf(
+    proxyShare: answerShare(all, ({ proxy }) => proxy),
+    validRateWithoutProxies: answerShare(
       all.filter(({ proxy }) => !proxy),
       ({ valid }) => valid,
     ),

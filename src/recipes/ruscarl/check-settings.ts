@@ -15,8 +15,7 @@ import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
 /** @param isOwn the task is no setting. @throws ConfigError naming the setting and what to do. */
 export const checkSettings = (config: RuscarlConfig, isOwn = false): void => {
   const { task } = config
-  if (task.kind === 'conversations') checkConversations({ ...config, task })
-  else if (!isOwn) checkPacking(config)
+  if (!isOwn) task.kind === 'conversations' ? checkConversations({ ...config, task }) : checkPacking(config)
   assertSamplerIsUsed(config)
   checkLoss(config)
   checkTogether(config)

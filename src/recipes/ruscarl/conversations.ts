@@ -75,7 +75,7 @@ const promptsOf = (
 }
 
 /** The test set that a run is about: that of the held-out judge where it grades evaluations. */
-export const primarySetOf = ({ judge }: RuscarlConfig): string =>
+export const conversationSet = ({ judge }: RuscarlConfig): string =>
   judge?.heldOut?.evaluations ? SECOND_TEST_SET : TEST_SET
 
 /**

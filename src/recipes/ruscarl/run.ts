@@ -21,7 +21,7 @@ import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
 import { check, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
-import { conversationTraining, penaltyNames, primarySetOf } from './conversations.ts'
+import { conversationSet, conversationTraining, penaltyNames } from './conversations.ts'
 import { ruscarl } from './recipe.ts'
 import { packingTraining, training } from './tasks.ts'
 
@@ -69,7 +69,7 @@ const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof check>['
         criterionNames: packingCriterionNames(new PackingWorld(config.task.world)),
       }
     : {
-        primarySet: primarySetOf(config),
+        primarySet: conversationSet(config),
         ...(conversations !== null && {
           ...namesOf(penaltyNames(conversations)),
           rubric: conversations.rubric,
