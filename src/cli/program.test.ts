@@ -23,6 +23,8 @@ describe('help', { timeout: SLOW_MS }, () => {
   it('lists every command, and every recipe with its presets', async () => {
     const root = await cli(['--help'])
     expect(root.code).toBe(0)
+    const byDefault = RECIPES_BY_NAME['rubric-as-reward']?.presets[0]
+    expect(root.out).toContain(`gradus report runs/rubric-as-reward-${byDefault}-seed1`)
     for (const name of ['train', 'eval', 'sample', 'verify', 'report', 'compare', 'bench'])
       expect(root.out).toMatch(new RegExp(`^  ${name}`, 'm'))
     const { out } = await cli(['train', '--help'])

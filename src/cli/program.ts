@@ -30,7 +30,7 @@ GRADUS_DEBUG=1 prints the stack of an error.
 
 Examples:
   $ gradus train rubric-as-reward
-  $ gradus report runs/rubric-as-reward-quick-seed1
+  $ gradus report runs/rubric-as-reward-longer-seed1
   $ gradus compare runs/a runs/b
   $ gradus runs`
 
