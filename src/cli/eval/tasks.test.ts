@@ -177,6 +177,8 @@ describe('episodes', { timeout: SLOW_MS }, () => {
     expect(rows[0].episode.turns.length).toBeGreaterThan(1)
     expect(asked).toMatchObject({ n: 8, primary: 'accuracy', data: 'unseen' })
     expect((await evaluate(...args)).scores).toEqual(asked.scores)
+    const { out: words } = await cli(['eval', '--threads', '1', ...args])
+    expect(words).toContain('greedy, at most 40 tokens a turn')
   })
 
   it('with tools are rows of a file, scored by their criteria', async () => {

@@ -25,7 +25,8 @@ const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): str
   const { temperature, maxTokens } = settings
   const most = largestOf(measured.items.map(({ graded }) => graded.length))
   const sampled = `${plural(most, 'sample')} at temperature ${temperature}`
-  return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens`
+  const byTurn = measured.items.some(({ graded }) => graded.some(({ answer }) => answer.episode))
+  return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens${byTurn ? ' a turn' : ''}`
 }
 
 const sideWords = (side: MeasuredSide): string => {
