@@ -12,7 +12,6 @@ const optimizer = { learningRate: { kind: 'constant', peak: 1e-3 } }
 /** What every method has in its settings: here as GRPO has it. */
 const settings = { steps: Number(steps), rollout, optimizer, evaluation: { problems: 100 } }
 const config = { ...grpo.schema.parse(settings), recipe: 'raft' }
-
 /** 1 for the first of a group's best responses, 0 for the others, and for those of which nothing is known. */
 const best = (group: Graded<unknown, unknown>[]) => {
   const rewards = group.map(({ reward }) => reward ?? Number.NEGATIVE_INFINITY)
@@ -56,5 +55,6 @@ const train = <Problem>(name: string, start: string, task: Task<Problem>) => {
 }
 const drawn = (seed: string) => Array.from({ length: 200 }, (_, i) => arithmetic.arithmeticProblem(seed, i))
 const sums = arithmetic.arithmeticTask({ train: drawn('mine'), tests: { unseen: drawn('test') } })
-await train('packing', 'package:models/packing-start', checklist.packingTask(new checklist.PackingWorld()))
-await train('arithmetic', 'package:models/arithmetic-start', sums)
+const lists = checklist.packingTask(new checklist.PackingWorld())
+console.log(await train('packing', 'package:models/packing-start', lists))
+console.log(await train('arithmetic', 'package:models/arithmetic-start', sums))

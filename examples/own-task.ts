@@ -56,5 +56,5 @@ const optimizer = { learningRate: { kind: 'constant', peak: 5e-3 } }
 const loss = { preset: 'trl:dapo', entropyCoef: 0.1 }
 const settings = { steps: Number(steps), model: { folder: `${dir}/start` }, rollout, optimizer, loss }
 const options = (name: string) => ({ dir: `${dir}/${name}`, resume: 'or-start' as const })
-await runGrpo(grpo.schema.parse(settings), options('grpo'), { task: sorting })
-await runRuscarl(ruscarl.schema.parse(settings), options('ruscarl'), { task: sorting })
+console.log(await runGrpo(grpo.schema.parse(settings), options('grpo'), { task: sorting }))
+console.log(await runRuscarl(ruscarl.schema.parse(settings), options('ruscarl'), { task: sorting }))
