@@ -135,9 +135,11 @@ describe('settings', () => {
     expect(resolveSettings({ target: mine }).config.task).toMatchObject({ kind: 'arithmetic', hinted: 0.25 })
     // Else rows of a file would be learnt in place of arithmetic.
     for (const target of ['arithmetic-cold-start', mine])
-      expect(() => resolveSettings({ target, preset: 'paper' })).toThrow('expected start with arithmetic')
+      expect(() => resolveSettings({ target, preset: 'paper' })).toThrow(
+        /expected start with arithmetic-cold-start, got "paper"; .* gradus train sft --preset paper/,
+      )
     expect(() => resolveSettings({ target: 'arithmetic-cold-start', preset: 'full' })).toThrow(
-      /--preset: expected start with arithmetic-cold-start, got "full"; .* --preset full/,
+      /--preset: expected start with arithmetic-cold-start, got "full"; leave it out$/,
     )
   })
 

@@ -193,14 +193,13 @@ interface Origin {
 const chosenBy = (name: string, preset: string | undefined) => {
   const meant = meantBy(name, preset)
   const { presets } = RECIPES_BY_NAME[name]
-  if (meant.recipe !== name && ![undefined, name, ...presets].includes(preset))
-    throw new UsageError(
-      `--preset: expected ${presets.join(', ')} with ${name}, got ${JSON.stringify(preset)}`,
-      {
-        hint: `leave it out, or name the recipe: gradus train ${meant.recipe} --preset ${preset}`,
-      },
-    )
-  return meant
+  if (meant.recipe === name || preset === undefined || [name, ...presets].includes(preset)) return meant
+  const isOthers = RECIPES_BY_NAME[meant.recipe].presets.includes(preset)
+  const other = isOthers ? `, or name the recipe: gradus train ${meant.recipe} --preset ${preset}` : ''
+  throw new UsageError(
+    `--preset: expected ${presets.join(', ')} with ${name}, got ${JSON.stringify(preset)}`,
+    { hint: `leave it out${other}` },
+  )
 }
 
 const originOf = (target: string | BaseSettings, preset: string | undefined): Origin => {
