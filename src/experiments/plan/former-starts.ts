@@ -34,8 +34,9 @@ export const settingsOfToday = (recipe: string, settings: Tree): Tree => {
 /** The configuration of a start as it was then: hashes over it stay what they are in results. */
 export const formerConfig = (config: Tree): Tree => {
   const { kind, tests, ...own } = (config.task ?? {}) as Tree
-  const name = Object.keys(FORMER).find(each => config.recipe === 'sft' && FORMER[each].kind === kind)
-  if (name === undefined) return config
+  const name = Object.keys(FORMER).find(each => FORMER[each].kind === kind)
+  // Rows of a file have no task.
+  if (config.recipe !== 'sft' || kind === undefined || name === undefined) return config
   const { seed, out, steps, maxMinutes, policy, optimizer, checkpoint, monitors, trackers, batch } = config
   const { folder, shape } = config.model as Tree
   const { every, problems, samples, maxTokens } = config.evaluation as Tree
