@@ -83,7 +83,7 @@ export interface ScoredTask<Problem, Said extends Verdicts = Verdicts>
     problem: Problem,
     rollouts: readonly Rollout[],
     step: number,
-  ): Promise<readonly Partial<ScoredResponse>[]>
+  ): Promise<readonly Partial<Said & ScoredResponse>[]>
 }
 
 /** A task of thinking, scored. */

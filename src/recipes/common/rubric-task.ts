@@ -2,6 +2,7 @@
 
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredResponse, type ScoredTask, scoredReward } from '../../tasks/scored-response.ts'
+import type { Verdicts } from '../../tasks/task.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
 import type { HeldOutJudge } from './held-out-judge.ts'
 import type { StartLikelihood } from './start-likelihood.ts'
@@ -14,10 +15,13 @@ export const untoldWords = <Problem>(
 ): ReadonlyMap<string, WrittenCriterion> =>
   new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id))))
 
-/** How rollouts on a task are graded and paid. */
-export const gradedBy = <Problem>(
-  task: ScoredTask<Problem>,
-): Pick<RollOutRequest<Problem, ScoredResponse>, 'grade' | 'gradeBatch' | 'gradeGroup' | 'reward'> => ({
+/** How rollouts on a task are graded and paid: by the points of the criteria that they meet, unless the task says otherwise. */
+export const gradedBy = <Problem, Said extends Verdicts = Verdicts>(
+  task: ScoredTask<Problem, Said>,
+): Pick<
+  RollOutRequest<Problem, Said & ScoredResponse>,
+  'grade' | 'gradeBatch' | 'gradeGroup' | 'reward'
+> => ({
   grade: items =>
     task.grade(items.map(({ problem, rollout: { tokens, key }, step }) => ({ problem, tokens, key, step }))),
   gradeBatch: task.gradeBatch,

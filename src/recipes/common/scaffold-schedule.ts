@@ -1,4 +1,4 @@
-/** @file How much of a rubric a rollout is shown: a ladder inside the group, a decay over the steps (RuscaRL section 3.2). */
+/** @file How much of a rubric a rollout is shown: a ladder inside the group, a decay over the steps (RuscaRL Eq. 3 and section 4.2). */
 
 import { z } from 'zod'
 import { ConfigError } from '../../util/errors.ts'
@@ -81,7 +81,7 @@ const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
 
 /** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */
-const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
+export const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
   if (steps <= 1) return 1
   const t = progressOf(step, steps)
   switch (decay.kind) {
@@ -97,7 +97,7 @@ const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
 }
 
 /**
- * The share that each sample of a group is shown in a step: the group's ladder times the decay (RuscaRL section 3.2).
+ * The share that each sample of a group is shown in a step: the group's ladder times the decay.
  * @throws ConfigError for a group that is not that large
  */
 export const lambdasIn = (

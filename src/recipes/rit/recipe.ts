@@ -2,27 +2,31 @@
  * @file RiT (rubrics in thinking): the thinking before an answer is judged by a rubric of its own, and its reward fused with the
  * answer's through a gate; GRPO.
  *
- * 1. A rubric for thinking is there before the training (`rubric.ts`): authored from good and poor traces, then refined.
- * 2. Each response is parted at the end of its thinking; thinking is judged on the thinking alone, the answer on the answer.
- * 3. R_fus = alpha R_think + (1 - alpha) R_resp; a gate makes R_final of it, min(R_fus, R_resp) in the paper (Eq. 7, 8).
- * 4. Advantages are relative to the group, or a critic's; one clipped step.
+ *   Eq. 1        a response y = <r, o>: parted at the end of its thinking r; each part is judged alone
+ *   Eq. 3        the rubric for thinking c_1 to c_K is there before the training (rubric.ts)
+ *   Eq. 4        R_think = mean of the verdicts on r, criterion by criterion
+ *   Eq. 5, 6     R_resp = mean of the verdicts on o; of answers that are right or wrong 1 or 0
+ *   Eq. 7        R_fus = α R_think + (1 - α) R_resp
+ *   Eq. 8        R_final = Gate(R_fus, R_resp); the paper's own gate is min(R_fus, R_resp)
+ *   Eq. 9        A_i = (R_final,i - mean R_final) / (std R_final + ε)
+ *   Eq. 10       one clipped step
  *
- * Departures from the paper, each a setting:
- * - The KL coefficient, epsilon and temperature are not in the paper: none, 0.2 and 1 (spec 3.4).
+ * Departures from the paper, with their settings; docs/recipes/rit.md has the rest:
+ * - Not in the paper: ε of clipping .2, temperature 1, no KL. The loss is a mean over tokens, with a ratio a token, and bounded at 3 for
+ *   poor responses (`loss`); Eq. 10 has a ratio and a mean a sequence.
  * - A criterion may be a flaw (points below zero): it is satisfied by its absence.
- * - An open answer's score is the signed one of its rubric, not below 0, where the paper counts criteria alike; of questions it is
- *   the benchmark's own, where the paper pays binary verdicts (Eq. 5).
- * - `rubricDropout`: criteria of thinking are left out of its reward at random (arXiv 2608.11669).
- * - `fusion.adaptive`, `normalise: part`, `scaffold`, `memory`, `control` and the rubric ladder below `refined` are ours.
+ * - Packing lists are paid the signed score of their rubric, not below 0, where Eq. 5 counts criteria alike.
+ * - The default rubric is whoever's made the task (`rubric.source: oracle`); the paper's is authored from good and poor traces, then
+ *   refined. Rows are parted by a plain shuffle, where the paper has official and stratified splits.
+ * - `rubricDropout` (arXiv 2608.11669), `fusion.adaptive`, `normalise: part`, `scaffold`, `memory` and `control` are ours or others'.
  */
 
 import type { Policy } from '../../policy/policy.ts'
 import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
 import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { type HeldOut, learntFrom, type Recipe, type RecipeState } from '../../train/recipe.ts'
+import { type HeldOut, learntFrom, type Recipe } from '../../train/recipe.ts'
 import { joinedState } from '../../train/recipe-state.ts'
-import { isRecord } from '../../util/own-value.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
@@ -34,7 +38,7 @@ import type { RitConfig } from './config.ts'
 import { ritFigures, rolloutRow } from './figures.ts'
 import { rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
-import { attemptsOf, type RitGrade, saidOf, shuffledThinking, thoughtGrader } from './thinking.ts'
+import { attemptsOf, type RitGrade, saidOf, thoughtGrader, underControl } from './thinking.ts'
 
 export interface RitParts<Problem> {
   policy: Policy
@@ -49,7 +53,7 @@ export interface RitParts<Problem> {
 
 /** A step's rollouts, and what was recalled for them. */
 export interface RitRolled<Problem> {
-  groups: Graded<Problem, RitGrade>[][]
+  groups: Groups<Graded<Problem, RitGrade>>
   recalled: Recalled | null
 }
 
@@ -57,7 +61,8 @@ export const rit = <Problem>(
   config: RitConfig,
   { policy, problem, kit, rubricOf, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RitParts<Problem>,
 ): Recipe<RitRolled<Problem>> => {
-  const { rollout, ratio, critic, fusion, reward, seed } = config
+  const { rollout, ratio, critic, fusion, reward } = config
+  const { samples, temperature } = rollout
   const { task } = kit
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
@@ -65,47 +70,37 @@ export const rit = <Problem>(
     async rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
       const recalled = await lessons.recall(step, problems)
+      const shown = lessons.shown(ownRubrics(task), problems, recalled)
       const groups = await io.rollOut({
-        problems,
+        ...{ problems, samples, ratio, last: true },
         prompt: own => task.prompt(own),
-        sampledFrom: scaffolded(config, lessons.shown(ownRubrics(task), problems, recalled), problems, step),
-        ratio,
-        samples: rollout.samples,
+        sampledFrom: scaffolded(config, shown, problems, step),
         sampling: samplingOf(config, task.stopTokens),
+        // Eq. 1, 4, 5 and 6.
         ...thoughtGrader(config, kit, rubricOf),
-        last: true,
       })
-      return { groups, recalled }
+      return { groups: underControl(config, step, groups), recalled }
     },
 
-    async learn(step, { groups: rolled, recalled }) {
+    async learn(step, { groups: judged, recalled }) {
       const alpha = weight?.alpha ?? fusion.alpha
-      const paired =
-        config.control === 'shuffled'
-          ? rolled.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`))
-          : rolled
-      // Eq. 7 and 8: both rewards of a rollout, fused and gated.
-      const groups = paired.map(group => group.map(item => rewarded(config, item, alpha)))
+      // Eq. 7 and 8.
+      const groups = judged.map(group => group.map(item => rewarded(config, item, alpha)))
       assertJudged(groups.map(group => group.map(item => saidOf(config, item))))
       weight?.observe(rewardPairs(groups))
+      // Eq. 9.
       const { advantages_P_G, zeroVarianceGroups } = ritAdvantages(config, groups, alpha)
-      const credited = await creditedBy(critic, policy, groups, advantages_P_G, {
-        temperature: rollout.temperature,
-        ratio,
-      })
-      const remembered = await lessons.learn(
-        step,
-        recalled,
-        rolled.map(group => attemptsOf(kit, rubricOf, group)),
-      )
+      const credited = await creditedBy(critic, policy, groups, advantages_P_G, { temperature, ratio })
       // A critic learns from every rollout, also from those that say nothing to the policy.
       const dropZero = config.dropZero && critic === null
       const loss = withCriticLoss(config.loss, critic)
+      const attempts = groups.map(group => attemptsOf(kit, rubricOf, group))
       return {
+        // Eq. 10.
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...ritFigures(config, task, rubricOf, groups),
-          ...remembered,
+          ...(await lessons.learn(step, recalled, attempts)),
           alpha,
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
           ...(critic && { valueError: valueErrorOf(credited) }),
@@ -117,16 +112,8 @@ export const rit = <Problem>(
     },
 
     evaluate,
-
-    ...stateOf(weight, lessons),
+    ...joinedState({ weight, memory: lessons.state }),
   }
-}
-
-/** Checkpoints from before kept a weight alone as it is. */
-const stateOf = (weight: AdaptiveWeight | null, lessons: Lessons<never>): { state?: RecipeState } => {
-  const { state } = joinedState({ weight, memory: lessons.state })
-  const named = (value: unknown) => (isRecord(value) && 'groups' in value ? { weight: value } : value)
-  return state ? { state: { ...state, load: value => state.load(named(value)) } } : {}
 }
 
 /** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */

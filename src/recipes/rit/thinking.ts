@@ -1,7 +1,7 @@
 /** @file What thinking is worth: verdicts of a rubric or of its steps, made into a number (spec 3.3, 3.5). */
 
 import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
-import type { Graded } from '../../rl/rollout.ts'
+import type { Graded, Groups } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
@@ -248,6 +248,14 @@ export const shuffledThinking = <Item extends { grade: RitGrade }>(
     grade: { ...item.grade, thinking: group[order[i]].grade.thinking },
   }))
 }
+
+/** A step's rollouts under the control `shuffled`; the others act on each rollout by itself. */
+export const underControl = <Problem>(
+  { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
+  step: number,
+  groups: Groups<Graded<Problem, RitGrade>>,
+): Groups<Graded<Problem, RitGrade>> =>
+  control === 'shuffled' ? groups.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`)) : groups
 
 /** What was said of a rollout by those whose word is paid: by the judge of thinking that is paid nothing no step stands or falls. */
 export const saidOf = (

@@ -1,22 +1,25 @@
 /**
  * @file RLCER (arXiv 2602.10885): chain-of-thought rubrics that the policy proposes itself, and that evolve with it.
  *
- * 1. The policy answers each question N times, as reasoner.
- * 2. For each response it proposes a rubric for the thinking, as rubricator; a verifier decides every criterion of every rubric
- *    on every response to the question.
- * 3. A criterion is valid where meeting it goes with being right (Eq. 7).
- * 4. Reasoners are paid for the answer and for the valid criteria that they meet (Eq. 6, 8, 9), rubricators for the share of
- *    their criteria that are valid and for the format (Eq. 10 to 12).
- * 5. Advantages are worked out for each role by itself; one PPO update learns the samples of both together (Eq. 13).
+ * The paper calls one statement a rubric (τ_k of s_k points); here that is a criterion, and a rubric is what one rubricator wrote.
  *
- * Where the paper is silent or contradicts itself, each a setting (docs/recipes/rlcer.md):
- * - Penalties are valid where their absence goes with being right (`validity.signAware`).
- * - Rubricators of questions that are all right or all wrong are left out (`rubricator.maskUninformative`).
- * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`); duplicates count once (`dedupe`).
- * - Advantages are whitened by role; `critic: null` has baselines by leaving one out. The loss is the sum of both roles' means
- *   over tokens (`roles`).
- * - `rubricDropout`: valid criteria are left out of the reasoners' reward at random (arXiv 2608.11669).
- * - A scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
+ *   Eq. 4, 5      the policy answers each question N times as reasoner, and as rubricator writes K criteria for each answer's
+ *                 thinking; a verifier decides v_k,m: whether thinking m meets criterion k, of all rubrics of the question
+ *   Eq. 7         criterion k is valid where corr(v_k, z) > α and std(v_k) > 0, z being who was right
+ *   Eq. 6         r_cot,m = points of the valid criteria that m meets, between the least and the most that they give
+ *   Eq. 8, 9      reasoners: ±1 for the answer, + r_cot
+ *   Eq. 10 to 12  rubricators: the valid share of their K criteria, + 1 for the format
+ *   Eq. 13        J = J_reasoner + J_rubricator: advantages role by role, one clipped PPO update with a critic on both
+ *
+ * Where the paper is silent or contradicts itself, with the settings; docs/recipes/rlcer.md has the rest:
+ * - Penalties are valid where their absence goes with being right (`validity.signAware`); without a valid criterion r_cot is
+ *   `emptyCot`; duplicates count once (`dedupe`); responses near the longest lose something (`overlong`).
+ * - Questions that are all right or all wrong can have no valid criterion (`rubricator.uninformative`).
+ * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`).
+ * - Advantages are whitened by role. `critic: null` compares reasoners with their group's mean, and rubricators with the others of
+ *   their question. The critic is a head on the policy's trunk. The loss is the sum of both roles' means over tokens (`roles`).
+ * - The start: chat models as they come, where the paper's are base models after supervised learning of both roles.
+ * - `rubricDropout` (arXiv 2608.11669), a scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
  */
 
 import type { Policy } from '../../policy/policy.ts'
@@ -68,10 +71,12 @@ export const rlcer = <Problem>(
   return {
     rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
+      // Eq. 4 and 5.
       return explore(io, config, parts, problems, hintedPrompts(config, parts, bank, problems, step))
     },
 
     async learn(step, explored) {
+      // Eq. 7.
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
       const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own)))

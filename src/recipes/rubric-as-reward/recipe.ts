@@ -1,29 +1,29 @@
 /**
  * @file Rubric as Reward (ICLR 2026 workshop): five weighted criteria from formally checked to soft, as the reward of GRPO.
  *
- * 1. The policy answers each problem G times, step by step (spec 6.1).
- * 2. Every response is judged by five criteria on their own: answer, validity of each step by Z3, format, premises used,
- *    completeness (spec 6.2).
- * 3. The reward is three times their weighted sum; a condition says which of them count (spec 6.4).
- * 4. Advantages are relative to the group (Eq. 1), and the policy takes a clipped step with a KL term.
+ *   section 2.1  response i of K answers a problem step by step
+ *   section 2.2  s_i,1 to s_i,5 = C1 answer, C2 validity of each step by Z3, C3 format, C4 premises used, C5 completeness
+ *                (`gradeLogicBatch` in grade/logic/criteria.ts); R_i = 3 Σ_k w_k s_i,k
+ *   section 2.4  a condition says which criteria count, and their weights (`conditionWeights` in rewards.ts)
+ *   Eq. 1        Â_i = (R_i - mean R) / (std R + ε); then a clipped step with a KL term
  *
- * Departures from the paper, each a setting:
- * - Step grammar, C4/C5 heuristics and the value of the KL coefficient are not in the paper; ours are in spec form in
- *   docs/recipes/rubric-as-reward.md.
- * - Evaluation judges C4 and C5 by proof (support sets, entailment) instead of asking a language model.
- * - Conditions `rubric_norm`, `flat_equal`, `flat_same` and `proof`, per-step credit, and rejection sampling are ours.
- * - `rubricDropout`: criteria are left out of the reward at random (arXiv 2608.11669).
- * - Lengths of problems may follow a schedule that moves on by itself.
- * - Small models read word-level tokens instead of a chat template.
+ * Departures from the paper, with their settings; docs/recipes/rubric-as-reward.md has the rest:
+ * - Not in the paper, so ours: the grammar of steps and the proxies of C4, on the reasoning alone, and C5 (`grader.proxies`); weights
+ *   of conditions 2 and 3 (`weights`); the KL coefficient and a mean over sequences (`loss`); ε 1e-6, std of the population
+ *   (`advantage`); that groups with equal rewards leave the batch (`dropZero`).
+ * - Evaluation decides C4 and C5 by proof (support sets, entailment), where the paper asks a language model. No setting.
+ * - Conditions `rubric_norm` (criteria normalised one by one), `flat_equal`, `flat_same` and `proof`, credit by step, rejection
+ *   sampling, `rubricDropout` (arXiv 2608.11669), lengths that follow success (`task.hops`) and word-level tokens are ours. Weights
+ *   are float32, the paper's bf16.
  */
 
 import { datumsOf } from '../../rl/rollout.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { TrainedLogicTask } from '../../tasks/logic/task.ts'
-import { scoredReward } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { problemsIn } from '../common/problem-order.ts'
 import { withDropout } from '../common/rubric-dropout.ts'
+import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
@@ -64,15 +64,15 @@ export const rubricAsReward = (
         prompt: task.prompt,
         samples: rollout.samples,
         sampling: samplingOf(config, task.stopTokens),
-        grade: items =>
-          paid.grade(items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))),
-        reward: own => scoredReward(own),
+        // R = 3 Σ w s, over what counts under the condition.
+        ...gradedBy(paid),
         last: true,
       }),
 
     async learn(step, groups) {
       assertSolverWorks(groups)
       const weights = (p: number) => weightsWithout(rubric, groups[p][0].grade.leftOut?.ids)
+      // Eq. 1.
       const { advantages_P_G, zeroVarianceGroups } = rolloutAdvantages(groups, condition, weights, advantage)
       const credited = credit(config, groups, advantages_P_G)
       return {

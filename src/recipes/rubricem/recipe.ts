@@ -1,18 +1,23 @@
 /**
- * @file RubricEM: agents that plan, research, review and answer; a judge whose rubrics evolve stage by stage; credit by stage; a
- * reflection policy whose accepted lessons later attempts are shown (Algorithm 1; spec 5).
+ * @file RubricEM (arXiv 2605.10899): agents that plan, research, review and answer; a judge whose rubrics evolve stage by stage;
+ * credit by stage (SS-GRPO); a reflection policy whose accepted lessons later attempts are shown.
  *
- * 1. A window has K steps of fresh questions, then the same batches once more. Fresh questions are shown lessons of similar ones,
- *    repeated ones those of their own first attempt.
- * 2. n agents attempt each question. The judge proposes rubrics for each stage from all of them, scores every rollout, and drops
- *    what does not discriminate.
- * 3. Rewards of stages become returns by a matrix of stage weights, and advantages on the tokens of that stage (SS-GRPO).
- * 4. The same policy looks back at one attempt of each fresh question, m times. A judge says how useful that is; the best goes into
- *    the bank, and all of them are learnt from, one step later.
+ * Algorithm 1. A window has K steps of fresh questions, then the same batches once more:
  *
- * Where the paper is silent or contradicts itself, each a setting (docs/recipes/rubricem.md): reflections in fresh steps alone
- * (`window.reflectOnRepeat`), utility by the prompt's weights (`reflection.utility`), what a failed scoring leaves
- * (`credit.failed`).
+ *   agents      n attempts at each question, shown lessons: fresh ones of similar questions, repeated ones of their first attempt
+ *   judge       proposes rubrics for each stage from all n, scores every attempt, R[i, j] in [0, 1] for stage j of attempt i, and
+ *               drops rubrics that do not discriminate
+ *   SS-GRPO     G[i, k] = Σ_{j ≥ k} Λ[k, j] R[i, j];  A[i, k] = (G[i, k] - mean_i G[i, k]) / (std_i G[i, k] + ε), on the tokens of
+ *               stage k. Λ, rows plan, research, review, answer:  1 .4 .6 .8 | 0 1 .4 .8 | 0 0 1 .8 | 0 0 0 1
+ *   reflection  the same policy looks back at one attempt of each fresh question, m times; a judge says how useful each is, u; the
+ *               best above a threshold goes into the bank; A = (u - mean u) / (std u + ε)
+ *   update      Phase A on reflections, one step later, then Phase B on attempts: clipped, with a KL term (k3)
+ *
+ * Where the paper is silent or contradicts itself, with the settings; docs/recipes/rubricem.md has the rest:
+ * - Reflections in fresh steps alone (`window.reflectOnRepeat`); utility by the prompt's weights (`reflection.utility`).
+ * - What a failed scoring leaves (`credit.failed`), and a stage that an attempt lacks.
+ * - A mean over tokens, where the paper adds up the tokens of a sequence (`loss`).
+ * - Of long parts of an attempt the judge is not shown the middle (`evolving.shownCharacters`).
  */
 
 import { assertScored, EvolvingBuffers, rubricRow } from '../../grade/evolving/index.ts'
@@ -99,9 +104,11 @@ const learn = async <Problem>(
   const { reflection } = config
   assertScored(judged)
   for (const { key, after } of judged) buffers.keep(key, after)
+  // G[i, k] and A[i, k], on the tokens of stage k.
   const attempts = creditAttempts(config, step, rolled)
   const reflected = rewardReflections(task, reflection, rolled.reflections, step)
-  const lookedBack = creditReflections(reflected.candidates, config.advantage)
+  // u, and A of reflections.
+  const reflections = creditReflections(reflected.candidates, config.advantage)
   if (bank) {
     if (retrievals) bank.used(retrievals)
     await bank.add(reflected.accepted)
@@ -110,7 +117,7 @@ const learn = async <Problem>(
   const shown = new Map(retrievals?.map((found, p) => [judged[p].key, found]))
   return {
     phases: [
-      ...(reflection.enabled && reflection.learn ? [phaseA(own, lookedBack)] : []),
+      ...(reflection.enabled && reflection.learn ? [phaseA(own, reflections)] : []),
       phaseB(config, attempts.credited),
     ],
     metrics: stepFigures(own, rolled, attempts, reflected),
@@ -118,7 +125,7 @@ const learn = async <Problem>(
       ...learntFrom(attempts.credited, item =>
         agentRow(task, step, item, judged, shown.get(task.id(item.problem))),
       ),
-      ...learntFrom(lookedBack, item => reflectorRow(task, step, item)),
+      ...learntFrom(reflections, item => reflectorRow(task, step, item)),
     ],
     rubrics: judged.map(group => rubricRow(group, config.evolving.journal)),
   }
@@ -127,10 +134,10 @@ const learn = async <Problem>(
 /** Phase A: what reflections teach, those of the step before or of this one. */
 const phaseA = <Problem>(
   { config, deferred }: Pick<Own<Problem>, 'config' | 'deferred'>,
-  lookedBack: Groups<Credited<Reflected<Problem>, ReflectionGrade>>,
+  reflections: Groups<Credited<Reflected<Problem>, ReflectionGrade>>,
 ): Phase => {
   const { temperature, deferred: stale } = config.reflection
-  const now = datumsOf(lookedBack, { dropZero: config.dropZero })
+  const now = datumsOf(reflections, { dropZero: config.dropZero })
   const sampling = { ...config, rollout: { ...config.rollout, temperature } }
   return { ...phaseOf(sampling, stale ? deferred.swap(now) : now, 'reflection'), stale, compared: true }
 }

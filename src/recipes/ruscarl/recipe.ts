@@ -1,20 +1,23 @@
 /**
  * @file RuscaRL (arXiv 2508.16949): rubrics as scaffolding in the prompt while exploring, and as rewards; GRPO.
  *
- * 1. Each of the G samples of a prompt is shown its own random part of the rubric: all of it for the first, nothing for the
- *    last (lambda of the group), and less and less as the steps go on (lambda of the step).
- * 2. Every finished response is graded, criterion by criterion, while the others are still being sampled.
- * 3. The reward is the signed sum of points over the positive points; advantages are relative to the group.
- * 4. The update is about the plain prompt: old and new log-probs are computed without the scaffold.
+ * Algorithm 1, for a prompt q with a rubric R, samples i = 1..G, and t from 0 at the first step to 1 at the last:
  *
- * Departures from the paper, each a setting:
- * - The printed loss averages over sequences, its code over tokens: tokens here (loss `gradus:ruscarl`).
- * - The paper's code divides by the sample standard deviation; ours by the population's unless `advantage.ddof` is 1.
- * - `memory`: what earlier attempts missed is the scaffold, or a part of it (ours; the bank is RubricEM's).
- * - `rubricDropout`: criteria are left out of the reward at random (arXiv 2608.11669).
- * - `groupJudge`: a judge scores all responses to a prompt at once (RULER), in place of their rubric.
- * - `ratio`: the two alternatives of appendix C.5. `exploration`: the baselines of its Table 13. `noise`, `reward: random`,
- *   `flipRate`, `pipeline`: experiments and speed.
+ *   line 5 (Eq. 3)         λ_i = λ_group(i) λ_step(t): (G - i) / (G - 1) by 1 / (1 + exp(α (t - t0)))
+ *   line 7                 R_S,i = round(λ_i |R|) criteria of R, drawn at random; halves go to the even count
+ *   line 8                 o_i ~ π_old(· | q, R_S,i)
+ *   lines 10 to 13 (Eq. 4) S_i = Σ p b_i / Σ_{p > 0} p, with b_i the verdict on a criterion of p points (`signedScore`)
+ *   line 15 (Eq. 2)        Â_i = (S_i - mean S) / (std S + ε)
+ *   line 16 (Eq. 1)        a clipped step with a KL term; ratios are π(o_i | q) / π_old(o_i | q), without the scaffold (C.5)
+ *
+ * Departures from the paper, with their settings:
+ * - The printed loss is a mean over sequences; ours, like its code, over tokens, with ratios of poor responses bounded at 3 (`loss`).
+ * - std is the population's and ε 1e-6 (`advantage`); the paper's code has the sample's.
+ * - Rollouts with advantage 0 leave the batch (`dropZero`); conversations without room for their rubric leave the data.
+ * - The scaffold says points, in our words (`scaffold.showPoints`). An evaluation is judged by training's judge, where the paper
+ *   asks another (`judge.heldOut.evaluations`).
+ * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `noise`, `reward: random`, `flipRate`;
+ *   `exploration` and `ratio` are the paper's baselines (Table 13) and alternatives (C.5). docs/recipes/ruscarl.md has the rest.
  */
 
 import type { Policy } from '../../policy/policy.ts'
@@ -29,8 +32,8 @@ import { idleCriteria } from '../common/idle-criteria.ts'
 import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
-import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
-import { lambdasIn } from '../common/scaffold-schedule.ts'
+import { ownRubrics, scaffoldedPrompts } from '../common/scaffold.ts'
+import { lambdaGroup, lambdaStep } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -54,80 +57,80 @@ export interface RuscarlRolled<Problem> {
   recalled: Recalled | null
 }
 
-/** Lines 5 to 7 of Algorithm 1: the prompts of a step, each with its own share of the rubric. */
-const scaffolded = <Problem>(
-  config: RuscarlConfig,
-  shown: Shown<Problem>,
-  problems: readonly Problem[],
-  { step, round }: { step: number; round: number },
-) => {
-  const lambdas_G = lambdasIn(step, config)
-  return scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed: config.seed, step, round })
+interface Explored<Problem> {
+  step: number
+  problems: readonly Problem[]
+  recalled: Recalled | null
+  round?: number
 }
 
-/** Algorithm 1, by its lines. */
+/** Lines 5 to 13: responses to problems, each to a prompt with its own part of the rubric, and what they are worth. */
+const explore = <Problem>(
+  config: RuscarlConfig,
+  { task, lessons }: Pick<Required<RuscarlParts<Problem>>, 'task' | 'lessons'>,
+  io: Io,
+  { step, problems, recalled, round = 0 }: Explored<Problem>,
+): Promise<ScoredGroups<Problem>> => {
+  const { rollout, scaffold, ratio, seed, steps } = config
+  const { samples } = rollout
+  // Line 5.
+  const lambda = lambdaStep(scaffold.decay, step, steps)
+  const lambdas_G = lambdaGroup(scaffold.group, samples).map(own => own * lambda)
+  // Lines 6 and 7.
+  const shown = lessons.shown(ownRubrics(task), problems, recalled)
+  const sampledFrom = scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed, step, round })
+  return io.rollOut({
+    // Line 8.
+    ...{ problems, prompt: own => task.prompt(own), sampledFrom, ratio, samples, round },
+    sampling: samplingOf(config, task.stopTokens),
+    // Lines 10 to 13, while other responses are still being sampled.
+    ...gradedBy(task),
+    last: round === 0,
+  })
+}
+
 export const ruscarl = <Problem>(
   config: RuscarlConfig,
   { policy, problem, task, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RuscarlParts<Problem>,
 ): Recipe<RuscarlRolled<Problem>> => {
-  const { rollout, ratio, seed, exploration } = config
-  const { samples, temperature } = rollout
-
-  const explore = (
-    io: Io,
-    step: number,
-    problems: readonly Problem[],
-    recalled: Recalled | null,
-    round = 0,
-  ): Promise<ScoredGroups<Problem>> => {
-    const shown = lessons.shown(ownRubrics(task), problems, recalled)
-    const sampledFrom = scaffolded(config, shown, problems, { step, round })
-    // Line 8: responses to those prompts. Lines 10 to 14: verdicts and rewards.
-    return io.rollOut({
-      ...{ problems, prompt: own => task.prompt(own), sampledFrom, ratio, samples, round },
-      sampling: samplingOf(config, task.stopTokens),
-      ...gradedBy(task),
-      last: round === 0,
-    })
-  }
-
+  const { ratio, rollout, exploration, dropZero } = config
   return {
     async rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
       const recalled = await lessons.recall(step, problems)
-      const first = await explore(io, step, problems, recalled)
+      const parts = { task, lessons }
+      const first = await explore(config, parts, io, { step, problems, recalled })
       const { rounds = 0 } = exploration.dynamicSampling ?? {}
-      const names = `ruscarl further problems/${seed}/${step}`
+      const names = `ruscarl further problems/${config.seed}/${step}`
       const groups = await withSpread(first, { rounds, names }, problem, (further, round) =>
-        explore(io, step, further, null, round),
+        explore(config, parts, io, { step, problems: further, recalled: null, round }),
       )
       return { groups, recalled }
     },
 
     async learn(step, { groups, recalled }) {
       assertJudged(groups.map(group => group.map(({ reward, grade }) => ({ ...grade, reward }))))
-      // Line 15: advantages relative to the group.
+      // Line 15.
       const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
         grpoAdvantages(known, config.advantage),
       )
-      const { entropyBonus } = exploration
-      const credited = await entropyCredit(policy, creditRollouts(groups, advantages_P_G), entropyBonus, {
-        ...{ ratio, temperature },
-      })
-      const remembered = await lessons.learn(
-        step,
-        recalled,
-        groups.map(own => attemptsAt(task, own)),
+      const { temperature } = rollout
+      const credited = await entropyCredit(
+        policy,
+        creditRollouts(groups, advantages_P_G),
+        exploration.entropyBonus,
+        { ratio, temperature },
       )
+      const attempts = groups.map(own => attemptsAt(task, own))
       return {
-        // Line 16: the update, about the plain prompt unless `ratio` says otherwise.
-        phases: [phaseOf(config, datumsOf(credited, config))],
+        // Line 16.
+        phases: [phaseOf(config, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...scoreFigures(task, groups, {
             byRubric: config.reward === 'rubric',
             showsRubric: recalled === null,
           }),
-          ...remembered,
+          ...(await lessons.learn(step, recalled, attempts)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
         rollouts: learntFrom(credited, item => rolloutRow(task, step, item)),
