@@ -54,26 +54,14 @@ describe('determinism', { timeout: SLOW_MS }, () => {
     expect(metricsOf('c')).not.toEqual(metricsOf('a'))
   })
 
-  it.each([
-    { engines: 1, threads: 1 },
-    { engines: 2, threads: 2 },
-  ])('continues a killed reinforcement as if nothing had happened, on %j', async policy => {
-    const file = reinforcement(14, { policy })
-    const [whole, killed] = ['whole', 'killed'].map(name => `${name}-${policy.engines}`)
-    await train(file, whole)
-    await killAfterCheckpoint(file, killed, 5)
-    expect(metricsOf(killed).length).toBeLessThan(14)
-    await train(file, killed, '--resume')
-    expect(metricsOf(killed)).toEqual(metricsOf(whole))
-  })
-
-  it('continues a killed cold start as if nothing had happened', async () => {
-    const file = sandbox.write('cs.yaml', tinyColdStart(60, { checkpoint: { every: 4 } }))
-    await train(file, 'cs-whole')
-    await killAfterCheckpoint(file, 'cs-killed', 6)
-    expect(metricsOf('cs-killed').length).toBeLessThan(60)
-    await train(file, 'cs-killed', '--resume')
-    expect(metricsOf('cs-killed')).toEqual(metricsOf('cs-whole'))
+  // On one engine and thread, and in cold starts: kills.test.ts, at any moment.
+  it('continues a killed reinforcement as if nothing had happened, on two engines and threads', async () => {
+    const file = reinforcement(14, { policy: { engines: 2, threads: 2 } })
+    await train(file, 'whole')
+    await killAfterCheckpoint(file, 'killed', 5)
+    expect(metricsOf('killed').length).toBeLessThan(14)
+    await train(file, 'killed', '--resume')
+    expect(metricsOf('killed')).toEqual(metricsOf('whole'))
   })
 
   it('stops at Ctrl+C after the step, says how to go on, and ends up with the same metrics', async () => {

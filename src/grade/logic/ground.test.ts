@@ -96,9 +96,9 @@ describe('cross-check', () => {
   })
   afterAll(() => Promise.all([spelt.close(), quantified.close()]))
 
-  it('agrees with Z3, spelt out and quantified, on 1,200 generated steps', async () => {
+  it('agrees with Z3, spelt out and quantified, on 400 generated steps', async () => {
     const rng = new Rng('cross-check')
-    const queries = Array.from({ length: 120 }, () => randomProblem(rng)).flatMap(({ premises, steps }) =>
+    const queries = Array.from({ length: 40 }, () => randomProblem(rng)).flatMap(({ premises, steps }) =>
       steps.map(formula => ({ premises, formula })),
     )
     const expected = queries.map(({ premises, formula }) => groundStatus(premises, formula))
@@ -106,7 +106,7 @@ describe('cross-check', () => {
     expect(await quantified.checkSteps(queries)).toEqual(expected)
     // Every outcome occurs often enough for the agreement to mean something.
     for (const status of ['entailed', 'contradicted', 'consistent', 'inconsistent-premises']) {
-      expect(expected.filter(found => found === status).length, status).toBeGreaterThan(40)
+      expect(expected.filter(found => found === status).length, status).toBeGreaterThan(12)
     }
   })
 

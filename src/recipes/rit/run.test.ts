@@ -98,9 +98,8 @@ describe('a run of rit on packing', () => {
   )
 
   it.each<[string, Record<string, unknown>]>([
-    ['adaptive', { fusion: { adaptive: { patience: 1 } } }],
     ['refined', { rubric: { source: 'refined', problems: 12 }, scaffold: {} }],
-    ['critic', { critic: {}, pipeline: true, fusion: { adaptive: {} } }],
+    ['critic', { critic: {}, pipeline: true, fusion: { adaptive: { patience: 1 } } }],
   ])(
     'goes on where it was stopped, with the same rows: %s',
     async (name, more) => {

@@ -174,15 +174,14 @@ describe('rubricem', { timeout: 120_000 }, () => {
   })
 
   it.each([
-    ['plain', false],
-    ['in a pipeline', true],
-    ['two steps ahead', 2],
-  ] as const)('goes on where it was stopped, as if it had not been: %s', async (name, pipeline) => {
+    ['plain', false, [2]],
+    ['two steps ahead', 2, [1, 2, 3]],
+  ] as const)('goes on where it was stopped, as if it had not been: %s', async (name, pipeline, stops) => {
     // Two steps ahead a batch may come back after three.
     const changes = { window: { steps: pipeline === 2 ? 3 : 2 } }
     const whole = await trained(`${name}, whole`, changes, { pipeline })
     expect(whole.metrics.map(({ fallbacks }) => fallbacks)).toEqual(whole.metrics.map(() => 0))
-    for (const stopAfter of [1, 2, 3]) {
+    for (const stopAfter of stops) {
       const stopped = await trained(`${name}, stopped ${stopAfter}`, changes, { pipeline, stopAfter })
       expect(stopped.metrics.map(computed)).toEqual(whole.metrics.map(computed))
       expect(stopped.rubrics).toEqual(whole.rubrics)
