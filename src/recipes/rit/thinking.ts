@@ -249,7 +249,7 @@ export const shuffledThinking = <Item extends { grade: RitGrade }>(
   }))
 }
 
-/** What was said of a rollout by those whose word is paid: by the judge of thinking that is paid nothing no step stands or falls. */
+/** Reward and verdicts of a rollout. Where thinking is not paid, the verdicts on it are left out: they do not decide about a step. */
 export const saidOf = (
   { reward: paid }: Pick<RitConfig, 'reward'>,
   { reward, grade: { verdicts, answer } }: Graded<unknown, RitGrade>,
