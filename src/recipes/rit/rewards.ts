@@ -35,8 +35,10 @@ export const rewarded = <Problem>(
   const response = rewardOf(item.grade.answer)
   const { thinking } = item.grade
   // Of a rollout that failed outside nothing is known.
-  const known = item.rollout.end === 'failed' ? null : response
-  const fusion = fusionOf(config, thinking, known, alpha)
+  const fusion =
+    item.rollout.end === 'failed'
+      ? fuse(null, null, { alpha, gate: config.fusion.gate })
+      : fusionOf(config, thinking, response, alpha)
   const raw = thinking === 'none' ? null : thinking
   return { ...item, fusion, reward: fusion.reward, parts: { thinking: raw, response, fused: fusion.fused } }
 }
