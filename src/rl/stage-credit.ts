@@ -48,10 +48,10 @@ export interface StageCreditOptions extends GrpoOptions {
   /** Default `DEFAULT_LAMBDA`. */
   lambda?: StageWeights
   /**
-   * A rollout of which only the answer's reward is known: `terminal` (default, spec 5.3) gives stage k the return
-   * lambda[k, last] * R[last], beside the mean and deviation of the others, which have the rewards that it lacks: large negative
-   * advantages before the last stage, whatever the answer. `answer` gives every stage the advantage of its answer; `leave-out`
-   * gives it none.
+   * A rollout of which only the answer's reward is known; that takes part in the statistics of the last stage (spec 5.2).
+   * `terminal` (default) gives stage k the return lambda[k, last] * R[last], beside the mean and deviation of the others, which
+   * have the rewards that it lacks: large negative advantages before the last stage, whatever the answer. `answer` gives every
+   * stage the advantage of its answer; `leave-out` gives it none, and leaves it out of all statistics.
    */
   failed?: 'terminal' | 'answer' | 'leave-out'
 }
@@ -118,11 +118,11 @@ const checkStageRewards = (rewards: StageRewards, stages: number): void => {
       )
 }
 
-/** A group's returns, and which of its rollouts mean and deviation are over. */
+/** A group's returns, and which of its rollouts mean and deviation are over, stage by stage: most of them in the last one. */
 interface StagedGroup {
   returns_G_K: (number | null)[][]
   known: Knowledge[]
-  basis: number[]
+  basis_K: number[][]
 }
 
 const stagedGroup = (
@@ -135,20 +135,21 @@ const stagedGroup = (
     const returns = stageReturns(rewards, lambda, mode)
     return known[g] === 'failed' && failed === 'leave-out' ? returns.map(() => null) : returns
   })
-  const of = (what: Knowledge) => known.flatMap((own, g) => (own === what ? [g] : []))
-  const full = of('full')
+  const full = known.flatMap((own, g) => (own === 'full' ? [g] : []))
+  const answered = returns_G_K.flatMap((returns, g) => (returns.at(-1) === null ? [] : [g]))
   // Where every scoring failed, all returns are on one scale, that of the answer: they are compared with each other.
-  const basis = full.length > 0 || failed === 'leave-out' ? full : of('failed')
-  return { returns_G_K, known, basis }
+  const earlier = full.length > 0 ? full : answered
+  return { returns_G_K, known, basis_K: lambda.map((_, k) => (k + 1 < lambda.length ? earlier : answered)) }
 }
 
-const valuesOf = ({ returns_G_K, basis }: StagedGroup, k: number): number[] =>
-  basis.map(g => returns_G_K[g][k]!)
+const valuesOf = ({ returns_G_K, basis_K }: StagedGroup, k: number): number[] =>
+  basis_K[k].map(g => returns_G_K[g][k]!)
 
 /**
  * Advantages of stages, each relative to the same stage of the group's other rollouts: (G - mean) / (std + epsilon)
- * (RubricEM's SS-GRPO; spec 5.3). Mean and deviation are over the rollouts with full scores; a stage in which these do not
- * differ has no advantages at all. A stage that a rollout lacks has reward 0 and takes part in the others' means.
+ * (RubricEM's SS-GRPO; spec 5.3). Mean and deviation are over the rollouts with full scores, in the last stage over all whose
+ * answer's reward is known (spec 5.2); a stage in which these do not differ has no advantages at all. A stage that a rollout
+ * lacks has reward 0 and takes part in the others' means.
  * @param rewards_P_G_K rewards of the stages of each rollout: [problem][sample][stage]
  * @throws ConfigError for a matrix that cannot be, NumericError and ShapeError for rewards that cannot
  */
@@ -162,9 +163,7 @@ export const stageAdvantages = (
   const stages = lambda.map((_, k) => k)
   const divisor = (values: readonly number[]) => (scale === 'none' ? 1 : std(values, ddof) + epsilon)
   const batchDivisor_K = stages.map(k => divisor(staged.flatMap(group => valuesOf(group, k))))
-  const flat_P_K = staged.map(group =>
-    stages.map(k => group.basis.length < 2 || hasNoRange(valuesOf(group, k))),
-  )
+  const flat_P_K = staged.map(group => stages.map(k => hasNoRange(valuesOf(group, k))))
   const advantages_P_G_K = staged.map((group, p) => {
     const statistics = stages.map(k => {
       const values = valuesOf(group, k)
@@ -192,14 +191,15 @@ const countsOf = (
   stages: readonly number[],
 ) => {
   const count = (holds: (group: StagedGroup, p: number) => boolean) => staged.filter(holds).length
-  const compared = ({ basis }: StagedGroup) => basis.length > 1
+  const answers = ({ basis_K }: StagedGroup) => basis_K.at(-1)!.length
+  const compared = (group: StagedGroup) => answers(group) > 1
   const rollouts = (what: Knowledge) =>
     staged.reduce((sum, { known }) => sum + known.filter(own => own === what).length, 0)
   const real = count((group, p) => compared(group) && flat_P_K[p].includes(false))
   return {
     groups: staged.length,
-    emptyGroups: count(({ basis }) => basis.length === 0),
-    singletonGroups: count(({ basis }) => basis.length === 1),
+    emptyGroups: count(group => answers(group) === 0),
+    singletonGroups: count(group => answers(group) === 1),
     zeroVarianceGroups: count((group, p) => compared(group) && !flat_P_K[p].includes(false)),
     zeroVarianceGroups_K: stages.map(k => count((group, p) => compared(group) && flat_P_K[p][k])),
     realBatchRatio: staged.length > 0 ? real / staged.length : 0,
