@@ -302,6 +302,31 @@ describe('tokens', () => {
     expect([...credit]).toEqual([1, 0, 2, 0, 4, 0, 3])
   })
 
+  it('of the next stage begin with the advantage of one that is missing (spec 5.1)', () => {
+    const credit = (stages: number[], mask: number[], missing?: 'none') => [
+      ...stageTokenCredit(stages, [1, 2, 4, 8], mask, missing),
+    ]
+    const ones = [1, 1, 1, 1]
+    expect(credit([2, 2, 3, 4], ones)).toEqual([3, 2, 4, 8])
+    expect(credit([2, 2, 3, 4], ones, 'none')).toEqual([2, 2, 4, 8])
+    // Plan, research and review are missing; then the answer, behind which nothing comes.
+    expect(credit([4, 4, 4, 4], ones)).toEqual([15, 8, 8, 8])
+    expect(credit([1, 2, 2, 2], ones)).toEqual([1, 2, 2, 2])
+    // A stage in which only tools wrote is missing, and the next one begins where the policy writes.
+    expect(credit([1, 2, 3, 4], [0, 0, 1, 1])).toEqual([0, 0, 7, 8])
+    expect(credit([0, 0, 0, 0], ones)).toEqual([0, 0, 0, 0])
+  })
+
+  it('make a plan that is left out cost something', () => {
+    const rewards = [0, 1, 1, 1].map(plan => [plan, 0.5, 0.5, 0.5])
+    const [A] = stageAdvantages([rewards], EXACT).advantages_P_G_K
+    close(A[0], [-1.7320508, 0, 0, 0], 6)
+    close(A[1], [0.5773503, 0, 0, 0], 6)
+    const without = (missing?: 'none') => [...stageTokenCredit([2, 2, 4], A[0], [1, 1, 1], missing)]
+    close(without(), [-1.7320508, 0, 0], 6)
+    expect(without('none')).toEqual([0, 0, 0])
+  })
+
   it.each([[[5]], [[-1]], [[1.5]], [[Number.NaN]]])('have a stage that there is, not %j', stages => {
     expect(() => stageTokenCredit(stages, [1, 2, 3, 4], [1])).toThrow(DataError)
   })
@@ -316,8 +341,12 @@ describe('tokens', () => {
     const item: Graded<null, null> = { problem: null, rollout, grade: null, reward: 0, parts: {} }
     const stagesOf = () => [1, 0, 4, 0]
     const [[staged]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf)
-    expect([...staged.advantages]).toEqual([1, 0, 4, 0])
-    const [[terminal]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf, 'terminal')
+    expect([...staged.advantages]).toEqual([1, 0, 9, 0])
+    const [[former]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf, { missing: 'none' })
+    expect([...former.advantages]).toEqual([1, 0, 4, 0])
+    const [[terminal]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf, {
+      mode: 'terminal',
+    })
     expect([...terminal.advantages]).toEqual([4, 0, 4, 4])
   })
 })

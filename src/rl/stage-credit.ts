@@ -209,16 +209,24 @@ const countsOf = (
 }
 
 /**
+ * Where the advantage of a stage goes that a rollout lacks: to the first token of the next stage that is there, beside that
+ * stage's own (spec 5.1), or nowhere, so that leaving out a stage that no other hears of costs nothing.
+ */
+export type MissingStages = 'next' | 'none'
+
+/**
  * Every token of stage k carries the advantage of stage k.
  * @param stages the stage of each token, from 1; 0 for none, which has no credit
  * @param advantages one a stage
  * @param mask one a token: 0 where the environment wrote
+ * @param missing of a stage without a token of the policy's
  * @throws ShapeError unless there is one stage a token, DataError for a stage that there is none of, NumericError
  */
 export const stageTokenCredit = (
   stages: ArrayLike<number>,
   advantages: readonly number[],
   mask: ArrayLike<number>,
+  missing: MissingStages = 'next',
 ): Float32Array => {
   if (stages.length !== mask.length)
     throw new ShapeError(
@@ -229,14 +237,23 @@ export const stageTokenCredit = (
       throw new NumericError(
         `advantage of stage ${k + 1}: expected a finite number, got ${advantage}; check the rewards`,
       )
-  return Float32Array.from(mask, (m, t) => {
+  const first_K = advantages.map(() => -1)
+  const credit = Float32Array.from(mask, (m, t) => {
     const stage = stages[t]
     if (!(Number.isInteger(stage) && stage >= 0 && stage <= advantages.length))
       throw new DataError(
         `stage of token ${t}: expected a number from 0 to ${advantages.length}, got ${stage}; number stages from 1, with 0 for none`,
       )
-    return m === 0 || stage === 0 ? 0 : advantages[stage - 1]
+    if (m === 0 || stage === 0) return 0
+    if (first_K[stage - 1] < 0) first_K[stage - 1] = t
+    return advantages[stage - 1]
   })
+  if (missing === 'none') return credit
+  for (const [k, first] of first_K.entries()) {
+    const next = first < 0 ? first_K.slice(k + 1).find(t => t >= 0) : undefined
+    if (next !== undefined) credit[next] += advantages[k]
+  }
+  return credit
 }
 
 /**
@@ -249,7 +266,7 @@ export const creditStages = <Problem, Grade>(
   groups: Groups<Graded<Problem, Grade>>,
   advantages_P_G_K: StageAdvantages['advantages_P_G_K'],
   stagesOf: (item: Graded<Problem, Grade>) => ArrayLike<number>,
-  mode: 'stages' | 'terminal' = 'stages',
+  { mode = 'stages', missing }: Pick<StageCreditOptions, 'mode'> & { missing?: MissingStages } = {},
 ): Credited<Problem, Grade>[][] =>
   groups.map((group, p) =>
     group.map((item, g) => {
@@ -258,7 +275,7 @@ export const creditStages = <Problem, Grade>(
       const advantages =
         mode === 'terminal'
           ? broadcastAdvantage(advantages_K.at(-1) ?? 0, mask)
-          : stageTokenCredit(stagesOf(item), advantages_K, mask)
+          : stageTokenCredit(stagesOf(item), advantages_K, mask, missing)
       return { ...item, advantages }
     }),
   )

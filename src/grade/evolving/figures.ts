@@ -4,7 +4,7 @@ import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { JudgedGroup } from './evolve.ts'
-import { isPersistent, type RubricSign, STAGE_NAMES } from './rubrics.ts'
+import { hasStage, isPersistent, type RubricSign, STAGE_NAMES, STAGES, type Stage } from './rubrics.ts'
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
 
@@ -20,6 +20,15 @@ export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
     ]),
   )
 
+/** Share of the rollouts that have nothing of a stage, by its name. */
+const skippedStages = (groups: readonly JudgedGroup[]): MetricGroup => {
+  const rollouts = groups.flatMap(own => own.rollouts)
+  const skipping = (stage: Stage) => rollouts.filter(({ rollout }) => !hasStage(rollout, stage)).length
+  return Object.fromEntries(
+    STAGES.map(stage => [STAGE_NAMES[stage - 1], share(skipping(stage), rollouts.length)]),
+  )
+}
+
 const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | null =>
   share(
     sumOf(groups, ({ levels }) => levels[sign].nulls),
@@ -32,6 +41,7 @@ export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow
   const kept = sumOf(groups, ({ after }) => after.active.length)
   return {
     stageScores: stageScores(groups),
+    skippedStages: skippedStages(groups),
     rubricsActive: share(kept, groups.length),
     rubricChanges: {
       born: sumOf(groups, own => own.rubrics.filter(({ since }) => since === own.step).length),

@@ -11,6 +11,19 @@ const FREE_OF_JUDGES = ['cache', 'rollouts']
 /** Of a task in an environment: where its server is, and how it is reached. */
 const FREE_OF_ENVIRONMENTS = ['url', 'headers', 'connectTimeoutMs', 'timeoutMs', 'attempts']
 
+/** Settings that came later, by section, with the value of what was done before: at that one they are no part of a hash. */
+const FORMER: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { credit: { missing: 'none' } }
+
+const withoutFormer = (settings: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(settings).map(([key, part]) => [
+      key,
+      isRecord(part) && Object.hasOwn(FORMER, key)
+        ? Object.fromEntries(Object.entries(part).filter(([name, value]) => FORMER[key][name] !== value))
+        : part,
+    ]),
+  )
+
 const without = (settings: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)))
 
@@ -33,11 +46,12 @@ const decidingPart = (value: unknown): unknown => {
 
 /**
  * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
- * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is.
+ * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is;
+ * so are settings that came later, at the value of what was done before.
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
-  const kept = decidingPart(without(settings, FREE_KEYS)) as Record<string, unknown>
+  const kept = withoutFormer(decidingPart(without(settings, FREE_KEYS)) as Record<string, unknown>)
   const { kind = 'local', model, lora, sampler } = (policy ?? {}) as Record<string, unknown>
   if (kind === 'local') return kept
   // An inference server draws other samples than the service would, and its correction weighs them.

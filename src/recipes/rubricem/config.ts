@@ -42,6 +42,12 @@ const creditSchema = z.strictObject({
     .describe(
       "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns (spec 5.3), the answer's advantage for all stages, or nothing.",
     ),
+  missing: z
+    .enum(['next', 'none'])
+    .default('next')
+    .describe(
+      'A stage that an attempt leaves out: its advantage falls on the first token of the next stage that is there (spec 5.1), or on none, by which leaving out the plan costs nothing.',
+    ),
 })
 
 const reflectionSchema = z.strictObject({
