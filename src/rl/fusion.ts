@@ -77,12 +77,10 @@ export const fuse = (
   if (!(alpha >= 0 && alpha <= 1))
     throw new ConfigError(`fusion.alpha: expected a weight from 0 to 1, got ${alpha}`)
   if (thinking === 'none') return { fused: response, reward: response, bit: false, fellBack: true }
-  const isPaid = alpha < 1 || gate !== 'none'
-  if (thinking === null || (response === null && isPaid))
-    return { fused: null, reward: null, bit: false, fellBack: false }
-  if (response === null) return { fused: thinking, reward: thinking, bit: false, fellBack: false }
-  const fused = alpha * thinking + (1 - alpha) * response
-  const reward = gated(gate, fused, response)
+  const known = response ?? (alpha === 1 && gate === 'none' ? 0 : null)
+  if (thinking === null || known === null) return { fused: null, reward: null, bit: false, fellBack: false }
+  const fused = alpha * thinking + (1 - alpha) * known
+  const reward = gated(gate, fused, known)
   return { fused, reward, bit: Math.abs(reward - fused) > ROUNDING, fellBack: false }
 }
 

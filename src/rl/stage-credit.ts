@@ -48,10 +48,9 @@ export interface StageCreditOptions extends GrpoOptions {
   /** Default `DEFAULT_LAMBDA`. */
   lambda?: StageWeights
   /**
-   * A rollout of which only the answer's reward is known; that takes part in the statistics of the last stage (spec 5.2).
-   * `terminal` (default) gives stage k the return lambda[k, last] * R[last], beside the mean and deviation of the others, which
-   * have the rewards that it lacks: large negative advantages before the last stage, whatever the answer. `answer` gives every
-   * stage the advantage of its answer; `leave-out` gives it none, and leaves it out of all statistics.
+   * A rollout of which only the answer's reward is known, which counts in the last stage's statistics (spec 5.2). `terminal`
+   * (default) gives stage k the return lambda[k, last] * R[last], beside the statistics of rollouts that have the rewards which
+   * it lacks: large negative advantages, whatever the answer. `answer`: its answer's advantage in all stages; `leave-out`: none.
    */
   failed?: 'terminal' | 'answer' | 'leave-out'
 }
@@ -118,7 +117,7 @@ const checkStageRewards = (rewards: StageRewards, stages: number): void => {
       )
 }
 
-/** A group's returns, and which of its rollouts mean and deviation are over, stage by stage: most of them in the last one. */
+/** A group's returns, and which of its rollouts mean and deviation are over, stage by stage. */
 interface StagedGroup {
   returns_G_K: (number | null)[][]
   known: Knowledge[]
@@ -208,18 +207,14 @@ const countsOf = (
   }
 }
 
-/**
- * Where the advantage of a stage goes that a rollout lacks: to the first token of the next stage that is there, beside that
- * stage's own (spec 5.1), or nowhere, so that leaving out a stage that no other hears of costs nothing.
- */
+/** Where the advantage of a stage that a rollout lacks goes: to the first token of the next one that is there, or nowhere. */
 export type MissingStages = 'next' | 'none'
 
 /**
- * Every token of stage k carries the advantage of stage k.
+ * Every token of stage k carries the advantage of stage k; `missing`: of a stage without a token of the policy's (spec 5.1).
  * @param stages the stage of each token, from 1; 0 for none, which has no credit
  * @param advantages one a stage
  * @param mask one a token: 0 where the environment wrote
- * @param missing of a stage without a token of the policy's
  * @throws ShapeError unless there is one stage a token, DataError for a stage that there is none of, NumericError
  */
 export const stageTokenCredit = (
@@ -248,8 +243,7 @@ export const stageTokenCredit = (
     if (first_K[stage - 1] < 0) first_K[stage - 1] = t
     return advantages[stage - 1]
   })
-  if (missing === 'none') return credit
-  for (const [k, first] of first_K.entries()) {
+  for (const [k, first] of missing === 'next' ? first_K.entries() : []) {
     const next = first < 0 ? first_K.slice(k + 1).find(t => t >= 0) : undefined
     if (next !== undefined) credit[next] += advantages[k]
   }

@@ -11,23 +11,14 @@ const share = (part: number, whole: number): number | null => (whole > 0 ? part 
 const sumOf = (groups: readonly JudgedGroup[], count: (group: JudgedGroup) => number): number =>
   groups.reduce((sum, group) => sum + count(group), 0)
 
+const byStage = (figure: (stage: Stage) => number | null): MetricGroup =>
+  Object.fromEntries(STAGES.map(stage => [STAGE_NAMES[stage - 1], figure(stage)]))
+
 /** Mean reward of each stage over the rollouts where it is known, by the stage's name. */
 export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
-  Object.fromEntries(
-    STAGE_NAMES.map((name, k) => [
-      name,
-      meanKnown(groups.flatMap(({ rollouts }) => rollouts.flatMap(({ rewards_K }) => rewards_K[k] ?? []))),
-    ]),
+  byStage(stage =>
+    meanKnown(groups.flatMap(({ rollouts }) => rollouts.map(({ rewards_K }) => rewards_K[stage - 1]))),
   )
-
-/** Share of the rollouts that have nothing of a stage, by its name. */
-const skippedStages = (groups: readonly JudgedGroup[]): MetricGroup => {
-  const rollouts = groups.flatMap(own => own.rollouts)
-  const skipping = (stage: Stage) => rollouts.filter(({ rollout }) => !hasStage(rollout, stage)).length
-  return Object.fromEntries(
-    STAGES.map(stage => [STAGE_NAMES[stage - 1], share(skipping(stage), rollouts.length)]),
-  )
-}
 
 const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | null =>
   share(
@@ -38,10 +29,11 @@ const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | nu
 /** Figures of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
 export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
   const fates = (fate: string) => sumOf(groups, own => own.fates.filter(each => each === fate).length)
+  const rollouts = groups.flatMap(own => own.rollouts)
   const kept = sumOf(groups, ({ after }) => after.active.length)
   return {
     stageScores: stageScores(groups),
-    skippedStages: skippedStages(groups),
+    skippedStages: byStage(stage => meanKnown(rollouts.map(own => Number(!hasStage(own.rollout, stage))))),
     rubricsActive: share(kept, groups.length),
     rubricChanges: {
       born: sumOf(groups, own => own.rubrics.filter(({ since }) => since === own.step).length),
@@ -54,10 +46,7 @@ export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow
         statistics.flatMap(({ variance }, i) => (isPersistent(rubrics[i]) ? [] : (variance ?? []))),
       ),
     ),
-    failedScorings: share(
-      sumOf(groups, own => own.rollouts.filter(({ failure }) => failure !== null).length),
-      sumOf(groups, ({ rollouts }) => rollouts.length),
-    ),
+    failedScorings: meanKnown(rollouts.map(({ failure }) => Number(failure !== null))),
     failedGenerations: share(
       groups.filter(({ generationFailure }) => generationFailure !== null).length,
       groups.length,

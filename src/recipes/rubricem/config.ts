@@ -46,7 +46,7 @@ const creditSchema = z.strictObject({
     .enum(['next', 'none'])
     .default('next')
     .describe(
-      'A stage that an attempt leaves out: its advantage falls on the first token of the next stage that is there (spec 5.1), or on none, by which leaving out the plan costs nothing.',
+      'Where the advantage of a stage that is left out falls: on the first token of the next, or on none.',
     ),
 })
 

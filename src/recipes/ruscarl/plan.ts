@@ -90,15 +90,14 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       together: rollout.prompts * rollout.samples,
       sets: evaluation.scaffolded ? 2 : 1,
       scorings: Number(data.likelihood),
-      ...(scaffold.group.kind !== 'none' &&
-        rollout.samples > 1 && {
-          roles: [
-            {
-              ...{ groups: rollout.prompts * rollout.samples, samples: 1 },
-              ...{ promptTokens: data.scaffoldedTokens, newTokens: rollout.maxTokens },
-            },
-          ],
-        }),
+      ...(scaffold.group.kind !== 'none' && {
+        roles: [
+          {
+            ...{ groups: rollout.prompts * rollout.samples, samples: 1 },
+            ...{ promptTokens: data.scaffoldedTokens, newTokens: rollout.maxTokens },
+          },
+        ],
+      }),
     },
     {
       start: sftWords(config),
