@@ -11,18 +11,8 @@ const FREE_OF_JUDGES = ['cache', 'rollouts']
 /** Of a task in an environment: where its server is, and how it is reached. */
 const FREE_OF_ENVIRONMENTS = ['url', 'headers', 'connectTimeoutMs', 'timeoutMs', 'attempts']
 
-/** Settings that came later, by section, with the value of what was done before: at that one they are no part of a hash. */
-const FORMER: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { credit: { missing: 'none' } }
-
-const withoutFormer = (settings: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(settings).map(([key, part]) => [
-      key,
-      isRecord(part) && Object.hasOwn(FORMER, key)
-        ? Object.fromEntries(Object.entries(part).filter(([name, value]) => FORMER[key][name] !== value))
-        : part,
-    ]),
-  )
+/** Settings that came later, with what was done before: at that value they are no part of a hash. */
+const FORMER: Readonly<Record<string, string>> = { missing: 'none', openReward: 'score' }
 
 const without = (settings: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)))
@@ -41,7 +31,10 @@ const decidingPart = (value: unknown): unknown => {
   const { kind, fleet } = value
   const judge = isFleet(fleet) ? without({ ...value, fleet: identityOfFleet(fleet) }, FREE_OF_JUDGES) : value
   const kept = kind === 'openenv' ? without(judge, FREE_OF_ENVIRONMENTS) : judge
-  return Object.fromEntries(Object.entries(kept).map(([key, part]) => [key, decidingPart(part)]))
+  const entries = Object.entries(kept).filter(
+    ([key, part]) => !Object.hasOwn(FORMER, key) || FORMER[key] !== part,
+  )
+  return Object.fromEntries(entries.map(([key, part]) => [key, decidingPart(part)]))
 }
 
 /**
@@ -51,7 +44,7 @@ const decidingPart = (value: unknown): unknown => {
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
-  const kept = withoutFormer(decidingPart(without(settings, FREE_KEYS)) as Record<string, unknown>)
+  const kept = decidingPart(without(settings, FREE_KEYS)) as Record<string, unknown>
   const { kind = 'local', model, lora, sampler } = (policy ?? {}) as Record<string, unknown>
   if (kind === 'local') return kept
   // An inference server draws other samples than the service would, and its correction weighs them.
