@@ -100,6 +100,14 @@ describe('what cannot be fused', () => {
     expect(fuse('none', null, { alpha: 0.5, gate: 'min' }).reward).toBeNull()
   })
 
+  it('needs no response where thinking alone is paid', () => {
+    const all = { fused: 0.7, reward: 0.7, bit: false, fellBack: false }
+    expect(fuse(0.7, null, { alpha: 1, gate: 'none' })).toEqual(all)
+    expect(fuse(0.7, null, { alpha: 1, gate: 'min' }).reward).toBeNull()
+    expect(fuse(0.7, null, { alpha: 0.9, gate: 'none' }).reward).toBeNull()
+    expect(fuse(null, 1, { alpha: 1, gate: 'none' }).reward).toBeNull()
+  })
+
   it('refuses a weight outside 0 to 1', () => {
     expect(() => fuse(1, 1, { alpha: 1.5, gate: 'min' })).toThrow('expected a weight from 0 to 1, got 1.5')
     expect(() => fuse(1, 1, { alpha: Number.NaN, gate: 'min' })).toThrow('got NaN')

@@ -66,7 +66,7 @@ export const gated = (gate: FusionGate, value: number, response: number): number
 
 /**
  * The reward of one rollout (RiT Eq. 7-8). Without criteria the response's reward counts alone; where thinking or response
- * could not be judged nothing is known.
+ * could not be judged nothing is known, but for a response that is paid nothing (alpha 1 without a gate).
  * @throws ConfigError for a weight outside [0, 1]
  */
 export const fuse = (
@@ -77,10 +77,10 @@ export const fuse = (
   if (!(alpha >= 0 && alpha <= 1))
     throw new ConfigError(`fusion.alpha: expected a weight from 0 to 1, got ${alpha}`)
   if (thinking === 'none') return { fused: response, reward: response, bit: false, fellBack: true }
-  if (thinking === null || response === null)
-    return { fused: null, reward: null, bit: false, fellBack: false }
-  const fused = alpha * thinking + (1 - alpha) * response
-  const reward = gated(gate, fused, response)
+  const known = response ?? (alpha === 1 && gate === 'none' ? 0 : null)
+  if (thinking === null || known === null) return { fused: null, reward: null, bit: false, fellBack: false }
+  const fused = alpha * thinking + (1 - alpha) * known
+  const reward = gated(gate, fused, known)
   return { fused, reward, bit: Math.abs(reward - fused) > ROUNDING, fellBack: false }
 }
 

@@ -197,12 +197,13 @@ describe('scorings that failed (spec 5.3)', () => {
     [0, 0, 0, 0],
   ]
 
-  it('have mean and deviation from the rollouts with full scores', () => {
-    // Full returns of stage 1: 1.8 and 0, so mean .9 and deviation .9; the failed one has .8 * .5 = .4.
+  it('have mean and deviation from the rollouts with full scores, but in the last stage', () => {
+    // Full returns of stage 1: 1.8 and 0, so mean .9 and deviation .9; the failed one has .8 * .5 = .4. Answers 1, 0 and .5.
     const found = stageAdvantages([[...full, [null, null, null, 0.5]]], EXACT)
     const [A] = found.advantages_P_G_K
-    close(A[0], [1, 1, 1, 1])
-    close(A[1], [-1, -1, -1, -1])
+    const answer = 0.5 / Math.sqrt(0.5 / 3)
+    close(A[0], [1, 1, 1, answer])
+    close(A[1], [-1, -1, -1, -answer])
     close(A[2], [(0.4 - 0.9) / 0.9, 0, 0, 0])
     expect(found).toMatchObject({ failedRollouts: 1, unknownRollouts: 0 })
     close(found.returns_P_G_K[0][2], [0.4, 0.4, 0.4, 0.5])
@@ -223,16 +224,29 @@ describe('scorings that failed (spec 5.3)', () => {
   it('may have the advantage of their answer in every stage instead', () => {
     const groups = [[...full, [null, null, null, 1] as StageRewards]]
     const [A] = stageAdvantages(groups, { ...EXACT, failed: 'answer' }).advantages_P_G_K
-    // The answer's mean is .5 and its deviation .5: the best answer is one deviation above, before the answer too.
-    close(A[2], [1, 1, 1, 1])
-    close(A[0], [1, 1, 1, 1])
+    // Answers 1, 0 and 1: mean 2/3, deviation sqrt(2)/3.
+    close(A[2], [Math.SQRT1_2, Math.SQRT1_2, Math.SQRT1_2, Math.SQRT1_2])
+    close(A[0], [1, 1, 1, Math.SQRT1_2])
     // By the specification's rule the same answer is held against the stages that were not scored.
     close(stageAdvantages(groups, EXACT).advantages_P_G_K[0][2], [
       (0.8 - 0.9) / 0.9,
       (0.8 - 0.4) / 0.4,
       (0.8 - 0.4) / 0.4,
-      1,
+      Math.SQRT1_2,
     ])
+  })
+
+  it('tell answers apart that the full scores alone do not', () => {
+    const groups = [[0.5, 0.5, 1].map((answer): StageRewards => [0, 0, answer === 1 ? null : 0, answer])]
+    // Mean 2/3, deviation sqrt(2)/6.
+    for (const failed of ['terminal', 'answer'] as const) {
+      const found = stageAdvantages(groups, { ...EXACT, failed })
+      close(column(found.advantages_P_G_K[0], 3), [-Math.SQRT1_2, -Math.SQRT1_2, Math.SQRT2])
+      expect(found.advantages_P_G_K[0][2][0]).toBeCloseTo(failed === 'answer' ? Math.SQRT2 : 0, 10)
+      expect(found).toMatchObject({ zeroVarianceGroups: 0, zeroVarianceGroups_K: [1, 1, 1, 0] })
+    }
+    const without = stageAdvantages(groups, { ...EXACT, failed: 'leave-out' })
+    expect(without.advantages_P_G_K[0].flat().every(value => value === 0)).toBe(true)
   })
 
   it('are compared with each other where there is nothing else: all returns are shares of the answer then', () => {
@@ -243,15 +257,12 @@ describe('scorings that failed (spec 5.3)', () => {
     expect(stageAdvantages([failed], { failed: 'leave-out' })).toMatchObject({ emptyGroups: 1 })
   })
 
-  it('teach nothing beside a single full score, which has nothing to be compared with', () => {
-    const found = stageAdvantages([[full[0], [null, null, null, 0.5]]], { epsilon: 0 })
-    expect(found.advantages_P_G_K[0].flat().every(value => value === 0)).toBe(true)
-    expect(found.singletonGroups).toBe(1)
-  })
-
-  it('never blow up where the full scores are equal', () => {
-    const found = stageAdvantages([[full[0], full[0], [null, null, null, 0]]])
-    expect(found.advantages_P_G_K[0][2]).toEqual([0, 0, 0, 0])
+  it('have nothing but their answers to compare with a single full score, or with equal ones', () => {
+    const [A] = stageAdvantages([[full[0], [null, null, null, 0.5]]], EXACT).advantages_P_G_K
+    close(A[0], [0, 0, 0, 1])
+    close(A[1], [0, 0, 0, -1])
+    const [B] = stageAdvantages([[full[0], full[0], [null, null, null, 0]]], EXACT).advantages_P_G_K
+    close(B[2], [0, 0, 0, -Math.SQRT2])
   })
 
   it('leave out what nothing is known of', () => {
@@ -262,7 +273,7 @@ describe('scorings that failed (spec 5.3)', () => {
   })
 })
 
-it('advantages are finite, centred among the full scores, and unchanged by a shift of all rewards', () => {
+it('advantages are finite, centred among the full scores, in the last stage among all, and unchanged by a shift of all rewards', () => {
   const reward = fc.integer({ min: 0, max: 8 }).map(n => n / 8)
   const rewards = fc.tuple(reward, reward, reward, reward)
   const failing = fc.option(reward, { nil: null }).map((answer): StageRewards => [null, null, null, answer])
@@ -274,7 +285,7 @@ it('advantages are finite, centred among the full scores, and unchanged by a shi
       const shifted = stageAdvantages([[...full.map(row => row.map(r => r + 1))]]).advantages_P_G_K[0]
       const alone = stageAdvantages([full]).advantages_P_G_K[0]
       return [0, 1, 2, 3].every(k => {
-        const own = full.map((_, i) => A[i][k])
+        const own = (k === 3 ? A : A.slice(0, full.length)).map(row => row[k])
         const sum = own.reduce((total, value) => total + value, 0)
         return (
           (full.length === 0 || Math.abs(sum) < 1e-9) &&
@@ -291,6 +302,31 @@ describe('tokens', () => {
     expect([...credit]).toEqual([1, 0, 2, 0, 4, 0, 3])
   })
 
+  it('of the next stage begin with the advantage of one that is missing (spec 5.1)', () => {
+    const credit = (stages: number[], mask: number[], missing?: 'none') => [
+      ...stageTokenCredit(stages, [1, 2, 4, 8], mask, missing),
+    ]
+    const ones = [1, 1, 1, 1]
+    expect(credit([2, 2, 3, 4], ones)).toEqual([3, 2, 4, 8])
+    expect(credit([2, 2, 3, 4], ones, 'none')).toEqual([2, 2, 4, 8])
+    // Plan, research and review are missing; then the answer, behind which nothing comes.
+    expect(credit([4, 4, 4, 4], ones)).toEqual([15, 8, 8, 8])
+    expect(credit([1, 2, 2, 2], ones)).toEqual([1, 2, 2, 2])
+    // A stage in which only tools wrote is missing, and the next one begins where the policy writes.
+    expect(credit([1, 2, 3, 4], [0, 0, 1, 1])).toEqual([0, 0, 7, 8])
+    expect(credit([0, 0, 0, 0], ones)).toEqual([0, 0, 0, 0])
+  })
+
+  it('make a plan that is left out cost something', () => {
+    const rewards = [0, 1, 1, 1].map(plan => [plan, 0.5, 0.5, 0.5])
+    const [A] = stageAdvantages([rewards], EXACT).advantages_P_G_K
+    close(A[0], [-1.7320508, 0, 0, 0], 6)
+    close(A[1], [0.5773503, 0, 0, 0], 6)
+    const without = (missing?: 'none') => [...stageTokenCredit([2, 2, 4], A[0], [1, 1, 1], missing)]
+    close(without(), [-1.7320508, 0, 0], 6)
+    expect(without('none')).toEqual([0, 0, 0])
+  })
+
   it.each([[[5]], [[-1]], [[1.5]], [[Number.NaN]]])('have a stage that there is, not %j', stages => {
     expect(() => stageTokenCredit(stages, [1, 2, 3, 4], [1])).toThrow(DataError)
   })
@@ -305,8 +341,12 @@ describe('tokens', () => {
     const item: Graded<null, null> = { problem: null, rollout, grade: null, reward: 0, parts: {} }
     const stagesOf = () => [1, 0, 4, 0]
     const [[staged]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf)
-    expect([...staged.advantages]).toEqual([1, 0, 4, 0])
-    const [[terminal]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf, 'terminal')
+    expect([...staged.advantages]).toEqual([1, 0, 9, 0])
+    const [[former]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf, { missing: 'none' })
+    expect([...former.advantages]).toEqual([1, 0, 4, 0])
+    const [[terminal]] = creditStages([[item]], [[[1, 2, 3, 4]]], stagesOf, {
+      mode: 'terminal',
+    })
     expect([...terminal.advantages]).toEqual([4, 0, 4, 4])
   })
 })

@@ -48,10 +48,9 @@ export interface StageCreditOptions extends GrpoOptions {
   /** Default `DEFAULT_LAMBDA`. */
   lambda?: StageWeights
   /**
-   * A rollout of which only the answer's reward is known: `terminal` (default, spec 5.3) gives stage k the return
-   * lambda[k, last] * R[last], beside the mean and deviation of the others, which have the rewards that it lacks: large negative
-   * advantages before the last stage, whatever the answer. `answer` gives every stage the advantage of its answer; `leave-out`
-   * gives it none.
+   * A rollout of which only the answer's reward is known, which counts in the last stage's statistics (spec 5.2). `terminal`
+   * (default) gives stage k the return lambda[k, last] * R[last], beside the statistics of rollouts that have the rewards which
+   * it lacks: large negative advantages, whatever the answer. `answer`: its answer's advantage in all stages; `leave-out`: none.
    */
   failed?: 'terminal' | 'answer' | 'leave-out'
 }
@@ -118,11 +117,11 @@ const checkStageRewards = (rewards: StageRewards, stages: number): void => {
       )
 }
 
-/** A group's returns, and which of its rollouts mean and deviation are over. */
+/** A group's returns, and which of its rollouts mean and deviation are over, stage by stage. */
 interface StagedGroup {
   returns_G_K: (number | null)[][]
   known: Knowledge[]
-  basis: number[]
+  basis_K: number[][]
 }
 
 const stagedGroup = (
@@ -135,20 +134,21 @@ const stagedGroup = (
     const returns = stageReturns(rewards, lambda, mode)
     return known[g] === 'failed' && failed === 'leave-out' ? returns.map(() => null) : returns
   })
-  const of = (what: Knowledge) => known.flatMap((own, g) => (own === what ? [g] : []))
-  const full = of('full')
+  const full = known.flatMap((own, g) => (own === 'full' ? [g] : []))
+  const answered = returns_G_K.flatMap((returns, g) => (returns.at(-1) === null ? [] : [g]))
   // Where every scoring failed, all returns are on one scale, that of the answer: they are compared with each other.
-  const basis = full.length > 0 || failed === 'leave-out' ? full : of('failed')
-  return { returns_G_K, known, basis }
+  const earlier = full.length > 0 ? full : answered
+  return { returns_G_K, known, basis_K: lambda.map((_, k) => (k + 1 < lambda.length ? earlier : answered)) }
 }
 
-const valuesOf = ({ returns_G_K, basis }: StagedGroup, k: number): number[] =>
-  basis.map(g => returns_G_K[g][k]!)
+const valuesOf = ({ returns_G_K, basis_K }: StagedGroup, k: number): number[] =>
+  basis_K[k].map(g => returns_G_K[g][k]!)
 
 /**
  * Advantages of stages, each relative to the same stage of the group's other rollouts: (G - mean) / (std + epsilon)
- * (RubricEM's SS-GRPO; spec 5.3). Mean and deviation are over the rollouts with full scores; a stage in which these do not
- * differ has no advantages at all. A stage that a rollout lacks has reward 0 and takes part in the others' means.
+ * (RubricEM's SS-GRPO; spec 5.3). Mean and deviation are over the rollouts with full scores, in the last stage over all whose
+ * answer's reward is known (spec 5.2); a stage in which these do not differ has no advantages at all. A stage that a rollout
+ * lacks has reward 0 and takes part in the others' means.
  * @param rewards_P_G_K rewards of the stages of each rollout: [problem][sample][stage]
  * @throws ConfigError for a matrix that cannot be, NumericError and ShapeError for rewards that cannot
  */
@@ -162,9 +162,7 @@ export const stageAdvantages = (
   const stages = lambda.map((_, k) => k)
   const divisor = (values: readonly number[]) => (scale === 'none' ? 1 : std(values, ddof) + epsilon)
   const batchDivisor_K = stages.map(k => divisor(staged.flatMap(group => valuesOf(group, k))))
-  const flat_P_K = staged.map(group =>
-    stages.map(k => group.basis.length < 2 || hasNoRange(valuesOf(group, k))),
-  )
+  const flat_P_K = staged.map(group => stages.map(k => hasNoRange(valuesOf(group, k))))
   const advantages_P_G_K = staged.map((group, p) => {
     const statistics = stages.map(k => {
       const values = valuesOf(group, k)
@@ -192,14 +190,15 @@ const countsOf = (
   stages: readonly number[],
 ) => {
   const count = (holds: (group: StagedGroup, p: number) => boolean) => staged.filter(holds).length
-  const compared = ({ basis }: StagedGroup) => basis.length > 1
+  const answers = ({ basis_K }: StagedGroup) => basis_K.at(-1)!.length
+  const compared = (group: StagedGroup) => answers(group) > 1
   const rollouts = (what: Knowledge) =>
     staged.reduce((sum, { known }) => sum + known.filter(own => own === what).length, 0)
   const real = count((group, p) => compared(group) && flat_P_K[p].includes(false))
   return {
     groups: staged.length,
-    emptyGroups: count(({ basis }) => basis.length === 0),
-    singletonGroups: count(({ basis }) => basis.length === 1),
+    emptyGroups: count(group => answers(group) === 0),
+    singletonGroups: count(group => answers(group) === 1),
     zeroVarianceGroups: count((group, p) => compared(group) && !flat_P_K[p].includes(false)),
     zeroVarianceGroups_K: stages.map(k => count((group, p) => compared(group) && flat_P_K[p][k])),
     realBatchRatio: staged.length > 0 ? real / staged.length : 0,
@@ -208,8 +207,11 @@ const countsOf = (
   }
 }
 
+/** Where the advantage of a stage that a rollout lacks goes: to the first token of the next one that is there, or nowhere. */
+export type MissingStages = 'next' | 'none'
+
 /**
- * Every token of stage k carries the advantage of stage k.
+ * Every token of stage k carries the advantage of stage k; `missing`: of a stage without a token of the policy's (spec 5.1).
  * @param stages the stage of each token, from 1; 0 for none, which has no credit
  * @param advantages one a stage
  * @param mask one a token: 0 where the environment wrote
@@ -219,6 +221,7 @@ export const stageTokenCredit = (
   stages: ArrayLike<number>,
   advantages: readonly number[],
   mask: ArrayLike<number>,
+  missing: MissingStages = 'next',
 ): Float32Array => {
   if (stages.length !== mask.length)
     throw new ShapeError(
@@ -229,14 +232,22 @@ export const stageTokenCredit = (
       throw new NumericError(
         `advantage of stage ${k + 1}: expected a finite number, got ${advantage}; check the rewards`,
       )
-  return Float32Array.from(mask, (m, t) => {
+  const first_K = advantages.map(() => -1)
+  const credit = Float32Array.from(mask, (m, t) => {
     const stage = stages[t]
     if (!(Number.isInteger(stage) && stage >= 0 && stage <= advantages.length))
       throw new DataError(
         `stage of token ${t}: expected a number from 0 to ${advantages.length}, got ${stage}; number stages from 1, with 0 for none`,
       )
-    return m === 0 || stage === 0 ? 0 : advantages[stage - 1]
+    if (m === 0 || stage === 0) return 0
+    if (first_K[stage - 1] < 0) first_K[stage - 1] = t
+    return advantages[stage - 1]
   })
+  for (const [k, first] of missing === 'next' ? first_K.entries() : []) {
+    const next = first < 0 ? first_K.slice(k + 1).find(t => t >= 0) : undefined
+    if (next !== undefined) credit[next] += advantages[k]
+  }
+  return credit
 }
 
 /**
@@ -249,7 +260,7 @@ export const creditStages = <Problem, Grade>(
   groups: Groups<Graded<Problem, Grade>>,
   advantages_P_G_K: StageAdvantages['advantages_P_G_K'],
   stagesOf: (item: Graded<Problem, Grade>) => ArrayLike<number>,
-  mode: 'stages' | 'terminal' = 'stages',
+  { mode = 'stages', missing }: Pick<StageCreditOptions, 'mode'> & { missing?: MissingStages } = {},
 ): Credited<Problem, Grade>[][] =>
   groups.map((group, p) =>
     group.map((item, g) => {
@@ -258,7 +269,7 @@ export const creditStages = <Problem, Grade>(
       const advantages =
         mode === 'terminal'
           ? broadcastAdvantage(advantages_K.at(-1) ?? 0, mask)
-          : stageTokenCredit(stagesOf(item), advantages_K, mask)
+          : stageTokenCredit(stagesOf(item), advantages_K, mask, missing)
       return { ...item, advantages }
     }),
   )

@@ -50,8 +50,6 @@ export interface LeftOut {
 
 /** A response to be scored. */
 export interface ResponseItem<Problem> extends Omit<Item<Problem>, 'criteria'> {
-  /** Of training; absent in evaluations. */
-  step?: number
   /** Absent: the score counts the whole rubric. */
   leftOut?: LeftOut
 }
@@ -105,7 +103,7 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
   async grade(items) {
     const parts = items.map(({ problem, leftOut }) => partsOf(rubricOf(problem), leftOut))
     const graded = await task.grade(
-      items.map(({ leftOut: _left, step: _step, ...item }, i) => ({
+      items.map(({ leftOut: _left, ...item }, i) => ({
         ...item,
         criteria: parts[i].asked.criteria,
       })),

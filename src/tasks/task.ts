@@ -12,6 +12,8 @@ export interface Item<Problem> {
   problem: Problem
   tokens: Int32Array
   key?: string
+  /** Of training; absent in evaluations. */
+  step?: number
   /** All of it, where there were several turns. */
   rollout?: Rollout
   criteria: readonly Criterion[]

@@ -4,20 +4,20 @@ import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { JudgedGroup } from './evolve.ts'
-import { isPersistent, type RubricSign, STAGE_NAMES } from './rubrics.ts'
+import { hasStage, isPersistent, type RubricSign, STAGE_NAMES, STAGES, type Stage } from './rubrics.ts'
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
 
 const sumOf = (groups: readonly JudgedGroup[], count: (group: JudgedGroup) => number): number =>
   groups.reduce((sum, group) => sum + count(group), 0)
 
+const byStage = (figure: (stage: Stage) => number | null): MetricGroup =>
+  Object.fromEntries(STAGES.map(stage => [STAGE_NAMES[stage - 1], figure(stage)]))
+
 /** Mean reward of each stage over the rollouts where it is known, by the stage's name. */
 export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
-  Object.fromEntries(
-    STAGE_NAMES.map((name, k) => [
-      name,
-      meanKnown(groups.flatMap(({ rollouts }) => rollouts.flatMap(({ rewards_K }) => rewards_K[k] ?? []))),
-    ]),
+  byStage(stage =>
+    meanKnown(groups.flatMap(({ rollouts }) => rollouts.map(({ rewards_K }) => rewards_K[stage - 1]))),
   )
 
 const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | null =>
@@ -29,9 +29,11 @@ const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | nu
 /** Figures of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
 export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
   const fates = (fate: string) => sumOf(groups, own => own.fates.filter(each => each === fate).length)
+  const rollouts = groups.flatMap(own => own.rollouts)
   const kept = sumOf(groups, ({ after }) => after.active.length)
   return {
     stageScores: stageScores(groups),
+    skippedStages: byStage(stage => meanKnown(rollouts.map(own => Number(!hasStage(own.rollout, stage))))),
     rubricsActive: share(kept, groups.length),
     rubricChanges: {
       born: sumOf(groups, own => own.rubrics.filter(({ since }) => since === own.step).length),
@@ -44,10 +46,7 @@ export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow
         statistics.flatMap(({ variance }, i) => (isPersistent(rubrics[i]) ? [] : (variance ?? []))),
       ),
     ),
-    failedScorings: share(
-      sumOf(groups, own => own.rollouts.filter(({ failure }) => failure !== null).length),
-      sumOf(groups, ({ rollouts }) => rollouts.length),
-    ),
+    failedScorings: meanKnown(rollouts.map(({ failure }) => Number(failure !== null))),
     failedGenerations: share(
       groups.filter(({ generationFailure }) => generationFailure !== null).length,
       groups.length,

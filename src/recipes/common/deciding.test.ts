@@ -23,6 +23,15 @@ describe('what must stay the same between stop and resume', () => {
     expect(decidingHash(before)).toBe(decidingHash({ ...REST, policy: { kind: 'local', threads: 1 } }))
   })
 
+  it('is what it was before a setting came that says what was done before', () => {
+    const before = { ...REST, credit: { mode: 'stages' } }
+    expect(decidingHash({ ...REST, credit: { mode: 'stages', missing: 'none' } })).toBe(decidingHash(before))
+    expect(decidingHash({ ...REST, credit: { mode: 'stages', missing: 'next' } })).not.toBe(
+      decidingHash(before),
+    )
+    expect(decidingSettings({ ...REST, credit: 'plain' })).toEqual({ ...REST, credit: 'plain' })
+  })
+
   it('is of judges and environments who they are, wherever the settings name them, not where they run', () => {
     const judge = (url: string, model = 'm') => ({
       ...{

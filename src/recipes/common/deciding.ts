@@ -11,6 +11,9 @@ const FREE_OF_JUDGES = ['cache', 'rollouts']
 /** Of a task in an environment: where its server is, and how it is reached. */
 const FREE_OF_ENVIRONMENTS = ['url', 'headers', 'connectTimeoutMs', 'timeoutMs', 'attempts']
 
+/** Settings that came later, with what was done before: at that value they are no part of a hash. */
+const FORMER: Readonly<Record<string, string>> = { missing: 'none', openReward: 'score' }
+
 const without = (settings: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)))
 
@@ -28,12 +31,16 @@ const decidingPart = (value: unknown): unknown => {
   const { kind, fleet } = value
   const judge = isFleet(fleet) ? without({ ...value, fleet: identityOfFleet(fleet) }, FREE_OF_JUDGES) : value
   const kept = kind === 'openenv' ? without(judge, FREE_OF_ENVIRONMENTS) : judge
-  return Object.fromEntries(Object.entries(kept).map(([key, part]) => [key, decidingPart(part)]))
+  const entries = Object.entries(kept).filter(
+    ([key, part]) => !Object.hasOwn(FORMER, key) || FORMER[key] !== part,
+  )
+  return Object.fromEntries(entries.map(([key, part]) => [key, decidingPart(part)]))
 }
 
 /**
  * What a configuration says of the numbers that the steps compute. Of the policy that is its kind, and what a server trains: how
- * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is.
+ * and where it computes may change. This process is taken for granted, so that a hash of before there were kinds stays what it is;
+ * so are settings that came later, at the value of what was done before.
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
   const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)

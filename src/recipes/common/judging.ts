@@ -99,6 +99,7 @@ export const withJudgingTime = <Rolled>(
  * @param model in place of the configured fleet
  * @param name begins the names of the figures
  * @param ruleSettings what the rules may take
+ * @param form of what the judge is asked; absent: replies in a conversation
  * @throws ConfigError for a judge that cannot be used
  */
 export const openJudging = (
@@ -106,13 +107,14 @@ export const openJudging = (
   model?: ChatModel,
   name: JudgeName = 'judge',
   ruleSettings: Partial<RuleSettings> = {},
+  form?: JudgeForm,
 ): Judging => {
   const rules = new RuleGrader(ruleSettings)
   if (config === null) {
     const grader = rubricGrader({ rules, onNoJudge: 'error' })
     return { grader, figures: () => ({}), close: async () => grader.close?.() }
   }
-  const judge = openJudge(config, { model, store: recentVerdicts(), tellsCalls: true })
+  const judge = openJudge(config, { model, form, store: recentVerdicts(), tellsCalls: true })
   const grader = rubricGrader({ judge: judge.grader, rules, onNoJudge: 'error' })
   return {
     grader,

@@ -40,7 +40,8 @@ const stepDecaySchema = z.discriminatedUnion('kind', [
 export type StepDecay = z.output<typeof stepDecaySchema>
 
 /**
- * Shown share of each of `samples` rollouts of a group before any decay (spec 4.2); a group of one sees everything.
+ * Shown share of each of `samples` rollouts of a group before any decay (spec 4.2). It is 1 in a group of one, which is shown
+ * nothing all the same (`scaffoldedPrompts`).
  * @throws ConfigError for more fully scaffolded samples than there are.
  */
 export const lambdaGroup = (ratio: GroupRatio, samples: number): number[] => {
@@ -134,7 +135,8 @@ export const scaffoldWork = (
   { steps, samples, criteria }: { steps: number; samples: number; criteria: number },
   tokens: { plain: number; whole: number },
 ): ScaffoldWork => {
-  const ratios = lambdaGroup(group, samples)
+  // A group of one is shown nothing.
+  const ratios = samples > 1 ? lambdaGroup(group, samples) : [0]
   let [prompts, promptTokens, shown] = [0, 0, 0]
   const counted = Math.max(1, steps)
   const looks = Math.min(counted, MOST_LOOKS)

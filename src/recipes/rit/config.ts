@@ -45,6 +45,12 @@ const questionsSchema = z.strictObject({
     .unwrap()
     .default('required')
     .describe('Without `</think>` there is no answer (spec 1.3).'),
+  openReward: z
+    .enum(['criteria', 'score'])
+    .default('criteria')
+    .describe(
+      'What training pays for open answers: the share of criteria met (Eq. 5), or as evaluation does.',
+    ),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */

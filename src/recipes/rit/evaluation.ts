@@ -174,15 +174,10 @@ const SCORE_NAMES = {
 const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: readonly number[]): Scores => {
   const k = Math.min(MOST_DRAWS, scores.length)
   const average = mean(scores)
-  if (!isBinary)
-    return { rubric: average, 'pass@1': average, [`avg@${k}`]: average, [`max@${k}`]: bestOfN(scores, k) }
+  const means = { 'pass@1': average, [`avg@${k}`]: average }
+  if (!isBinary) return { rubric: average, ...means, [`max@${k}`]: bestOfN(scores, k) }
   const right = scores.filter(score => score === 1).length
-  return {
-    accuracy: average,
-    'pass@1': average,
-    [`avg@${k}`]: average,
-    [`pass@${k}`]: passAtK(scores.length, right, k),
-  }
+  return { accuracy: average, ...means, [`pass@${k}`]: passAtK(scores.length, right, k) }
 }
 
 const numberOr = (score: number | null | 'none'): number | null => (typeof score === 'number' ? score : null)

@@ -15,7 +15,8 @@
  * - Not in the paper: ε of clipping .2, temperature 1, no KL. The loss is a mean over tokens, with a ratio a token, and bounded at 3 for
  *   poor responses (`loss`); Eq. 10 has a ratio and a mean a sequence.
  * - A criterion may be a flaw (points below zero): it is satisfied by its absence.
- * - Packing lists are paid the signed score of their rubric, not below 0, where Eq. 5 counts criteria alike.
+ * - Packing lists are paid the signed score of their rubric, not below 0, where Eq. 5 counts criteria alike; open questions are paid
+ *   by Eq. 5, or by the benchmark's own score (`task.openReward`).
  * - The default rubric is whoever's made the task (`rubric.source: oracle`); the paper's is authored from good and poor traces, then
  *   refined. Rows are parted by a plain shuffle, where the paper has official and stratified splits.
  * - `rubricDropout` (arXiv 2608.11669), `fusion.adaptive`, `normalise: part`, `scaffold`, `memory` and `control` are ours or others'.

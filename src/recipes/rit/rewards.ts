@@ -35,8 +35,8 @@ export const rewarded = <Problem>(
   const response = rewardOf(item.grade.answer)
   const { thinking } = item.grade
   // Of a rollout that failed outside nothing is known.
-  const known = item.rollout.end === 'failed' ? null : response
-  const fusion = fusionOf(config, thinking, known, alpha)
+  const isKnown = item.rollout.end !== 'failed'
+  const fusion = isKnown ? fusionOf(config, thinking, response, alpha) : fuse(null, null, config.fusion)
   const raw = thinking === 'none' ? null : thinking
   return { ...item, fusion, reward: fusion.reward, parts: { thinking: raw, response, fused: fusion.fused } }
 }

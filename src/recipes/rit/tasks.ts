@@ -1,6 +1,7 @@
 /** @file Which task a configuration names, and what of it a plan needs. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
+import { RESPONSE_JUDGE } from '../../grade/thinking/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { modelPath } from '../../model/model-place.ts'
 import {
@@ -88,17 +89,18 @@ export const openTask = <Result>(
   const ofMiniature: Use<Result> = task => opened(task, judge ? thinkingJudges(config, task, model) : {})
   return byKind(config, ofMiniature, task => {
     const answers = openJudging(judge, model)
+    const paid =
+      task.openReward === 'criteria' ? openJudging(judge, model, 'responseJudge', {}, RESPONSE_JUDGE) : null
     const questions = openQuestions({
       ...{ task, folder, maxTokens: config.rollout.maxTokens },
-      ...(judge !== null && { grader: answers.grader }),
+      ...(judge !== null && { grader: answers.grader, binary: paid?.grader }),
     })
     const judges = thinkingJudges(config, questions, model)
     return opened(questions, {
       ...judges,
-      figures: () => ({ ...answers.figures(), ...judges.figures() }),
+      figures: () => ({ ...answers.figures(), ...paid?.figures(), ...judges.figures() }),
       async close() {
-        await answers.close()
-        await judges.close()
+        for (const judging of [answers, paid, judges]) await judging?.close()
       },
     })
   })
@@ -138,10 +140,8 @@ export const taskFigures = (config: RitConfig): TaskFigures =>
         assumed: false,
       }
     },
-    task => questionFigures({ task, folder: folderOf(config) }),
+    task => {
+      const place = shapeFolder(config)
+      return questionFigures({ task, folder: place === null ? null : modelPath(place) })
+    },
   )
-
-const folderOf = (config: RitConfig): string | null => {
-  const place = shapeFolder(config)
-  return place === null ? null : modelPath(place)
-}

@@ -86,24 +86,18 @@ export const thoughtGrader = <Problem>(
     leftOutOf(config, rubricOf(problem).criteria, step, task.id(problem))
   return {
     gradeBatch: task.gradeBatch,
-    grade: async ([first, ...others]) =>
-      first === undefined
+    grade: async items => {
+      const answered = items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))
+      return items.length === 0
         ? []
-        : gradeThoughts(
-            config,
-            kit,
-            rubricOf,
-            [first, ...others].map(({ problem, rollout: { tokens, key } }) => ({ problem, tokens, key })),
-            leftOutIn(first.step),
-          ),
+        : gradeThoughts(config, kit, rubricOf, answered, leftOutIn(items[0].step))
+    },
     ...(config.thinkingBy === 'group' &&
       groupThinking && {
         async gradeGroup(problem, rollouts, step) {
           const leftOut = leftOutIn(step)(problem)
-          const thoughts = rollouts.map(({ tokens, key }) => ({
-            key,
-            thinking: task.thinking.read(tokens).thinking,
-          }))
+          const textOf = (tokens: Int32Array) => task.thinking.read(tokens).thinking
+          const thoughts = rollouts.map(({ tokens, key }) => ({ key, thinking: textOf(tokens) }))
           const rubric = withoutCriteria(rubricOf(problem), leftOut?.ids ?? new Set())
           const scored = await scoreThinkingTogether(config, groupThinking, problem, thoughts, rubric)
           return scored.map(own => ({ ...own, ...(leftOut && { leftOut }) }))
@@ -118,7 +112,7 @@ const gradeThoughts = async <Problem>(
   kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
   rubricOf: (problem: Problem) => Rubric,
   rollouts: readonly ResponseItem<Problem>[],
-  leftOut: LeftOutOf<Problem> = () => undefined,
+  leftOut: LeftOutOf<Problem>,
 ): Promise<RitGrade[]> => {
   const items = rollouts.map(item => ({ ...item, response: kit.task.thinking.read(item.tokens) }))
   const [answers, thoughts] = await Promise.all([
@@ -184,15 +178,8 @@ const scoreThinkingTogether = async <Problem>(
   rubric: Rubric,
 ): Promise<Thought[]> => {
   const some = thoughts.flatMap(({ thinking }, i) => (thinking === '' ? [] : [i]))
-  const {
-    scores,
-    explanations,
-    problem: why,
-  } = await groupThinking(
-    problem,
-    some.map(i => thoughts[i].thinking),
-    rubric,
-  )
+  const texts = some.map(i => thoughts[i].thinking)
+  const { scores, explanations, problem: why } = await groupThinking(problem, texts, rubric)
   const placeOf = new Map(some.map((i, at) => [i, at]))
   return thoughts.map(({ key }, i): Thought => {
     const at = placeOf.get(i)
@@ -257,7 +244,7 @@ export const underControl = <Problem>(
 ): Groups<Graded<Problem, RitGrade>> =>
   control === 'shuffled' ? groups.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`)) : groups
 
-/** What was said of a rollout by those whose word is paid: by the judge of thinking that is paid nothing no step stands or falls. */
+/** Reward and verdicts of a rollout. Where thinking is not paid, the verdicts on it are left out: they do not decide about a step. */
 export const saidOf = (
   { reward: paid }: Pick<RitConfig, 'reward'>,
   { reward, grade: { verdicts, answer } }: Graded<unknown, RitGrade>,

@@ -86,7 +86,7 @@ export const creditAttempts = <Problem>(
       return { ...item, reward: answer, parts: { plan, research, review, answer } }
     }),
   )
-  const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit.mode)
+  const credited = creditStages(rewarded, advantages_P_G_K, ({ grade }) => grade.tokenStages, credit)
   return { credited, leftOut, counts }
 }
 

@@ -42,6 +42,12 @@ const creditSchema = z.strictObject({
     .describe(
       "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns (spec 5.3), the answer's advantage for all stages, or nothing.",
     ),
+  missing: z
+    .enum(['next', 'none'])
+    .default('next')
+    .describe(
+      'Where the advantage of a stage that is left out falls: on the first token of the next, or on none.',
+    ),
 })
 
 const reflectionSchema = z.strictObject({

@@ -1,4 +1,4 @@
-/** @file Named settings of rubricem: the miniature in minutes, the long run. */
+/** @file Named settings of rubricem: the miniature in minutes, the long run; research on your questions, and the paper's numbers. */
 
 const MINIATURE = {
   rollout: { prompts: 16, samples: 8, maxTokens: 48, temperature: 1 },

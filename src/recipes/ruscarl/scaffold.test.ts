@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
-import { selectCriteria } from '../common/scaffold.ts'
+import { scaffoldedPrompts, selectCriteria } from '../common/scaffold.ts'
 import {
   lambdaGroup,
   lambdasIn,
@@ -37,6 +37,14 @@ describe('schedules (spec 4.2)', () => {
     expect(of({ kind: 'none' })).toEqual({ prompts: 1, promptTokens: 100, shown: 0 })
     // Two steps: all of it, then nothing, which all samples share.
     expect(of({ kind: 'all' }, 2)).toEqual({ prompts: 4.5, promptTokens: (8 * 210 + 100) / 9, shown: 0.5 })
+  })
+
+  it('count no scaffold for a group of one, which training shows nothing (spec 4.2)', () => {
+    const settings = { group: { kind: 'linear' }, decay: { kind: 'constant' } } as const
+    const work = scaffoldWork(settings, { steps: 1, samples: 1, criteria: 11 }, { plain: 100, whole: 300 })
+    expect(work).toEqual({ prompts: 1, promptTokens: 100, shown: 0 })
+    const shown = { criteria: () => [{ id: 'a', text: 'a', points: 1 }], prompt: () => [1] }
+    expect(scaffoldedPrompts([1], shown, ['one'], { label: 'x', seed: 1, step: 1 })).toBeNull()
   })
 
   it('have the other groups, and a group of one', () => {

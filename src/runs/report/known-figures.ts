@@ -45,6 +45,7 @@ export const FAMILIES: readonly { title: string; about: string; keys: readonly s
     about: 'Rewards of the stages of an attempt, and how dependably they were scored.',
     keys: [
       'stageScores',
+      'skippedStages',
       'rubricsActive',
       'rubricChanges',
       'rubricVariance',
@@ -167,6 +168,7 @@ const FIGURES: Known[] = [
   { key: 'unjudged', title: 'Without a reward', unit: 'rate', about: 'of rollouts' },
   { key: 'thinkingWords', title: 'Length of thinking', unit: 'number', about: 'words' },
   { key: 'stageScores', title: 'Scores of stages', unit: 'share', about: 'of the judge' },
+  { key: 'skippedStages', title: 'Stages left out', unit: 'share', about: 'of attempts' },
   { key: 'rubricsActive', title: 'Rubrics in use', unit: 'number', about: 'a question' },
   { key: 'rubricChanges', title: 'Rubrics born and dropped', unit: 'number', about: 'in a step' },
   { key: 'rubricVariance', title: 'Discrimination of rubrics', unit: 'number', about: 'variance' },

@@ -1,6 +1,5 @@
 /** @file Questions of files for the model in a folder: prompts that are too long left out, answers graded. */
 
-import type { Grader } from '../../grade/grader.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { ConfigError } from '../../util/errors.ts'
@@ -8,16 +7,14 @@ import type { TaskWith } from '../task.ts'
 import type { QuestionTaskConfig } from './config.ts'
 import { type Question, questionText } from './question.ts'
 import { splitQuestions } from './rows.ts'
-import { questionTask } from './task.ts'
+import { type QuestionTaskOptions, questionTask } from './task.ts'
 
-export interface OpenQuestionsOptions {
+export interface OpenQuestionsOptions extends Pick<QuestionTaskOptions, 'grader' | 'binary'> {
   task: QuestionTaskConfig
   /** Of the model that answers. */
   folder: string
   /** Most tokens of a response. */
   maxTokens: number
-  /** Grades open questions by their rubrics. */
-  grader?: Grader
   /** Rubrics are asked for as well: questions that leave no room for that are left out too. Default false. */
   rubricator?: boolean
 }
@@ -52,15 +49,9 @@ export const needResponseJudge = (questions: readonly Question[]): boolean =>
  * @param short there are some whose prompts would fit: it is the rubricators' that do not
  */
 const noneLeft = (
-  {
-    maxPromptTokens,
-    maxRubricatorTokens,
-    maxTokens,
-    places,
-  }: Pick<QuestionTaskConfig, 'maxPromptTokens' | 'maxRubricatorTokens'> & {
-    maxTokens: number
-    places: number
-  },
+  { maxPromptTokens, maxRubricatorTokens }: QuestionTaskConfig,
+  maxTokens: number,
+  places: number,
   short: boolean,
 ): ConfigError => {
   const room = places - maxTokens
@@ -89,15 +80,15 @@ export const openQuestions = ({
   task: config,
   folder,
   maxTokens,
-  grader,
   rubricator = false,
+  ...graders
 }: OpenQuestionsOptions): TaskWith<Question, 'thinking' | 'rubricator'> => {
   const format = chatFormatOf(folder, 'task "questions"')
   const room = format.maxPositions - maxTokens
-  const options = { ...config, maxRubricatorTokens: Math.min(config.maxRubricatorTokens, room), grader }
+  const options = { ...config, ...graders, maxRubricatorTokens: Math.min(config.maxRubricatorTokens, room) }
   const asked = questionTask(format, options)
   const split = splitQuestions(config)
-  if (grader === undefined && [...split.train, ...split.test].some(({ kind }) => kind === 'open'))
+  if (graders.grader === undefined && [...split.train, ...split.test].some(({ kind }) => kind === 'open'))
     throw new ConfigError(
       `task.format: expected a judge for the open questions of ${config.file}, got none`,
       {
@@ -114,7 +105,7 @@ export const openQuestions = ({
   const [train, test] = [split.train, split.test].map(side => side.filter(fits))
   if (train.length === 0 || test.length === 0) {
     const short = [split.train, split.test].every(side => side.some(fitsReasoner))
-    throw noneLeft({ ...config, maxTokens, places: format.maxPositions }, short)
+    throw noneLeft(options, maxTokens, format.maxPositions, short)
   }
   const leftOut = (side: string, before: readonly Question[], after: readonly Question[]): string[] =>
     before.length === after.length

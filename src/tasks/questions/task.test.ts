@@ -227,6 +227,37 @@ describe('open questions', () => {
     expect((await score(task, question, ended('<think>x</think>'))).score).toBe(0)
   })
 
+  it('are paid in training by criteria that hold or do not, whatever their length (RiT Eq. 5)', async () => {
+    const [question] = readQuestions(writeQuestions(folder, 'longbench-write'), 'longbench-write')
+    const ids = question.rubric!.criteria.map(({ id }) => id)
+    const asked: Criterion[] = []
+    const met = graderOf(id => Number(ids.indexOf(id) < 4))
+    const binary: Grader = {
+      grade(item, criteria) {
+        asked.push(...criteria)
+        return met.grade(item, criteria)
+      },
+    }
+    const grader = graderOf(() => 0)
+    const task = scored(questionTask(format, { ...config(), grader, binary }))
+    // 100 words are asked for: the paper's ORM writes 1.77 times as many as that.
+    const tokens = Int32Array.from(ended(`<think>x</think>${'word '.repeat(177)}`))
+    const [trained] = await task.grade([{ problem: question, tokens, step: 3 }])
+    expect(trained.score).toBeCloseTo(4 / 6, 12)
+    expect(asked[0].levels).toBeUndefined()
+    expect(asked[0].text).toContain('It holds where this is so: all of it serves what was asked for')
+    const [tested] = await task.grade([{ problem: question, tokens }])
+    expect(tested.score).toBeCloseTo((1 - 0.77 / 3) / 2, 12)
+    const [former] = await scored(questionTask(format, { ...config(), grader })).grade([
+      { problem: question, tokens, step: 3 },
+    ])
+    expect(former.score).toBe(tested.score)
+    const late: Criterion = { id: 'a', text: 'Good', points: 1 }
+    const open = { id: 'o', question: 'Write.', kind: 'open' as const, rubric: { criteria: [late] } }
+    await task.grade([{ problem: open, tokens, step: 1 }])
+    expect(asked.at(-1)).toEqual(late)
+  })
+
   it('need a grader', async () => {
     await expect(score(taskOf(), open, ended(text))).rejects.toThrow('expected a grader for an open question')
   })

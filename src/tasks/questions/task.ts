@@ -21,6 +21,8 @@ export interface QuestionTaskOptions
   extends Pick<QuestionTaskConfig, 'thinkTags' | 'askToThink' | 'maxRubricatorTokens'> {
   /** Grades answers to open questions by their rubrics. */
   grader?: Grader
+  /** Says in training of each criterion whether it holds, 0 or 1 (RiT Eq. 5); absent: training pays what evaluation reports. */
+  binary?: Grader
 }
 
 /** How often it is tried how much of a long response a prompt has room for: to a thousandth of it. */
@@ -28,7 +30,7 @@ const MOST_CUTS = 10
 
 /** The score of an open answer, in [0, 1]: half of it for keeping to a length, where one is required; null without verdicts. */
 const openScore = (
-  { requiredLength }: Question,
+  { requiredLength }: Pick<Question, 'requiredLength'>,
   criteria: readonly Criterion[],
   verdicts: readonly Verdict[],
   answer: string,
@@ -36,6 +38,12 @@ const openScore = (
   const { score } = meanScore({ criteria: [...criteria] }, verdicts)
   if (score === null || requiredLength === undefined) return score
   return longWriteScore(lengthScore(requiredLength, countWords(answer)), 100 * score)! / 100
+}
+
+/** A criterion with a scale as one that holds or does not: what the best of its levels says has to be so. */
+const binaryOf = ({ levels, text, ...criterion }: Criterion): Criterion => {
+  const best = levels?.reduce((most, level) => (level.high > most.high ? level : most))
+  return { ...criterion, text: best ? `${text}\nIt holds where this is so: ${best.text}` : text }
 }
 
 const NOTHING: Rubric = { criteria: [] }
@@ -47,7 +55,7 @@ export const questionTask = (
   problems: Problems<Question> & { notes?: readonly string[] } = {},
 ): TaskWith<Question, 'thinking' | 'rubricator'> => {
   const { stopTokens } = format
-  const { thinkTags, grader, maxRubricatorTokens: limit } = options
+  const { thinkTags, grader, binary, maxRubricatorTokens: limit } = options
   /** Where tags are optional and none closes the thinking, all is thinking, closed unless it was cut off. */
   const read = (tokens: ArrayLike<number>): ThoughtResponse => {
     const parted = readThought(format, tokens)
@@ -59,16 +67,18 @@ export const questionTask = (
     if (!closed) return null
     return answer === '' && thinkTags === 'optional' ? text : answer
   }
-  const gradeOpen = async (
-    { problem, criteria }: Item<Question>,
-    answer: string | null,
-  ): Promise<Verdicts> => {
+  const gradeOpen = async ({ problem, criteria, step }: Item<Question>, answer: string | null) => {
     if (answer === null || answer === '') return { score: 0, verdicts: [], wellFormed: false }
-    if (grader === undefined)
+    const holds = step === undefined ? undefined : binary
+    const judge = holds ?? grader
+    if (judge === undefined)
       throw new GradusError(`question ${problem.id}: expected a grader for an open question, got none`)
     const item = { id: problem.id, prompt: [{ role: 'user' as const, content: questionText(problem) }] }
-    const verdicts = await grader.grade({ ...item, response: answer }, criteria)
-    return { score: openScore(problem, criteria, verdicts, answer), verdicts, wellFormed: true }
+    const verdicts = await judge.grade(
+      { ...item, response: answer },
+      holds ? criteria.map(binaryOf) : criteria,
+    )
+    return { score: openScore(holds ? {} : problem, criteria, verdicts, answer), verdicts, wellFormed: true }
   }
   return {
     ...{ train: [], tests: {}, notes: [], ...problems },
