@@ -49,8 +49,8 @@ for (let step = 1; step <= Number(steps); step++) {
   )
   for (const control of CONTROLS) {
     const own = { right: [], wrong: [], within: [] }
-    for (const { paying, correct, key } of judged) {
-      const criteria = control === null ? paying : controlled(paying, control, key)
+    for (const { valid, correct, key } of judged) {
+      const criteria = control === null ? valid : controlled(valid, control, key)
       const here = { right: [], wrong: [] }
       correct.forEach((isRight, m) => {
         const reward = cotReward(criteria, m, Number(emptyCot))

@@ -36,7 +36,7 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
     // Questions without a paying criterion count as `emptyCot` above: as answers become right there are more of them.
     cotWherePaid: meanKnown(
       questions
-        .filter(({ paying }) => paying.length > 0)
+        .filter(({ valid }) => valid.length > 0)
         .flatMap(own => own.reasoners.flatMap(({ parts }) => parts.cot ?? [])),
     ),
     ...(config.overlong && { overlong }),
@@ -53,7 +53,7 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
     evolving,
     formatRate: answerShare(rubrics, ({ wellFormed }) => wellFormed),
     criteriaPerRubric: meanKnown(rubrics.map(({ K }) => K)),
-    payingCriteria: meanKnown(questions.map(({ paying }) => paying.length)),
+    payingCriteria: meanKnown(questions.map(({ valid }) => valid.length)),
     ...validityFigures(questions, config, step),
     ...proxyFigures(questions),
     ...nullRates(questions),

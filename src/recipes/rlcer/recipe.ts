@@ -34,7 +34,7 @@ import { outcomeOpinion, stepFigures } from './figures.ts'
 import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import {
-  countingCriteria,
+  countedCriteria,
   outcomeReward,
   overlongReward,
   reasonerReward,
@@ -58,9 +58,9 @@ export const rlcer = <Problem>(
   const bank = new ProposedRubrics()
 
   const left = placesLeftOut(config)
-  const placesOf = (step: number, { paying, problem: own }: JudgedQuestion<Problem>) =>
+  const placesOf = (step: number, { valid, problem: own }: JudgedQuestion<Problem>) =>
     left(
-      paying.map(({ criterion }) => criterion),
+      valid.map(({ criterion }) => criterion),
       step,
       task.id(own),
     )
@@ -75,7 +75,7 @@ export const rlcer = <Problem>(
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
       const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own)))
-      for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.id(own), paying)
+      for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
       const told = [...credited, ...unknown]
@@ -89,7 +89,7 @@ export const rlcer = <Problem>(
           ...dropoutFigures(
             config,
             questions.map(own => ({
-              criteria: own.paying.map(({ criterion }) => criterion),
+              criteria: own.valid.map(({ criterion }) => criterion),
               places: placesOf(step, own),
             })),
           ),
@@ -112,14 +112,14 @@ const rewardQuestion = <Problem>(
   question: JudgedQuestion<Problem>,
   leftOut: ReadonlySet<number>,
 ): JudgedQuestion<Problem> => {
-  const counting = countingCriteria(question, config, leftOut)
+  const counted = countedCriteria(question, config, leftOut)
   return {
     ...question,
     reasoners: question.reasoners.map((item, m) => ({
       ...item,
       ...reasonerReward(config.reasonerReward, {
         outcome: outcomeReward(question.correct[m]),
-        cot: thinkingReward(config, counting, m, item.rollout.key),
+        cot: thinkingReward(config, counted, m, item.rollout.key),
         overlong: overlongReward(config, item.rollout.tokens.length),
       }),
     })),

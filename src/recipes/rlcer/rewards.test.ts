@@ -4,10 +4,10 @@ import {
   cotReward,
   type JudgedRubric,
   outcomeReward,
-  payingCriteria,
   randomCot,
   reasonerReward,
   rubricatorReward,
+  validCriteria,
 } from './rewards.ts'
 import type { JudgedCriterion } from './validity.ts'
 
@@ -71,16 +71,16 @@ describe('what steers reasoners', () => {
   const textsOf = (criteria: readonly JudgedCriterion[]) => criteria.map(({ criterion }) => criterion.text)
 
   it('is what is valid in all rubrics of the question together, each once', () => {
-    const paying = payingCriteria(
+    const valid = validCriteria(
       [
         rubric([judged(2, [], { text: 'plans' }), judged(1, [], { text: 'is long', valid: false })]),
         rubric([judged(5, [], { text: 'Plans.' }), judged(-1, [], { text: 'jumps' })]),
       ],
       settings,
     )
-    expect(paying.map(({ criterion }) => criterion.points)).toEqual([5, -1])
+    expect(valid.map(({ criterion }) => criterion.points)).toEqual([5, -1])
     expect(
-      payingCriteria([rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'plans' })])], {
+      validCriteria([rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'plans' })])], {
         ...settings,
         dedupe: false,
       }),
@@ -89,14 +89,14 @@ describe('what steers reasoners', () => {
 
   it('leaves out rubrics that break the format, unless they may', () => {
     const broken = rubric([judged(2, [], { text: 'plans' })], false)
-    expect(payingCriteria([broken], settings)).toEqual([])
-    expect(textsOf(payingCriteria([broken], { ...settings, unformattedSteers: true }))).toEqual(['plans'])
+    expect(validCriteria([broken], settings)).toEqual([])
+    expect(textsOf(validCriteria([broken], { ...settings, unformattedSteers: true }))).toEqual(['plans'])
   })
 
   it('leaves out what it is told to', () => {
     const both = rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'is right' })])
     const leftOut = ({ criterion: { text } }: JudgedCriterion) => text === 'is right'
-    expect(textsOf(payingCriteria([both], settings, leftOut))).toEqual(['plans'])
+    expect(textsOf(validCriteria([both], settings, leftOut))).toEqual(['plans'])
   })
 })
 

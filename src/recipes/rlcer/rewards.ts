@@ -7,7 +7,7 @@ import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
 /** A criterion that pays: its points, and who meets it. */
-export type PayingCriterion = Pick<JudgedCriterion, 'criterion' | 'met'>
+export type CountedCriterion = Pick<JudgedCriterion, 'criterion' | 'met'>
 
 /** One rubric of a question with its criteria judged. */
 export interface JudgedRubric extends Pick<VerifiedRubric, 'K' | 'wellFormed'> {
@@ -20,7 +20,7 @@ export interface JudgedRubric extends Pick<VerifiedRubric, 'K' | 'wellFormed'> {
  * The criteria that steer reasoners: the valid ones of all the question's rubrics together.
  * @param isLeftOut criteria that may not steer besides
  */
-export const payingCriteria = (
+export const validCriteria = (
   rubrics: readonly JudgedRubric[],
   { dedupe, unformattedSteers }: { dedupe: boolean; unformattedSteers: boolean },
   isLeftOut: (criterion: JudgedCriterion) => boolean = () => false,
@@ -37,7 +37,7 @@ export const payingCriteria = (
  * @returns `emptyCot` without criteria; null where there are some and a verdict on none
  */
 export const cotReward = (
-  criteria: readonly PayingCriterion[],
+  criteria: readonly CountedCriterion[],
   response: number,
   emptyCot: number,
 ): number | null => {
@@ -64,7 +64,7 @@ export const cotReward = (
  * in N - 1 of the signal, and `random` neither. Across questions all of them pay what `emptyCot` leaves: to be the one that is right
  * makes criteria valid, which pay more than none. A group's mean takes that off, a critic does not.
  */
-export const controlled = <Item extends PayingCriterion>(
+export const controlled = <Item extends CountedCriterion>(
   criteria: readonly Item[],
   control: VerdictControl,
   key: string,
@@ -72,7 +72,7 @@ export const controlled = <Item extends PayingCriterion>(
   const rng = new Rng(`${control} verdicts/${key}`)
   const places = criteria[0]?.met.map((_, m) => m) ?? []
   const order = control === 'others' ? rng.cycle(places) : rng.shuffle(places)
-  const changed = (met: PayingCriterion['met']) => {
+  const changed = (met: CountedCriterion['met']) => {
     if (control === 'flipped') return met.map(own => (own === null ? null : !own))
     if (control === 'random') return met.map(own => (own === null ? null : rng.next() < 0.5))
     return order.map(m => met[m])
@@ -81,12 +81,12 @@ export const controlled = <Item extends PayingCriterion>(
 }
 
 /** What of a question's valid criteria pays in a step: under a control, and without those that dropout leaves out. */
-export const countingCriteria = (
-  { paying, key }: { paying: readonly PayingCriterion[]; key: string },
+export const countedCriteria = (
+  { valid, key }: { valid: readonly CountedCriterion[]; key: string },
   { control, controlAt }: Pick<RlcerConfig, 'control' | 'controlAt'>,
   leftOut: ReadonlySet<number>,
-): readonly PayingCriterion[] => {
-  const criteria = control && controlAt === 'reward' ? controlled(paying, control, key) : paying
+): readonly CountedCriterion[] => {
+  const criteria = control && controlAt === 'reward' ? controlled(valid, control, key) : valid
   return criteria.filter((_, i) => !leftOut.has(i))
 }
 
@@ -124,7 +124,7 @@ export const randomCot = (key: string): number => new Rng(`random thinking rewar
 /** Reward of the thinking of response m, by what pays for it (Eq. 6). */
 export const thinkingReward = (
   { reasonerReward: kind, emptyCot }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot'>,
-  criteria: readonly PayingCriterion[],
+  criteria: readonly CountedCriterion[],
   m: number,
   key: string,
 ): number | null => (kind === 'random' ? randomCot(key) : cotReward(criteria, m, emptyCot))
