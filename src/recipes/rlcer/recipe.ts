@@ -34,12 +34,12 @@ import { outcomeOpinion, stepFigures } from './figures.ts'
 import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import {
+  cotReward,
   countedCriteria,
   outcomeReward,
   overlongReward,
   reasonerReward,
   rubricatorReward,
-  thinkingReward,
 } from './rewards.ts'
 import { rolloutRow } from './rows.ts'
 
@@ -119,7 +119,7 @@ const rewardQuestion = <Problem>(
       ...item,
       ...reasonerReward(config.reasonerReward, {
         outcome: outcomeReward(question.correct[m]),
-        cot: thinkingReward(config, counted, m, item.rollout.key),
+        cot: cotReward(config, counted, m, item.rollout.key),
         overlong: overlongReward(config, item.rollout.tokens.length),
       }),
     })),

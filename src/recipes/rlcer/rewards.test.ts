@@ -25,8 +25,10 @@ const Z = [1, 1, 1, 0, 0, 0, 1, 0].map(Boolean)
 const K1 = judged(3, [1, 1, 0, 0, 0, 0, 1, 0])
 const K2 = judged(-4, [0, 0, 0, 1, 1, 0, 0, 0])
 
+const cotOf = (criteria: readonly JudgedCriterion[], m: number, emptyCot = 0) =>
+  cotReward({ reasonerReward: 'rubric', emptyCot }, criteria, m, 'key')
 const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
-  Z.map((_, m) => cotReward(criteria, m, emptyCot))
+  Z.map((_, m) => cotOf(criteria, m, emptyCot))
 
 describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   it('has the values of the worked example', () => {
@@ -58,8 +60,8 @@ describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   })
 
   it('with a verdict on none of them is not known, which is no zero', () => {
-    expect(cotReward([judged(3, [null, 1]), judged(-2, [null, 0])], 0, 0)).toBeNull()
-    expect(cotReward([judged(3, [null, 1]), judged(-2, [null, 0])], 1, 0)).toBe(1)
+    expect(cotOf([judged(3, [null, 1]), judged(-2, [null, 0])], 0)).toBeNull()
+    expect(cotOf([judged(3, [null, 1]), judged(-2, [null, 0])], 1)).toBe(1)
   })
 })
 
@@ -200,7 +202,7 @@ describe('controls', () => {
     // Turning every verdict round turns the reward round.
     const turned = controlled([K1, K2], 'flipped', 'k')
     Z.forEach((_, m) => {
-      expect(cotReward(turned, m, 0)).toBeCloseTo(1 - cotReward([K1, K2], m, 0)!, 12)
+      expect(cotOf(turned, m)).toBeCloseTo(1 - cotOf([K1, K2], m)!, 12)
     })
   })
 

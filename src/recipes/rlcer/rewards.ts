@@ -2,6 +2,7 @@
 
 import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'
+import { allWeightsScore } from '../../rubric/linear.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
@@ -29,30 +30,6 @@ export const validCriteria = (
     .filter(({ wellFormed }) => wellFormed || unformattedSteers)
     .flatMap(({ criteria }) => criteria.filter(own => own.valid && !isLeftOut(own)))
   return dedupe ? withoutDuplicates(valid) : valid
-}
-
-/**
- * Reward of one response's thinking: points earned between the least and the most that its criteria can give. Criteria without
- * a verdict on it are dropped for it alone.
- * @returns `emptyCot` without criteria; null where there are some and a verdict on none
- */
-export const cotReward = (
-  criteria: readonly CountedCriterion[],
-  response: number,
-  emptyCot: number,
-): number | null => {
-  if (criteria.length === 0) return emptyCot
-  let raw = 0
-  let highest = 0
-  let lowest = 0
-  for (const { criterion, met } of criteria) {
-    const own = met[response]
-    if (own === null) continue
-    raw += own ? criterion.points : 0
-    highest += Math.max(criterion.points, 0)
-    lowest += Math.min(criterion.points, 0)
-  }
-  return highest === lowest ? null : (raw - lowest) / (highest - lowest)
 }
 
 /**
@@ -121,13 +98,26 @@ export const reasonerReward = (kind: RlcerConfig['reasonerReward'], parts: Reaso
 /** Chance in place of rubrics (Rubric Only (Random)): the same for the same rollout. */
 export const randomCot = (key: string): number => new Rng(`random thinking reward/${key}`).next()
 
-/** Reward of the thinking of response m, by what pays for it (Eq. 6). */
-export const thinkingReward = (
+/**
+ * Reward of the thinking of response m, by what pays for it: points earned between the least and the most that its criteria can give
+ * (Eq. 6). Criteria without a verdict on it are dropped for it alone.
+ * @returns `emptyCot` without criteria; null where there are some and a verdict on none
+ */
+export const cotReward = (
   { reasonerReward: kind, emptyCot }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot'>,
   criteria: readonly CountedCriterion[],
   m: number,
   key: string,
-): number | null => (kind === 'random' ? randomCot(key) : cotReward(criteria, m, emptyCot))
+): number | null => {
+  if (kind === 'random') return randomCot(key)
+  if (criteria.length === 0) return emptyCot
+  // Criteria of several rubrics share ids.
+  const rubric = { criteria: criteria.map(({ criterion }, k) => ({ ...criterion, id: `${k}` })) }
+  const verdicts = criteria.map(({ met }, k) => ({
+    ...{ criterionId: `${k}`, met: met[m], source: 'rule' as const },
+  }))
+  return allWeightsScore(rubric, verdicts).score
+}
 
 export const RUBRICATOR_PARTS = ['evolving', 'format'] as const
 
