@@ -51,11 +51,11 @@ const rubricatorSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('Paid for valid criteria beside the format; false: the arm without evolving.'),
-  maskUninformative: z
-    .boolean()
-    .default(true)
+  uninformative: z
+    .enum(['neutral', 'zero', 'mask'])
+    .default('neutral')
     .describe(
-      'Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving.',
+      "Where all responses are right or all wrong no criterion can be valid, and a rubricator earns for evolving the step's mean over other questions, or 0, beside the format; `mask`: it is left out of what is learnt, its format too.",
     ),
   constrained: z
     .boolean()

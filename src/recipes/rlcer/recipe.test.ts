@@ -153,13 +153,15 @@ describe('Algorithm 1', () => {
     ])
   })
 
-  it('leaves rubricators out where all responses are right, and pays reasoners for the answer', async () => {
+  it('where all responses are right pays rubricators what says nothing of them, and reasoners for the answer', async () => {
     const script: Script = (prompt, rng, index) =>
       prompt === 'p?' ? 'xa</think>right' : usual(prompt, rng, index)
     const { rollouts, metrics, reasoners } = await stepOf({ critic: null, dropZero: false }, { script })
     expect(rewardsOf(reasoners).slice(0, 4)).toEqual([1, 1, 1, 1])
     const own = rollouts.filter(({ rollout }) => rollout.role === 'rubricator')
-    expect(own.slice(0, 4).map(({ reward }) => reward)).toEqual(Array(4).fill(null))
+    // Of q's rubrics two criteria in five are valid; that is what those of p are paid, and nobody is ahead.
+    expect(own.slice(0, 4).map(({ reward }) => reward)).toEqual(Array(4).fill(1.4))
+    expect(metrics.evolving).toBeCloseTo(0.4, 12)
     expect(own.slice(0, 4).every(({ advantages }) => advantages.every(a => a === 0))).toBe(true)
     expect(metrics.constantZ).toBe(0.5)
     // Half of the questions can have no valid criterion: what is told of the others alone does not fall with them.
@@ -169,15 +171,18 @@ describe('Algorithm 1', () => {
     const { validMinusNull, validMinusNullInformative } = metrics as Record<string, number>
     expect(validMinusNullInformative).toBeGreaterThan(validMinusNull + 0.08)
     expect(validMinusNullInformative).toBeLessThan(0.4)
-    const withCritic = await stepOf({}, { script })
+    // The format is taught there all the same.
+    const broken: Script = (prompt, rng, index) => (prompt === 'p:xa!' ? 'no' : script(prompt, rng, index))
+    const taught = await stepOf({}, { script: broken })
+    expect(rewardsOf(taught.rubricators)).toEqual([...Array(4).fill(0.4), ...Array(4).fill(1.4)])
+    expect(taught.phases[0].datums).toHaveLength(16)
+    const uninformative = (own: string) => ({ rubricator: { ...SMALL.rubricator, uninformative: own } })
+    const zero = await stepOf(uninformative('zero'), { script })
+    expect(rewardsOf(zero.rubricators).slice(0, 4)).toEqual([1, 1, 1, 1])
     // Those of p are told of, and not learnt from.
-    expect(withCritic.rubricators).toHaveLength(8)
-    expect(withCritic.phases[0].datums).toHaveLength(12)
-    const literal = await stepOf(
-      { rubricator: { ...SMALL.rubricator, maskUninformative: false } },
-      { script },
-    )
-    expect(rewardsOf(literal.rubricators).slice(0, 4)).toEqual([1, 1, 1, 1])
+    const masked = await stepOf(uninformative('mask'), { script })
+    expect(rewardsOf(masked.rubricators)).toEqual([...Array(4).fill(1.4), ...Array(4).fill(null)])
+    expect(masked.phases[0].datums).toHaveLength(12)
   })
 
   it('takes a rubric that was cut off for none, however it could be mended', async () => {

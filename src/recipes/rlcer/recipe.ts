@@ -36,6 +36,7 @@ import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.t
 import {
   cotReward,
   countedCriteria,
+  neutralEvolving,
   outcomeReward,
   overlongReward,
   reasonerReward,
@@ -74,7 +75,8 @@ export const rlcer = <Problem>(
     async learn(step, explored) {
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
-      const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own)))
+      const neutral = neutralEvolving(judged)
+      const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own), neutral))
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
@@ -106,11 +108,16 @@ export const rlcer = <Problem>(
   }
 }
 
-/** Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators. @param leftOut places of valid criteria that do not count */
+/**
+ * Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators.
+ * @param leftOut places of valid criteria that do not count
+ * @param neutral what evolving earns where nothing can be valid
+ */
 const rewardQuestion = <Problem>(
   config: RlcerConfig,
   question: JudgedQuestion<Problem>,
   leftOut: ReadonlySet<number>,
+  neutral: number,
 ): JudgedQuestion<Problem> => {
   const counted = countedCriteria(question, config, leftOut)
   return {
@@ -126,7 +133,7 @@ const rewardQuestion = <Problem>(
     rubricators: question.rubricators.map((item, n) => ({
       ...item,
       grade: { ...item.grade, judged: question.rubrics[n] },
-      ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator),
+      ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator, neutral),
     })),
   }
 }

@@ -3,6 +3,7 @@ import {
   controlled,
   cotReward,
   type JudgedRubric,
+  neutralEvolving,
   outcomeReward,
   randomCot,
   reasonerReward,
@@ -135,7 +136,7 @@ describe("a reasoner's reward (Eq. 8, 9)", () => {
 })
 
 describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
-  const settings = { evolving: true, maskUninformative: true }
+  const settings = { evolving: true, uninformative: 'neutral' } as const
   const rubric = (valid: readonly boolean[], changes: Partial<JudgedRubric> = {}): JudgedRubric => ({
     K: valid.length,
     wellFormed: true,
@@ -143,55 +144,62 @@ describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
     failed: false,
     ...changes,
   })
+  const paidFor = (own: JudgedRubric) => rubricatorReward(own, Z, settings, 0.3)
   const five = [true, true, false, false, false]
 
   it('is the share of its criteria that are valid, and 1 for the format', () => {
-    expect(rubricatorReward(rubric(five), Z, settings)).toEqual({
+    expect(paidFor(rubric(five))).toEqual({
       reward: 1.4,
       parts: { evolving: 0.4, format: 1 },
     })
-    expect(rubricatorReward(rubric(Array(5).fill(true)), Z, settings).reward).toBe(2)
+    expect(paidFor(rubric(Array(5).fill(true))).reward).toBe(2)
   })
 
   it('counts what it wrote, usable or not', () => {
-    expect(rubricatorReward(rubric(five, { K: 8, wellFormed: false }), Z, settings)).toEqual({
+    expect(paidFor(rubric(five, { K: 8, wellFormed: false }))).toEqual({
       reward: 0.25,
       parts: { evolving: 0.25, format: 0 },
     })
   })
 
   it('is 0 for what cannot be read, and for no criteria at all', () => {
-    expect(rubricatorReward(rubric([], { wellFormed: false }), Z, settings)).toEqual({
+    expect(paidFor(rubric([], { wellFormed: false }))).toEqual({
       reward: 0,
       parts: { evolving: 0, format: 0 },
     })
   })
 
-  it('is not known where all responses are right or all wrong, or is 0 and the format', () => {
-    const all = Array(8).fill(true)
-    expect(rubricatorReward(rubric(five), all, settings)).toEqual({
-      reward: null,
-      parts: { evolving: null, format: 1 },
-    })
+  it('where all responses are right or all wrong is the format, beside what says nothing, 0, or all of it unknown', () => {
     const none = rubric(Array(5).fill(false))
-    expect(rubricatorReward(none, all, { ...settings, maskUninformative: false })).toEqual({
-      reward: 1,
-      parts: { evolving: 0, format: 1 },
-    })
+    for (const all of [Array(8).fill(true), [false, null, false]]) {
+      const paid = (uninformative: 'neutral' | 'zero' | 'mask', own = none) =>
+        rubricatorReward(own, all, { ...settings, uninformative }, 0.3)
+      expect(paid('neutral')).toEqual({ reward: 1.3, parts: { evolving: 0.3, format: 1 } })
+      expect(paid('neutral', { ...none, wellFormed: false }).reward).toBe(0.3)
+      expect(paid('zero')).toEqual({ reward: 1, parts: { evolving: 0, format: 1 } })
+      expect(paid('mask')).toEqual({ reward: null, parts: { evolving: null, format: 1 } })
+    }
+  })
+
+  it('has as what says nothing the mean over questions that say something, without rubrics that nobody verified', () => {
+    const rubrics = [rubric(five), rubric([true, false]), rubric(five, { failed: true })]
+    const silent = { rubrics: [rubric([false, false])], correct: [true, true] }
+    expect(neutralEvolving([{ rubrics, correct: Z }, silent])).toBeCloseTo(0.45, 12)
+    expect(neutralEvolving([silent])).toBe(0)
   })
 
   it('is not known where the verifier failed on it', () => {
-    expect(rubricatorReward(rubric(five, { failed: true }), Z, settings).reward).toBeNull()
+    expect(paidFor(rubric(five, { failed: true })).reward).toBeNull()
   })
 
   it('without evolving is the format alone, everywhere', () => {
     const alone = { ...settings, evolving: false }
-    expect(rubricatorReward(rubric(five), Z, alone)).toEqual({
+    expect(rubricatorReward(rubric(five), Z, alone, 0.3)).toEqual({
       reward: 1,
       parts: { evolving: 0.4, format: 1 },
     })
-    expect(rubricatorReward(rubric(five), Array(8).fill(true), alone).reward).toBe(1)
-    expect(rubricatorReward(rubric(five, { failed: true }), Z, alone).reward).toBe(1)
+    expect(rubricatorReward(rubric(five), Array(8).fill(true), alone, 0.3).reward).toBe(1)
+    expect(rubricatorReward(rubric(five, { failed: true }), Z, alone, 0.3).reward).toBe(1)
   })
 })
 

@@ -4,6 +4,7 @@ import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'
 import { allWeightsScore } from '../../rubric/linear.ts'
 import { Rng } from '../../util/rng.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
@@ -121,19 +122,34 @@ export const cotReward = (
 
 export const RUBRICATOR_PARTS = ['evolving', 'format'] as const
 
+/** Share of a rubric's criteria that are valid (Eq. 10); null where the verifier failed on it. */
+const evolvingReward = ({ K, criteria, failed }: JudgedRubric): number | null => {
+  if (failed) return null
+  return K === 0 ? 0 : criteria.filter(({ valid }) => valid).length / K
+}
+
+/** What says nothing for or against a rubricator of a step: the mean over its questions on which a criterion can be valid; 0 without such. */
+export const neutralEvolving = (
+  questions: readonly { rubrics: readonly JudgedRubric[]; correct: readonly (boolean | null)[] }[],
+): number =>
+  meanKnown(
+    questions.flatMap(({ rubrics, correct }) => (isConstant(correct) ? [] : rubrics.map(evolvingReward))),
+  ) ?? 0
+
 /**
  * A rubricator's reward: the share of its criteria that are valid, and 1 for the format. Where all responses were right or all
- * wrong no criterion can be valid, through no fault of its own: nothing is known of the rubric then, nor where the verifier
- * failed on it.
+ * wrong no criterion can be valid, through no fault of its own: by `uninformative` it is paid `neutral` for evolving, or 0, or
+ * nothing is known of it. Nor is it where the verifier failed on it.
  */
 export const rubricatorReward = (
-  { K, wellFormed, criteria, failed }: JudgedRubric,
+  rubric: JudgedRubric,
   correct: readonly (boolean | null)[],
-  { evolving: pays, maskUninformative }: { evolving: boolean; maskUninformative: boolean },
+  { evolving: pays, uninformative }: Pick<RlcerConfig['rubricator'], 'evolving' | 'uninformative'>,
+  neutral: number,
 ): Reward => {
-  const format = Number(wellFormed)
-  const share = K === 0 ? 0 : criteria.filter(({ valid }) => valid).length / K
-  if (!pays) return { reward: format, parts: { evolving: share, format } }
-  const unknown = failed || (maskUninformative && isConstant(correct))
-  return { reward: unknown ? null : share + format, parts: { evolving: unknown ? null : share, format } }
+  const format = Number(rubric.wellFormed)
+  const instead = { neutral, zero: 0, mask: null }[uninformative]
+  const evolving = isConstant(correct) ? instead : evolvingReward(rubric)
+  if (!pays) return { reward: format, parts: { evolving, format } }
+  return { reward: evolving === null ? null : evolving + format, parts: { evolving, format } }
 }
