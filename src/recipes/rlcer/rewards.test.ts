@@ -192,13 +192,21 @@ describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
     expect(paidFor(rubric(five, { failed: true })).reward).toBeNull()
   })
 
-  it('without evolving is the format alone, everywhere', () => {
+  it('without evolving is the format alone, of the same rubricators', () => {
     const alone = { ...settings, evolving: false }
     expect(rubricatorReward(rubric(five), Z, alone, 0.3)).toEqual({
       reward: 1,
       parts: { evolving: 0.4, format: 1 },
     })
-    expect(rubricatorReward(rubric(five), Array(8).fill(true), alone, 0.3).reward).toBe(1)
+    const none = rubric(Array(5).fill(false))
+    for (const [uninformative, reward] of [
+      ['neutral', 1],
+      ['zero', 1],
+      ['mask', null],
+    ] as const)
+      expect(rubricatorReward(none, Array(8).fill(true), { ...alone, uninformative }, 0.3).reward).toBe(
+        reward,
+      )
     expect(rubricatorReward(rubric(five, { failed: true }), Z, alone, 0.3).reward).toBe(1)
   })
 })

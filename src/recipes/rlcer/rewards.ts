@@ -148,8 +148,9 @@ export const rubricatorReward = (
   neutral: number,
 ): Reward => {
   const format = Number(rubric.wellFormed)
-  const instead = { neutral, zero: 0, mask: null }[uninformative]
-  const evolving = isConstant(correct) ? instead : evolvingReward(rubric)
-  if (!pays) return { reward: format, parts: { evolving, format } }
-  return { reward: evolving === null ? null : evolving + format, parts: { evolving, format } }
+  const silent = isConstant(correct)
+  const evolving = silent ? { neutral, zero: 0, mask: null }[uninformative] : evolvingReward(rubric)
+  // Without pay for it the same ones are left out, so that both arms learn from as many.
+  const paid = pays || (silent && uninformative === 'mask') ? evolving : 0
+  return { reward: paid === null ? null : paid + format, parts: { evolving, format } }
 }
