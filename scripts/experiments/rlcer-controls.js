@@ -21,7 +21,7 @@ import { resolveShipped } from '../../dist/util/package.js'
 import { mean, std } from '../../dist/util/statistics.js'
 
 const [folder = 'package:models/arithmetic-start', steps = '44', emptyCot = '0'] = process.argv.slice(2)
-const pays = { reasonerReward: 'rubric', emptyCot: Number(emptyCot) }
+const pays = { reasonerReward: 'rubric', critic: null, emptyCot: Number(emptyCot) }
 const QUESTIONS = 64
 const CONTROLS = [null, 'shuffled', 'others', 'random', 'flipped']
 

@@ -107,7 +107,10 @@ export const rlcerSchema = z.strictObject({
     ),
   task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric').describe('What a reasoner is paid for.'),
-  emptyCot: share.default(0).describe('Reward of thinking where no criterion is valid.'),
+  emptyCot: share
+    .nullable()
+    .default(null)
+    .describe('Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.'),
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
@@ -133,7 +136,7 @@ export const rlcerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random` with emptyCot .5, or `critic: null`: the others lean, and emptyCot 0 pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
+      'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random`, or `critic: null`: the others lean, and emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
     ),
   controlAt: z
     .enum(['reward', 'verdicts'])

@@ -195,7 +195,7 @@ describe('Algorithm 1', () => {
     const broken = rubricOf([['has a', 3]])
     const script: Script = (prompt, rng, index) => (prompt.endsWith('!') ? broken : usual(prompt, rng, index))
     const { reasoners, rubricators } = await stepOf({}, { script })
-    expect(rewardsOf(reasoners)).toEqual([1, 1, -1, -1, 1, 1, -1, -1])
+    expect(rewardsOf(reasoners)).toEqual([1.5, 1.5, -0.5, -0.5, 1.5, 1.5, -0.5, -0.5])
     expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
     const steers = await stepOf({ rubricator: { maxTokens: 2000, unformattedSteers: true } }, { script })
     expect(rewardsOf(steers.reasoners)).toEqual([2, 2, -1, -1, 2, 2, -1, -1])
@@ -303,7 +303,7 @@ describe('figures', () => {
     expect(metrics.proxyShare).toBeCloseTo(0.4, 12)
     expect(metrics.validRateWithoutProxies).toBe(0)
     const { reasoners } = await stepOf({ validity: { proxies: 'drop' } })
-    expect(rewardsOf(reasoners)).toEqual([1, 1, -1, -1, 1, 1, -1, -1])
+    expect(rewardsOf(reasoners)).toEqual([1.5, 1.5, -0.5, -0.5, 1.5, 1.5, -0.5, -0.5])
   })
 
   it('count missing verdicts by sign, and how often another verifier agrees with execution', async () => {

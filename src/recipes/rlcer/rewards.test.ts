@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { rlcerSchema } from './config.ts'
 import {
   controlled,
   cotReward,
@@ -26,8 +27,8 @@ const Z = [1, 1, 1, 0, 0, 0, 1, 0].map(Boolean)
 const K1 = judged(3, [1, 1, 0, 0, 0, 0, 1, 0])
 const K2 = judged(-4, [0, 0, 0, 1, 1, 0, 0, 0])
 
-const cotOf = (criteria: readonly JudgedCriterion[], m: number, emptyCot = 0) =>
-  cotReward({ reasonerReward: 'rubric', emptyCot }, criteria, m, 'key')
+const cotOf = (criteria: readonly JudgedCriterion[], m: number, emptyCot: number | null = 0) =>
+  cotReward({ ...rlcerSchema.parse({ reasonerReward: 'rubric' }), emptyCot }, criteria, m, 'key')
 const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
   Z.map((_, m) => cotOf(criteria, m, emptyCot))
 
@@ -43,6 +44,9 @@ describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   it('without valid criteria is what the setting says', () => {
     expect(cots([])).toEqual(Array(8).fill(0))
     expect(cots([], 0.5)).toEqual(Array(8).fill(0.5))
+    // Where it says nothing a critic decides.
+    expect(cotOf([], 0, null)).toBe(0.5)
+    expect(cotReward(rlcerSchema.parse({ critic: null }), [], 0, 'key')).toBe(0)
   })
 
   it('of penalties alone is what they do not take: MAX 0 (spec 11, case 5)', () => {

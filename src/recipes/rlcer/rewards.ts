@@ -105,13 +105,14 @@ export const randomCot = (key: string): number => new Rng(`random thinking rewar
  * @returns `emptyCot` without criteria; null where there are some and a verdict on none
  */
 export const cotReward = (
-  { reasonerReward: kind, emptyCot }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot'>,
+  { reasonerReward: kind, emptyCot, critic }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot' | 'critic'>,
   criteria: readonly CountedCriterion[],
   m: number,
   key: string,
 ): number | null => {
   if (kind === 'random') return randomCot(key)
-  if (criteria.length === 0) return emptyCot
+  // A critic cannot see which groups have none: with 0 it would be luck what a right answer is paid.
+  if (criteria.length === 0) return emptyCot ?? (critic === null ? 0 : 0.5)
   // Criteria of several rubrics share ids.
   const rubric = { criteria: criteria.map(({ criterion }, k) => ({ ...criterion, id: `${k}` })) }
   const verdicts = criteria.map(({ met }, k) => ({
