@@ -57,6 +57,12 @@ const rubricatorSchema = z.strictObject({
     .describe(
       "Where all responses are right or all wrong no criterion can be valid, and a rubricator earns for evolving the step's mean over other questions, or 0, beside the format; `mask`: it is left out of what is learnt, its format too.",
     ),
+  distinct: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Criteria of a rubric with the same words count once: among the valid, among all, and for the fewest that the format asks for.',
+    ),
   constrained: z
     .boolean()
     .default(false)

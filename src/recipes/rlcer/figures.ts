@@ -11,7 +11,7 @@ import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { isConstant, type JudgedCriterion, statementName } from './validity.ts'
+import { isConstant, type JudgedCriterion, repeatsAmong, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
 type Questions = readonly JudgedQuestion<unknown>[]
@@ -53,6 +53,10 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
     evolving,
     formatRate: answerShare(rubrics, ({ wellFormed }) => wellFormed),
     criteriaPerRubric: meanKnown(rubrics.map(({ K }) => K)),
+    repeatRate: answerShare(
+      rubrics,
+      ({ criteria }) => repeatsAmong(criteria.map(({ criterion }) => criterion)) > 0,
+    ),
     payingCriteria: meanKnown(questions.map(({ valid }) => valid.length)),
     ...validityFigures(questions, config, step),
     ...proxyFigures(questions),

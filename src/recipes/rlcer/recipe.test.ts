@@ -30,7 +30,8 @@ const usual: Script = (prompt, _, index) => (prompt.endsWith('!') ? RUBRIC : REA
 
 const SMALL = {
   rollout: { prompts: 2, samples: 4, maxTokens: 40 },
-  rubricator: { maxTokens: 2000 },
+  // `has b` stands in the rubric twice, with either sign.
+  rubricator: { maxTokens: 2000, distinct: false },
 }
 
 const PROBLEMS = ['p', 'q', 'r', 's', 't']
@@ -197,8 +198,24 @@ describe('Algorithm 1', () => {
     const { reasoners, rubricators } = await stepOf({}, { script })
     expect(rewardsOf(reasoners)).toEqual([1.5, 1.5, -0.5, -0.5, 1.5, 1.5, -0.5, -0.5])
     expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
-    const steers = await stepOf({ rubricator: { maxTokens: 2000, unformattedSteers: true } }, { script })
+    const steers = await stepOf({ rubricator: { ...SMALL.rubricator, unformattedSteers: true } }, { script })
     expect(rewardsOf(steers.reasoners)).toEqual([2, 2, -1, -1, 2, 2, -1, -1])
+  })
+
+  it('takes copies of one criterion for one: neither the format nor validity is had by them', async () => {
+    const copies = rubricOf(Array(5).fill(['has a', 3]))
+    const script: Script = (prompt, rng, index) => (prompt.endsWith('!') ? copies : usual(prompt, rng, index))
+    const { rubricators, reasoners, metrics } = await stepOf(
+      { rubricator: { ...SMALL.rubricator, distinct: true } },
+      { script },
+    )
+    expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
+    expect(rewardsOf(reasoners)[0]).toBe(1.5)
+    expect(metrics).toMatchObject({ formatRate: 0, repeatRate: 1, evolving: 1 })
+    // As they are written they earn the most that there is.
+    const literal = await stepOf({}, { script })
+    expect(rewardsOf(literal.rubricators)).toEqual(Array(8).fill(2))
+    expect(literal.metrics).toMatchObject({ formatRate: 1, repeatRate: 1 })
   })
 
   it('adds the penalty of long thinking to reasoners alone', async () => {
@@ -241,7 +258,7 @@ describe('arms', () => {
   })
 
   it('without evolving rubricators are paid for the format', async () => {
-    const { rubricators, reasoners } = await stepOf({ rubricator: { maxTokens: 2000, evolving: false } })
+    const { rubricators, reasoners } = await stepOf({ rubricator: { ...SMALL.rubricator, evolving: false } })
     expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
     expect(rewardsOf(reasoners)[0]).toBe(2)
   })

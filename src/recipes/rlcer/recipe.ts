@@ -75,7 +75,7 @@ export const rlcer = <Problem>(
     async learn(step, explored) {
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
-      const neutral = neutralEvolving(judged)
+      const neutral = neutralEvolving(judged, config.rubricator)
       const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own), neutral))
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)

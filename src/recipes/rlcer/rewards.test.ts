@@ -140,7 +140,7 @@ describe("a reasoner's reward (Eq. 8, 9)", () => {
 })
 
 describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
-  const settings = { evolving: true, uninformative: 'neutral' } as const
+  const settings = rlcerSchema.parse({}).rubricator
   const rubric = (valid: readonly boolean[], changes: Partial<JudgedRubric> = {}): JudgedRubric => ({
     K: valid.length,
     wellFormed: true,
@@ -166,6 +166,21 @@ describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
     })
   })
 
+  it('counts what repeats itself once, or as it was written', () => {
+    const copy = (valid: boolean, points = 1) => judged(points, [], { valid, text: 'plans' })
+    const other = judged(1, [], { valid: false, text: 'is long' })
+    const shares = (criteria: JudgedCriterion[], K = criteria.length) =>
+      [true, false].map(distinct => {
+        const own = rubric([], { K, criteria })
+        return rubricatorReward(own, Z, { ...settings, distinct }, 0.3).parts.evolving
+      })
+    expect(shares([...Array(4).fill(copy(true)), other])).toEqual([0.5, 0.8])
+    // What cannot be used is written all the same.
+    expect(shares([copy(true), copy(true)], 3)).toEqual([0.5, 2 / 3])
+    // With both signs it is decided by its most points: to have it both ways earns nothing.
+    expect(shares([copy(false, 2), copy(true, -1)])).toEqual([0, 0.5])
+  })
+
   it('is 0 for what cannot be read, and for no criteria at all', () => {
     expect(paidFor(rubric([], { wellFormed: false }))).toEqual({
       reward: 0,
@@ -188,8 +203,8 @@ describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
   it('has as what says nothing the mean over questions that say something, without rubrics that nobody verified', () => {
     const rubrics = [rubric(five), rubric([true, false]), rubric(five, { failed: true })]
     const silent = { rubrics: [rubric([false, false])], correct: [true, true] }
-    expect(neutralEvolving([{ rubrics, correct: Z }, silent])).toBeCloseTo(0.45, 12)
-    expect(neutralEvolving([silent])).toBe(0)
+    expect(neutralEvolving([{ rubrics, correct: Z }, silent], settings)).toBeCloseTo(0.45, 12)
+    expect(neutralEvolving([silent], settings)).toBe(0)
   })
 
   it('is not known where the verifier failed on it', () => {

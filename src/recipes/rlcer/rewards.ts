@@ -123,18 +123,23 @@ export const cotReward = (
 
 export const RUBRICATOR_PARTS = ['evolving', 'format'] as const
 
-/** Share of a rubric's criteria that are valid (Eq. 10); null where the verifier failed on it. */
-const evolvingReward = ({ K, criteria, failed }: JudgedRubric): number | null => {
+/** Share of a rubric's criteria that are valid (Eq. 10), copies counted once or each; null where the verifier failed on it. */
+const evolvingReward = ({ K, criteria, failed }: JudgedRubric, distinct: boolean): number | null => {
   if (failed) return null
-  return K === 0 ? 0 : criteria.filter(({ valid }) => valid).length / K
+  const own = distinct ? withoutDuplicates(criteria) : criteria
+  const written = K - (criteria.length - own.length)
+  return written === 0 ? 0 : own.filter(({ valid }) => valid).length / written
 }
 
 /** What says nothing for or against a rubricator of a step: the mean over its questions on which a criterion can be valid; 0 without such. */
 export const neutralEvolving = (
   questions: readonly { rubrics: readonly JudgedRubric[]; correct: readonly (boolean | null)[] }[],
+  { distinct }: Pick<RlcerConfig['rubricator'], 'distinct'>,
 ): number =>
   meanKnown(
-    questions.flatMap(({ rubrics, correct }) => (isConstant(correct) ? [] : rubrics.map(evolvingReward))),
+    questions
+      .filter(({ correct }) => !isConstant(correct))
+      .flatMap(({ rubrics }) => rubrics.map(own => evolvingReward(own, distinct))),
   ) ?? 0
 
 /**
@@ -145,12 +150,12 @@ export const neutralEvolving = (
 export const rubricatorReward = (
   rubric: JudgedRubric,
   correct: readonly (boolean | null)[],
-  { evolving: pays, uninformative }: Pick<RlcerConfig['rubricator'], 'evolving' | 'uninformative'>,
+  { evolving: pays, uninformative, distinct }: RlcerConfig['rubricator'],
   neutral: number,
 ): Reward => {
   const format = Number(rubric.wellFormed)
   const silent = isConstant(correct)
-  const evolving = silent ? { neutral, zero: 0, mask: null }[uninformative] : evolvingReward(rubric)
+  const evolving = silent ? { neutral, zero: 0, mask: null }[uninformative] : evolvingReward(rubric, distinct)
   // Without pay for it the same ones are left out, so that both arms learn from as many.
   const paid = pays || (silent && uninformative === 'mask') ? evolving : 0
   return { reward: paid === null ? null : paid + format, parts: { evolving, format } }
