@@ -21,6 +21,7 @@ import { resolveShipped } from '../../dist/util/package.js'
 import { mean, std } from '../../dist/util/statistics.js'
 
 const [folder = 'package:models/arithmetic-start', steps = '44', emptyCot = '0'] = process.argv.slice(2)
+const pays = { reasonerReward: 'rubric', critic: null, emptyCot: Number(emptyCot) }
 const QUESTIONS = 64
 const CONTROLS = [null, 'shuffled', 'others', 'random', 'flipped']
 
@@ -49,11 +50,11 @@ for (let step = 1; step <= Number(steps); step++) {
   )
   for (const control of CONTROLS) {
     const own = { right: [], wrong: [], within: [] }
-    for (const { paying, correct, key } of judged) {
-      const criteria = control === null ? paying : controlled(paying, control, key)
+    for (const { valid, correct, key } of judged) {
+      const criteria = control === null ? valid : controlled(valid, control, key)
       const here = { right: [], wrong: [] }
       correct.forEach((isRight, m) => {
-        const reward = cotReward(criteria, m, Number(emptyCot))
+        const reward = cotReward(pays, criteria, m, key)
         if (reward !== null) here[isRight ? 'right' : 'wrong'].push(reward)
       })
       own.right.push(...here.right)

@@ -187,7 +187,7 @@ const evaluationsBetween = (config: Tree): number => {
 export const armTraining = (registration: Registration, name: string, seed: number | string): Training => {
   const { test, recipe, preset, settings, afterwards } = registration
   const arm = registration.arms[name]
-  const defaults = arm.recipe === undefined ? afterwards.defaults : {}
+  const defaults = arm.recipe === undefined ? [afterwards.defaults, afterwards.armDefaults[name] ?? {}] : []
   const steps = arm.steps ?? registration.steps
   const own = arm.draws === undefined ? seed : `${seed}/${arm.draws}`
   const fixed = { steps, seed: own, evaluation: { problems: test.problems, samples: test.samples } }
@@ -196,7 +196,7 @@ export const armTraining = (registration: Registration, name: string, seed: numb
   return {
     recipe: trained,
     preset: arm.preset ?? (arm.recipe === undefined ? preset : undefined),
-    settings: [ONE_THREAD, defaults, ...registered, fixed],
+    settings: [ONE_THREAD, ...defaults, ...registered, fixed],
   }
 }
 

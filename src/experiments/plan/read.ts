@@ -12,7 +12,7 @@ import { checkReferences } from './references.ts'
 import { type Registration, registrationSchema } from './registration.ts'
 
 /** Results from before there was a word for it have none. */
-const NOTHING: Registration['afterwards'] = { defaults: {}, notes: [], apart: [] }
+const NOTHING: Registration['afterwards'] = { defaults: {}, armDefaults: {}, notes: [], apart: [] }
 
 const sha256 = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
 

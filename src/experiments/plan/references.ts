@@ -26,6 +26,9 @@ export const checkReferences = (content: RegistrationContent, file: string): voi
     ...content.claims.flatMap((claim, i) => claimProblems(content, claim, `claims[${i}]`)),
     ...controlProblems(content),
     ...apartProblems(content),
+    ...Object.keys(content.afterwards.armDefaults).flatMap(arm =>
+      armProblem(content, arm, 'afterwards.armDefaults'),
+    ),
     ...content.blocks.flatMap(({ arms = [] }, i) =>
       arms.flatMap(arm => armProblem(content, arm, `blocks[${i}].arms`)),
     ),

@@ -23,15 +23,20 @@ describe('a registration', () => {
     const [{ id }] = registration.claims
     const why = 'whatever is trained, it would have come out so'
     const apart = [{ claims: [id], is: 'by construction', why }]
-    const told = fakeRegistration({ afterwards: { apart, defaults: { noise: { rate: 1 } } } })
+    const armDefaults = { better: { noise: { rate: 2 } } }
+    const told = fakeRegistration({ afterwards: { apart, defaults: { noise: { rate: 1 } }, armDefaults } })
     expect(told.hash).toBe(registration.hash)
     expect(apartOf(told, id)).toEqual({ is: 'by construction', why })
     expect(apartOf(registration, id)).toBe(null)
     // Defaults stand below all that was registered.
-    expect(armTraining(told, 'better', 1).settings.slice(0, 2)).toEqual([
+    expect(armTraining(told, 'better', 1).settings.slice(0, 3)).toEqual([
       { policy: { threads: 1 } },
       { noise: { rate: 1 } },
+      armDefaults.better,
     ])
+    expect(() => fakeRegistration({ afterwards: { armDefaults: { none: {} } } })).toThrow(
+      'afterwards.armDefaults: expected one of',
+    )
     expect(() => fakeRegistration({ afterwards: { apart: [{ ...apart[0], claims: ['NONE'] }] } })).toThrow(
       'afterwards.apart[0].claims: expected claims of this file, got "NONE"',
     )

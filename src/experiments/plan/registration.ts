@@ -178,6 +178,8 @@ const apartSchema = z.strictObject({
 const afterwardsSchema = z.strictObject({
   /** Defaults of the recipe that are other ones since, as they were when this was registered: they stay so for its arms. */
   defaults: settings.default({}),
+  /** The same of single arms, above those. */
+  armDefaults: z.record(name, settings).default({}),
   /** What whoever reads the results has to know. */
   notes: z.array(z.string().min(1)).default([]),
   apart: z.array(apartSchema).default([]),

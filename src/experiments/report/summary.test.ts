@@ -35,7 +35,7 @@ const result = {
     file: 'experiments/p.yaml',
     hash: 'abcdef0123456789ffff',
     controls: { of: 'new', metric },
-    afterwards: { defaults: {}, notes: [], apart: [] },
+    afterwards: { defaults: {}, armDefaults: {}, notes: [], apart: [] },
   },
   registered: { registeredAt: '2026-01-02T03:04:05.000Z', rule: 1 },
   rule: 3,

@@ -1,6 +1,7 @@
 /** @file Rubrics of stages: what one is, what a level on it is worth, and what a rollout's stages earn by theirs (spec 5.2). */
 
 import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
+import { stageScores } from '../../rubric/methods.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 
 /** Plan, research, review, answer (spec 5.1). */
@@ -132,26 +133,16 @@ export const stageRewards = (
   rubrics: readonly StageRubric[],
   rollout: StagedRollout,
   scores: LevelsById,
-): [number | null, number | null, number | null, number | null] =>
-  perStage(stage => stageReward(rubrics, rollout, scores, stage))
-
-const stageReward = (
-  rubrics: readonly StageRubric[],
-  rollout: StagedRollout,
-  scores: LevelsById,
-  stage: Stage,
-): number | null => {
-  const own = rubrics.filter(rubric => rubric.stage === stage)
-  if (own.length === 0 || !hasStage(rollout, stage)) return 0
-  let earned = 0
-  let weights = 0
-  for (const { id, sign, weight } of own) {
-    const level = levelOf(scores, id)
-    if (level === null) continue
-    earned += weight * gainOf(sign, level)
-    weights += weight
-  }
-  return weights > 0 ? earned / weights : null
+): [number | null, number | null, number | null, number | null] => {
+  const criteria = rubrics.map(({ id, stage, sign, weight, description: text }) => ({
+    ...{ id, stage, text, points: sign === 'positive' ? weight : -weight },
+  }))
+  const verdicts = rubrics.map(({ id }) => ({
+    ...{ criterionId: id, met: null, level: levelOf(scores, id) ?? undefined, source: 'llm' as const },
+  }))
+  const earned = stageScores({ criteria }, verdicts)
+  const isScored = (stage: Stage) => hasStage(rollout, stage) && rubrics.some(own => own.stage === stage)
+  return perStage(stage => (isScored(stage) ? earned[stage] : 0))
 }
 
 export const levelOf = (scores: LevelsById, id: string): Level | null =>

@@ -21,13 +21,7 @@ export const criticSchema = z.strictObject({
     .enum(['role', 'none'])
     .default('role')
     .describe('`role`: advantages of each role to mean 0 and variance 1 over the step.'),
-  coef: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe(
-      'Weight of the value loss, and how far a value may move from that of before the update; null: any way.',
-    ),
+  coef: z.number().min(0).default(1).describe('Weight of the value loss.'),
   clip: z
     .number()
     .gt(0)

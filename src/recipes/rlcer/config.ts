@@ -51,11 +51,17 @@ const rubricatorSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('Paid for valid criteria beside the format; false: the arm without evolving.'),
-  maskUninformative: z
+  uninformative: z
+    .enum(['neutral', 'zero', 'mask'])
+    .default('neutral')
+    .describe(
+      "Where all responses are right or all wrong no criterion can be valid, and a rubricator earns for evolving the step's mean over other questions, or 0, beside the format; `mask`: it is left out of what is learnt, its format too.",
+    ),
+  distinct: z
     .boolean()
     .default(true)
     .describe(
-      'Where all responses are right or all wrong a rubricator is left out of what is learnt; false: it earns 0 for evolving.',
+      'Criteria of a rubric with the same words count once: among the valid, among all, and for the fewest that the format asks for.',
     ),
   constrained: z
     .boolean()
@@ -107,7 +113,10 @@ export const rlcerSchema = z.strictObject({
     ),
   task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric').describe('What a reasoner is paid for.'),
-  emptyCot: share.default(0).describe('Reward of thinking where no criterion is valid.'),
+  emptyCot: share
+    .nullable()
+    .default(null)
+    .describe('Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.'),
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(
@@ -133,7 +142,7 @@ export const rlcerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random` with emptyCot .5, or `critic: null`: the others lean, and emptyCot 0 pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
+      'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random`, or `critic: null`: the others lean, and emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
     ),
   controlAt: z
     .enum(['reward', 'verdicts'])

@@ -1,9 +1,10 @@
-import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
+import type { Proposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { RlcerConfig } from './config.ts'
+import { readRubric } from './proposed-rubric.ts'
 import { fittingPrompt } from './rubricator-prompt.ts'
 
 /** Sets of questions by name, as rows of evaluations and experiments know them. */
@@ -45,6 +46,6 @@ export const propose = async <Problem>(
     prompts: problems.map((problem, p) => fittingPrompt(config, own, problem, shown[p])),
   })
   return drawn.map(({ tokens, finishReason }) =>
-    readProposal(finishReason === 'length' ? '' : task.rubricator.text(tokens), rubricator.format),
+    readRubric(task.rubricator.text(tokens), finishReason === 'length', rubricator),
   )
 }

@@ -1,6 +1,5 @@
 /** @file A step's rollouts of both roles: reasoners on questions, a rubricator for each of them, verdicts of every rubric on every response. */
 
-import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
@@ -10,6 +9,7 @@ import type { AnsweredItem } from '../../train/grading.ts'
 import type { Io } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
+import { readRubric } from './proposed-rubric.ts'
 import { fittingPrompt, seenOf } from './rubricator-prompt.ts'
 import { type RubricGrade, type Verifiers, verifyProposals } from './verification.ts'
 
@@ -194,20 +194,14 @@ const askRubricators = async <Problem>(
         items.map(item => ({
           ...item.problem,
           key: item.rollout.key,
-          proposal: proposalOf(item, parts, rubricator),
+          proposal: readRubric(
+            task.rubricator.text(item.rollout.tokens),
+            item.rollout.end === 'length',
+            rubricator,
+          ),
         })),
       ),
   })
   const rubricators = groups.flat().values()
   return responses_P_N.map(own => own.map(() => rubricators.next().value!))
 }
-
-/** A rubric that ran out of tokens is none, however much of it could be mended. */
-const proposalOf = <Problem>(
-  { rollout: { tokens, end } }: AnsweredItem<Reviewed<Problem>>,
-  { task }: ExplorationParts<Problem>,
-  { format }: RlcerConfig['rubricator'],
-): Proposal =>
-  end === 'length'
-    ? { criteria: [], K: 0, wellFormed: false, problems: ['it was cut off at its token limit'] }
-    : readProposal(task.rubricator.text(tokens), format)

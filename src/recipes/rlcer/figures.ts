@@ -11,7 +11,7 @@ import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { isConstant, type JudgedCriterion, statementName } from './validity.ts'
+import { isConstant, type JudgedCriterion, repeatsAmong, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
 type Questions = readonly JudgedQuestion<unknown>[]
@@ -36,7 +36,7 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
     // Questions without a paying criterion count as `emptyCot` above: as answers become right there are more of them.
     cotWherePaid: meanKnown(
       questions
-        .filter(({ paying }) => paying.length > 0)
+        .filter(({ valid }) => valid.length > 0)
         .flatMap(own => own.reasoners.flatMap(({ parts }) => parts.cot ?? [])),
     ),
     ...(config.overlong && { overlong }),
@@ -53,7 +53,11 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
     evolving,
     formatRate: answerShare(rubrics, ({ wellFormed }) => wellFormed),
     criteriaPerRubric: meanKnown(rubrics.map(({ K }) => K)),
-    payingCriteria: meanKnown(questions.map(({ paying }) => paying.length)),
+    repeatRate: answerShare(
+      rubrics,
+      ({ criteria }) => repeatsAmong(criteria.map(({ criterion }) => criterion)) > 0,
+    ),
+    payingCriteria: meanKnown(questions.map(({ valid }) => valid.length)),
     ...validityFigures(questions, config, step),
     ...proxyFigures(questions),
     ...nullRates(questions),

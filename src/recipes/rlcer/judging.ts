@@ -5,7 +5,7 @@ import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { RlcerConfig } from './config.ts'
 import type { QuestionRollouts } from './exploration.ts'
-import { controlled, type JudgedRubric, payingCriteria } from './rewards.ts'
+import { controlled, type JudgedRubric, validCriteria } from './rewards.ts'
 import { type JudgedCriterion, judgeCriteria, outcomeProxies, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
@@ -17,8 +17,8 @@ export interface JudgedQuestion<Problem> extends QuestionRollouts<Problem> {
   correct: readonly (boolean | null)[]
   /** By rubricator. */
   rubrics: readonly JudgedRubric[]
-  /** What steers reasoners. */
-  paying: readonly JudgedCriterion[]
+  /** What steers reasoners: the valid criteria of all rubrics together. */
+  valid: readonly JudgedCriterion[]
   /** Names of criteria that stand for the outcome in this step. */
   proxies: ReadonlySet<string>
 }
@@ -51,7 +51,7 @@ export const judgeQuestions = <Problem>(
   const { unformattedSteers } = config.rubricator
   return judged.map(({ criteria: _, ...question }) => ({
     ...question,
-    paying: payingCriteria(question.rubrics, { dedupe: config.dedupe, unformattedSteers }, leftOut),
+    valid: validCriteria(question.rubrics, { dedupe: config.dedupe, unformattedSteers }, leftOut),
     proxies,
   }))
 }

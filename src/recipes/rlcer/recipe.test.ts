@@ -30,7 +30,8 @@ const usual: Script = (prompt, _, index) => (prompt.endsWith('!') ? RUBRIC : REA
 
 const SMALL = {
   rollout: { prompts: 2, samples: 4, maxTokens: 40 },
-  rubricator: { maxTokens: 2000 },
+  // `has b` stands in the rubric twice, with either sign.
+  rubricator: { maxTokens: 2000, distinct: false },
 }
 
 const PROBLEMS = ['p', 'q', 'r', 's', 't']
@@ -153,13 +154,15 @@ describe('Algorithm 1', () => {
     ])
   })
 
-  it('leaves rubricators out where all responses are right, and pays reasoners for the answer', async () => {
+  it('where all responses are right pays rubricators what says nothing of them, and reasoners for the answer', async () => {
     const script: Script = (prompt, rng, index) =>
       prompt === 'p?' ? 'xa</think>right' : usual(prompt, rng, index)
     const { rollouts, metrics, reasoners } = await stepOf({ critic: null, dropZero: false }, { script })
     expect(rewardsOf(reasoners).slice(0, 4)).toEqual([1, 1, 1, 1])
     const own = rollouts.filter(({ rollout }) => rollout.role === 'rubricator')
-    expect(own.slice(0, 4).map(({ reward }) => reward)).toEqual(Array(4).fill(null))
+    // Of q's rubrics two criteria in five are valid; that is what those of p are paid, and nobody is ahead.
+    expect(own.slice(0, 4).map(({ reward }) => reward)).toEqual(Array(4).fill(1.4))
+    expect(metrics.evolving).toBeCloseTo(0.4, 12)
     expect(own.slice(0, 4).every(({ advantages }) => advantages.every(a => a === 0))).toBe(true)
     expect(metrics.constantZ).toBe(0.5)
     // Half of the questions can have no valid criterion: what is told of the others alone does not fall with them.
@@ -169,15 +172,18 @@ describe('Algorithm 1', () => {
     const { validMinusNull, validMinusNullInformative } = metrics as Record<string, number>
     expect(validMinusNullInformative).toBeGreaterThan(validMinusNull + 0.08)
     expect(validMinusNullInformative).toBeLessThan(0.4)
-    const withCritic = await stepOf({}, { script })
+    // The format is taught there all the same.
+    const broken: Script = (prompt, rng, index) => (prompt === 'p:xa!' ? 'no' : script(prompt, rng, index))
+    const taught = await stepOf({}, { script: broken })
+    expect(rewardsOf(taught.rubricators)).toEqual([...Array(4).fill(0.4), ...Array(4).fill(1.4)])
+    expect(taught.phases[0].datums).toHaveLength(16)
+    const uninformative = (own: string) => ({ rubricator: { ...SMALL.rubricator, uninformative: own } })
+    const zero = await stepOf(uninformative('zero'), { script })
+    expect(rewardsOf(zero.rubricators).slice(0, 4)).toEqual([1, 1, 1, 1])
     // Those of p are told of, and not learnt from.
-    expect(withCritic.rubricators).toHaveLength(8)
-    expect(withCritic.phases[0].datums).toHaveLength(12)
-    const literal = await stepOf(
-      { rubricator: { ...SMALL.rubricator, maskUninformative: false } },
-      { script },
-    )
-    expect(rewardsOf(literal.rubricators).slice(0, 4)).toEqual([1, 1, 1, 1])
+    const masked = await stepOf(uninformative('mask'), { script })
+    expect(rewardsOf(masked.rubricators)).toEqual([...Array(4).fill(1.4), ...Array(4).fill(null)])
+    expect(masked.phases[0].datums).toHaveLength(12)
   })
 
   it('takes a rubric that was cut off for none, however it could be mended', async () => {
@@ -190,10 +196,26 @@ describe('Algorithm 1', () => {
     const broken = rubricOf([['has a', 3]])
     const script: Script = (prompt, rng, index) => (prompt.endsWith('!') ? broken : usual(prompt, rng, index))
     const { reasoners, rubricators } = await stepOf({}, { script })
-    expect(rewardsOf(reasoners)).toEqual([1, 1, -1, -1, 1, 1, -1, -1])
+    expect(rewardsOf(reasoners)).toEqual([1.5, 1.5, -0.5, -0.5, 1.5, 1.5, -0.5, -0.5])
     expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
-    const steers = await stepOf({ rubricator: { maxTokens: 2000, unformattedSteers: true } }, { script })
+    const steers = await stepOf({ rubricator: { ...SMALL.rubricator, unformattedSteers: true } }, { script })
     expect(rewardsOf(steers.reasoners)).toEqual([2, 2, -1, -1, 2, 2, -1, -1])
+  })
+
+  it('takes copies of one criterion for one: neither the format nor validity is had by them', async () => {
+    const copies = rubricOf(Array(5).fill(['has a', 3]))
+    const script: Script = (prompt, rng, index) => (prompt.endsWith('!') ? copies : usual(prompt, rng, index))
+    const { rubricators, reasoners, metrics } = await stepOf(
+      { rubricator: { ...SMALL.rubricator, distinct: true } },
+      { script },
+    )
+    expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
+    expect(rewardsOf(reasoners)[0]).toBe(1.5)
+    expect(metrics).toMatchObject({ formatRate: 0, repeatRate: 1, evolving: 1 })
+    // As they are written they earn the most that there is.
+    const literal = await stepOf({}, { script })
+    expect(rewardsOf(literal.rubricators)).toEqual(Array(8).fill(2))
+    expect(literal.metrics).toMatchObject({ formatRate: 1, repeatRate: 1 })
   })
 
   it('adds the penalty of long thinking to reasoners alone', async () => {
@@ -236,7 +258,7 @@ describe('arms', () => {
   })
 
   it('without evolving rubricators are paid for the format', async () => {
-    const { rubricators, reasoners } = await stepOf({ rubricator: { maxTokens: 2000, evolving: false } })
+    const { rubricators, reasoners } = await stepOf({ rubricator: { ...SMALL.rubricator, evolving: false } })
     expect(rewardsOf(rubricators)).toEqual(Array(8).fill(1))
     expect(rewardsOf(reasoners)[0]).toBe(2)
   })
@@ -298,7 +320,7 @@ describe('figures', () => {
     expect(metrics.proxyShare).toBeCloseTo(0.4, 12)
     expect(metrics.validRateWithoutProxies).toBe(0)
     const { reasoners } = await stepOf({ validity: { proxies: 'drop' } })
-    expect(rewardsOf(reasoners)).toEqual([1, 1, -1, -1, 1, 1, -1, -1])
+    expect(rewardsOf(reasoners)).toEqual([1.5, 1.5, -0.5, -0.5, 1.5, 1.5, -0.5, -0.5])
   })
 
   it('count missing verdicts by sign, and how often another verifier agrees with execution', async () => {

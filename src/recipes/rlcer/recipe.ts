@@ -37,12 +37,13 @@ import { outcomeOpinion, stepFigures } from './figures.ts'
 import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import {
-  countingCriteria,
+  cotReward,
+  countedCriteria,
+  neutralEvolving,
   outcomeReward,
   overlongReward,
   reasonerReward,
   rubricatorReward,
-  thinkingReward,
 } from './rewards.ts'
 import { rolloutRow } from './rows.ts'
 
@@ -61,9 +62,9 @@ export const rlcer = <Problem>(
   const bank = new ProposedRubrics()
 
   const left = placesLeftOut(config)
-  const placesOf = (step: number, { paying, problem: own }: JudgedQuestion<Problem>) =>
+  const placesOf = (step: number, { valid, problem: own }: JudgedQuestion<Problem>) =>
     left(
-      paying.map(({ criterion }) => criterion),
+      valid.map(({ criterion }) => criterion),
       step,
       task.id(own),
     )
@@ -79,8 +80,9 @@ export const rlcer = <Problem>(
       // Eq. 7.
       const judged = judgeQuestions(explored, config, step)
       assertVerified(judged)
-      const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own)))
-      for (const { problem: own, paying } of questions) if (scaffold) bank.keep(task.id(own), paying)
+      const neutral = neutralEvolving(judged, config.rubricator)
+      const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own), neutral))
+      for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
       const { credited, unknown, zeroVarianceGroups } = await creditStep(policy, questions, config)
       const loss = withCriticLoss(config.loss, config.critic)
       const told = [...credited, ...unknown]
@@ -94,7 +96,7 @@ export const rlcer = <Problem>(
           ...dropoutFigures(
             config,
             questions.map(own => ({
-              criteria: own.paying.map(({ criterion }) => criterion),
+              criteria: own.valid.map(({ criterion }) => criterion),
               places: placesOf(step, own),
             })),
           ),
@@ -111,27 +113,32 @@ export const rlcer = <Problem>(
   }
 }
 
-/** Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators. @param leftOut places of valid criteria that do not count */
+/**
+ * Eq. 6, 8 and 9 for reasoners, Eq. 10 to 12 for rubricators.
+ * @param leftOut places of valid criteria that do not count
+ * @param neutral what evolving earns where nothing can be valid
+ */
 const rewardQuestion = <Problem>(
   config: RlcerConfig,
   question: JudgedQuestion<Problem>,
   leftOut: ReadonlySet<number>,
+  neutral: number,
 ): JudgedQuestion<Problem> => {
-  const counting = countingCriteria(question, config, leftOut)
+  const counted = countedCriteria(question, config, leftOut)
   return {
     ...question,
     reasoners: question.reasoners.map((item, m) => ({
       ...item,
       ...reasonerReward(config.reasonerReward, {
         outcome: outcomeReward(question.correct[m]),
-        cot: thinkingReward(config, counting, m, item.rollout.key),
+        cot: cotReward(config, counted, m, item.rollout.key),
         overlong: overlongReward(config, item.rollout.tokens.length),
       }),
     })),
     rubricators: question.rubricators.map((item, n) => ({
       ...item,
       grade: { ...item.grade, judged: question.rubrics[n] },
-      ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator),
+      ...rubricatorReward(question.rubrics[n], question.correct, config.rubricator, neutral),
     })),
   }
 }

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { rlcerSchema } from './config.ts'
 import {
   controlled,
   cotReward,
   type JudgedRubric,
+  neutralEvolving,
   outcomeReward,
-  payingCriteria,
   randomCot,
   reasonerReward,
   rubricatorReward,
+  validCriteria,
 } from './rewards.ts'
 import type { JudgedCriterion } from './validity.ts'
 
@@ -25,8 +27,10 @@ const Z = [1, 1, 1, 0, 0, 0, 1, 0].map(Boolean)
 const K1 = judged(3, [1, 1, 0, 0, 0, 0, 1, 0])
 const K2 = judged(-4, [0, 0, 0, 1, 1, 0, 0, 0])
 
+const cotOf = (criteria: readonly JudgedCriterion[], m: number, emptyCot: number | null = 0) =>
+  cotReward({ ...rlcerSchema.parse({ reasonerReward: 'rubric' }), emptyCot }, criteria, m, 'key')
 const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
-  Z.map((_, m) => cotReward(criteria, m, emptyCot))
+  Z.map((_, m) => cotOf(criteria, m, emptyCot))
 
 describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   it('has the values of the worked example', () => {
@@ -40,6 +44,9 @@ describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   it('without valid criteria is what the setting says', () => {
     expect(cots([])).toEqual(Array(8).fill(0))
     expect(cots([], 0.5)).toEqual(Array(8).fill(0.5))
+    // Where it says nothing a critic decides.
+    expect(cotOf([], 0, null)).toBe(0.5)
+    expect(cotReward(rlcerSchema.parse({ critic: null }), [], 0, 'key')).toBe(0)
   })
 
   it('of penalties alone is what they do not take: MAX 0 (spec 11, case 5)', () => {
@@ -58,8 +65,8 @@ describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
   })
 
   it('with a verdict on none of them is not known, which is no zero', () => {
-    expect(cotReward([judged(3, [null, 1]), judged(-2, [null, 0])], 0, 0)).toBeNull()
-    expect(cotReward([judged(3, [null, 1]), judged(-2, [null, 0])], 1, 0)).toBe(1)
+    expect(cotOf([judged(3, [null, 1]), judged(-2, [null, 0])], 0)).toBeNull()
+    expect(cotOf([judged(3, [null, 1]), judged(-2, [null, 0])], 1)).toBe(1)
   })
 })
 
@@ -71,16 +78,16 @@ describe('what steers reasoners', () => {
   const textsOf = (criteria: readonly JudgedCriterion[]) => criteria.map(({ criterion }) => criterion.text)
 
   it('is what is valid in all rubrics of the question together, each once', () => {
-    const paying = payingCriteria(
+    const valid = validCriteria(
       [
         rubric([judged(2, [], { text: 'plans' }), judged(1, [], { text: 'is long', valid: false })]),
         rubric([judged(5, [], { text: 'Plans.' }), judged(-1, [], { text: 'jumps' })]),
       ],
       settings,
     )
-    expect(paying.map(({ criterion }) => criterion.points)).toEqual([5, -1])
+    expect(valid.map(({ criterion }) => criterion.points)).toEqual([5, -1])
     expect(
-      payingCriteria([rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'plans' })])], {
+      validCriteria([rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'plans' })])], {
         ...settings,
         dedupe: false,
       }),
@@ -89,14 +96,14 @@ describe('what steers reasoners', () => {
 
   it('leaves out rubrics that break the format, unless they may', () => {
     const broken = rubric([judged(2, [], { text: 'plans' })], false)
-    expect(payingCriteria([broken], settings)).toEqual([])
-    expect(textsOf(payingCriteria([broken], { ...settings, unformattedSteers: true }))).toEqual(['plans'])
+    expect(validCriteria([broken], settings)).toEqual([])
+    expect(textsOf(validCriteria([broken], { ...settings, unformattedSteers: true }))).toEqual(['plans'])
   })
 
   it('leaves out what it is told to', () => {
     const both = rubric([judged(2, [], { text: 'plans' }), judged(2, [], { text: 'is right' })])
     const leftOut = ({ criterion: { text } }: JudgedCriterion) => text === 'is right'
-    expect(textsOf(payingCriteria([both], settings, leftOut))).toEqual(['plans'])
+    expect(textsOf(validCriteria([both], settings, leftOut))).toEqual(['plans'])
   })
 })
 
@@ -133,7 +140,7 @@ describe("a reasoner's reward (Eq. 8, 9)", () => {
 })
 
 describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
-  const settings = { evolving: true, maskUninformative: true }
+  const settings = rlcerSchema.parse({}).rubricator
   const rubric = (valid: readonly boolean[], changes: Partial<JudgedRubric> = {}): JudgedRubric => ({
     K: valid.length,
     wellFormed: true,
@@ -141,55 +148,85 @@ describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
     failed: false,
     ...changes,
   })
+  const paidFor = (own: JudgedRubric) => rubricatorReward(own, Z, settings, 0.3)
   const five = [true, true, false, false, false]
 
   it('is the share of its criteria that are valid, and 1 for the format', () => {
-    expect(rubricatorReward(rubric(five), Z, settings)).toEqual({
+    expect(paidFor(rubric(five))).toEqual({
       reward: 1.4,
       parts: { evolving: 0.4, format: 1 },
     })
-    expect(rubricatorReward(rubric(Array(5).fill(true)), Z, settings).reward).toBe(2)
+    expect(paidFor(rubric(Array(5).fill(true))).reward).toBe(2)
   })
 
   it('counts what it wrote, usable or not', () => {
-    expect(rubricatorReward(rubric(five, { K: 8, wellFormed: false }), Z, settings)).toEqual({
+    expect(paidFor(rubric(five, { K: 8, wellFormed: false }))).toEqual({
       reward: 0.25,
       parts: { evolving: 0.25, format: 0 },
     })
   })
 
+  it('counts what repeats itself once, or as it was written', () => {
+    const copy = (valid: boolean, points = 1) => judged(points, [], { valid, text: 'plans' })
+    const other = judged(1, [], { valid: false, text: 'is long' })
+    const shares = (criteria: JudgedCriterion[], K = criteria.length) =>
+      [true, false].map(distinct => {
+        const own = rubric([], { K, criteria })
+        return rubricatorReward(own, Z, { ...settings, distinct }, 0.3).parts.evolving
+      })
+    expect(shares([...Array(4).fill(copy(true)), other])).toEqual([0.5, 0.8])
+    // What cannot be used is written all the same.
+    expect(shares([copy(true), copy(true)], 3)).toEqual([0.5, 2 / 3])
+    // With both signs it is decided by its most points: to have it both ways earns nothing.
+    expect(shares([copy(false, 2), copy(true, -1)])).toEqual([0, 0.5])
+  })
+
   it('is 0 for what cannot be read, and for no criteria at all', () => {
-    expect(rubricatorReward(rubric([], { wellFormed: false }), Z, settings)).toEqual({
+    expect(paidFor(rubric([], { wellFormed: false }))).toEqual({
       reward: 0,
       parts: { evolving: 0, format: 0 },
     })
   })
 
-  it('is not known where all responses are right or all wrong, or is 0 and the format', () => {
-    const all = Array(8).fill(true)
-    expect(rubricatorReward(rubric(five), all, settings)).toEqual({
-      reward: null,
-      parts: { evolving: null, format: 1 },
-    })
+  it('where all responses are right or all wrong is the format, beside what says nothing, 0, or all of it unknown', () => {
     const none = rubric(Array(5).fill(false))
-    expect(rubricatorReward(none, all, { ...settings, maskUninformative: false })).toEqual({
-      reward: 1,
-      parts: { evolving: 0, format: 1 },
-    })
+    for (const all of [Array(8).fill(true), [false, null, false]]) {
+      const paid = (uninformative: 'neutral' | 'zero' | 'mask', own = none) =>
+        rubricatorReward(own, all, { ...settings, uninformative }, 0.3)
+      expect(paid('neutral')).toEqual({ reward: 1.3, parts: { evolving: 0.3, format: 1 } })
+      expect(paid('neutral', { ...none, wellFormed: false }).reward).toBe(0.3)
+      expect(paid('zero')).toEqual({ reward: 1, parts: { evolving: 0, format: 1 } })
+      expect(paid('mask')).toEqual({ reward: null, parts: { evolving: null, format: 1 } })
+    }
+  })
+
+  it('has as what says nothing the mean over questions that say something, without rubrics that nobody verified', () => {
+    const rubrics = [rubric(five), rubric([true, false]), rubric(five, { failed: true })]
+    const silent = { rubrics: [rubric([false, false])], correct: [true, true] }
+    expect(neutralEvolving([{ rubrics, correct: Z }, silent], settings)).toBeCloseTo(0.45, 12)
+    expect(neutralEvolving([silent], settings)).toBe(0)
   })
 
   it('is not known where the verifier failed on it', () => {
-    expect(rubricatorReward(rubric(five, { failed: true }), Z, settings).reward).toBeNull()
+    expect(paidFor(rubric(five, { failed: true })).reward).toBeNull()
   })
 
-  it('without evolving is the format alone, everywhere', () => {
+  it('without evolving is the format alone, of the same rubricators', () => {
     const alone = { ...settings, evolving: false }
-    expect(rubricatorReward(rubric(five), Z, alone)).toEqual({
+    expect(rubricatorReward(rubric(five), Z, alone, 0.3)).toEqual({
       reward: 1,
       parts: { evolving: 0.4, format: 1 },
     })
-    expect(rubricatorReward(rubric(five), Array(8).fill(true), alone).reward).toBe(1)
-    expect(rubricatorReward(rubric(five, { failed: true }), Z, alone).reward).toBe(1)
+    const none = rubric(Array(5).fill(false))
+    for (const [uninformative, reward] of [
+      ['neutral', 1],
+      ['zero', 1],
+      ['mask', null],
+    ] as const)
+      expect(rubricatorReward(none, Array(8).fill(true), { ...alone, uninformative }, 0.3).reward).toBe(
+        reward,
+      )
+    expect(rubricatorReward(rubric(five, { failed: true }), Z, alone, 0.3).reward).toBe(1)
   })
 })
 
@@ -200,7 +237,7 @@ describe('controls', () => {
     // Turning every verdict round turns the reward round.
     const turned = controlled([K1, K2], 'flipped', 'k')
     Z.forEach((_, m) => {
-      expect(cotReward(turned, m, 0)).toBeCloseTo(1 - cotReward([K1, K2], m, 0)!, 12)
+      expect(cotOf(turned, m)).toBeCloseTo(1 - cotOf([K1, K2], m)!, 12)
     })
   })
 

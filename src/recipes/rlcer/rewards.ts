@@ -2,12 +2,14 @@
 
 import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'
+import { allWeightsScore } from '../../rubric/linear.ts'
 import { Rng } from '../../util/rng.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { RlcerConfig, VerdictControl } from './config.ts'
 import { isConstant, type JudgedCriterion, type VerifiedRubric, withoutDuplicates } from './validity.ts'
 
 /** A criterion that pays: its points, and who meets it. */
-export type PayingCriterion = Pick<JudgedCriterion, 'criterion' | 'met'>
+export type CountedCriterion = Pick<JudgedCriterion, 'criterion' | 'met'>
 
 /** One rubric of a question with its criteria judged. */
 export interface JudgedRubric extends Pick<VerifiedRubric, 'K' | 'wellFormed'> {
@@ -20,7 +22,7 @@ export interface JudgedRubric extends Pick<VerifiedRubric, 'K' | 'wellFormed'> {
  * The criteria that steer reasoners: the valid ones of all the question's rubrics together.
  * @param isLeftOut criteria that may not steer besides
  */
-export const payingCriteria = (
+export const validCriteria = (
   rubrics: readonly JudgedRubric[],
   { dedupe, unformattedSteers }: { dedupe: boolean; unformattedSteers: boolean },
   isLeftOut: (criterion: JudgedCriterion) => boolean = () => false,
@@ -32,30 +34,6 @@ export const payingCriteria = (
 }
 
 /**
- * Reward of one response's thinking: points earned between the least and the most that its criteria can give. Criteria without
- * a verdict on it are dropped for it alone.
- * @returns `emptyCot` without criteria; null where there are some and a verdict on none
- */
-export const cotReward = (
-  criteria: readonly PayingCriterion[],
-  response: number,
-  emptyCot: number,
-): number | null => {
-  if (criteria.length === 0) return emptyCot
-  let raw = 0
-  let highest = 0
-  let lowest = 0
-  for (const { criterion, met } of criteria) {
-    const own = met[response]
-    if (own === null) continue
-    raw += own ? criterion.points : 0
-    highest += Math.max(criterion.points, 0)
-    lowest += Math.min(criterion.points, 0)
-  }
-  return highest === lowest ? null : (raw - lowest) / (highest - lowest)
-}
-
-/**
  * A negative control: what criteria say of responses, drawn at random, in another order of the question's responses (`shuffled`),
  * of another response in any case (`others`), or inverted. Depends on the key alone.
  *
@@ -64,7 +42,7 @@ export const cotReward = (
  * in N - 1 of the signal, and `random` neither. Across questions all of them pay what `emptyCot` leaves: to be the one that is right
  * makes criteria valid, which pay more than none. A group's mean takes that off, a critic does not.
  */
-export const controlled = <Item extends PayingCriterion>(
+export const controlled = <Item extends CountedCriterion>(
   criteria: readonly Item[],
   control: VerdictControl,
   key: string,
@@ -72,7 +50,7 @@ export const controlled = <Item extends PayingCriterion>(
   const rng = new Rng(`${control} verdicts/${key}`)
   const places = criteria[0]?.met.map((_, m) => m) ?? []
   const order = control === 'others' ? rng.cycle(places) : rng.shuffle(places)
-  const changed = (met: PayingCriterion['met']) => {
+  const changed = (met: CountedCriterion['met']) => {
     if (control === 'flipped') return met.map(own => (own === null ? null : !own))
     if (control === 'random') return met.map(own => (own === null ? null : rng.next() < 0.5))
     return order.map(m => met[m])
@@ -81,12 +59,12 @@ export const controlled = <Item extends PayingCriterion>(
 }
 
 /** What of a question's valid criteria pays in a step: under a control, and without those that dropout leaves out. */
-export const countingCriteria = (
-  { paying, key }: { paying: readonly PayingCriterion[]; key: string },
+export const countedCriteria = (
+  { valid, key }: { valid: readonly CountedCriterion[]; key: string },
   { control, controlAt }: Pick<RlcerConfig, 'control' | 'controlAt'>,
   leftOut: ReadonlySet<number>,
-): readonly PayingCriterion[] => {
-  const criteria = control && controlAt === 'reward' ? controlled(paying, control, key) : paying
+): readonly CountedCriterion[] => {
+  const criteria = control && controlAt === 'reward' ? controlled(valid, control, key) : valid
   return criteria.filter((_, i) => !leftOut.has(i))
 }
 
@@ -121,29 +99,64 @@ export const reasonerReward = (kind: RlcerConfig['reasonerReward'], parts: Reaso
 /** Chance in place of rubrics (Rubric Only (Random)): the same for the same rollout. */
 export const randomCot = (key: string): number => new Rng(`random thinking reward/${key}`).next()
 
-/** Reward of the thinking of response m, by what pays for it (Eq. 6). */
-export const thinkingReward = (
-  { reasonerReward: kind, emptyCot }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot'>,
-  criteria: readonly PayingCriterion[],
+/**
+ * Reward of the thinking of response m, by what pays for it: points earned between the least and the most that its criteria can give
+ * (Eq. 6). Criteria without a verdict on it are dropped for it alone.
+ * @returns `emptyCot` without criteria; null where there are some and a verdict on none
+ */
+export const cotReward = (
+  { reasonerReward: kind, emptyCot, critic }: Pick<RlcerConfig, 'reasonerReward' | 'emptyCot' | 'critic'>,
+  criteria: readonly CountedCriterion[],
   m: number,
   key: string,
-): number | null => (kind === 'random' ? randomCot(key) : cotReward(criteria, m, emptyCot))
+): number | null => {
+  if (kind === 'random') return randomCot(key)
+  // A critic cannot see which groups have none: with 0 it would be luck what a right answer is paid.
+  if (criteria.length === 0) return emptyCot ?? (critic === null ? 0 : 0.5)
+  // Criteria of several rubrics share ids.
+  const rubric = { criteria: criteria.map(({ criterion }, k) => ({ ...criterion, id: `${k}` })) }
+  const verdicts = criteria.map(({ met }, k) => ({
+    ...{ criterionId: `${k}`, met: met[m], source: 'rule' as const },
+  }))
+  return allWeightsScore(rubric, verdicts).score
+}
 
 export const RUBRICATOR_PARTS = ['evolving', 'format'] as const
 
+/** Share of a rubric's criteria that are valid (Eq. 10), copies counted once or each; null where the verifier failed on it. */
+const evolvingReward = ({ K, criteria, failed }: JudgedRubric, distinct: boolean): number | null => {
+  if (failed) return null
+  const own = distinct ? withoutDuplicates(criteria) : criteria
+  const written = K - (criteria.length - own.length)
+  return written === 0 ? 0 : own.filter(({ valid }) => valid).length / written
+}
+
+/** What says nothing for or against a rubricator of a step: the mean over its questions on which a criterion can be valid; 0 without such. */
+export const neutralEvolving = (
+  questions: readonly { rubrics: readonly JudgedRubric[]; correct: readonly (boolean | null)[] }[],
+  { distinct }: Pick<RlcerConfig['rubricator'], 'distinct'>,
+): number =>
+  meanKnown(
+    questions
+      .filter(({ correct }) => !isConstant(correct))
+      .flatMap(({ rubrics }) => rubrics.map(own => evolvingReward(own, distinct))),
+  ) ?? 0
+
 /**
  * A rubricator's reward: the share of its criteria that are valid, and 1 for the format. Where all responses were right or all
- * wrong no criterion can be valid, through no fault of its own: nothing is known of the rubric then, nor where the verifier
- * failed on it.
+ * wrong no criterion can be valid, through no fault of its own: by `uninformative` it is paid `neutral` for evolving, or 0, or
+ * nothing is known of it. Nor is it where the verifier failed on it.
  */
 export const rubricatorReward = (
-  { K, wellFormed, criteria, failed }: JudgedRubric,
+  rubric: JudgedRubric,
   correct: readonly (boolean | null)[],
-  { evolving: pays, maskUninformative }: { evolving: boolean; maskUninformative: boolean },
+  { evolving: pays, uninformative, distinct }: RlcerConfig['rubricator'],
+  neutral: number,
 ): Reward => {
-  const format = Number(wellFormed)
-  const share = K === 0 ? 0 : criteria.filter(({ valid }) => valid).length / K
-  if (!pays) return { reward: format, parts: { evolving: share, format } }
-  const unknown = failed || (maskUninformative && isConstant(correct))
-  return { reward: unknown ? null : share + format, parts: { evolving: unknown ? null : share, format } }
+  const format = Number(rubric.wellFormed)
+  const silent = isConstant(correct)
+  const evolving = silent ? { neutral, zero: 0, mask: null }[uninformative] : evolvingReward(rubric, distinct)
+  // Without pay for it the same ones are left out, so that both arms learn from as many.
+  const paid = pays || (silent && uninformative === 'mask') ? evolving : 0
+  return { reward: paid === null ? null : paid + format, parts: { evolving, format } }
 }

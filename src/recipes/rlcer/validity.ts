@@ -80,6 +80,10 @@ export const withoutDuplicates = <Item extends Pick<JudgedCriterion, 'criterion'
   return [...kept.values()]
 }
 
+/** How many criteria of a rubric repeat another one of it. */
+export const repeatsAmong = (criteria: readonly Criterion[]): number =>
+  criteria.length - new Set(criteria.map(({ text }) => plainStatement(text))).size
+
 /** A criterion as it is known over all questions of a step: the same words ask for the opposite as a penalty. */
 export const statementName = ({ text, points }: Criterion): string =>
   `${points > 0 ? '+' : '-'}${plainStatement(text)}`

@@ -130,6 +130,7 @@ const FIGURES: Known[] = [
   { key: 'evolving', title: 'Reward for valid criteria', unit: 'number', about: 'of rubricators' },
   { key: 'formatRate', title: 'Well-formed rubrics', unit: 'share' },
   { key: 'criteriaPerRubric', title: 'Criteria a rubric', unit: 'number' },
+  { key: 'repeatRate', title: 'Rubrics with a repeat', unit: 'share' },
   { key: 'payingCriteria', title: 'Criteria that pay', unit: 'number', about: 'a question' },
   { key: 'validRate', title: 'Valid criteria', unit: 'share' },
   { key: 'nullValidRate', title: 'Valid by chance', unit: 'share', about: 'answers shuffled' },
