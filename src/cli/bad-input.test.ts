@@ -191,7 +191,7 @@ describe('problems and sequences', { timeout: SLOW_MS }, () => {
     expect(JSON.parse(evaluated.out)).toMatchObject({
       n: 3,
       scores: { validProofs: { value: 0 } },
-      criteria: { C2: 0 },
+      criteria: { C2: { value: 0 } },
     })
   })
 })

@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../util/package.ts'
 import { addBenchCommand } from './bench/command.ts'
 import { addDashboardCommand } from './dashboard/command.ts'
-import { addEvalCommand } from './eval/command.ts'
+import { addEvalCommand, taskHelp } from './eval/command.ts'
 import { addExperimentCommand } from './experiment/command.ts'
 import { addGradeCommand } from './grade/command.ts'
 import { addJudgeCommand } from './grade/judge-command.ts'
@@ -60,7 +60,13 @@ const COMMANDS = [
   addBenchCommand,
 ] as const
 
-const buildProgram = (io: Io, done: (code: number) => void, recipes: string): Command => {
+/** Names that the help of a command lists, where it is asked for. */
+interface Listed {
+  recipes: string
+  tasks: string
+}
+
+const buildProgram = (io: Io, done: (code: number) => void, listed: Listed): Command => {
   const program = new Command('gradus')
     .description('Rubric-based reinforcement learning for language models.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -68,15 +74,18 @@ const buildProgram = (io: Io, done: (code: number) => void, recipes: string): Co
     .configureOutput({ writeOut: text => io.out.write(text), writeErr: text => io.err.write(text) })
     .exitOverride()
     .addHelpText('after', ROOT_HELP)
-  addTrainCommand(program, io, done, recipes)
-  for (const add of COMMANDS) add(program, io, done)
+  addTrainCommand(program, io, done, listed.recipes)
+  for (const add of COMMANDS) add(program, io, done, listed)
   return program
 }
 
 /** Every command with its options, to be looked at: whoever parses a command line with it runs it. */
 export const commandTree = (): Command => {
   const silent = { write: () => {} }
-  return buildProgram({ out: silent, err: silent, onInterrupt: () => () => {} }, () => {}, '')
+  return buildProgram({ out: silent, err: silent, onInterrupt: () => () => {} }, () => {}, {
+    recipes: '',
+    tasks: '',
+  })
 }
 
 /** Runs a command line (without node and script). Returns the exit code; never throws. */
@@ -86,7 +95,10 @@ export const runCli = async (args: readonly string[], streams: Io): Promise<numb
   const setExit = (code: number) => {
     exitCode = code
   }
-  const program = buildProgram(io, setExit, await recipeHelp(args))
+  const program = buildProgram(io, setExit, {
+    recipes: await recipeHelp(args),
+    tasks: await taskHelp(args),
+  })
   if (args.length === 0) {
     io.err.write(program.helpInformation())
     return EXIT.usage

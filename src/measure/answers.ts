@@ -130,6 +130,8 @@ export class SavedAnswers {
   readonly model: string
   /** How they were asked for, where the file says so. */
   readonly settings: AskSettings | undefined
+  /** Asked in tokens, which they have. */
+  readonly inTokens: boolean
   readonly #byId = new Map<string, SavedRow[]>()
   readonly #byPrompt = new Map<string, SavedRow[]>()
 
@@ -144,6 +146,7 @@ export class SavedAnswers {
     }
     this.model = rows[0].model === undefined ? path : `${rows[0].model} (${path})`
     this.settings = rows[0].settings
+    this.inTokens = rows[0].ids !== undefined
   }
 
   /** Whether a command that grades answers has written them: it may write the file again. */

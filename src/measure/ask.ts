@@ -51,6 +51,11 @@ export const askInTokens = (
   const batcher = new Batcher(policy, { maxRows, maxWaiting: Number.POSITIVE_INFINITY })
   return async ({ prompt: promptTokens }, seed) => {
     const room = Math.min(maxTokens, positions - promptTokens.length)
+    if (room < 1)
+      throw new JudgeError(
+        'bad-request',
+        `the prompt has ${promptTokens.length} tokens, the context ${positions}`,
+      )
     const options = { maxTokens: room, temperature, stopTokens }
     const [{ tokens, finishReason }] = await batcher.submit({ promptTokens, options, count: 1, seed })
     return { response: show(tokens), finishReason, tokens: tokens.length, ids: Array.from(tokens) }

@@ -25,7 +25,7 @@ const kindOf = <Settings>(
   { rows, read = withoutThinking, isBinary, ...parts }: BenchmarkParts<Settings>,
 ) => ({
   ...{ ...parts, settings, rows, read, asked: 'words' as const, reads: true as const },
-  open(own: Settings, { file, grader, startLogprobs }: Parameters<MeasuredKind['open']>[1]) {
+  open(own: Settings, { files: [file], grader, startLogprobs }: Parameters<MeasuredKind['open']>[1]) {
     const format = spokenAs(read)
     const found = rows(file, own)
     const problems = found.map(row => ({ ...row, promptTokens: format.encode(row.messages) }))

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { CountedValue } from '../recipes/common/task-kind.ts'
 import { compare } from './compare.ts'
 import { figureNames, type GradedAnswer, type Measured, measure, weightedFigure } from './figures.ts'
-import type { CountedValue, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 const NAMES = [{ name: 'x', words: 'x', group: 'score', unit: 'share' }] as const
 

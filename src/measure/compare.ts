@@ -1,10 +1,10 @@
 /** @file Two models on the same problems, pair by pair: differences with intervals and p, problems won, lost and tied. */
 
+import type { CountedValue } from '../recipes/common/task-kind.ts'
 import type { Interval } from '../runs/rows.ts'
 import { mcNemarExact, signFlipTest } from '../util/significance.ts'
 import { wilsonInterval } from '../util/statistics.ts'
 import { type Figure, type FigureName, type Measured, weightedFigure } from './figures.ts'
-import type { CountedValue } from './task.ts'
 
 export interface PairedFigure {
   /** Problems of which both have the figure. */

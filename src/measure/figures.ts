@@ -1,12 +1,13 @@
 /** @file Figures of graded answers: means over problems with intervals over problems. */
 
 import { wordsOf } from '../grade/rules/text.ts'
+import type { AnswerGrades, CountedValue } from '../recipes/common/task-kind.ts'
 import type { Verdict } from '../rubric/criterion.ts'
 import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
 import type { Answer } from './answers.ts'
-import type { AnswerGrades, CountedValue, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** An answer with what was said of it. */
 export interface GradedAnswer extends AnswerGrades {

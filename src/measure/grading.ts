@@ -7,16 +7,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import pMap from 'p-map'
 import type { Grader } from '../grade/grader.ts'
 import { rubricGrader } from '../grade/rubric-grader.ts'
+import type { AnswerGrades, TaskParts } from '../recipes/common/task-kind.ts'
 import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
-import type { TaskParts } from '../tasks/kind.ts'
 import { scored } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
 import { DataError } from '../util/errors.ts'
 import type { Answer, SavedVerdict } from './answers.ts'
 import { type GradedAnswer, measuredValues } from './figures.ts'
 import { spokenTokens } from './spoken.ts'
-import type { AnswerGrades, MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
+import type { MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** A judge by the name that rows keep. */
 export interface NamedJudge {
@@ -128,8 +128,8 @@ export const gradeAll = async (
         const grader = rubricGrader({ rules, formal, ...(own && { judge: own }) })
         const asked = { grader, startLogprob: startLogprob?.(answer) ?? null }
         const item = { problem: problem.problem, tokens, ...(rollout && { rollout }) }
-        const [{ score, verdicts }] = await current.run(asked, () => grading.grade([item]))
-        return { score, verdicts, ...outcome }
+        const [said] = await current.run(asked, () => grading.grade([item]))
+        return { score: said.score, verdicts: said.verdicts, said, ...outcome }
       }
       const own = await gradedBy(remembered(answer.verdicts, answer.judge, judge))
       const second = heldOut && (await gradedBy(remembered(answer.heldOut, answer.heldOutJudge, heldOut)))

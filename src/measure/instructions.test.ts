@@ -24,7 +24,8 @@ const write = (name: string, rows: readonly unknown[]): string => {
 }
 
 const measured = async (kind: Benchmark, file: string, responses: readonly (readonly string[])[]) => {
-  const task = await kind.open({}, { ...GRADING, ...{ file, folder: '', format: spoken, tests: 0 } })
+  const parts = { ...GRADING, asked: 'words' as const, folder: '', format: spoken, judged: false }
+  const task = await kind.open({}, { ...parts, files: [file], tests: 0 })
   const problems = measuredProblems(kind, task, mainTest(task)[1])
   const answers_P = problems.map(({ id, messages }, p) =>
     responses[p].map((response, sample): Answer => ({ id, sample, prompt: messages, response })),

@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { checkInstruction } from '../grade/instructions/index.ts'
 import { withoutThinking } from '../model/chat-format.ts'
+import type { AnswerGrades, CountedValue, TaskScore } from '../recipes/common/task-kind.ts'
 import type { Criterion, Rubric } from '../rubric/criterion.ts'
 import { uniqueNames } from '../rubric/unique.ts'
 import type { ConversationRow } from '../tasks/conversation/rows.ts'
@@ -15,7 +16,6 @@ import { parseRow, someJsonlLines } from '../util/jsonl.ts'
 import { parseWith } from '../util/schema.ts'
 import { mean } from '../util/statistics.ts'
 import { type Benchmark, benchmark } from './benchmark.ts'
-import type { AnswerGrades, CountedValue, TaskScore } from './task.ts'
 
 const rowSchema = z.looseObject({
   key: z.union([z.string(), z.number()]),

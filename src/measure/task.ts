@@ -1,43 +1,13 @@
 /** @file How a task is measured: what of `Task` is told of its problems, and which scores are counted of what graders say. */
 
 import type { ChatMessage } from '../chat/chat-model.ts'
+import type { TaskKind as MeasuredKind, TaskScores } from '../recipes/common/task-kind.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import type { Criterion, Rubric } from '../rubric/criterion.ts'
-import type { TaskKind } from '../tasks/kind.ts'
-import type { ScoredResponse } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
-import type { EpisodeOutcome } from '../tasks/world.ts'
 import { messagesOf } from './spoken.ts'
 
-/** What graders and, where there is one, an environment say of an answer. */
-export type AnswerGrades = Pick<ScoredResponse, 'score' | 'verdicts'> & { outcome?: EpisodeOutcome | null }
-
-/** What an answer counts; among answers by its weight (instructions of a prompt, say), 1 where absent. */
-export interface CountedValue {
-  /** Null where nothing is known. */
-  value: number | null
-  weight?: number
-}
-
-export interface TaskScore {
-  words: string
-  count(graded: AnswerGrades, rubric: Rubric): CountedValue
-  /** What it is a number of; absent: a share. */
-  unit?: 'reward'
-}
-
-/** The scores of a task; the first is what comparisons count won and lost problems by. */
-export type TaskScores = Readonly<Record<string, TaskScore>>
-
-/** A task by its name, with what is counted of it where that is more than its score. */
-export interface MeasuredKind<Settings = unknown> extends TaskKind<Settings> {
-  scores?: TaskScores
-  primary?: string
-  /** Name of a criterion's rate; null: it has none. Absent: by the task's own kinds. */
-  rate?(criterion: Criterion): string | null
-  /** The text that is graded of a response; absent: all of it. */
-  read?(response: string): string
-}
+export type { MeasuredKind }
 
 export interface MeasuredTask {
   name: string
@@ -86,7 +56,9 @@ export const measuredTask = (
   const isScored = !pays || problems.some(({ rubric }) => rubric.criteria.length > 0)
   const own = task.isBinary ? ACCURACY : SCORE
   const { scores = { ...(pays && PAID), ...(isScored && own) } } = kind
-  return { name, about, scores, primary: kind.primary ?? Object.keys(scores)[0] }
+  const { primary = Object.keys(scores)[0] } = kind
+  const ofProblems = typeof primary === 'string' ? primary : primary(problems.map(({ problem }) => problem))
+  return { name, about, scores, primary: ofProblems }
 }
 
 /** A task's problems as they are measured. */

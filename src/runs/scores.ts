@@ -12,8 +12,10 @@ export const greedyName = (name: string): string => `${GREEDY}${name}`
 export const scoreValue = (row: EvalRow | undefined, name: string): number | null =>
   row?.scores[name]?.value ?? null
 
+type ScoredRow = Pick<EvalRow, 'scores' | 'primary' | 'scoreNames'>
+
 /** All names of scores of some rows: primary ones first, greedy ones last. */
-export const scoreNamesOf = (rows: readonly EvalRow[]): string[] => {
+export const scoreNamesOf = (rows: readonly ScoredRow[]): string[] => {
   const found = [...new Set(rows.flatMap(({ scores }) => Object.keys(scores)))]
   const primary = new Set(rows.map(row => row.primary))
   const rank = (name: string): number => {
@@ -25,13 +27,13 @@ export const scoreNamesOf = (rows: readonly EvalRow[]): string[] => {
 }
 
 /** What a report is headed by: the primary score, and right answers where that is another. */
-export const headlineScores = (rows: readonly EvalRow[]): string[] => {
+export const headlineScores = (rows: readonly ScoredRow[]): string[] => {
   const sampled = scoreNamesOf(rows).filter(name => !name.startsWith(GREEDY))
   return sampled.filter(name => name === 'accuracy' || rows.some(({ primary }) => primary === name))
 }
 
 /** A score in words: what the rows call it, every way that they do. */
-export const scoreWords = (name: string, rows: readonly EvalRow[]): string => {
+export const scoreWords = (name: string, rows: readonly ScoredRow[]): string => {
   if (name.startsWith(GREEDY)) return `greedy: ${scoreWords(name.slice(GREEDY.length), rows)}`
   const having = rows.filter(({ scores }) => name in scores || greedyName(name) in scores)
   const words = [...new Set(having.map(({ scoreNames }) => scoreNames?.[name] ?? name))]

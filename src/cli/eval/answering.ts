@@ -5,19 +5,8 @@ import { isServerAddress, modelAddress } from '../../chat/model-address.ts'
 import type { AskedPolicy } from '../../measure/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
-import { hasTokenizer } from '../../model/tokenizer.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
-import { openPolicy, policySchema } from '../../policy/open.ts'
-import {
-  assertLogicVocabulary,
-  existingModel,
-  hasLogicTokenizer,
-  positionsOf,
-} from '../../recipes/common/starting-model.ts'
-import { chatAnswers } from '../../recipes/logic/chat-answers.ts'
-import { type Answerer, policyAnswers } from '../../recipes/logic/evaluate.ts'
-import { formatFor } from '../../recipes/logic/format.ts'
-import type { LogicFormat, PromptKind, ShownFormulas } from '../../tasks/logic/prompts.ts'
+import { existingModel, positionsOf } from '../../recipes/common/starting-model.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
@@ -30,71 +19,9 @@ import {
   type ServedModelOptions,
 } from '../train/served.ts'
 
-export interface AnsweringOptions extends ServedModelOptions, ShownFormulas {
-  threads: number
-}
-
-interface Answering {
-  answer: Answerer
-  /** Of a model on a server. */
-  served?: ServedIdentity
-  close(): Promise<void>
-}
-
-/** Who answers, checked and not yet there. */
-export interface Candidate {
-  prompt: PromptKind
-  /** @throws what loading a checkpoint throws, or ServedError */
-  open(): Promise<Answering>
-}
-
 const DEFAULT_CONCURRENCY = 32
 /** An answer of a thousand tokens from a busy server. */
 const CHAT_TIMEOUT_MS = 600_000
-
-/** The word-level prompt of the small model, or a chat prompt for any other tokenizer. */
-const promptKind = (folder: string): PromptKind =>
-  hasTokenizer(folder) && !hasLogicTokenizer(folder) ? 'chat' : 'miniature'
-
-/** @throws CheckpointError, UsageError for a folder whose tokens the task cannot use */
-const formatIn = (folder: string, shown: ShownFormulas): { prompt: PromptKind; format: LogicFormat } => {
-  const prompt = promptKind(folder)
-  if (prompt === 'miniature') assertLogicVocabulary(folder)
-  if (prompt === 'miniature' && shown.formulas === 'shown')
-    throw new UsageError('--formulas: the small model reads sentences alone', {
-      hint: 'leave --formulas out',
-    })
-  return { prompt, format: formatFor(prompt, folder, shown) }
-}
-
-/**
- * Checks the options that say who answers. A model that is asked in tokens, here or on a server, is shown exactly the same; any
- * server with chat completions has its own template and tokens.
- * @throws UsageError, CheckpointError before anything is opened
- */
-export const whoAnswers = (options: AnsweringOptions): Candidate => {
-  const { model, tokenizer, threads } = options
-  const isRemote = isServed(options, '--model-api-key-env')
-  if (isRemote && tokenizer === undefined)
-    return {
-      prompt: 'chat',
-      async open() {
-        const { chat, concurrency, served, close } = await openServedChat(options, '--model')
-        return { answer: chatAnswers(chat, concurrency, options), served, close }
-      },
-    }
-  const folder = isRemote ? existingModel(tokenizer!, '--tokenizer') : existingModel(model, '--model')
-  const { prompt, format } = formatIn(folder, options)
-  return {
-    prompt,
-    async open() {
-      const { policy, ...opened } = isRemote
-        ? await openServedTokens(options)
-        : { policy: await openPolicy(policySchema.parse({ threads }), { folder }) }
-      return { answer: policyAnswers(policy, format), close: () => policy.close(), ...opened }
-    },
-  }
-}
 
 /** A model on a server that is sent tokens. */
 const openServedTokens = async (options: ServedModelOptions) => {

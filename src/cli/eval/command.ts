@@ -7,7 +7,19 @@ import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
 import { atLeast0, count, namedShares, share } from '../option-values.ts'
 import { addSolverOptions } from '../solver-options.ts'
-import { type EvalOptions, refuseStrays, TASK_NAMES } from './options.ts'
+import type { EvalOptions } from './options.ts'
+
+/** The tasks of the table, where the help is asked for; loading them takes a while. */
+export const taskHelp = async (args: readonly string[]): Promise<string> => {
+  const asked = args.includes('eval') && args.some(arg => ['-h', '--help', 'help'].includes(arg))
+  if (!asked) return ''
+  const { MEASURED_KINDS } = await import('../../measure/kinds.ts')
+  const lines = Object.entries(MEASURED_KINDS).map(([name, { about, scores, reads }]) => {
+    const counted = scores ? ` Scores: ${Object.keys(scores).join(', ')}.` : ''
+    return `  ${name}${reads ? ' (--data)' : ''}: ${about}${counted}`
+  })
+  return `\nTasks:\n${lines.join('\n')}\n`
+}
 
 const HELP = `
 Without --task the file has rows as trainings read them, {"prompt": "...", "criteria": [...]}, or prompts alone with --rubric; the
@@ -18,13 +30,10 @@ Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions
 alone where it has one model; or a file of answers that --out saved (.jsonl) stands in its place.
 --judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's opinion stands apart from the score.
 --out keeps every answer as soon as it is there: after an interruption the same command goes on from them.
---task names what trainings train on, too, graded as they grade: questions, and with tools rows, of a --data file; openenv episodes
-of a server; packing, packing-thinking, arithmetic, logic-thinking, records have problems of their own (500 of the test set without --limit) and
-are for models made for their tokens. --set changes a task's settings, which are those of a training's section task.
-Scores by name, for --min-score and --no-worse: ifeval, ifbench: promptStrict, instructionStrict, promptLoose, instructionLoose;
-gsm8k, math, arithmetic, logic-thinking, records, questions that have one right answer: accuracy; openenv: environment, and score by its rubric;
-logic: correctAndProved, accuracy, correctAndValid, validProofs; all others: score; of all but logic also each criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of
-model less against is at least -MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is at most MARGIN.
+--set changes a task's settings, which are those of a training's section task; a task with problems of its own has 500 without --limit.
+Scores by name, for --min-score and --no-worse: those of the list above, else accuracy where answers are right or wrong, else score;
+also each criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of model less against is at least
+-MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is at most MARGIN.
 Exit code 100 when any of them fails.
 
 Logic: the files have ProntoQA or ProofWriter rows {id, context, question, options, answer}, or FOLIO rows {premises,
@@ -61,10 +70,9 @@ const noWorseOption = (): Option => {
 /** What is measured. */
 const addProblems = (command: Command): Command =>
   command
-    .addOption(
-      new Option('--task <name>', 'what is measured; rows of prompt and criteria without').choices(
-        TASK_NAMES,
-      ),
+    .option(
+      '--task <name>',
+      'what is measured, by a name of the list below the options; rows of prompt and criteria without',
     )
     .requiredOption('--model <model>', 'folder, name on the hub, URL#NAME on a server, or saved answers')
     .option('--against <model>', 'another model, to be compared with on the same problems')
@@ -90,13 +98,7 @@ const addAnswering = (command: Command): Command =>
     .option('--temperature <t>', 'sampling temperature; 0 is greedy', atLeast0, 0)
     .option('--max-tokens <n>', 'most new tokens a response', count)
     .option('--seed <s>', 'seed of sampling', '1')
-    .addOption(
-      new Option('--format <name>', 'how the files write their problems').choices([
-        'prontoqa',
-        'proofwriter',
-        'folio',
-      ]),
-    )
+    .option('--format <name>', 'how the files write their problems; of logic prontoqa, proofwriter or folio')
     .addOption(
       new Option('--formulas <how>', 'whether chat prompts show formulas beside the sentences').choices([
         'hidden',
@@ -138,8 +140,13 @@ const addJudging = (command: Command): Command => {
     .addOption(noWorseOption())
 }
 
-/** Adds `gradus eval` to the program. `done` receives the exit code. */
-export const addEvalCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+/** Adds `gradus eval` to the program. `done` receives the exit code; `tasks` is part of the help. */
+export const addEvalCommand = (
+  program: Command,
+  io: Io,
+  done: (code: number) => void,
+  { tasks }: { tasks: string },
+): void => {
   const command = program
     .command('eval')
     .summary('measure a model on a file of problems, alone or against another')
@@ -148,14 +155,8 @@ export const addEvalCommand = (program: Command, io: Io, done: (code: number) =>
     )
   addJudging(addAnswering(addProblems(command)))
     .option('--json', 'print the result as JSON')
-    .addHelpText('after', HELP)
+    .addHelpText('after', `${tasks}${HELP}`)
     .action(async (options: EvalOptions) => {
-      refuseStrays(options)
-      if (options.task === 'logic') {
-        const { logicCommand } = await import('./logic.ts')
-        done(await logicCommand(options, io))
-        return
-      }
       const { measuredCommand } = await import('./measured.ts')
       done(await measuredCommand(options, io))
     })

@@ -3,15 +3,9 @@
 import type { FigureName, Measured, PairedFigure } from '../../measure/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
+import type { EvalOptions } from './options.ts'
 
 type Named = readonly (readonly [name: string, value: number])[]
-
-export interface GateOptions {
-  /** Least values by the name of the figure. */
-  minScore?: Named
-  /** Margins by the name of the figure. */
-  noWorse?: Named
-}
 
 interface Gates {
   minScore: Named
@@ -20,9 +14,14 @@ interface Gates {
 
 /** @throws UsageError for a figure that the evaluation will not have, before anything runs */
 export const gatesOf = (
-  { minScore = [], noWorse = [] }: GateOptions,
+  { minScore: named = [], minAccuracy, minValidProofs, noWorse = [] }: EvalOptions,
   names: readonly FigureName[],
 ): Gates => {
+  const minScore = [
+    ...(minAccuracy === undefined ? [] : [['accuracy', minAccuracy] as const]),
+    ...(minValidProofs === undefined ? [] : [['validProofs', minValidProofs] as const]),
+    ...named,
+  ]
   for (const [option, named] of Object.entries({ 'min-score': minScore, 'no-worse': noWorse })) {
     const unknown = named.find(([name]) => !names.some(known => known.name === name))
     if (unknown)

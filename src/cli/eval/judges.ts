@@ -1,13 +1,14 @@
 /** @file The judges of an evaluation: the one that counts, and one that training never saw. A model on a server, or in this process. */
 
 import { isServerAddress } from '../../chat/model-address.ts'
+import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import type { NamedJudge } from '../../measure/index.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import { hasTokenizer, loadTokenizer } from '../../model/tokenizer.ts'
 import { isVerifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
-import { openCommandJudge } from '../grade/judge.ts'
+import { type JudgeCommandOptions, openCommandJudge } from '../grade/judge.ts'
 import type { Io } from '../io.ts'
 import { openTalking } from './answering.ts'
 import type { EvalOptions } from './options.ts'
@@ -19,22 +20,26 @@ interface OpenedJudge extends NamedJudge {
 
 const CONCURRENCY = 64
 
-type JudgeOptions = Pick<EvalOptions, 'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads'>
+type JudgeOptions = Pick<EvalOptions, 'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads'> & {
+  /** How it is asked where that is not a criterion at a time. */
+  way?: Partial<Pick<JudgeCommandOptions, 'calls' | 'levels'>> & { form?: JudgeForm }
+}
 
 /** A learned verifier by itself; any other model is asked as an endpoint is. */
 const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<OpenedJudge | null> => {
-  const { judge, judgeModel: model, apiKeyEnv, cache, threads } = options
+  const { judge, judgeModel: model, apiKeyEnv, cache, threads, way } = options
   const isLocal = judge !== undefined && !isServerAddress(judge)
   if (isLocal) {
     const verifier = await openVerifier(judge, threads, io)
     if (verifier) return { name: judge, grader: verifier, close: () => verifier.close() }
   }
   const talking = isLocal ? await openTalking({ model: judge, threads }, setting, io) : null
-  const common = { modelOption: 'judge-model', calls: 'criterion' as const, concurrency: CONCURRENCY }
+  const common = { modelOption: 'judge-model', concurrency: CONCURRENCY, calls: 'criterion' as const }
+  const { form, ...own } = way ?? {}
   const opened = openCommandJudge(
-    { judge, model, apiKeyEnv, cache, ...common },
+    { judge, model, apiKeyEnv, cache, ...common, ...own },
     message => io.err.write(`gradus: ${message}\n`),
-    talking ? { model: talking.chat } : {},
+    { ...(form && { form }), ...(talking && { model: talking.chat }) },
   )
   if (opened === null) return null
   return {
@@ -56,13 +61,10 @@ const openVerifier = async (place: string, threads: number, io: Io) => {
   return LearnedVerifier.open(folder, { threads })
 }
 
-type TwoJudges = Pick<
-  EvalOptions,
-  'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads' | 'heldOutJudge' | 'heldOutApiKeyEnv'
->
+type TwoJudges = JudgeOptions & Pick<EvalOptions, 'heldOutJudge' | 'heldOutApiKeyEnv'>
 
-const secondOf = ({ heldOutJudge, heldOutApiKeyEnv, cache, threads }: TwoJudges): JudgeOptions => ({
-  ...{ judge: heldOutJudge, apiKeyEnv: heldOutApiKeyEnv, threads },
+const secondOf = ({ heldOutJudge, heldOutApiKeyEnv, cache, threads, way }: TwoJudges): JudgeOptions => ({
+  ...{ judge: heldOutJudge, apiKeyEnv: heldOutApiKeyEnv, threads, way },
   ...(heldOutJudge !== undefined && { cache }),
 })
 

@@ -317,10 +317,10 @@ describe('the gate', { timeout: SLOW_MS }, () => {
     [['--min-score', 'rihgt=0.5'], 'its scores are score, short, right, length, tokens, cutOff'],
     [['--no-worse', 'score=0.05'], '--no-worse: there is nothing to compare with'],
     [['--against-out', 'x.jsonl'], '--against-out: there is nothing to compare with'],
-    [['--shuffle', '1'], '--shuffle: the task of rows has no such option'],
+    [['--shuffle', '1'], '--shuffle: the task rows has no such option'],
     [['--judge', 'http://127.0.0.1:1/v1#m'], '--judge: every criterion has a rule'],
     [['--samples', '2'], '--samples: greedy samples are all alike'],
-    [['--task', 'ifeval'], '--rubric: the task ifeval has criteria of its own'],
+    [['--task', 'ifeval'], '--rubric: the task ifeval has no such option'],
   ])('refuses %j before it asks', async (more, words) => {
     const before = asked()
     const { code, err } = await evaluate('--model', `${url}#good`, ...more)

@@ -71,7 +71,8 @@ const graded = async (
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const judges = await openEvalJudges(options, io)
+  const way = typeof kind.judge === 'object' ? kind.judge : {}
+  const judges = await openEvalJudges({ ...options, way }, io)
   const parts = {
     rules: new RuleGrader(),
     formal: new FormalGrader(),
@@ -94,7 +95,14 @@ const graded = async (
       const graded_P = await gradeAll(kind, task, problems, answers_P, parts, { onGraded, signal })
       progress.close()
       keep?.(rowsOf(evaluation, graded_P, parts))
-      measured.push({ ...side, measured: measure(side.model, own, problems, graded_P, names) })
+      const answered = problems.flatMap(({ problem }, p) => {
+        const said = graded_P[p].flatMap(graded => graded.said ?? [])
+        return said.length > 0 ? [{ problem, said }] : []
+      })
+      measured.push({
+        ...{ ...side, measured: measure(side.model, own, problems, graded_P, names) },
+        beside: kind.beside?.(answered) ?? {},
+      })
     }
     for (const line of judges.lines()) io.err.write(`${line}\n`)
     return measured

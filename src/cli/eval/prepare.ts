@@ -38,7 +38,7 @@ const refuseSharedFiles = (options: EvalOptions): void => {
 
 /** @throws UsageError, DataError for options that do not go together, and a file that cannot be used */
 export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation> => {
-  const { rubric, temperature, samples, maxTokens, seed, against, model, data = [] } = options
+  const { rubric, temperature, samples, against, model, data = [] } = options
   if (samples > 1 && temperature === 0)
     throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
   const needsAgainst = {
@@ -57,13 +57,32 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
   for (const place of saved) new SavedAnswers(place)
   if (against !== undefined && !isSaved(against)) await checkTalking(against, '--against', io)
   const opened = await openEvalTask(options, io)
-  const { kind, measured, problems } = opened
-  const isJudged = !kind.gradesItself && problems.some(({ rubric: own }) => needsJudge(own))
-  if (isJudged && options.judge === undefined && saved.length === 0)
+  try {
+    return await prepared(options, opened, saved.length > 0, io)
+  } catch (error) {
+    await opened.task.close?.()
+    throw error
+  }
+}
+
+const prepared = async (
+  options: EvalOptions,
+  opened: OpenedTask,
+  isSavedBefore: boolean,
+  io: Io,
+): Promise<Evaluation> => {
+  const { temperature, maxTokens, seed } = options
+  const { kind, measured, problems, task } = opened
+  for (const note of task.notes) io.err.write(`${note}\n`)
+  const isJudged =
+    kind.judge !== 'none' &&
+    problems.some(({ problem, rubric: own }) => kind.needsJudge?.(problem) ?? needsJudge(own))
+  if (isJudged && options.judge === undefined && !isSavedBefore)
     throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
       hint: 'give --judge URL#NAME',
     })
-  const idle = (['judge', 'heldOutJudge'] as const).find(key => !isJudged && options[key] !== undefined)
+  const isIdle = { judge: !isJudged && typeof kind.judge !== 'object', heldOutJudge: !isJudged }
+  const idle = (['judge', 'heldOutJudge'] as const).find(key => isIdle[key] && options[key] !== undefined)
   if (idle !== undefined)
     throw new UsageError(
       `--${idle === 'judge' ? 'judge' : 'held-out-judge'}: every criterion has a rule, and nothing is left to a judge`,

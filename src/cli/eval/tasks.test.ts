@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LogicSolver } from '../../grade/logic/solver.ts'
+import { MEASURED_KINDS } from '../../measure/kinds.ts'
+import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { FakeInferenceServer } from '../../policy/served/fake-server.fixture.ts'
 import { TASK_KINDS } from '../../recipes/common/task-kinds.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
 import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
+import { logicGrader } from '../../tasks/logic/task.ts'
+import { logicTestSet } from '../../tasks/logic/testsets.ts'
 import { answerOf, RECORDS_TEST_WORLD, recordsQuestion } from '../../tasks/records/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { startFakeOpenEnv } from '../../tools/openenv/fake-server.fixture.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
-import { TASK_NAMES } from './options.ts'
 
 const sandbox = new Sandbox()
 afterAll(() => sandbox.remove())
@@ -25,8 +29,17 @@ const rowsOf = (path: string) =>
     .split('\n')
     .map(line => JSON.parse(line))
 
-it('every task of the table is one of the command', () => {
-  expect(TASK_NAMES).toEqual(expect.arrayContaining(Object.keys(TASK_KINDS)))
+it('names of tasks are those of the table, in help and errors', { timeout: SLOW_MS }, async () => {
+  const names = Object.keys(MEASURED_KINDS)
+  expect(names).toEqual(expect.arrayContaining(Object.keys(TASK_KINDS)))
+  const { code, err } = await cli(['eval', '--task', 'reserch', '--model', 'none'])
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining(`--task: expected one of ${names.join(', ')}, got "reserch"`),
+  ])
+  expect(err).toContain('did you mean research?')
+  const { out } = await cli(['eval', '--help'])
+  for (const name of names) expect(out).toMatch(new RegExp(`^ {2}${name}(?: \\(--data\\))?: `, 'm'))
 })
 
 describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
@@ -88,7 +101,22 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
     ],
     [['--task', 'packing', '--model', 'package:models/packing-start', '--set', 'wrld=2'], 'wrld'],
     [['--task', 'questions', '--model', 'package:models/chat-start'], '--data: expected one file'],
-    [['--task', 'logic', '--model', 'package:models/logic-start', '--set', 'a=1'], '--set: the task logic'],
+    [
+      ['--task', 'logic', '--model', 'package:models/logic-start', '--set', 'a=1'],
+      '--set: a: expected one of',
+    ],
+    [
+      ['--task', 'packing', '--model', 'package:models/packing-start', '--shuffle', '1'],
+      'has no such option',
+    ],
+    [
+      [
+        ...['--task', 'logic', '--model', 'package:models/logic-start', '--generated', 'varied'],
+        ...['--against', 'package:models/chat-start'],
+      ],
+      '--against: expected a model that is asked in the same words as --model',
+    ],
+    [['--task', 'research', '--model', 'x', '--data', 'x.jsonl'], 'x holds no model'],
   ])('%j is refused', async (args, words) => {
     const { code, err } = await cli(['eval', ...args])
     expect(err).toContain(words)
@@ -101,6 +129,141 @@ describe('tasks in tokens of their own', { timeout: SLOW_MS }, () => {
     const saved = sandbox.write('words.jsonl', `${JSON.stringify({ id: task.id(trip), response: 'a b' })}\n`)
     const { code, err } = await cli(['eval', '--task', 'packing', '--model', saved, '--limit', '1'])
     expect([code, err]).toEqual([1, expect.stringContaining("expected the answer's tokens in ids")])
+  })
+})
+
+describe('logic', { timeout: SLOW_MS }, () => {
+  const model = 'package:models/logic-start'
+  const args = ['--task', 'logic', '--generated', 'shortcut-free', '--hops', '1', '--limit', '6']
+  const server = new FakeInferenceServer({
+    models: ['m', 'judge'].map(id => ({ id, owned_by: 'vllm' })),
+    chat: ({ model }) =>
+      model === 'judge'
+        ? JSON.stringify({ verdicts: [1, 2].map(number => ({ number, explanation: 'so', level: number })) })
+        : '<reasoning>\n1. Nothing.\n</reasoning>\n<answer>True</answer>',
+  })
+  let url: string
+  beforeAll(async () => {
+    url = await server.listen()
+  })
+  afterAll(() => server.close())
+
+  it('is graded as evaluations of trainings grade it, and again from what was kept, without a model', async () => {
+    const out = sandbox.path('logic.jsonl')
+    const asked = await evaluate(...args, '--model', model, '--out', out)
+    const rows = rowsOf(out)
+    const problems = logicTestSet('shortcut-free', { hops: 1, count: 6 })
+    const solver = await LogicSolver.start({ backend: 'ground' })
+    const grade = logicGrader(solver, { truth: 'only' })
+    const said = await grade(rows.map(({ response }, i) => ({ problem: problems[i], response })))
+    expect(rows.map(({ scores }) => scores.accuracy)).toEqual(
+      said.map(({ grade }) => Number(grade.answerCorrect)),
+    )
+    expect(rows.map(({ scores }) => scores.correctAndProved)).toEqual(
+      said.map(({ proved }) => Number(proved)),
+    )
+    expect(asked).toMatchObject({ n: 6, primary: 'correctAndProved', data: 'shortcut-free, 1 hop' })
+    expect(Object.keys(asked.criteria)).toEqual(['C1', 'C2', 'C3', 'C4', 'C5'])
+    const again = await evaluate(...args, '--model', out)
+    expect([again.scores, again.criteria, again.byLabel]).toEqual([
+      asked.scores,
+      asked.criteria,
+      asked.byLabel,
+    ])
+    const gate = ['--against', out, '--no-worse', 'accuracy=0.5', '--min-accuracy', '0']
+    const paired = await evaluate(...args, '--model', model, ...gate)
+    expect(paired.comparison.correctAndProved).toMatchObject({ n: 6, tied: 6 })
+    expect(paired.against.baselines).toEqual(asked.baselines)
+  })
+
+  it('has a judge say C4 and C5 beside their proofs, in the words of any chat model', async () => {
+    const told = await evaluate(...args, '--model', `${url}#m`, '--judge', `${url}#judge`)
+    // Levels 1 and 2 of 2.
+    expect(told.criteria['judged.C4']).toMatchObject({ value: 0.5, n: 6 })
+    expect(told.criteria['judged.C5']).toMatchObject({ value: 1, n: 6 })
+    expect(told.scores.accuracy.value).toBe(told.balance.predicted.True * (told.byLabel.True.n / 6))
+    expect(server.seen.at(-1)?.body.messages[1].content).toContain(
+      'Is the following statement true or false?',
+    )
+  })
+
+  it('says where nothing can be said', async () => {
+    const row = {
+      id: 'clash',
+      context: 'Every wumpus is a zumpus. Every wumpus is not a zumpus. Alex is a wumpus.',
+      question: 'Is the following statement true or false? Alex is a zumpus.',
+      options: ['A) True', 'B) False'],
+      answer: 'A',
+    }
+    const data = sandbox.write('clash.jsonl', `${JSON.stringify(row)}\n`)
+    const { code, err } = await cli(['eval', '--task', 'logic', '--model', model, '--data', data])
+    expect(code).toBe(1)
+    expect(err).toContain('1 row left out: clash (its premises contradict each other)')
+  })
+})
+
+describe('research', { timeout: SLOW_MS }, () => {
+  const server = new FakeInferenceServer({
+    models: [{ id: 'judge', owned_by: 'vllm' }],
+    chat: () => JSON.stringify({ verdicts: [{ number: 1, justification: 'so', level: 1 }] }),
+  })
+  afterAll(() => server.close())
+
+  it('is right by the answer, else by the judge of the criteria, after calls of tools', async () => {
+    const model = writeTinyChat(sandbox.path('tiny-research'), 16_000)
+    const format = chatFormatOf(model, 'a test')
+    const url = await server.listen()
+    const criteria = [{ title: 'both', description: 'Names both.' }]
+    const questions = [
+      { id: 'cape', question: 'Which cape?', answer: ['cape 3', 'third cape'] },
+      { id: 'rivers', question: 'Which rivers?', criteria },
+    ]
+    const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
+    const data = sandbox.write('research.jsonl', lines(questions))
+    // The agent's, what a tool said, the agent's.
+    const pieces = [
+      '<think>a</think><call_tool name="search">q</call_tool>',
+      '\n<tool_output>\nyes\n</tool_output>\n',
+      '<think>c</think><answer>The \\boxed{Cape 3}</answer>',
+    ]
+    const tokens = pieces.map(piece => format.tokens(piece))
+    const start = tokens[0].length + tokens[1].length
+    const end = start + tokens[2].length
+    const attempt = {
+      ...{ response: pieces.join(''), ids: tokens.flat() },
+      episode: {
+        mask: tokens.flatMap((own, i) => own.map(() => (i + 1) % 2)),
+        turns: [
+          { start: 0, end: tokens[0].length },
+          { start, end },
+        ],
+        ...{ end: 'over', outcome: null },
+      },
+    }
+    const attempts = questions.map(({ id }) => ({ id, ...attempt }))
+    const saved = sandbox.write('attempts.jsonl', lines(attempts))
+    const tools =
+      "tools=[{kind: http, url: 'http://127.0.0.1:9/', params: {q: '{query}'}, results: hits, fields: {text: text}}]"
+    const asked = [
+      '--task',
+      'research',
+      '--set',
+      tools,
+      'scaffold=false',
+      'maxPromptTokens=14000',
+      '--data',
+      data,
+    ]
+    const models = ['--model', model, '--max-tokens', '4', '--against', saved]
+    const refused = await cli(['eval', ...asked, ...models.slice(0, 2)])
+    expect(refused.err).toContain('--judge: there are criteria that only a judge can grade')
+    const told = await evaluate(...asked, ...models, '--judge', `${url}#judge`)
+    expect(told).toMatchObject({ n: 2, primary: 'right', scores: { right: { value: 0 }, f1: { n: 1 } } })
+    expect(told.against.scores).toMatchObject({
+      ...{ right: { value: 1, n: 1 }, f1: { value: 1, n: 1 }, opinion: { value: 0.5, n: 1 } },
+      answered: { value: 1, n: 2 },
+    })
+    expect(told.against.criteria.both).toMatchObject({ value: 0.5, n: 1 })
   })
 })
 

@@ -1,4 +1,4 @@
-/** @file The tasks of `gradus eval` by their names, each loaded when it is asked for; logic has a command of its own. */
+/** @file The task of `gradus eval` by its name, opened for the models that are asked. */
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import {
@@ -8,32 +8,29 @@ import {
   type MeasuredTask,
   measuredProblems,
   measuredTask,
+  SavedAnswers,
   spoken,
 } from '../../measure/index.ts'
+import { MEASURED_KINDS } from '../../measure/kinds.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import { existingModel } from '../../recipes/common/starting-model.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
+import { shortHash } from '../../util/canonical.ts'
 import { UsageError } from '../../util/errors.ts'
-import { parseWith } from '../../util/schema.ts'
+import { closest, knownKeys, parseWith } from '../../util/schema.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
 import { parseSettings } from '../train/settings.ts'
-import { type EvalOptions, isSaved, type TaskName } from './options.ts'
+import { type EvalOptions, isSaved, optionName, SETTING_OPTIONS } from './options.ts'
 
-const kindOf = async (name: Exclude<TaskName, 'logic'>): Promise<MeasuredKind> => {
-  switch (name) {
-    case 'rows':
-      return (await import('../../measure/benchmark.ts')).rubricRows as MeasuredKind
-    case 'ifeval':
-    case 'ifbench':
-      return (await import('../../measure/instructions.ts'))[name]
-    case 'gsm8k':
-      return (await import('../../measure/math.ts')).gsm8k
-    case 'math':
-      return (await import('../../measure/math.ts')).mathematics
-    default:
-      return (await import('../../recipes/common/task-kinds.ts')).TASK_KINDS[name] as MeasuredKind
-  }
+/** @throws UsageError for a name that is none */
+const kindOf = (name: string): MeasuredKind => {
+  const names = Object.keys(MEASURED_KINDS)
+  if (names.includes(name)) return MEASURED_KINDS[name]
+  const near = closest(name, names)
+  throw new UsageError(`--task: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
+    hint: near ? `did you mean ${near}?` : 'leave it out for rows of prompt and criteria',
+  })
 }
 
 /** A task, opened for a model. */
@@ -50,13 +47,17 @@ export interface OpenedTask {
 /** Problems that a task makes itself, where nobody says a number. */
 const MADE = 500
 
-/** Folders of the models that are asked in tokens, whose words are to be the task's; of one on a server that of `--tokenizer`. */
-const foldersOf = async ({ model, against, tokenizer }: EvalOptions, io: Io): Promise<string[]> => {
+/**
+ * Folders of the models, whose words are to be the task's; of one on a server that of `--tokenizer`.
+ * @param isAny a server may have none: null
+ */
+const foldersOf = async ({ model, against, tokenizer }: EvalOptions, isAny: boolean, io: Io) => {
   const places = Object.entries({ '--model': model, '--against': against }).flatMap(([setting, place]) => {
     if (place === undefined || isSaved(place)) return []
     return [isServerAddress(place) ? (['--tokenizer', tokenizer] as const) : ([setting, place] as const)]
   })
   const folders = places.map(async ([setting, place]) => {
+    if (place === undefined && isAny) return null
     if (place === undefined)
       throw new UsageError(
         '--tokenizer: expected the folder of the words of a model on a server, got nothing; the task is put in tokens',
@@ -68,44 +69,68 @@ const foldersOf = async ({ model, against, tokenizer }: EvalOptions, io: Io): Pr
   return Promise.all(folders)
 }
 
+/** The task as these models are asked it, and their folders where it is put in their tokens. @throws UsageError where they differ */
+const putTo = async (
+  kind: MeasuredKind,
+  options: EvalOptions,
+  io: Io,
+): Promise<{ kind: MeasuredKind; folders: readonly string[] }> => {
+  if (kind.asked === 'words' && !kind.putTo) return { kind, folders: [] }
+  const found = await foldersOf(options, kind.putTo !== undefined, io)
+  const folders = found.filter(folder => folder !== null)
+  if (!kind.putTo) return { kind, folders }
+  const [way = { asked: kind.asked, maxTokens: kind.maxTokens }, ...others] = found.map(kind.putTo)
+  if (others.some(other => shortHash(other) !== shortHash(way)))
+    throw new UsageError('--against: expected a model that is asked in the same words as --model', {
+      hint: 'measure each alone with --out, and compare the files',
+    })
+  const isInTokens =
+    found.length > 0 ? options.tokenizer !== undefined : new SavedAnswers(options.model).inTokens
+  const put = { ...kind, ...way, ...(isInTokens && { asked: 'tokens' as const }) }
+  return { kind: put, folders: put.asked === 'words' ? [] : folders }
+}
+
 /** @throws UsageError for a file too many or too few */
-const fileOf = ({ data = [] }: EvalOptions, name: string, { reads }: MeasuredKind): string => {
+const filesOf = ({ data = [] }: EvalOptions, name: string, { reads }: MeasuredKind): readonly string[] => {
   if (!reads && data.length > 0)
     throw new UsageError(`--data: the task ${name} has its problems itself`, { hint: 'leave it out' })
-  if (reads && data.length !== 1)
+  if (reads === true && data.length !== 1)
     throw new UsageError(
       `--data: expected one file of problems, got ${data.length === 0 ? 'none' : data.length}`,
     )
-  return data[0] ?? ''
+  return data
 }
 
-/** Settings of the task by `--set`, and by `--rubric`. @throws UsageError */
-const settingsOf = ({ set = [], rubric }: EvalOptions, name: string, { settings }: MeasuredKind): unknown => {
-  if (rubric !== undefined && name !== 'rows')
-    throw new UsageError(`--rubric: the task ${name} has criteria of its own`, {
-      hint: 'leave --task or --rubric out',
+/** Settings of the task by `--set`, and by options of their own. @throws UsageError */
+const settingsOf = (options: EvalOptions, name: string, { settings }: MeasuredKind): unknown => {
+  const known = knownKeys(settings, [])
+  const given = SETTING_OPTIONS.filter(key => options[key] !== undefined)
+  const stray = given.find(key => !known.includes(key))
+  if (stray !== undefined)
+    throw new UsageError(`${optionName(stray)}: the task ${name} has no such option`, {
+      hint: known.length === 0 ? 'leave it out' : `leave it out; its settings are ${known.join(', ')}`,
     })
-  const own = { ...parseSettings(settings, set), ...(rubric !== undefined && { rubric }) }
-  return parseWith(settings, own, '--set', UsageError)
+  const own = Object.fromEntries(given.map(key => [key, options[key]]))
+  return parseWith(settings, { ...parseSettings(settings, options.set ?? []), ...own }, '--set', UsageError)
 }
 
 /** The task that the options name; rows of prompt and criteria where they name none. @throws UsageError; what opening it throws */
 export const openEvalTask = async (options: EvalOptions, io: Io): Promise<OpenedTask> => {
   const { task: name = 'rows', limit } = options
-  const kind = await kindOf(name as Exclude<TaskName, 'logic'>)
-  const file = fileOf(options, name, kind)
-  const settings = settingsOf(options, name, kind)
-  const folders = kind.asked === 'words' ? [] : await foldersOf(options, io)
+  const named = kindOf(name)
+  const files = filesOf(options, name, named)
+  const settings = settingsOf(options, name, named)
+  const { kind, folders } = await putTo(named, options, io)
   for (const folder of folders) kind.assertModel?.(folder)
   const [folder = ''] = folders
   if (kind.asked === 'turns' && folder === '')
     throw new UsageError(`--model: expected a model for the task ${name}, got saved answers alone`)
+  const tests = limit ?? (files.length > 0 ? Number.POSITIVE_INFINITY : MADE)
   const task = await kind.open(settings, {
-    ...GRADING,
-    ...{ folder, file, format: spoken },
-    tests: limit ?? MADE,
+    ...{ ...GRADING, asked: kind.asked, folder, files, format: spoken, tests },
+    judged: options.judge !== undefined,
   })
   const [data, all] = mainTest(task)
-  const problems = measuredProblems(kind, task, all.slice(0, limit ?? (kind.reads ? undefined : MADE)))
+  const problems = measuredProblems(kind, task, kind.reads === 'files' ? all : all.slice(0, tests))
   return { kind, task, data, problems, measured: measuredTask(name, kind, task, problems) }
 }

@@ -1,17 +1,21 @@
 /** @file What an evaluation tells: text for a terminal, JSON for machines, a page for reading. */
 
 import { type FigureName, type Measured, measureTable, type PairedFigure } from '../../measure/index.ts'
+import type { ToldBeside } from '../../recipes/common/task-kind.ts'
 import { comparisonTable } from '../../runs/report/compare.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { percent, plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { type Io, printJson } from '../io.ts'
+import { besideLines } from './beside.ts'
 import type { Evaluation } from './prepare.ts'
 import type { Side } from './sides.ts'
 
 /** A model's answers with their figures. */
 export interface MeasuredSide extends Omit<Side, 'answers_P'> {
   measured: Measured
+  /** What the task says of them beside figures. */
+  beside: ToldBeside
 }
 
 interface Result extends Evaluation {
@@ -29,10 +33,19 @@ const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): str
   return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens${byTurn ? ' a turn' : ''}`
 }
 
+const ASKED = {
+  tokens: 'prompts in tokens of the local tokenizer',
+  text: 'prompts in words',
+  chat: "prompts in words, by the server's own template",
+}
+
+const servedWords = ({ model, served }: MeasuredSide): string =>
+  served ? `model ${served.name} at ${served.server} (${served.dialect}); ${ASKED[served.asked]}` : model
+
 const sideWords = (side: MeasuredSide): string => {
   const { items, nullRate } = side.measured
   const nulls = nullRate > 0 ? `, ${percent(nullRate)} of verdicts missing` : ''
-  return `${side.model}: ${plural(items.length, 'problem')} answered, ${howAsked(side, side.measured)}${nulls}`
+  return `${servedWords(side)}: ${plural(items.length, 'problem')} answered, ${howAsked(side, side.measured)}${nulls}`
 }
 
 const factsOf = ({ measured, data, problems, a, b, options }: Result): string[] => [
@@ -50,11 +63,15 @@ const tableOf = ({ names, a, b, paired }: Result) =>
 
 const textOf = (result: Result): string => {
   const { head, rows } = tableOf(result)
-  return `${factsOf(result).join('\n')}\n\n${comparisonTable([head, ...rows])}\n`
+  const beside = [result.a, ...(result.b ? [result.b] : [])].flatMap((side, i) => {
+    const lines = besideLines(side.beside, result.measured.primary)
+    return lines.length === 0 ? [] : ['', ...(result.b ? [`${'AB'[i]}:`] : []), ...lines]
+  })
+  return `${factsOf(result).join('\n')}\n\n${[comparisonTable([head, ...rows]), ...beside].join('\n')}\n`
 }
 
 const sideJson = (
-  { model, served, settings, missing, measured }: MeasuredSide,
+  { model, served, settings, missing, measured, beside: { scoreNames: _, ...beside } }: MeasuredSide,
   names: readonly FigureName[],
 ) => {
   const { figures, items, nullRate, nullRates } = measured
@@ -76,6 +93,7 @@ const sideJson = (
     ...(names.some(({ group }) => group === 'held-out judge') && { heldOutJudge: of('held-out judge') }),
     nullRate,
     missing,
+    ...beside,
   }
 }
 

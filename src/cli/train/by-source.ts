@@ -4,13 +4,15 @@ import type { EvalRow, SourceScore } from '../../runs/rows.ts'
 import { headlineScores, scoreWords } from '../../runs/scores.ts'
 import { NONE, percent, plural } from '../../util/format.ts'
 
+type TellingRow = Pick<EvalRow, 'scores' | 'primary' | 'scoreNames' | 'bySource'>
+
 /** `20.0%`, or `20.0% -> 30.0%` where there is an earlier value. */
 const figure = (after: number | null | undefined, before: number | null | undefined): string => {
   const now = after == null ? NONE : percent(after)
   return before == null ? now : `${percent(before)} -> ${now}`
 }
 
-const linesOf = (name: string, row: EvalRow, after: SourceScore, before?: SourceScore): string[] => {
+const linesOf = (name: string, row: TellingRow, after: SourceScore, before?: SourceScore): string[] => {
   const scores = headlineScores([row]).map(
     score =>
       `${scoreWords(score, [row])} ${figure(after.scores[score]?.value, before?.scores[score]?.value)}`,
@@ -30,7 +32,7 @@ const linesOf = (name: string, row: EvalRow, after: SourceScore, before?: Source
 }
 
 /** Lines about each source of a row, against an earlier evaluation where there is one; none where there is one source alone. */
-export const sourceLines = (row: EvalRow, before?: EvalRow | null): string[] => {
+export const sourceLines = (row: TellingRow, before?: TellingRow | null): string[] => {
   const entries = Object.entries(row.bySource ?? {})
   if (entries.length === 0) return []
   return [

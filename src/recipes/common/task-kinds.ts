@@ -2,10 +2,11 @@
 
 import { z } from 'zod'
 import { readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
-import type { TaskKind, TaskParts } from '../../tasks/kind.ts'
 import { questionTask, questionTaskShape, readQuestions } from '../../tasks/questions/index.ts'
 import { recordsShape } from '../../tasks/records/settings.ts'
 import { openEnvSchema, toolsTaskSchema } from '../environment/config.ts'
+import { LOGIC_KIND } from '../logic/kind.ts'
+import { RESEARCH_KIND } from '../rubricem/kind.ts'
 import { LOGIC_THINKING } from './logic-miniature.ts'
 import { type Draw, MINIATURES } from './miniatures.ts'
 import {
@@ -15,6 +16,7 @@ import {
   assertRecordsVocabulary,
   assertThoughtVocabulary,
 } from './starting-model.ts'
+import type { TaskKind, TaskParts } from './task-kind.ts'
 
 const drawOf = ({ tests }: TaskParts): Draw => ({ seed: 'train/evaluation', tests })
 
@@ -27,7 +29,7 @@ const NO_RUBRICATOR = { maxRubricatorTokens: Number.POSITIVE_INFINITY }
 const kind = <Settings, Problem>(own: TaskKind<Settings, Problem>): TaskKind => own as TaskKind
 
 /** Tasks with a vocabulary, problems and graders of their own. */
-const IN_TOKENS = { asked: 'tokens', reads: false, gradesItself: true } as const
+const IN_TOKENS = { asked: 'tokens', reads: false, judge: 'none' } as const
 
 export const TASK_KINDS = {
   packing: kind({
@@ -53,11 +55,13 @@ export const TASK_KINDS = {
     about: "Problems in ProntoQA's style for models with a vocabulary of rubrics; right is the label.",
     open: (settings, parts) => LOGIC_THINKING.open(settings, drawOf(parts)),
   }),
+  logic: kind(LOGIC_KIND),
+  research: kind(RESEARCH_KIND),
   questions: kind({
     settings: questionSchema,
     ...{ asked: 'words', reads: true, maxTokens: 2048 },
     about: 'Questions as trainings put them, each with one right answer, or with a rubric for open ones.',
-    open: (settings, { format: spoken, file, grader }) =>
+    open: (settings, { format: spoken, files: [file], grader }) =>
       questionTask(
         spoken,
         { ...settings, ...NO_RUBRICATOR, grader },
@@ -93,7 +97,7 @@ export const TASK_KINDS = {
     settings: toolsTaskSchema.omit({ kind: true, file: true, holdOut: true, testFile: true }),
     ...{ asked: 'turns', reads: true, maxTokens: 256 },
     about: 'Rows of prompt and criteria, answered with tools; the score is that of the answer.',
-    async open(settings, { folder, file, grader }) {
+    async open(settings, { folder, files: [file], grader }) {
       const { toolsTask } = await import('../environment/tools-task.ts')
       const rows = readConversations(file, sharedRubric(settings), settings.columns)
       const task = { kind: 'tools' as const, ...{ file, holdOut: null, testFile: null }, ...settings }

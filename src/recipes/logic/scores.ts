@@ -11,6 +11,7 @@ import type { LogicVerdicts } from '../../tasks/logic/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { satisfaction } from '../common/criterion-figures.ts'
 import { scoresOf } from '../common/evaluated-set.ts'
+import type { TaskScores } from '../common/task-kind.ts'
 
 /** What evaluations score; the first is the primary score: a right answer is worth little without its proof. */
 const SCORES = {
@@ -22,7 +23,22 @@ const SCORES = {
 
 type LogicScore = keyof typeof SCORES
 
-export const LOGIC_SCORES = Object.keys(SCORES) as LogicScore[]
+const SCORE_NAMES = Object.keys(SCORES) as LogicScore[]
+
+/** The same of one answer; nothing is known of one that its problem says nothing about. */
+export const LOGIC_SCORES: TaskScores = Object.fromEntries(
+  SCORE_NAMES.map(name => [
+    name,
+    {
+      words: SCORES[name].words,
+      count({ said }) {
+        const { grade, excluded } = said as LogicVerdicts
+        const holds = excluded === null ? SCORES[name].holds(grade) : null
+        return { value: holds === null ? null : Number(holds) }
+      },
+    },
+  ]),
+)
 
 const PRIMARY: LogicScore = 'correctAndProved'
 
@@ -36,7 +52,7 @@ export interface AnsweredProblem<Said extends LogicVerdicts = LogicVerdicts> {
 /** Share of the responses of which it is known for which each score holds; null where it is known of none. */
 const sharesOf = (said: readonly LogicVerdicts[]): Record<LogicScore, number | null> =>
   Object.fromEntries(
-    LOGIC_SCORES.map(name => {
+    SCORE_NAMES.map(name => {
       const known = said.map(({ grade }) => SCORES[name].holds(grade)).filter(holds => holds !== null)
       return [name, meanKnown(known.map(Number))]
     }),
@@ -63,7 +79,7 @@ const greedyShares = (said: readonly LogicVerdicts[]): MetricGroup =>
 const knownNames = (items: readonly EvalItem[], names: readonly string[]): string[] =>
   names.filter(name => items.some(({ scores }) => typeof scores[name] === 'number'))
 
-const NAMES = [...LOGIC_SCORES, ...LOGIC_SCORES.map(greedyName)]
+const NAMES = [...SCORE_NAMES, ...SCORE_NAMES.map(greedyName)]
 
 /** Means over the problems that have the score, which a problem lacks whose greedy response could not be graded. */
 const scoresOver = (items: readonly EvalItem[], names: readonly string[] = NAMES): Scores =>
@@ -110,6 +126,13 @@ const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource
   return { bySource: Object.fromEntries(sources.map(source => [source, figures(source)])) }
 }
 
+/** What is said of such answers by label and by source. */
+export const besideScores = (rows: readonly AnsweredProblem[]) => ({
+  scoreNames: Object.fromEntries(SCORE_NAMES.map(name => [name, SCORES[name].words])),
+  ...labelScores(rows),
+  ...sourceScores(rows),
+})
+
 /** What a row says of answers to problems, each of which has one at least. */
 export const rowFigures = (rows: readonly AnsweredProblem[]) => {
   const items = rows.map(itemOf)
@@ -118,11 +141,9 @@ export const rowFigures = (rows: readonly AnsweredProblem[]) => {
     names,
     // Nothing is proved where no conclusion has a formula.
     primary: names.includes(PRIMARY) ? PRIMARY : 'accuracy',
-    scoreNames: Object.fromEntries(LOGIC_SCORES.map(name => [name, SCORES[name].words])),
     criteria: criteriaOf(rows.flatMap(({ said }) => said)),
     criteriaIntervals: criteriaIntervals(items),
-    ...labelScores(rows),
-    ...sourceScores(rows),
+    ...besideScores(rows),
     items,
   }
 }

@@ -3,6 +3,7 @@
 import { questionHash, type Retrieval, type RubricBank } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import type { ReflectedLessons } from '../../tasks/stages.ts'
@@ -116,7 +117,7 @@ const reuseRows = async <Problem>(
 }
 
 /** Scores in words, where the name is not the word. */
-const SCORE_NAMES = {
+export const SCORE_NAMES = {
   right: 'right answers',
   f1: 'words shared with the right answer',
   opinion: "answers by the judge's rubrics",
@@ -126,7 +127,16 @@ const SCORE_NAMES = {
   referred: 'was shown a lesson',
 }
 
-/** What is known of attempts at a problem: their answers, for certain or by the judge, and what else is certain. */
+/** What is known of an attempt at a problem: its answer, for certain or by the judge, and what else is certain. */
+export const attemptScores = <Problem>(
+  { stages }: Pick<TaskWith<Problem, 'stages'>, 'stages'>,
+  { problem, rollout }: { problem: Problem; rollout: Rollout },
+  { verdicts, score }: { verdicts: readonly Verdict[]; score: number | null },
+): MetricGroup => {
+  const name = verdicts.every(({ source }) => source === 'rule') ? 'right' : 'opinion'
+  return { [name]: score, ...stages.truth(problem, rollout) }
+}
+
 const scoresAt = async <Problem>(
   { task }: Own<Problem>,
   problem: Problem,
@@ -135,11 +145,7 @@ const scoresAt = async <Problem>(
   const graded = await scored(task).grade(
     attempts.map(rollout => ({ problem, tokens: rollout.tokens, rollout })),
   )
-  return attempts.map((rollout, i) => {
-    const { verdicts, score } = graded[i]
-    const name = verdicts.every(({ source }) => source === 'rule') ? 'right' : 'opinion'
-    return { [name]: score, ...task.stages.truth(problem, rollout) }
-  })
+  return attempts.map((rollout, i) => attemptScores(task, { problem, rollout }, graded[i]))
 }
 
 /** Of each score what is known of it. */

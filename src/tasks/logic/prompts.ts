@@ -78,7 +78,7 @@ export const miniatureFormat = (vocabulary = WORD_COUNT): LogicFormat => ({
 })
 
 /** What a chat model is told of a problem: our system prompt, and the problem as the user's turn. */
-export const logicMessages = (problem: LogicTaskExample, { formulas }: ShownFormulas = {}): ChatMessage[] => [
+const logicMessages = (problem: LogicTaskExample, { formulas }: ShownFormulas = {}): ChatMessage[] => [
   { role: 'system', content: SYSTEM_PROMPT },
   { role: 'user', content: (formulas === 'shown' ? userPromptWithFormulas : userPrompt)(problem) },
 ]

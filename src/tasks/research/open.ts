@@ -3,6 +3,7 @@
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { openTools, type Tool } from '../../tools/index.ts'
 import { ConfigError } from '../../util/errors.ts'
+import type { RowSplit } from '../questions/split.ts'
 import type { TaskWith } from '../task.ts'
 import { type ResearchQuestion, researchQuestions } from './questions.ts'
 import type { ResearchSettings } from './settings.ts'
@@ -15,6 +16,8 @@ interface OpenResearchOptions extends Omit<ResearchParts, 'format' | 'tools'> {
   folder: string
   /** In place of the configured ones. */
   tools?: readonly Tool[]
+  /** In place of those of the configured files; to be tested on alone. */
+  questions?: RowSplit<ResearchQuestion>
 }
 
 /**
@@ -24,6 +27,7 @@ interface OpenResearchOptions extends Omit<ResearchParts, 'format' | 'tools'> {
 export const openResearchTask = async ({
   folder,
   tools: given,
+  questions,
   ...parts
 }: OpenResearchOptions): Promise<TaskWith<ResearchQuestion, 'world' | 'stages' | 'close'>> => {
   const { settings } = parts
@@ -32,7 +36,7 @@ export const openResearchTask = async ({
   try {
     const task = researchTask({ ...parts, format, tools: new ToolBox(tools, settings.toolBox) })
     const tokens = (question: ResearchQuestion) => task.prompt(question).length
-    const { train, test, notes } = fittingQuestions(settings, tokens)
+    const { train, test, notes } = fittingQuestions(settings, tokens, questions)
     return { ...task, train, tests: { unseen: test }, notes: [...notes, ...task.notes], close }
   } catch (error) {
     await close()
@@ -41,15 +45,19 @@ export const openResearchTask = async ({
 }
 
 /** Questions whose prompts leave room for an attempt. @throws ConfigError where none is left on a side */
-const fittingQuestions = (settings: ResearchSettings, tokens: (question: ResearchQuestion) => number) => {
+const fittingQuestions = (
+  settings: ResearchSettings,
+  tokens: (question: ResearchQuestion) => number,
+  given?: RowSplit<ResearchQuestion>,
+) => {
   const { maxPromptTokens } = settings
-  const { train, test, notes } = researchQuestions(settings)
+  const { train, test, notes } = given ?? researchQuestions(settings)
   const beside = tokens({ id: '', question: 'x', answers: [], persistent: [] })
   // A token is at least a byte: most questions need not be encoded to see that they fit.
   const fits = (question: ResearchQuestion) =>
     beside + Buffer.byteLength(question.question) <= maxPromptTokens || tokens(question) <= maxPromptTokens
   const [left, tested] = [train.filter(fits), test.filter(fits)]
-  if (left.length === 0 || tested.length === 0)
+  if ((left.length === 0 && given === undefined) || tested.length === 0)
     throw new ConfigError(
       `task.maxPromptTokens: expected prompts of at most ${maxPromptTokens} tokens, of which instructions and tools take ${beside}; got ${left.length} such questions to train on and ${tested.length} to test on`,
       { hint: 'raise it, or configure fewer tools' },

@@ -1,0 +1,36 @@
+/** @file What a task says of answers beside figures, as lines: by label, by source, what shallow cues would have answered. */
+
+import type { ToldBeside } from '../../recipes/common/task-kind.ts'
+import { NONE, percent, percentNumber } from '../../util/format.ts'
+import { sourceLines } from '../train/by-source.ts'
+
+const share = (value: number | null | undefined): string =>
+  value == null ? NONE : percent(value).padStart(6)
+
+const balanceLines = ({ balance }: ToldBeside): string[] => {
+  if (!balance) return []
+  const { macroRecall, minClassRecall, predicted, trueBias } = balance
+  const said = Object.entries(predicted).filter(([, value]) => value > 0)
+  return [
+    `  recall over labels   mean ${percent(macroRecall)}, lowest ${percent(minClassRecall)}`,
+    `  answers given        ${said.map(([label, value]) => `${label} ${percent(value)}`).join(', ')}`,
+    ...(trueBias === null ? [] : [`  True-bias            ${percentNumber(trueBias)} points`]),
+  ]
+}
+
+/** @param primary the score that sources are told by, beside right answers */
+export const besideLines = (beside: ToldBeside, primary: string): string[] => {
+  const { byLabel = {}, baselines, scoreNames = {} } = beside
+  const scores = Object.fromEntries(Object.keys(scoreNames).map(name => [name, { value: null }]))
+  return [
+    ...Object.entries(byLabel).map(
+      ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(scores.accuracy)} of ${n}`,
+    ),
+    ...balanceLines(beside),
+    ...sourceLines({ scores, primary, ...beside }),
+    ...(baselines ? ['  shallow baselines, answers right:'] : []),
+    ...Object.entries(baselines ?? {}).map(
+      ([name, { scores }]) => `    ${share(scores.accuracy?.value)}  ${name}`,
+    ),
+  ]
+}
