@@ -21,7 +21,10 @@ const titleOf = page => {
 /** The other paths of the same words, with what is another type or default there. */
 const alsoText = ([main, ...others]) => {
   const named = others.map(({ path, type, usual }) => {
-    const facts = [type === main.type ? '' : type, usual === main.usual ? '' : usualCell(usual)]
+    const facts = [
+      type === main.type ? '' : type,
+      usual === main.usual ? '' : usualCell(usual) || 'no default',
+    ]
     const differs = facts.filter(fact => fact !== '').join(', ')
     return `${code(path)}${differs === '' ? '' : ` (${differs})`}`
   })
