@@ -189,7 +189,8 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
   const usual = kinds.find(({ kind }) => kind.fallback !== undefined)?.kind.fallback
   const fallback = isRecord(place.given) ? (place.given[discriminator] ?? usual) : usual
   const abouts = new Map(kinds.map(({ kind, values }) => [kind.about, values[0]]))
-  abouts.delete('')
+  const which = 'Which kind; each has keys of its own.'
+  for (const silent of ['', which]) abouts.delete(silent)
   const told =
     abouts.size > 1 ? [...abouts].map(([about, kind]) => `\`${kind}\`: ${about}`) : [...abouts.keys()]
   const row: SchemaKey = {
@@ -198,7 +199,7 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
     default: fallback,
     required: fallback === undefined,
     unit: null,
-    about: told.join(' ') || 'Which kind; each has keys of its own.',
+    about: told.join(' ') || which,
     only: place.only,
   }
   const found = new Map<string, { key: SchemaKey; among: unknown[] }>()
