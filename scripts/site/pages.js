@@ -79,6 +79,11 @@ export const SECTIONS = [
       'environment',
       'sft',
       'learned-verifier',
+      ...['run', 'model', 'policy', 'optimizer', 'updates', 'judge', 'rubric'].map(name => `shared/${name}`),
+      ...['scaffold', 'evaluation', 'monitors'].map(name => `shared/${name}`),
+      ...['conversations', 'questions', 'logic', 'logic-rubrics', 'arithmetic'].map(name => `tasks/${name}`),
+      ...['packing', 'requests', 'records', 'research', 'tools', 'openenv'].map(name => `tasks/${name}`),
+      'tasks/several',
     ]),
   },
   {

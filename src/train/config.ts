@@ -268,7 +268,7 @@ export const reinforcementShape = {
     .describe(
       'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
     ),
-  minibatches: size.default(1).describe('Optimiser steps a pass, and passes over the rollouts of a step.'),
+  minibatches: size.default(1).describe('Optimiser steps a pass.'),
   epochs: size.default(1).describe('Passes over the rollouts of a step.'),
 }
 

@@ -53,6 +53,7 @@ interface Peeled {
   inner: Node
   about: string
   unit: string | null
+  only: string | null
   nullable: boolean
   optional: boolean
   fallback: unknown
@@ -61,14 +62,14 @@ interface Peeled {
 const OPENED = new Set(['optional', 'nullable', 'default', 'prefault', 'readonly', 'catch', 'nonoptional'])
 
 const peel = (node: Node): Peeled => {
-  const found: Peeled = {
-    ...{ inner: node, about: '', unit: null },
-    ...{ nullable: false, optional: false, fallback: undefined },
-  }
+  const nothing = { about: '', unit: null, only: null, nullable: false, optional: false, fallback: undefined }
+  const found: Peeled = { inner: node, ...nothing }
   for (let at = node; ; ) {
     found.inner = at
     if (found.about === '') found.about = at.description ?? ''
-    found.unit ??= (at.meta?.()?.unit as string | undefined) ?? null
+    const { unit, only } = (at.meta?.() ?? {}) as { unit?: string; only?: string }
+    found.unit ??= unit ?? null
+    found.only ??= only ?? null
     const { type, innerType, in: first, out, defaultValue } = at.def
     if (type === 'nullable') found.nullable = true
     if (type === 'optional') found.optional = true
@@ -93,11 +94,11 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/^(?:steps|warmup|every)$/, 'steps'],
 ]
 
-const isNumeric = (type: string): boolean => /\b(?:number|integer)\b/.test(type)
-
 const unitOf = (path: string, type: string, told: string | null): string | null => {
   const key = path.split('.').at(-1)!
-  return told ?? (isNumeric(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
+  return (
+    told ?? (/\b(?:number|integer)\b/.test(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
+  )
 }
 
 type Limits = Partial<Record<'least' | 'above' | 'most' | 'below', number>>
@@ -129,10 +130,7 @@ const isInteger = ({ format, checks = [] }: Node['def']): boolean =>
 const list = (values: readonly unknown[]): string =>
   values.length === 1 ? String(values[0]) : `one of ${values.map(String).join(', ')}`
 
-const typeText = ({ inner, nullable }: Peeled): string => {
-  const own = plainType(inner)
-  return nullable ? `${own}, or null` : own
-}
+const typeText = ({ inner, nullable }: Peeled): string => plainType(inner) + (nullable ? ', or null' : '')
 
 const plainType = ({ def }: Node): string => {
   switch (def.type) {
@@ -180,7 +178,7 @@ const children = (node: Node, { path, only, given }: Place, skip?: string): Sche
         }),
   )
 
-/** The kinds of a union by the key that tells them apart, which is listed once; then the keys of each. */
+/** The kinds of a union by the key that tells them apart, which is listed once; then the keys of each, and once those of several. */
 const kindsOf = (options: readonly Node[], discriminator: string, place: Place): SchemaKey[] => {
   const path = place.path === '' ? discriminator : `${place.path}.${discriminator}`
   const kinds = options.map(option => {
@@ -190,28 +188,32 @@ const kindsOf = (options: readonly Node[], discriminator: string, place: Place):
   })
   const usual = kinds.find(({ kind }) => kind.fallback !== undefined)?.kind.fallback
   const fallback = isRecord(place.given) ? (place.given[discriminator] ?? usual) : usual
+  const abouts = new Map(kinds.map(({ kind, values }) => [kind.about, values[0]]))
+  const which = 'Which kind; each has keys of its own.'
+  for (const silent of ['', which]) abouts.delete(silent)
+  const told =
+    abouts.size > 1 ? [...abouts].map(([about, kind]) => `\`${kind}\`: ${about}`) : [...abouts.keys()]
   const row: SchemaKey = {
     path,
     type: list([...new Set(kinds.flatMap(({ values }) => values))]),
     default: fallback,
     required: fallback === undefined,
     unit: null,
-    about: kinds.find(({ kind }) => kind.about !== '')?.kind.about ?? 'Which kind; each has keys of its own.',
+    about: told.join(' ') || which,
     only: place.only,
   }
-  const shared = (key: string) =>
-    kinds.length > 1 && kinds.every(({ inner }) => Object.hasOwn(inner.shape!, key))
-  const listed = new Set<string>()
-  const keys = kinds.flatMap(({ inner, values }) => {
-    const only = `${path}: ${values.map(String).join(' or ')}`
+  const found = new Map<string, { key: SchemaKey; among: unknown[] }>()
+  for (const { inner, values } of kinds) {
     const given = isRecord(place.given) && values.includes(fallback) ? place.given : undefined
-    return children(inner, { ...place, only, given }, discriminator).flatMap(key => {
-      const name = key.path.slice(path.length - discriminator.length).split(/[.[]/)[0]
-      if (!shared(name)) return [key]
-      if (listed.has(key.path)) return []
-      listed.add(key.path)
-      return [{ ...key, only: key.only === only ? place.only : key.only }]
-    })
+    for (const key of children(inner, { ...place, only: '', given }, discriminator)) {
+      const same = JSON.stringify(key)
+      found.set(same, { key, among: [...(found.get(same)?.among ?? []), ...values] })
+    }
+  }
+  const keys = [...found.values()].map(({ key, among }) => {
+    const isInAll = kinds.length > 1 && kinds.every(({ values }) => among.includes(values[0]))
+    const only = isInAll ? place.only : `${path}: ${among.map(String).join(' or ')}`
+    return key.only === '' ? { ...key, only } : key
   })
   return [row, ...keys]
 }
@@ -243,7 +245,7 @@ const walk = (node: Node, place: Place): SchemaKey[] => {
     required: value === undefined && !optional,
     unit: unitOf(place.path, type, peeled.unit),
     about,
-    only: place.only,
+    only: peeled.only ?? place.only,
   }
   return [row, ...below(inner, { ...place, given: value ?? undefined })]
 }

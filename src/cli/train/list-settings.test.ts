@@ -9,7 +9,6 @@ import { jsonSchemaOf } from '../../util/schema-json.ts'
 import { schemaKeys } from '../../util/schema-keys.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { cli } from '../cli.fixture.ts'
-import { settingsPage } from './settings-page.ts'
 
 const root = new URL('../../../', import.meta.url)
 const example = (path: string) => {
@@ -29,10 +28,16 @@ describe('keys of a schema', () => {
     tools: z.array(z.strictObject({ size: z.int().min(2).max(9) })).default([]),
     engine: z
       .discriminatedUnion('kind', [
-        z.strictObject({ kind: z.literal('near').default('near'), threads: z.int() }),
-        z.strictObject({ kind: z.literal('far'), url: z.string().optional() }),
+        z.strictObject({
+          kind: z.literal('near').default('near'),
+          threads: z.int(),
+          name: z.string().optional(),
+        }),
+        z.strictObject({ kind: z.literal('far'), url: z.string().optional(), name: z.string().optional() }),
+        z.strictObject({ kind: z.literal('none').describe('Off.'), url: z.string().optional() }),
       ])
       .prefault({ threads: 2 }),
+    size: z.int().default(1).meta({ only: 'engine.kind: near' }),
   })
   const keys = new Map(schemaKeys(schema).map(key => [key.path, key]))
 
@@ -48,7 +53,9 @@ describe('keys of a schema', () => {
       'engine',
       'engine.kind',
       'engine.threads',
+      'engine.name',
       'engine.url',
+      'size',
     ])
     expect(keys.get('name')).toMatchObject({ type: 'text', required: true, about: 'What it is called.' })
     expect(keys.get('waitMs')).toMatchObject({ type: 'number, above 0', unit: 'ms', default: 5 })
@@ -58,9 +65,15 @@ describe('keys of a schema', () => {
   it('take what the section says over their own default, and the kind of a union', () => {
     expect(keys.get('inner.peak')).toMatchObject({ default: 3, required: false })
     expect(keys.get('inner.kind')).toMatchObject({ default: 'b', type: 'one of a, b' })
-    expect(keys.get('engine.kind')).toMatchObject({ default: 'near', type: 'one of near, far' })
+    expect(keys.get('engine.kind')).toMatchObject({
+      default: 'near',
+      type: 'one of near, far, none',
+      about: 'Off.',
+    })
     expect(keys.get('engine.threads')).toMatchObject({ default: 2, only: 'engine.kind: near' })
-    expect(keys.get('engine.url')).toMatchObject({ only: 'engine.kind: far', required: false })
+    expect(keys.get('engine.name')).toMatchObject({ only: 'engine.kind: near or far' })
+    expect(keys.get('engine.url')).toMatchObject({ only: 'engine.kind: far or none', required: false })
+    expect(keys.get('size')).toMatchObject({ only: 'engine.kind: near', default: 1 })
   })
 })
 
@@ -68,21 +81,6 @@ describe('settings of recipes', () => {
   it.each(entries.map(entry => [entry.name, entry] as const))('%s: every key says what it is', (_, entry) => {
     const silent = schemaKeys(entry.schema).filter(({ about }) => about === '')
     expect(silent.map(({ path }) => path)).toEqual([])
-  })
-
-  it.each(entries.map(entry => [entry.name, entry] as const))(
-    '%s: docs/settings is as the schema has it',
-    (name, entry) => {
-      const page = readFileSync(new URL(`docs/settings/${name}.md`, root), 'utf8')
-      expect(page, 'npm run build && npm run settings-docs').toBe(settingsPage(entry))
-    },
-  )
-
-  it('have angle brackets as they are within code, where Markdown knows no entities', () => {
-    const [entry] = entries
-    expect(settingsPage(entry)).toContain('`runs/<recipe>-<preset>-seed<seed>` when null')
-    const about = { schema: z.strictObject({ a: z.string().describe('Of <b>, as `<b>`.') }) }
-    expect(settingsPage({ ...entry, ...about })).toContain('Of &lt;b>, as `<b>`.')
   })
 
   it('are printed, all or a section, with what a preset changes', async () => {

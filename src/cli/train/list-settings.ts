@@ -10,7 +10,7 @@ import { resolveSettings, type SettingsRequest } from './settings.ts'
 /** A value as a YAML file would have it on one line. */
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-export const defaultText = ({ default: value, required }: SchemaKey): string => {
+const defaultText = ({ default: value, required }: SchemaKey): string => {
   if (value !== undefined) return valueText(value)
   return required ? 'required' : ''
 }

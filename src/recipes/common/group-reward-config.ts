@@ -6,7 +6,7 @@ import { judgeOf } from '../../grade/judge/judge-config.ts'
 
 /** A relative judge by script: it sees what another grader says, with errors of its own. */
 const scriptedSchema = z.strictObject({
-  kind: z.literal('scripted').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('scripted').describe('A script that sees scores, for packing.'),
   sees: z
     .enum(['training', 'truth'])
     .default('training')
@@ -26,7 +26,7 @@ const scriptedSchema = z.strictObject({
 
 const chatSchema = z
   .strictObject({
-    kind: z.literal('chat').describe('Which kind; each has keys of its own.'),
+    kind: z.literal('chat').describe('A language model that compares responses.'),
     ...groupJudgeShape,
   })
   .transform(judgeOf('thinking'))

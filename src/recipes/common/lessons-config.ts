@@ -67,22 +67,19 @@ export const checkLessonMemory = (
   if (memory.kind === 'none') return
   if (scaffold === null)
     refuse(
-      'scaffold',
-      'one beside memory, which says how much of it is shown, got null',
+      'scaffold: expected one beside memory, which says how much of it is shown, got null',
       'set scaffold to {}',
     )
   if (scaffold?.group.kind === 'none')
     refuse(
-      'scaffold.group',
-      'another kind than "none" beside memory, whose lessons nobody would see',
+      'scaffold.group: expected another kind than "none" beside memory, whose lessons nobody would see',
       'set memory.kind to "none", or another group',
     )
   if (samples === 1)
-    refuse('rollout.samples', 'at least 2 with memory: a group of one is shown nothing', 'raise it')
+    refuse('rollout.samples: expected at least 2 with memory: a group of one is shown nothing', 'raise it')
   if (memory.attempts === null && memory.file === undefined)
     refuse(
-      'memory.attempts',
-      'settings without memory.file: the bank would stay empty',
+      'memory.attempts: expected settings without memory.file: the bank would stay empty',
       'name a file, or leave attempts out',
     )
 }
@@ -94,7 +91,7 @@ export const checkLessonMemory = (
 export const checkMemoryFile = (memory: LessonMemorySettings | MemorySettings, purpose: RunMode): void => {
   if (memory.kind === 'none' || memory.file === undefined || mayBeMissing(memory.file, purpose)) return
   if (!existsSync(memory.file))
-    refuse('memory.file', `a bank file, got nothing at ${memory.file}`, 'name the bank.jsonl of a run')
+    refuse(`memory.file: expected a bank file, got nothing at ${memory.file}`, 'name the bank.jsonl of a run')
   checkBankFile(memory.file)
 }
 

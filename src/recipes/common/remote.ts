@@ -31,23 +31,20 @@ export const checkRemote = (
   const local = 'or train with policy.kind local'
   if ((coldStart ?? null) !== null)
     refuse(
-      'coldStart',
-      'null with policy.kind tinker, whose server trains adapters of a model that is there',
+      'coldStart: expected null with policy.kind tinker, whose server trains adapters of a model that is there',
       `make the model with \`gradus train ${recipeOf}\`, serve it, name it in policy.model, and set coldStart to null; ${local}`,
     )
   if ((model.lora ?? null) !== null)
     refuse(
-      'model.lora',
-      'null with policy.kind tinker, whose adapter is policy.lora',
+      'model.lora: expected null with policy.kind tinker, whose adapter is policy.lora',
       'set model.lora to null, and the rank in policy.lora.rank',
     )
   if (rollout && rollout.temperature !== 1)
     refuse(
-      'rollout.temperature',
-      `1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${rollout.temperature}`,
+      `rollout.temperature: expected 1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${rollout.temperature}`,
       `set it to 1, ${local}`,
     )
-  for (const other of others) if (other) refuse(other[0], other[1], `${other[2]}, ${local}`)
+  for (const other of others) if (other) refuse(`${other[0]}: expected ${other[1]}`, `${other[2]}, ${local}`)
   if (purpose === 'run') checkKey(policy)
 }
 

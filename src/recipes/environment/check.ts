@@ -1,13 +1,11 @@
 /** @file What a training in an environment refuses before it starts; its plan refuses the same. */
 
 import { needsJudge } from '../../grade/rubric-grader.ts'
-import { refusedLoss } from '../../policy/open.ts'
 import { needJudge, readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
 import type { Tool } from '../../tools/index.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
 import { givenModel } from '../common/phase.ts'
-import { refuse } from '../common/refuse.ts'
+import { assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import type { EnvironmentConfig } from './config.ts'
@@ -30,30 +28,26 @@ export const checkEnvironment = (
 ): string | null => {
   const { task, reward, judge, rollout, loss, policy } = config
   checkRemote(config, purpose)
-  const refused = refusedLoss(policy, {}, loss)
-  if (refused !== null) throw new ConfigError(`loss: ${refused}`)
+  assertLoss(policy, loss)
   if (rollout.samples < 2)
     refuse(
-      'rollout.samples',
-      `at least 2, got ${rollout.samples}`,
+      `rollout.samples: expected at least 2, got ${rollout.samples}`,
       'episodes of a problem are compared with each other',
     )
   if (reward.environment === 0 && reward.rubric === 0)
-    refuse('reward', 'something that is paid for, got weights of 0 alone', 'set environment or rubric')
+    refuse('reward: expected something that is paid for, got weights of 0 alone', 'set environment or rubric')
   if (task.kind === 'openenv' && task.rubric === null && reward.environment === 0)
     refuse(
-      'task.rubric',
-      'a rubric where nothing else is paid for, got none',
+      'task.rubric: expected a rubric where nothing else is paid for, got none',
       'name one, or set reward.environment',
     )
   if (task.kind === 'tools' && task.tools.length === 0 && !tools && purpose === 'run')
     refuse(
-      'task.tools',
-      'at least one tool, got none',
+      'task.tools: expected at least one tool, got none',
       'name MCP servers, a local search index, or a search over HTTP',
     )
   if (task.kind === 'tools' && reward.rubric === 0)
-    refuse('reward.rubric', 'a weight: tools pay nothing by themselves', 'set reward.rubric')
+    refuse('reward.rubric: expected a weight: tools pay nothing by themselves', 'set reward.rubric')
   if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
   checkRubrics(config, purpose)
   return givenModel({ ...config, coldStart: null }, 'sft', purpose)
@@ -68,5 +62,5 @@ const checkRubrics = ({ task, judge }: EnvironmentConfig, purpose: RunMode): voi
     .filter(file => !mayBeMissing(file, purpose))
     .flatMap(file => readConversations(file, shared, task.kind === 'tools' ? task.columns : undefined))
   if (judge === null && ((shared !== null && needsJudge(shared)) || needJudge(rows)))
-    refuse('judge', 'one for criteria that no rule checks, got nothing', 'set judge.fleet.endpoints')
+    refuse('judge: expected one for criteria that no rule checks, got nothing', 'set judge.fleet.endpoints')
 }

@@ -27,6 +27,7 @@ const {
 const grpoSettings = z.strictObject({
   recipe: z.literal('grpo').default('grpo').describe('Name of the recipe; only files need it.'),
   ...settings,
+  judge: settings.judge.meta({ only: undefined }),
   task: z
     .strictObject(conversationsShape)
     .prefault({})

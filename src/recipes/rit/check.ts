@@ -3,15 +3,13 @@
 import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
-import { refusedLoss } from '../../policy/open.ts'
 import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { refuse } from '../common/refuse.ts'
+import { assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
@@ -70,28 +68,31 @@ export const checkSettings = (config: RitConfig): void => {
   checkGroup(config)
   assertSamplerIsUsed(config)
   const { policy, critic } = config
-  const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(config.loss, critic))
-  if (reason !== null) throw new ConfigError(`loss${reason}`)
+  assertLoss(policy, withCriticLoss(config.loss, critic), critic !== null)
 }
 
 const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig): void => {
   if (task.kind === 'questions' && judge === null)
-    refuse('judge', 'one with task "questions", whose thinking no rule checks', 'set judge.fleet.endpoints')
+    refuse(
+      'judge: expected one with task "questions", whose thinking no rule checks',
+      'set judge.fleet.endpoints',
+    )
   if (task.kind === 'packing') return
   if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
-    refuse('seed', 'another one: this names held-out problems', 'choose another training seed')
+    refuse('seed: expected another one: this names held-out problems', 'choose another training seed')
   if (coldStart !== null)
-    refuse('coldStart', `nothing with task "${task.kind}"`, 'it teaches packing; start from model.folder')
+    refuse(
+      `coldStart: expected nothing with task "${task.kind}"`,
+      'it teaches packing; start from model.folder',
+    )
   if (memory.kind !== 'none' && memory.show === 'beside')
     refuse(
-      'memory.show',
-      `"alone" with task "${task.kind}", whose answers have no rubric to show`,
+      `memory.show: expected "alone" with task "${task.kind}", whose answers have no rubric to show`,
       'leave it out',
     )
   if (scaffold !== null && memory.kind === 'none')
     refuse(
-      'scaffold',
-      `nothing with task "${task.kind}", whose answers have no rubric to show`,
+      `scaffold: expected nothing with task "${task.kind}", whose answers have no rubric to show`,
       'leave it out, or set memory',
     )
 }
@@ -100,26 +101,27 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
   const usual = ritSchema.parse({})
   if (reward === 'thinking' && thinkingBy === 'rubric' && rubric.source === 'none')
     refuse(
-      'rubric.source',
-      'one with criteria with reward "thinking", which would pay for the answer without any',
+      'rubric.source: expected one with criteria with reward "thinking", which would pay for the answer without any',
       'choose another source',
     )
   if (reward !== 'fused') {
     const hint = 'set reward to "fused", or leave this out'
     if (fusion.adaptive !== null)
-      refuse('fusion.adaptive', `null with reward "${reward}", which mixes nothing`, hint)
+      refuse(`fusion.adaptive: expected null with reward "${reward}", which mixes nothing`, hint)
     if (fusion.gate !== usual.fusion.gate)
-      refuse('fusion.gate', `nothing set with reward "${reward}", which has no gate`, hint)
+      refuse(`fusion.gate: expected nothing set with reward "${reward}", which has no gate`, hint)
     if (normalise === 'part')
-      refuse('normalise', `"reward" with reward "${reward}", which has one part`, hint)
+      refuse(`normalise: expected "reward" with reward "${reward}", which has one part`, hint)
   }
   if (reward === 'response' && control !== undefined)
-    refuse('control', 'nothing with reward "response", which thinking cannot change', 'leave control out')
+    refuse(
+      'control: expected nothing with reward "response", which thinking cannot change',
+      'leave control out',
+    )
   const { adaptive } = fusion
   if (adaptive !== null && adaptive.floor > adaptive.ceiling)
     refuse(
-      'fusion.adaptive.floor',
-      `at most the ceiling ${adaptive.ceiling}, got ${adaptive.floor}`,
+      `fusion.adaptive.floor: expected at most the ceiling ${adaptive.ceiling}, got ${adaptive.floor}`,
       'lower it',
     )
 }
@@ -147,21 +149,29 @@ const checkGroup = ({
 }: RitConfig): void => {
   if (thinkingBy !== 'group') {
     if (group !== undefined)
-      refuse('group', `nothing with thinkingBy "${thinkingBy}"`, 'set thinkingBy to "group", or leave it out')
+      refuse(
+        `group: expected nothing with thinkingBy "${thinkingBy}"`,
+        'set thinkingBy to "group", or leave it out',
+      )
     return
   }
   const { criterion, maxResponses } = group ?? groupSettingsSchema.parse({})
-  if (judge === null) refuse('judge', 'one with thinkingBy "group"', 'set judge.fleet.endpoints')
+  if (judge === null) refuse('judge: expected one with thinkingBy "group"', 'set judge.fleet.endpoints')
   if (reward === 'response')
-    refuse('thinkingBy', '"rubric" with reward "response", which thinking cannot change', 'leave it out')
+    refuse(
+      'thinkingBy: expected "rubric" with reward "response", which thinking cannot change',
+      'leave it out',
+    )
   if (rubric.source === 'none' && criterion === null)
-    refuse('group.criterion', 'what to go by, without a rubric', 'say it, or choose another rubric.source')
+    refuse(
+      'group.criterion: expected what to go by, without a rubric',
+      'say it, or choose another rubric.source',
+    )
   if (criterion !== null && rubricDropout !== undefined)
     refuseDropout('nothing beside group.criterion, which stands in place of the rubric', 'leave it out')
   if (rollout.samples > maxResponses)
     refuse(
-      'group.maxResponses',
-      `at least the ${rollout.samples} samples of a problem, got ${maxResponses}`,
+      `group.maxResponses: expected at least the ${rollout.samples} samples of a problem, got ${maxResponses}`,
       'raise it, or lower rollout.samples: a group is one call',
     )
 }
@@ -169,16 +179,17 @@ const checkGroup = ({
 const checkCredit = ({ critic, normalise, advantage, rollout: { samples } }: RitConfig): void => {
   if (critic === null && samples < 2)
     refuse(
-      'rollout.samples',
-      `at least 2 without a critic, where the rollouts of a group are compared, got ${samples}`,
+      `rollout.samples: expected at least 2 without a critic, where the rollouts of a group are compared, got ${samples}`,
       'raise it, or set critic',
     )
   if (critic !== null && normalise === 'part')
-    refuse('normalise', '"reward" with a critic, which estimates the whole reward', 'set critic to null')
+    refuse(
+      'normalise: expected "reward" with a critic, which estimates the whole reward',
+      'set critic to null',
+    )
   if (normalise === 'part' && advantage.scale !== 'group')
     refuse(
-      'advantage.scale',
-      `"group" with normalise "part", which divides each part by its spread in the group, got "${advantage.scale}"`,
+      `advantage.scale: expected "group" with normalise "part", which divides each part by its spread in the group, got "${advantage.scale}"`,
       'leave it out',
     )
 }
@@ -188,8 +199,7 @@ const checkScaffold = ({ scaffold, rollout, ratio, memory }: RitConfig): void =>
   if (scaffold !== null) lambdaGroup(scaffold.group, rollout.samples)
   else if (ratio !== 'plain')
     refuse(
-      'ratio',
-      '"plain" without a scaffold: there is only one prompt',
+      'ratio: expected "plain" without a scaffold: there is only one prompt',
       'set scaffold, or leave ratio out',
     )
 }

@@ -118,8 +118,9 @@ export const ritSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing).",
-    ),
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+    )
+    .meta({ only: 'task.kind: packing' }),
   rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
   judge: thinkingJudgeSchema
     .nullable()

@@ -1,17 +1,12 @@
 /** @file Settings of rlcer that would silently be ignored or cannot work, refused before anything runs. */
 
 import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.ts'
-import { refusedLoss } from '../../policy/open.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { withCriticLoss } from '../common/critic.ts'
+import { assertLoss, refuse } from '../common/refuse.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
-
-const refuse = (message: string, hint: string): never => {
-  throw new ConfigError(message, { hint })
-}
 
 /** @throws ConfigError naming the setting and what to do. */
 export const checkSettings = (config: RlcerConfig): void => {
@@ -140,8 +135,7 @@ const checkCredit = ({ critic, advantage, loss, policy, rollout }: RlcerConfig):
       `advantage.scale: expected nothing set with advantage.perPart, which divides each part by its own spread, got "${advantage.scale}"`,
       'leave advantage.scale out, or set advantage.perPart to false',
     )
-  const reason = refusedLoss(policy, { valueHead: critic !== null }, withCriticLoss(loss, critic))
-  if (reason !== null) throw new ConfigError(`loss${reason}`)
+  assertLoss(policy, withCriticLoss(loss, critic), critic !== null)
 }
 
 const checkScaffold = ({ scaffold, ratio, rollout, task }: RlcerConfig): void => {

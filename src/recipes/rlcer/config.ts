@@ -109,8 +109,9 @@ export const rlcerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (arithmetic).",
-    ),
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+    )
+    .meta({ only: 'task.kind: arithmetic' }),
   task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric').describe('What a reasoner is paid for.'),
   emptyCot: share

@@ -1,17 +1,12 @@
 /** @file Settings of rubric-as-reward that would silently be ignored, refused before anything runs. */
 
 import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
-import { refusedLoss } from '../../policy/open.ts'
-import { ConfigError } from '../../util/errors.ts'
+import { assertLoss, refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
 import { conditionWeights, rewardedRubric } from './rewards.ts'
 import { checkSourceNames } from './sources-config.ts'
-
-const refuse = (message: string, hint: string): never => {
-  throw new ConfigError(message, { hint })
-}
 
 /**
  * Refuses settings of which one would silently be ignored.
@@ -26,12 +21,7 @@ export const checkSettings = (config: RubricAsRewardConfig): void => {
   checkCredit(config)
   checkAdvantage(config)
   checkDropout(config)
-  checkLoss(config)
-}
-
-const checkLoss = ({ policy, loss }: RubricAsRewardConfig): void => {
-  const reason = refusedLoss(policy, {}, loss)
-  if (reason !== null) throw new ConfigError(`loss${reason}`)
+  assertLoss(config.policy, config.loss)
 }
 
 const checkDropout = (config: RubricAsRewardConfig): void => {

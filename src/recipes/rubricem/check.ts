@@ -4,7 +4,6 @@ import { checkWindow } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
-import { refusedLoss } from '../../policy/open.ts'
 import {
   ATTEMPT_TOKENS,
   agentPrompt,
@@ -12,12 +11,11 @@ import {
   recordsQuestion,
 } from '../../tasks/records/index.ts'
 import { type ResearchSettings, researchQuestions, STAGES } from '../../tasks/research/index.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { refuse } from '../common/refuse.ts'
+import { assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
@@ -48,28 +46,24 @@ export const check = (
         'set it to 1',
       ],
   ])
-  const reason = refusedLoss(policy, {}, config.loss)
-  if (reason !== null) throw new ConfigError(`loss${reason}`)
+  assertLoss(policy, config.loss)
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
   checkMemoryFile(memory, purpose)
   if (memory.kind === 'bank' && memory.retrieval !== 'cross')
     refuse(
-      'memory.retrieval',
-      `nothing, got "${memory.retrieval}": fresh questions are shown lessons of similar ones, repeated ones their own`,
+      `memory.retrieval: expected nothing, got "${memory.retrieval}": fresh questions are shown lessons of similar ones, repeated ones their own`,
       'leave it out; window.steps says how many batches are fresh before they are repeated',
     )
   const { lambda } = config.credit
   if (lambda.length !== STAGES.length)
     refuse(
-      'credit.lambda',
-      `${STAGES.length} rows, one a stage, got ${lambda.length}`,
+      `credit.lambda: expected ${STAGES.length} rows, one a stage, got ${lambda.length}`,
       'give plan, research, review and answer a row each, or leave it out',
     )
   if (rollout.samples < 2)
     refuse(
-      'rollout.samples',
-      `at least 2, got ${rollout.samples}`,
+      `rollout.samples: expected at least 2, got ${rollout.samples}`,
       'rollouts of a question are compared with each other',
     )
   checkDropout(config)
@@ -128,29 +122,28 @@ const checkResearchSettings = (
   parts: RubricemRunParts,
 ): void => {
   if (coldStart !== null)
-    refuse('coldStart', 'nothing with task.kind research', 'it teaches records; start from model.folder')
+    refuse(
+      'coldStart: expected nothing with task.kind research',
+      'it teaches records; start from model.folder',
+    )
   if (reflection.placebo)
     refuse(
-      'reflection.placebo',
-      'false with task.kind research, where no lesson is known to be empty',
+      'reflection.placebo: expected false with task.kind research, where no lesson is known to be empty',
       'leave it out',
     )
   if (rollout.maxTokens < LEAST_TURN_TOKENS)
     refuse(
-      'rollout.maxTokens',
-      `at least ${LEAST_TURN_TOKENS} tokens a turn with task.kind research, got ${rollout.maxTokens}`,
+      `rollout.maxTokens: expected at least ${LEAST_TURN_TOKENS} tokens a turn with task.kind research, got ${rollout.maxTokens}`,
       'a turn is thinking and a call, or the whole answer: take 2048 or more, or begin with --preset research',
     )
   if (reflection.enabled && reflection.maxTokens < LEAST_REFLECTION_TOKENS)
     refuse(
-      'reflection.maxTokens',
-      `at least ${LEAST_REFLECTION_TOKENS} with task.kind research, got ${reflection.maxTokens}`,
+      `reflection.maxTokens: expected at least ${LEAST_REFLECTION_TOKENS} with task.kind research, got ${reflection.maxTokens}`,
       'a reflection is two blocks of text: take 1024 or more',
     )
   if (task.tools.length === 0 && parts.tools === undefined && purpose === 'run')
     refuse(
-      'task.tools',
-      'at least one tool, got none',
+      'task.tools: expected at least one tool, got none',
       'name MCP servers, a local search index, or a search over HTTP',
     )
   if (parts.judgeModel === undefined) {

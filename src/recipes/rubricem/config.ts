@@ -89,7 +89,7 @@ const recordsTaskSchema = z.strictObject({
 })
 
 const scriptedJudgeSchema = z.strictObject({
-  kind: z.literal('scripted').describe('Which kind; each has keys of its own.'),
+  kind: z.literal('scripted').describe('A script, for records.'),
   sound: share.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
   discerning: share.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
   oracle: z
@@ -112,7 +112,7 @@ const scriptedJudgeSchema = z.strictObject({
 /** A chat model that judges stages, and reflections too unless another one is named for that. */
 const chatJudgeSchema = z
   .strictObject({
-    kind: z.literal('chat').describe('Which kind; each has keys of its own.'),
+    kind: z.literal('chat').describe('A language model, for research.'),
     ...stageJudgeShape,
     reflect: askSchema.prefault({}).describe('How it is asked about reflections (preset `stages`).'),
     reflections: judgeSchema('stages').nullable().default(null).describe('Another judge for reflections.'),
@@ -164,7 +164,7 @@ export const rubricemSchema = z.strictObject({
   judge: z
     .discriminatedUnion('kind', [scriptedJudgeSchema, chatJudgeSchema])
     .prefault({ kind: 'scripted' })
-    .describe('`scripted` for records, `chat` for research.'),
+    .describe('Who judges stages and reflections.'),
   evolving: evolvingSchema.prefault({}).describe('Rubrics that the judge proposes, scores and prunes.'),
   rubricDropout: rubricDropoutSchema
     .optional()

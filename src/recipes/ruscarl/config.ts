@@ -41,20 +41,25 @@ const conversationsSchema = z.strictObject({
   ...conversationsShape,
 })
 
+/** Of settings outside of `task`; the packing refuses them. */
+const ON_ROWS = { only: 'task.kind: conversations' }
+
 const scaffoldSchema = z.strictObject({
   ...scaffoldShape,
-  showPoints: z.boolean().default(true).describe('Say what each criterion is worth (conversations).'),
+  showPoints: z.boolean().default(true).describe('Say what each criterion is worth.').meta(ON_ROWS),
   forbidMention: z
     .boolean()
     .default(true)
-    .describe('Ask the model not to speak of the criteria (conversations).'),
+    .describe('Ask the model not to speak of the criteria.')
+    .meta(ON_ROWS),
   whenEmpty: z
     .string()
     .nullable()
     .default(null)
     .describe(
-      'System message of prompts that show nothing and have none, in training and evaluation; null for none (conversations).',
-    ),
+      'System message of prompts that show nothing and have none, in training and evaluation; null for none.',
+    )
+    .meta(ON_ROWS),
 })
 
 const evaluationSchema = z.strictObject({
@@ -110,7 +115,8 @@ export const settingsSchema = z.strictObject({
   judge: trainingJudgeSchema
     .nullable()
     .default(null)
-    .describe('Who judges criteria that no rule checks (conversations).'),
+    .describe('Who judges criteria that no rule checks.')
+    .meta(ON_ROWS),
   rules: ruleSettingsSchema
     .optional()
     .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
@@ -118,8 +124,9 @@ export const settingsSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder` (packing).",
-    ),
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+    )
+    .meta({ only: 'task.kind: packing' }),
   sft: sftSchema
     .nullable()
     .default(null)
