@@ -176,9 +176,8 @@ const apartSchema = z.strictObject({
 
 /** What was found out after the registration. No part of the hash: no status depends on it. */
 const afterwardsSchema = z.strictObject({
-  /** Defaults of the recipe that are other ones since, as they were when this was registered: they stay so for its arms. */
+  /** Defaults of the recipe that are other ones since, as they were when this was registered: they stay so for its arms, or single ones. */
   defaults: settings.default({}),
-  /** The same of single arms, above those. */
   armDefaults: z.record(name, settings).default({}),
   /** What whoever reads the results has to know. */
   notes: z.array(z.string().min(1)).default([]),
