@@ -81,4 +81,4 @@ export const formatDuration = (seconds: number): string => {
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
 /** With a capital first letter. */
-export const capitalised = (text: string): string => text[0].toUpperCase() + text.slice(1)
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

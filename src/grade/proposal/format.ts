@@ -1,6 +1,7 @@
 /** @file The format that a proposed rubric is paid for: one JSON object, its keys, its bounds, its sums (RLCER; spec 2.6). */
 
 import { z } from 'zod'
+import { type Fields, isObject } from '../../rubric/formats/item.ts'
 import { PROPOSAL_CATEGORIES, plainCategory } from './categories.ts'
 
 export const proposalSettingsSchema = z.strictObject({
@@ -28,11 +29,6 @@ export const proposalSettingsSchema = z.strictObject({
 export type ProposalSettings = z.output<typeof proposalSettingsSchema>
 
 export const DEFAULT_PROPOSAL: ProposalSettings = proposalSettingsSchema.parse({})
-
-export type Fields = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is Fields =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 const FENCE = '```'
 const OPENING = /^```json[ \t]*\r?\n/

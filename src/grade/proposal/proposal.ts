@@ -1,16 +1,10 @@
 /** @file Reads what a rubricator wrote: criteria as far as there are any, and whether it kept to the format. Any text is data. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
+import { type Fields, isObject } from '../../rubric/formats/item.ts'
 import { type Parsed, parseAnswer } from '../judge/parse.ts'
 import { plainCategory } from './categories.ts'
-import {
-  DEFAULT_PROPOSAL,
-  type Fields,
-  formatProblems,
-  isObject,
-  onlyObject,
-  type ProposalSettings,
-} from './format.ts'
+import { DEFAULT_PROPOSAL, formatProblems, onlyObject, type ProposalSettings } from './format.ts'
 
 /** A rubric as a policy proposed it. */
 export interface Proposal {

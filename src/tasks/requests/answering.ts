@@ -1,18 +1,8 @@
 /** @file Requests for an answer: facts, a text that is given, sums, yes or no, what is larger, what nobody can know. */
 
+import { capitalised } from '../../util/format.ts'
 import { BY_SIZE, FACTS, YES_NO } from './facts.ts'
-import {
-  BELONGINGS,
-  COLOURS,
-  capitalised,
-  FOODS,
-  JOBS,
-  madeUp,
-  NAMES,
-  PETS,
-  PLACES,
-  withArticle,
-} from './lexicon.ts'
+import { BELONGINGS, COLOURS, FOODS, JOBS, madeUp, NAMES, PETS, PLACES, withArticle } from './lexicon.ts'
 import { has, type Kind, says } from './request.ts'
 
 export const fact: Kind = {

@@ -1,8 +1,9 @@
 /** @file Criteria about answers that can be computed: what a judge is asked, what is true, and what decides it. */
 
+import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { Dialogue } from './dialogue.ts'
-import { CATEGORIES, capitalised, madeUp, NUMBER_WORDS } from './lexicon.ts'
+import { CATEGORIES, madeUp, NUMBER_WORDS } from './lexicon.ts'
 import { has } from './request.ts'
 import { GREETINGS } from './style.ts'
 

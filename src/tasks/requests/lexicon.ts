@@ -159,8 +159,5 @@ export const madeUp = (rng: Rng): string =>
 export const joined = (items: readonly string[], last = 'and'): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
-/** With a capital at its start. */
-export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
-
 /** "a" or "an" before a word, by its first letter. */
 export const withArticle = (word: string): string => `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`

@@ -1,8 +1,9 @@
 /** @file Requests for several things: of a category, steps of doing something. */
 
+import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import { GUIDES } from './guides.ts'
-import { CATEGORIES, type Category, capitalised, NUMBER_WORDS } from './lexicon.ts'
+import { CATEGORIES, type Category, NUMBER_WORDS } from './lexicon.ts'
 import { has, type Kind } from './request.ts'
 
 const ASK = [

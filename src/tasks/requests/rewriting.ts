@@ -1,8 +1,9 @@
 /** @file Requests to put a given text in another way. */
 
+import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import { ORDERS, WORDY } from './guides.ts'
-import { BELONGINGS, COLOURS, capitalised, FOODS, madeUp, NAMES, PETS } from './lexicon.ts'
+import { BELONGINGS, COLOURS, FOODS, madeUp, NAMES, PETS } from './lexicon.ts'
 import { has, type Kind } from './request.ts'
 
 const quoted = (text: string, rng: Rng) => rng.pick([`: ${text}`, `: "${text}"`, `:\n${text}`])

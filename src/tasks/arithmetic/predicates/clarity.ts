@@ -1,7 +1,8 @@
 /** @file Predicates about clarity and flow. */
 
+import { counted, fixed } from '../../thinking-grammar/predicate.ts'
 import type { Step } from '../lines.ts'
-import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
+import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
 /** Whether step i, from 0, begins with what the step before it came to; the first begins with the question's number. */
 const follows = ({ thinking: { steps }, problem }: Evidence, i: number): boolean => {

@@ -1,7 +1,8 @@
 /** @file Predicates about focus and length. */
 
+import { counted, fixed } from '../../thinking-grammar/predicate.ts'
 import { calculationText } from '../lines.ts'
-import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
+import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
 const repeats = ({ calculations }: Evidence): boolean => {
   const texts = calculations.map(calculationText)

@@ -1,8 +1,9 @@
 /** @file Predicates about the question's own content: which results are right, and what numbers occur. */
 
+import { counted, fixed } from '../../thinking-grammar/predicate.ts'
 import { isRight, type Step } from '../lines.ts'
 import { answerOf, type Operator } from '../problem.ts'
-import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
+import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
 /** Steps before the last one: the last result is the answer in all but name. */
 const inner = ({ thinking: { steps } }: Evidence): readonly Step[] => steps.slice(0, -1)

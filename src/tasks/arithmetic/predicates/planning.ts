@@ -1,6 +1,7 @@
 /** @file Predicates about planning and taking the problem apart. */
 
-import { type ArithmeticPredicate, counted, type Evidence, fixed } from './predicate.ts'
+import { counted, fixed } from '../../thinking-grammar/predicate.ts'
+import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
 /** Whether the step at a place of the question is done by itself. */
 const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boolean =>

@@ -1,6 +1,6 @@
 /** @file Predicates over arithmetic: what they are decided on, and what their places hold. */
 
-import * as grammar from '../../thinking-grammar/predicate.ts'
+import type { Predicate } from '../../thinking-grammar/predicate.ts'
 import type { Calculation, ChainOfThought, Step } from '../lines.ts'
 import type { ArithmeticProblem } from '../problem.ts'
 
@@ -21,7 +21,4 @@ export interface Evidence {
 /** What a place in a sentence may hold: numbers, and operations as `* 3`. */
 export type Slot = 'count' | 'place' | 'digit' | 'operation'
 
-export type ArithmeticPredicate = grammar.Predicate<Evidence>
-
-export const fixed = grammar.fixed<Evidence>
-export const counted = grammar.counted<Evidence>
+export type ArithmeticPredicate = Predicate<Evidence>

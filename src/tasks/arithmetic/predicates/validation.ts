@@ -1,7 +1,8 @@
 /** @file Predicates about checking oneself. */
 
+import { counted, fixed } from '../../thinking-grammar/predicate.ts'
 import type { Calculation, Step } from '../lines.ts'
-import { type ArithmeticPredicate, counted, fixed } from './predicate.ts'
+import type { ArithmeticPredicate } from './predicate.ts'
 
 const disagrees = ({ step, check }: { step: Step; check: Calculation }): boolean =>
   step.result !== check.result

@@ -1,7 +1,8 @@
 /** @file Predicates about the question's own content, and those that read the end: the outcome under another name. */
 
+import { fixed, worded } from '../../../thinking-grammar/predicate.ts'
 import { isOpposite, sameStatement } from '../steps.ts'
-import { fixed, type LogicEvidence, type LogicPredicate, worded } from './predicate.ts'
+import type { LogicEvidence, LogicPredicate } from './predicate.ts'
 
 /** What the last step says, if anything. */
 const last = ({ thinking: { steps } }: LogicEvidence) => steps.at(-1)?.statement ?? null
@@ -32,20 +33,20 @@ export const OTHER: readonly LogicPredicate[] = [
 
 /** Predicates that read the end of the thinking or the answer. Off unless asked for. */
 export const OUTCOME: readonly LogicPredicate[] = [
-  fixed('other', 'neutral', 'ends with the queried statement', evidence => {
+  fixed<LogicEvidence>('other', 'neutral', 'ends with the queried statement', evidence => {
     const end = last(evidence)
     return evidence.query !== null && end !== null && sameStatement(end, evidence.query)
   }),
-  fixed('other', 'neutral', 'ends with the opposite of the queried statement', evidence => {
+  fixed<LogicEvidence>('other', 'neutral', 'ends with the opposite of the queried statement', evidence => {
     const end = last(evidence)
     return evidence.query !== null && end !== null && isOpposite(end, evidence.query)
   }),
-  fixed(
+  fixed<LogicEvidence>(
     'other',
     'good',
     'every step follows',
     ({ thinking: { steps } }) => steps.length > 0 && steps.every(({ follows }) => follows),
   ),
-  fixed('other', 'neutral', 'the answer is true', ({ answer }) => answer === 'True'),
-  fixed('other', 'neutral', 'the answer is false', ({ answer }) => answer === 'False'),
+  fixed<LogicEvidence>('other', 'neutral', 'the answer is true', ({ answer }) => answer === 'True'),
+  fixed<LogicEvidence>('other', 'neutral', 'the answer is false', ({ answer }) => answer === 'False'),
 ].map(predicate => ({ ...predicate, outcome: true }))

@@ -1,7 +1,7 @@
 /** @file Predicates over logic: what they are decided on, and what their places hold. */
 
 import type { LogicLabel } from '../../../../grade/logic/problem.ts'
-import * as grammar from '../../../thinking-grammar/predicate.ts'
+import type { Predicate } from '../../../thinking-grammar/predicate.ts'
 import type { LogicTaskExample } from '../../example.ts'
 import type { LogicStep, LogicThinking, StepStatement } from '../steps.ts'
 
@@ -25,8 +25,4 @@ export interface LogicEvidence {
 /** What a place in a sentence may hold: numbers, individuals, kinds. */
 export type LogicSlot = 'count' | 'place' | 'name' | 'kind'
 
-export type LogicPredicate = grammar.Predicate<LogicEvidence>
-
-export const fixed = grammar.fixed<LogicEvidence>
-export const counted = grammar.counted<LogicEvidence>
-export const worded = grammar.worded<LogicEvidence>
+export type LogicPredicate = Predicate<LogicEvidence>

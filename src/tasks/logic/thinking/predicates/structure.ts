@@ -1,6 +1,7 @@
 /** @file Predicates about planning and clarity: how steps are laid out, and how each leads to the next. */
 
-import { counted, fixed, type LogicEvidence, type LogicPredicate, type StatedStep } from './predicate.ts'
+import { counted, fixed } from '../../../thinking-grammar/predicate.ts'
+import type { LogicEvidence, LogicPredicate, StatedStep } from './predicate.ts'
 
 const rules = ({ read }: LogicEvidence): StatedStep[] => read.filter(({ statement }) => !statement.fact)
 

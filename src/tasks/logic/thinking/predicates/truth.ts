@@ -1,7 +1,8 @@
 /** @file Predicates about validation and efficiency: what follows from the premises, and what is said to no purpose. */
 
+import { counted, fixed } from '../../../thinking-grammar/predicate.ts'
 import { isOpposite } from '../steps.ts'
-import { counted, fixed, type LogicEvidence, type LogicPredicate, type StatedStep } from './predicate.ts'
+import type { LogicEvidence, LogicPredicate, StatedStep } from './predicate.ts'
 
 /** Steps before the last one: the last is the answer in all but name. */
 const inner = ({ thinking: { steps } }: LogicEvidence) => steps.slice(0, -1)
