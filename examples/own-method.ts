@@ -4,7 +4,7 @@ import type { Policy } from 'gradus/policy'
 import { evaluation, gradedBy, grpo, problemsIn, problemsOf, runMethod } from 'gradus/recipes'
 import { creditRollouts, datumsOf, type Graded, lossOf } from 'gradus/rl'
 import { arithmetic, checklist, type ScoredResponse, scored, type Task } from 'gradus/tasks'
-import { learntFrom, type Recipe, rewardFigures, rolloutRow } from 'gradus/train'
+import { learntFrom, type Recipe, rewardMetrics, rolloutRow } from 'gradus/train'
 
 const [dir = 'runs/own-method', steps = '20'] = process.argv.slice(2)
 const rollout = { prompts: 16, samples: 8, maxTokens: 64 }
@@ -37,7 +37,7 @@ const raft = <Problem>(policy: Policy, own: Task<Problem>): Recipe<Graded<Proble
       const loss = lossOf('trl:grpo', { policy: { kind: 'reinforce' }, kl: { kind: 'none', coef: 0 } })
       return {
         phases: [{ name: 'best', datums: datumsOf(credited, { dropZero: true }), loss, temperature: 1 }],
-        metrics: rewardFigures(groups),
+        metrics: rewardMetrics(groups),
         rollouts: learntFrom(credited, item => rolloutRow(step, item, tokens => task.show(tokens))),
       }
     },

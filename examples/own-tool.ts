@@ -37,7 +37,7 @@ const judge = ({ problem: { who, day }, rollout }: training.AnsweredItem<Problem
   return signedScore(rubric, [hasAsked, verdict('right', response.endsWith(roomOf(who, day)))])
 }
 /** Episodes of up to two turns. A turn ends with a person or a room; all episodes that wait for the policy go on together. */
-const find = (io: training.Io, problems: Problem[], samples: number, temperature: number) =>
+const find = (io: training.StepIo, problems: Problem[], samples: number, temperature: number) =>
   io.rollOut({
     ...{ problems, samples },
     prompt: ({ who }) => write(['where', who]),
@@ -60,7 +60,7 @@ export const recipe: training.Recipe<Graded<Problem, RubricScore>[][]> = {
     const loss = lossOf('trl:dapo', { entropyCoef: 0.2 })
     return {
       phases: [{ name: 'finding', datums: datumsOf(credited), loss, temperature: 1 }],
-      metrics: { ...training.rewardFigures(groups), criteria: training.partMeans(groups) },
+      metrics: { ...training.rewardMetrics(groups), criteria: training.partMeans(groups) },
       rollouts: training.learntFrom(credited, item => training.rolloutRow(step, item, read)),
     }
   },

@@ -5,13 +5,13 @@
 //   node scripts/experiments/records-habits.js
 import { parseArgs } from 'node:util'
 import {
-  answerOf,
   demonstrateResearch,
-  drawHabits,
-  encodeText,
-  piecesOf,
+  drawResearchHabits,
+  encodeRecords,
   readTrajectory,
+  recordsAnswer,
   recordsQuestion,
+  trajectoryPieces,
   truthOf,
 } from '../../dist/tasks/records/index.js'
 import { Rng } from '../../dist/util/rng.js'
@@ -34,15 +34,15 @@ const told = question => [
 
 const isRight = (question, habits, references, rng) => {
   const segments = demonstrateResearch(question, references, habits, { calls: CALLS, scaffold: true }, rng)
-  const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
+  const encoded = segments.map(({ text, own }) => ({ tokens: encodeRecords(text), own }))
   const mask = encoded.flatMap(({ tokens, own }) => tokens.map(() => Number(own)))
   const { answer } = readTrajectory(
-    piecesOf(
+    trajectoryPieces(
       encoded.flatMap(({ tokens }) => tokens),
       mask,
     ),
   )
-  return answer?.person === answerOf(question)
+  return answer?.person === recordsAnswer(question)
 }
 
 const print = (what, asked, attempt) => {
@@ -50,7 +50,7 @@ const print = (what, asked, attempt) => {
   console.log(`${what.padEnd(50)} ${((100 * right) / asked.length).toFixed(1)}% of ${asked.length}`)
 }
 
-const drawn = (question, rng) => isRight(question, drawHabits(rng), [], rng)
+const drawn = (question, rng) => isRight(question, drawResearchHabits(rng), [], rng)
 const best = (question, rng) => isRight(question, BEST, [], rng)
 print('habits of the demonstrations', questions, drawn)
 print('the same, best of three tries', questions, (question, rng) =>

@@ -12,8 +12,8 @@ import { openPolicy } from '../../dist/policy/open.js'
 import { rlcerSchema } from '../../dist/recipes/rlcer/config.js'
 import { explore } from '../../dist/recipes/rlcer/exploration.js'
 import { judgeQuestions } from '../../dist/recipes/rlcer/judging.js'
-import { presets } from '../../dist/recipes/rlcer/presets.js'
-import { controlled, cotReward } from '../../dist/recipes/rlcer/rewards.js'
+import { rlcerPresets } from '../../dist/recipes/rlcer/presets.js'
+import { controlledVerdicts, cotReward } from '../../dist/recipes/rlcer/rewards.js'
 import { withMiniature } from '../../dist/recipes/rlcer/tasks.js'
 import { scored } from '../../dist/tasks/scored-response.js'
 import { StepRollouts } from '../../dist/train/rollout.js'
@@ -26,10 +26,10 @@ const QUESTIONS = 64
 const CONTROLS = [null, 'shuffled', 'others', 'random', 'flipped']
 
 const config = rlcerSchema.parse({
-  ...presets.quick.config,
+  ...rlcerPresets.quick.config,
   policy: { threads: 1 },
   rollout: { prompts: QUESTIONS, samples: 8, maxTokens: 96, temperature: 1 },
-  evaluation: { ...presets.quick.config.evaluation, problems: QUESTIONS * Number(steps) },
+  evaluation: { ...rlcerPresets.quick.config.evaluation, problems: QUESTIONS * Number(steps) },
   questionsTogether: QUESTIONS,
 })
 const task = withMiniature(config, own => ({ ...own, ...scored(own) }))
@@ -51,7 +51,7 @@ for (let step = 1; step <= Number(steps); step++) {
   for (const control of CONTROLS) {
     const own = { right: [], wrong: [], within: [] }
     for (const { valid, correct, key } of judged) {
-      const criteria = control === null ? valid : controlled(valid, control, key)
+      const criteria = control === null ? valid : controlledVerdicts(valid, control, key)
       const here = { right: [], wrong: [] }
       correct.forEach((isRight, m) => {
         const reward = cotReward(pays, criteria, m, key)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ChatModel } from '../chat/chat-model.ts'
 import { type RlcerConfig, rlcerSchema } from '../recipes/rlcer/config.ts'
-import { presets } from '../recipes/rlcer/presets.ts'
+import { rlcerPresets } from '../recipes/rlcer/presets.ts'
 import { runRlcer } from '../recipes/rlcer/run.ts'
 import type { MetricsRow } from '../runs/rows.ts'
 import { median } from '../util/statistics.ts'
@@ -31,11 +31,11 @@ export const configOf = (
   changes: Partial<Record<keyof RlcerConfig, unknown>>,
 ): RlcerConfig =>
   rlcerSchema.parse({
-    ...presets.quick.config,
+    ...rlcerPresets.quick.config,
     model: { folder },
     policy: { threads },
-    rubricator: { ...(presets.quick.config.rubricator as object), constrained },
-    rollout: { ...(presets.quick.config.rollout as object), prompts: questions, samples },
+    rubricator: { ...(rlcerPresets.quick.config.rubricator as object), constrained },
+    rollout: { ...(rlcerPresets.quick.config.rollout as object), prompts: questions, samples },
     evaluation: { problems: 1, hinted: false, rubrics: 0 },
     monitors: null,
     steps,

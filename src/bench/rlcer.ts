@@ -1,7 +1,7 @@
 /** @file What rlcer costs beside plain training: verification of a step's rubrics, a whole step, and a language model as verifier. */
 
 import { proposalSettingsSchema, readProposal } from '../grade/proposal/index.ts'
-import { presets } from '../recipes/rlcer/presets.ts'
+import { rlcerPresets } from '../recipes/rlcer/presets.ts'
 import {
   arithmeticProblem,
   arithmeticVerifier,
@@ -115,7 +115,7 @@ const benchStep = async (settings: RlcerBenchSettings, tell: OnProgress): Promis
     reasonerReward: 'outcome',
     rubricator: { enabled: false },
     rollout: {
-      ...(presets.quick.config.rollout as object),
+      ...(rlcerPresets.quick.config.rollout as object),
       prompts: settings.questions,
       samples: 2 * samples,
     },

@@ -9,7 +9,7 @@ import { existingModel } from '../recipes/common/starting-model.ts'
 import { samplingOf } from '../recipes/common/training.ts'
 import type { RolledStep } from '../recipes/rubricem/attempts.ts'
 import { type RecordsJudgeConfig, type RubricemConfig, rubricemSchema } from '../recipes/rubricem/config.ts'
-import { presets } from '../recipes/rubricem/presets.ts'
+import { rubricemPresets } from '../recipes/rubricem/presets.ts'
 import { rubricem } from '../recipes/rubricem/recipe.ts'
 import { scriptedJudge } from '../recipes/rubricem/tasks.ts'
 import { type RecordsQuestion, recordsQuestion, recordsTask } from '../tasks/records/index.ts'
@@ -110,10 +110,10 @@ const CALLS = 6
 
 const configOf = ({ questions, samples, folder }: Settings): RubricemConfig =>
   rubricemSchema.parse({
-    ...presets.quick.config,
+    ...rubricemPresets.quick.config,
     model: { folder },
     task: { kind: 'records', calls: CALLS },
-    rollout: { ...(presets.quick.config.rollout as object), prompts: questions, samples },
+    rollout: { ...(rubricemPresets.quick.config.rollout as object), prompts: questions, samples },
     reflection: { candidates: samples },
     // All steps are alike: fresh questions, and reflections on them.
     window: { steps: 1000 },

@@ -3,7 +3,7 @@
 import type { ProgressStream } from '../runs/progress.ts'
 import { GradusError, UsageError } from '../util/errors.ts'
 import { systemErrorText } from '../util/file-failure.ts'
-import { inMemoryWords } from '../util/memory-failure.ts'
+import { asMemoryError } from '../util/memory-failure.ts'
 import { visible } from '../util/visible.ts'
 
 /** Ctrl+C: the reason that a signal gives to what it ends, such as the fetch of a model. */
@@ -57,7 +57,7 @@ const forTerminal = (text: string): string =>
   text.startsWith(REDRAW) ? `${REDRAW}${visible(text.slice(REDRAW.length))}` : visible(text)
 
 /** Writes that reach a terminal with control characters of files written out: always on `err`, on `out` where it is one. */
-export const guarded = (io: Io): Io => {
+export const guardedIo = (io: Io): Io => {
   const { out, err } = io
   const isTerminal = (out as { isTTY?: boolean }).isTTY === true
   return {
@@ -75,7 +75,7 @@ export const guarded = (io: Io): Io => {
 
 /** One clean message; the stack only with GRADUS_DEBUG=1, or for errors that nobody foresaw a pointer to it. */
 export const describeError = (thrown: unknown): string => {
-  const error = inMemoryWords(thrown)
+  const error = asMemoryError(thrown)
   if (!(error instanceof Error)) return String(error)
   if (process.env.GRADUS_DEBUG === '1') return error.stack ?? error.message
   if (error instanceof GradusError) return error.message

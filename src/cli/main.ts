@@ -1,14 +1,14 @@
 /** @file Entry of the `gradus` command. */
 
-import { failureWords } from '../util/file-failure.ts'
-import { inMemoryWords, watchHeap } from '../util/memory-failure.ts'
+import { describeFailure } from '../util/file-failure.ts'
+import { asMemoryError, watchHeap } from '../util/memory-failure.ts'
 import { describeError, EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
 /** A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is. */
 const endUnwritten = (error: NodeJS.ErrnoException): void => {
   if (error.code === 'EPIPE') process.exit(EXIT.ok)
-  const { what, hint } = failureWords(error) ?? { what: error.message, hint: 'send it elsewhere' }
+  const { what, hint } = describeFailure(error) ?? { what: error.message, hint: 'send it elsewhere' }
   processIo.err.write(`gradus: standard output could not be written: ${what}; ${hint}\n`)
   process.exit(EXIT.failed)
 }
@@ -24,7 +24,7 @@ const tell = (words: string) => processIo.err.write(`gradus: ${words}\n`)
 watchHeap(tell)
 // Of what nobody catches: the runtime's own parts (its HTTP parser is WebAssembly) find no memory either. Servers catch it themselves.
 process.on('uncaughtExceptionMonitor', error => {
-  if (inMemoryWords(error) === error || process.listenerCount('uncaughtException') > 0) return
+  if (asMemoryError(error) === error || process.listenerCount('uncaughtException') > 0) return
   tell(describeError(error))
   process.exit(EXIT.failed)
 })

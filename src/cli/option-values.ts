@@ -9,7 +9,7 @@ const numberThat = (text: string, test: (value: number) => boolean, expected: st
   return value
 }
 
-export const number = (text: string): number => numberThat(text, () => true, 'a number')
+export const anyNumber = (text: string): number => numberThat(text, () => true, 'a number')
 
 export const above0 = (text: string): number => numberThat(text, n => n > 0, 'a number above 0')
 

@@ -12,7 +12,7 @@ import { addProfileCommand } from './grade/profile-command.ts'
 import { addScoreCommand } from './grade/score-command.ts'
 import { addPushCommand } from './hub/command.ts'
 import { addInitCommand } from './init/command.ts'
-import { describeError, EXIT, exitCodeOf, guarded, type Io } from './io.ts'
+import { describeError, EXIT, exitCodeOf, guardedIo, type Io } from './io.ts'
 import { addPlanCommand } from './plan/command.ts'
 import { addRubricCommand } from './rubric/command.ts'
 import { addCompareCommand, addExportCommand, addReportCommand, addRunsCommand } from './runs/command.ts'
@@ -90,7 +90,7 @@ export const commandTree = (): Command => {
 
 /** Runs a command line (without node and script). Returns the exit code; never throws. */
 export const runCli = async (args: readonly string[], streams: Io): Promise<number> => {
-  const io = guarded(streams)
+  const io = guardedIo(streams)
   let exitCode: number = EXIT.ok
   const setExit = (code: number) => {
     exitCode = code

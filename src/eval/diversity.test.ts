@@ -9,6 +9,7 @@ import {
   chanceOfValidity,
   cosineDistance,
   criterionCorrelation,
+  criterionSaturation,
   HashedEmbedder,
   internalisation,
   isValidCriterion,
@@ -18,7 +19,6 @@ import {
   mostNovel,
   noveltySummary,
   permutations,
-  saturation,
   selfBleu,
   semanticDistance,
   validityRates,
@@ -189,7 +189,7 @@ describe('validity of criteria (RLCER Eq. 7)', () => {
       { shuffles: 3 },
     )
     expect([constantShare, nullValidRate]).toEqual([1, 0])
-    expect(saturation([{ correct: flags, criteria: [{ points: 1, met: [true, null] }] }])).toEqual({
+    expect(criterionSaturation([{ correct: flags, criteria: [{ points: 1, met: [true, null] }] }])).toEqual({
       constantShare: 1,
       alwaysMetShare: 1,
     })
@@ -250,7 +250,7 @@ describe('validity of criteria (RLCER Eq. 7)', () => {
   })
 
   it('counts criteria that have stopped telling samples apart (spec 8.8)', () => {
-    const counted = saturation([{ correct, criteria: [k1, k2, k3, column(1, Array(8).fill(0))] }])
+    const counted = criterionSaturation([{ correct, criteria: [k1, k2, k3, column(1, Array(8).fill(0))] }])
     expect(counted).toEqual({ constantShare: 0.5, alwaysMetShare: 0.25 })
   })
 })

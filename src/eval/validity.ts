@@ -160,7 +160,7 @@ export interface Saturation {
 }
 
 /** How many criteria have stopped telling samples apart. */
-export const saturation = (problems: readonly ValidityProblem[]): Saturation => {
+export const criterionSaturation = (problems: readonly ValidityProblem[]): Saturation => {
   const columns = problems.flatMap(({ criteria }) => criteria.map(({ met }) => met))
   const shareOf = (test: (met: CriterionColumn['met']) => boolean) =>
     meanKnown(columns.map(met => Number(test(met))))

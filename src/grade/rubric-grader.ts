@@ -4,7 +4,7 @@ import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
 import { ConfigError, DataError, GradusError } from '../util/errors.ts'
 import { FormalGrader, validateFormal } from './formal-grader.ts'
 import type { GradeItem, GradeOptions, Grader } from './grader.ts'
-import { placeOf, validateRules } from './rules/registry.ts'
+import { criterionPlace, validateRules } from './rules/registry.ts'
 import { RuleGrader } from './rules/rule-grader.ts'
 
 export interface RubricGraderOptions {
@@ -115,6 +115,6 @@ export const validateVerifiers = (rubric: Rubric, source = 'rubric'): void => {
   }
   collect(() => validateRules(rubric, source))
   for (const [index, criterion] of rubric.criteria.entries())
-    collect(() => validateFormal(criterion, placeOf(source, index, criterion)))
+    collect(() => validateFormal(criterion, criterionPlace(source, index, criterion)))
   if (faults.length > 0) throw new DataError(faults.join('\n'))
 }

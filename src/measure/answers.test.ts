@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFil
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Answer, AnswerFile, SavedAnswers } from './answers.ts'
+import { AnswerFile, type SavedAnswer, SavedAnswers } from './answers.ts'
 
 let dir: string
 let path: string
@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-const answer = (id: string, response = 'yes'): Answer => ({
+const answer = (id: string, response = 'yes'): SavedAnswer => ({
   ...{ id, sample: 0, by: 'us', model: 'm', response },
   prompt: [{ role: 'user', content: `question ${id}` }],
 })

@@ -40,7 +40,7 @@ export type SavedVerdict = Pick<Verdict, 'criterionId' | 'met' | 'credit' | 'exp
 /** An episode beside its tokens. */
 export type SavedEpisode = z.output<typeof episodeSchema>
 
-export interface Answer {
+export interface SavedAnswer {
   id: string
   /** Which of the problem's answers, from 0. */
   sample: number
@@ -106,7 +106,7 @@ const rowSchema = z.looseObject({
   heldOutJudge: z.string().optional(),
 })
 
-type SavedRow = Omit<Answer, 'id' | 'sample' | 'prompt'> & {
+type SavedRow = Omit<SavedAnswer, 'id' | 'sample' | 'prompt'> & {
   id?: string
   prompt?: readonly ChatMessage[]
   sample?: number
@@ -159,7 +159,7 @@ export class SavedAnswers {
   }
 
   /** All answers to a problem: to its very prompt, or of its id where rows tell no prompt. */
-  to({ id, messages }: Pick<MeasuredProblem, 'id' | 'messages'>): Answer[] {
+  to({ id, messages }: Pick<MeasuredProblem, 'id' | 'messages'>): SavedAnswer[] {
     const key = promptKey(messages)
     const own = (this.#byId.get(id) ?? []).filter(
       ({ prompt }) => prompt === undefined || promptKey(prompt) === key,
@@ -169,15 +169,15 @@ export class SavedAnswers {
   }
 }
 
-const keyOf = ({ by, id, sample, prompt }: Pick<Answer, 'by' | 'id' | 'sample' | 'prompt'>): string =>
+const keyOf = ({ by, id, sample, prompt }: Pick<SavedAnswer, 'by' | 'id' | 'sample' | 'prompt'>): string =>
   JSON.stringify([by, id, sample, promptKey(prompt)])
 
 /** A row as a line. Half of a character, which a server may send and no text holds, becomes the mark for that. */
-const lineOf = (answer: Answer): string =>
+const lineOf = (answer: SavedAnswer): string =>
   `${JSON.stringify(answer, (_, value) => (typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value))}\n`
 
 /** The content of a file of answers. */
-export const answerLines = (answers: readonly Answer[]): string => answers.map(lineOf).join('')
+export const answerLines = (answers: readonly SavedAnswer[]): string => answers.map(lineOf).join('')
 
 const isWhole = (text: string): boolean => {
   try {
@@ -195,7 +195,7 @@ const isWhole = (text: string): boolean => {
 export class AnswerFile {
   readonly path: string
   readonly #partial: string
-  readonly #known = new Map<string, Answer>()
+  readonly #known = new Map<string, SavedAnswer>()
 
   /**
    * @param by who is asked, and how
@@ -242,12 +242,12 @@ export class AnswerFile {
     else if (end < bytes.length) truncateSync(partial, end)
   }
 
-  find(answer: Pick<Answer, 'by' | 'id' | 'sample' | 'prompt'>): Answer | undefined {
+  find(answer: Pick<SavedAnswer, 'by' | 'id' | 'sample' | 'prompt'>): SavedAnswer | undefined {
     return this.#known.get(keyOf(answer))
   }
 
   /** Keeps an answer at once. @throws DataError where it cannot be written */
-  add(answer: Answer): void {
+  add(answer: SavedAnswer): void {
     this.#known.set(keyOf(answer), answer)
     withFile(this.#partial, () => appendFileSync(this.#partial, lineOf(answer)), {
       doing: 'cannot be written',
@@ -255,7 +255,7 @@ export class AnswerFile {
   }
 
   /** Writes the file: these, and behind them what it has of other problems. @throws DataError where it cannot be written */
-  finish(answers: readonly Answer[]): void {
+  finish(answers: readonly SavedAnswer[]): void {
     const keys = new Set(answers.map(keyOf))
     const others = [...this.#known].flatMap(([key, answer]) => (keys.has(key) ? [] : [answer]))
     writeOutput(this.path, answerLines([...answers, ...others]))

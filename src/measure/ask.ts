@@ -9,10 +9,10 @@ import { StepRollouts } from '../train/rollout.ts'
 import type { SamplingPolicy } from '../train/sampling.ts'
 import { JudgeError } from '../util/errors.ts'
 import { seedNumber } from '../util/rng.ts'
-import type { Answer, AnswerFile, AskSettings } from './answers.ts'
+import type { AnswerFile, AskSettings, SavedAnswer } from './answers.ts'
 import type { MeasuredProblem } from './task.ts'
 
-type Reply = Pick<Answer, 'response' | 'finishReason' | 'tokens' | 'ids' | 'episode'>
+type Reply = Pick<SavedAnswer, 'response' | 'finishReason' | 'tokens' | 'ids' | 'episode'>
 
 type AskedProblem = Pick<MeasuredProblem, 'id' | 'messages'>
 
@@ -24,7 +24,7 @@ export type Ask<Problem extends AskedProblem = MeasuredProblem> = (
 ) => Promise<Reply>
 
 /** How a model is asked in words. */
-export const askInWords =
+export const askInText =
   (chat: ChatModel, { temperature, maxTokens }: AskSettings): Ask<AskedProblem> =>
   async ({ messages }, seed, signal) => {
     const request = { messages, maxTokens, temperature, seed: seedNumber(seed), signal }
@@ -118,7 +118,7 @@ const isRefusal = (error: unknown): error is JudgeError =>
 
 export interface AskedAnswers {
   /** By problem; empty where there is none. */
-  answers_P: Answer[][]
+  answers_P: SavedAnswer[][]
   /** Problems that could not be asked, each with the reason. */
   refused: { id: string; reason: string }[]
 }
@@ -145,7 +145,7 @@ export const askAll = async <Problem extends AskedProblem>(
     onAnswer(++done, jobs.length)
     return result
   }
-  const answered = async ({ problem, row }: (typeof jobs)[number]): Promise<Answer | null> => {
+  const answered = async ({ problem, row }: (typeof jobs)[number]): Promise<SavedAnswer | null> => {
     const { id, sample } = row
     try {
       const reply = await ask(problem, `${settings.seed}/${id}/${sample}`, signal)

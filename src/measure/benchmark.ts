@@ -44,7 +44,7 @@ export const benchmark = (parts: BenchmarkParts<unknown> & Pick<Benchmark, 'rows
 })
 
 /** The score is RuscaRL's (Eq. 4): points of the criteria met over all that can be had. Verdicts that are missing are left out. */
-export const rubricRows: MeasuredKind<{ rubric: string | null }> = kindOf(
+export const rubricBenchmark: MeasuredKind<{ rubric: string | null }> = kindOf(
   z.strictObject({ rubric: z.string().nullable().default(null) }),
   {
     about:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CountedValue } from '../recipes/common/task-kind.ts'
-import { compare } from './compare.ts'
+import { pairedDifferences } from './compare.ts'
 import { figureNames, type GradedAnswer, type Measured, measure, weightedFigure } from './figures.ts'
 import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
@@ -15,7 +15,7 @@ const measured = (counted: readonly (CountedValue | null)[]): Measured => ({
   unjudged: [],
 })
 const values = (...xs: number[]) => measured(xs.map(value => ({ value })))
-const paired = (a: Measured, b: Measured) => compare(a, b, NAMES).x!
+const paired = (a: Measured, b: Measured) => pairedDifferences(a, b, NAMES).x!
 
 describe('two models on the same problems', () => {
   it('are compared by McNemar where each problem is right or wrong', () => {
@@ -54,7 +54,7 @@ describe('two models on the same problems', () => {
   it('count the problems alone that both have', () => {
     const own = paired(measured([{ value: 1 }, null, { value: null }, { value: 1 }]), values(0, 1, 1, 1))
     expect(own).toMatchObject({ n: 2, a: 1, b: 0.5, won: 1, tied: 1 })
-    expect(compare(measured([null]), values(1), NAMES).x).toBeNull()
+    expect(pairedDifferences(measured([null]), values(1), NAMES).x).toBeNull()
   })
 })
 

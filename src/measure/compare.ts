@@ -91,7 +91,7 @@ const pairedFigure = (pairs: readonly Pair[], unit: FigureName['unit']): PairedF
 }
 
 /** Every figure of `a` less that of `b`. */
-export const compare = (
+export const pairedDifferences = (
   a: Measured,
   b: Measured,
   names: readonly FigureName[],

@@ -6,12 +6,12 @@ import type { Verdict } from '../rubric/criterion.ts'
 import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { bootstrapInterval, mean, wilsonInterval } from '../util/statistics.ts'
-import type { Answer } from './answers.ts'
+import type { SavedAnswer } from './answers.ts'
 import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 /** An answer with what was said of it. */
 export interface GradedAnswer extends AnswerGrades {
-  answer: Answer
+  answer: SavedAnswer
   /** The text that was graded. */
   text: string
   /** Of the judge that training never saw. */

@@ -13,7 +13,7 @@ import type { Criterion, Verdict } from '../rubric/criterion.ts'
 import { scored } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
 import { DataError } from '../util/errors.ts'
-import type { Answer, SavedVerdict } from './answers.ts'
+import type { SavedAnswer, SavedVerdict } from './answers.ts'
 import { type GradedAnswer, measuredValues } from './figures.ts'
 import { spokenTokens } from './spoken.ts'
 import type { MeasuredKind, MeasuredProblem, MeasuredTask } from './task.ts'
@@ -30,7 +30,7 @@ export interface Graders {
   judge: NamedJudge | null
   heldOut: NamedJudge | null
   /** Nats a token under the model that a training started from; absent where nothing is known of one. */
-  startLogprob?(answer: Answer): number | null
+  startLogprob?(answer: SavedAnswer): number | null
 }
 
 /** What is asked about the answer that is being graded. */
@@ -77,7 +77,7 @@ const remembered = (
 }
 
 /** An answer as its task reads it. @throws DataError for a saved one that says no tokens where they are needed */
-const tokensOf = ({ asked }: MeasuredKind, { id, response, finishReason, ids }: Answer): Int32Array => {
+const tokensOf = ({ asked }: MeasuredKind, { id, response, finishReason, ids }: SavedAnswer): Int32Array => {
   if (asked === 'words') return spokenTokens(response, finishReason)
   if (ids !== undefined) return Int32Array.from(ids)
   throw new DataError(`${id}: expected the answer's tokens in ids, got words alone`, {
@@ -87,7 +87,7 @@ const tokensOf = ({ asked }: MeasuredKind, { id, response, finishReason, ids }: 
 
 /** An episode as it was, but for what sampling said of it. */
 const rolloutOf = (
-  { id, sample, episode }: Answer,
+  { id, sample, episode }: SavedAnswer,
   { prompt }: MeasuredProblem,
   tokens: Int32Array,
 ): Rollout | undefined =>
@@ -108,7 +108,7 @@ export const gradeAll = async (
   kind: MeasuredKind,
   task: Task<unknown>,
   problems: readonly MeasuredProblem[],
-  answers_P: readonly (readonly Answer[])[],
+  answers_P: readonly (readonly SavedAnswer[])[],
   { rules, formal, judge, heldOut, startLogprob }: Graders,
   { onGraded, signal }: { onGraded(done: number, total: number): void; signal?: AbortSignal },
 ): Promise<GradedAnswer[][]> => {
@@ -170,7 +170,7 @@ export const savedAnswer = (
   problem: MeasuredProblem,
   graded: GradedAnswer,
   { judge, heldOut }: Pick<Graders, 'judge' | 'heldOut'>,
-): Answer => {
+): SavedAnswer => {
   const { answer, verdicts, heldOut: second } = graded
   const values = measuredValues(task, problem, graded)
   const { verdicts: _, heldOut: __, judge: before, heldOutJudge: ___, scores: ____, ...rest } = answer

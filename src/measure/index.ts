@@ -1,8 +1,8 @@
 /** @file Measuring models: tasks with their scores, answers that are kept, figures with intervals, comparisons. */
 
-export { type Answer, AnswerFile, type AskSettings, answerLines, SavedAnswers } from './answers.ts'
-export { type Ask, type Asked, type AskedPolicy, askAll, askInTokens, askInTurns, askInWords } from './ask.ts'
-export { compare, type PairedFigure } from './compare.ts'
+export { AnswerFile, type AskSettings, answerLines, type SavedAnswer, SavedAnswers } from './answers.ts'
+export { type Ask, type Asked, type AskedPolicy, askAll, askInText, askInTokens, askInTurns } from './ask.ts'
+export { type PairedFigure, pairedDifferences } from './compare.ts'
 export { type FigureName, figureNames, type GradedAnswer, type Measured, measure } from './figures.ts'
 export { GRADING, type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
 export { spoken } from './spoken.ts'

@@ -6,7 +6,7 @@ import { FormalGrader } from '../grade/formal-grader.ts'
 import { RuleGrader } from '../grade/rules/index.ts'
 import { mainTest } from '../tasks/task.ts'
 import { sharedData } from '../util/shared-data.ts'
-import { type Answer, SavedAnswers } from './answers.ts'
+import { type SavedAnswer, SavedAnswers } from './answers.ts'
 import type { Benchmark } from './benchmark.ts'
 import { figureNames, measure } from './figures.ts'
 import { GRADING, gradeAll } from './grading.ts'
@@ -28,7 +28,7 @@ const measured = async (kind: Benchmark, file: string, responses: readonly (read
   const task = await kind.open({}, { ...parts, files: [file], tests: 0 })
   const problems = measuredProblems(kind, task, mainTest(task)[1])
   const answers_P = problems.map(({ id, messages }, p) =>
-    responses[p].map((response, sample): Answer => ({ id, sample, prompt: messages, response })),
+    responses[p].map((response, sample): SavedAnswer => ({ id, sample, prompt: messages, response })),
   )
   const graders = { rules: new RuleGrader(), formal: new FormalGrader(), judge: null, heldOut: null }
   const graded_P = await gradeAll(kind, task, problems, answers_P, graders, { onGraded: () => {} })

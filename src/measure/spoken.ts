@@ -36,7 +36,7 @@ export const spokenAs = (read: (response: string) => string): ChatFormat => ({
 })
 
 /** The messages of a prompt. */
-export const messagesOf = (prompt: TokenIds): ChatMessage[] => JSON.parse(textOf(prompt))
+export const promptMessages = (prompt: TokenIds): ChatMessage[] => JSON.parse(textOf(prompt))
 
 /** An answer as tokens. @param finishReason `length`: it was cut off */
 export const spokenTokens = (response: string, finishReason: string | undefined): Int32Array =>

@@ -5,7 +5,7 @@ import type { TaskKind as MeasuredKind, TaskScores } from '../recipes/common/tas
 import type { TokenIds } from '../rl/datum.ts'
 import type { Criterion, Rubric } from '../rubric/criterion.ts'
 import type { Task } from '../tasks/task.ts'
-import { messagesOf } from './spoken.ts'
+import { promptMessages } from './spoken.ts'
 
 export type { MeasuredKind }
 
@@ -76,7 +76,7 @@ export const measuredProblems = (
     const nameOf = rate ?? ((own: Criterion) => (isTold(own) ? (task.kind?.(own) ?? own.id) : null))
     return {
       ...{ id: task.id(problem), problem, prompt, rubric },
-      messages: asked === 'words' ? messagesOf(prompt) : [{ role: 'user', content: task.show(prompt) }],
+      messages: asked === 'words' ? promptMessages(prompt) : [{ role: 'user', content: task.show(prompt) }],
       rates: new Map(
         rubric.criteria.flatMap(own => {
           const name = nameOf(own)

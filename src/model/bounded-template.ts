@@ -2,7 +2,7 @@
 
 import { parse } from '@huggingface/jinja'
 import { PythonInterpreter, type TemplateNode } from './template/interpreter.ts'
-import { tokenize } from './template/source.ts'
+import { tokenizeTemplate } from './template/source.ts'
 import { call, integer, Lazy, newEnvironment, type Scope, type Value } from './template/values.ts'
 
 /** Longest source, in characters; those of today's models have up to 30,000. */
@@ -209,7 +209,7 @@ export class BoundedTemplate {
     if (source.length > MAX_TEMPLATE_CHARS)
       throw new Error(`expected at most ${MAX_TEMPLATE_CHARS} characters, got ${source.length}`)
     try {
-      this.#program = parse(tokenize(source) as never)
+      this.#program = parse(tokenizeTemplate(source) as never)
     } catch (error) {
       throw readable(error)
     }

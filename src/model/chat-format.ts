@@ -1,7 +1,7 @@
 /** @file Conversations as a chat model's tokens, and its tokens as text. */
 
 import { CheckpointError } from '../util/errors.ts'
-import { type ChatMessage, type ChatTemplate, loadChatTemplate, type RenderOptions } from './chat-template.ts'
+import { type ChatTemplate, type ChatTurn, loadChatTemplate, type RenderOptions } from './chat-template.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
 import { tokenizerFolder, wholeFolder } from './lora-files.ts'
@@ -30,7 +30,7 @@ export interface ChatFormat {
   /** Tokens of a conversation, ending where the assistant's turn begins. */
   encode(messages: readonly Turn[]): number[]
   /** A conversation as the template writes it, tools and calls included. @throws DataError where it refuses them */
-  render(messages: readonly ChatMessage[], options?: RenderOptions): string
+  render(messages: readonly ChatTurn[], options?: RenderOptions): string
   /** Tokens of what `render` wrote, from the start of a conversation. */
   encodeRendered(text: string): number[]
   /** Tokens of a text alone. */

@@ -7,7 +7,7 @@ import { BoundedTemplate } from './bounded-template.ts'
 import { hasModelFile, readModelJson, readModelText } from './model-files.ts'
 
 /** One turn. Templates of models that use tools read more fields (`tool_calls`); they are passed on. */
-export interface ChatMessage {
+export interface ChatTurn {
   role: string
   content: string
   [field: string]: unknown
@@ -53,7 +53,7 @@ export class ChatTemplate {
    * @throws DataError when the template refuses the messages, for example roles that do not alternate, or does more than
    * writing them can need (`bounded-template.ts`).
    */
-  render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
+  render(messages: readonly ChatTurn[], options: RenderOptions = {}): string {
     const { addGenerationPrompt = false, tools, variables } = options
     const template = tools == null ? this.#template : this.#withTools
     try {

@@ -13,8 +13,8 @@ import {
   type HubClient,
   type HubOptions,
   HubUnreachable,
+  hubAnswerError,
   hubClient,
-  inWords,
   isOffline,
 } from '../util/hub-client.ts'
 import { bytesFetched, fetchToCache, type ListedFile } from '../util/hub-fetch.ts'
@@ -184,7 +184,7 @@ const lookUp = async ({ subject, shared }: HubClient, revision: string | null): 
     const licence = license === 'other' && typeof own === 'string' ? own : license
     return { commit: sha, licence: typeof licence === 'string' ? shown(licence) : null }
   } catch (error) {
-    throw inWords(subject.name, error)
+    throw hubAnswerError(subject.name, error)
   }
 }
 
@@ -219,7 +219,7 @@ const list = async (
     }
     return files
   } catch (error) {
-    throw inWords(subject.name, error)
+    throw hubAnswerError(subject.name, error)
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { CheckpointError } from '../util/errors.ts'
 import { ggufJson, ggufOf, ggufText, hasGgufFile } from './gguf/folder.ts'
 import { adapterBase } from './lora-files.ts'
-import { readJson, readText } from './weights.ts'
+import { readCheckpointText, readJson } from './weights.ts'
 
 /** Whether a path names a whole model: a folder with a configuration, a GGUF file, or a folder with one GGUF file. */
 export const isModel = (path: string): boolean =>
@@ -29,7 +29,7 @@ export const hasModelFile = (model: string, name: string): boolean => {
 /** Text of one of a model's files. @throws CheckpointError where it is not there or cannot be read */
 export const readModelText = (model: string, name: string): string => {
   const gguf = ggufOf(model)
-  return gguf === null ? readText(join(model, name)) : ggufText(gguf, name)
+  return gguf === null ? readCheckpointText(join(model, name)) : ggufText(gguf, name)
 }
 
 /** Content of one of a model's JSON files. @throws CheckpointError where it is not there or cannot be read */

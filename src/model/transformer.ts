@@ -1,6 +1,6 @@
 /** @file The decoder transformer (Llama, Qwen2, Qwen3, Gemma 3) as graphs over a flat list of tokens. */
 
-import { product, type Shape, sum } from '../tensor/dim.ts'
+import { product, type Shape, sumDims } from '../tensor/dim.ts'
 import {
   add,
   attention,
@@ -339,7 +339,7 @@ const unpaddedInputs = (name: string, padded: Shape, count: string): Unpadded =>
 /** Declares the inputs of a grouped batch. */
 export const groupedInputs = (layout: BatchLayout): GroupedBatch => {
   const { withPrefix, unpadded } = layout
-  const count = sum(partsOf(layout))
+  const count = sumDims(partsOf(layout))
   return {
     tokens: input('tokens', [count], 'int64'),
     positions: input('positions', [count], 'int64'),

@@ -278,7 +278,7 @@ const MAX_TEXT_BYTES = 512 * 2 ** 20
  * Reads a text file of a checkpoint.
  * @throws CheckpointError when it cannot be read, is no UTF-8, or is longer than 512 MiB
  */
-export const readText = (path: string): string => {
+export const readCheckpointText = (path: string): string => {
   try {
     const { size } = statSync(path)
     if (size > MAX_TEXT_BYTES)
@@ -293,10 +293,10 @@ export const readText = (path: string): string => {
 }
 
 /** Reads a JSON file of a checkpoint. @throws CheckpointError when it is missing or not JSON. */
-export const readJson = (path: string): unknown => parseJson(readText(path), path)
+export const readJson = (path: string): unknown => parseCheckpointJson(readCheckpointText(path), path)
 
 /** @throws CheckpointError when the text of the file at `path` is not JSON */
-export const parseJson = (text: string, path: string): unknown => {
+export const parseCheckpointJson = (text: string, path: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {

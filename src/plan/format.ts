@@ -40,7 +40,7 @@ const ADVICE: Readonly<Record<StepPlan['bottleneck'], (plan: StepPlan) => string
       : 'arithmetic: more GPUs, LoRA (a third less), or fewer epochs',
 }
 
-const gradingWords = (grading: Grading): string => {
+const describeGrading = (grading: Grading): string => {
   if (grading.kind === 'model') return `${grading.gpus.gpu.name}:${grading.gpus.count} for the judge`
   if (grading.kind === 'rate') return `at ${formatInteger(grading.callsPerSecond)} calls a second`
   return 'say --judge-rate, or --judge-model and --judge-gpus'
@@ -50,7 +50,7 @@ const judgeLines = ({ usual }: RangedPlan, { grading }: PlanRequest): string[] =
   const { judge } = usual
   if (judge === null) return ['judge        none: graded in this process']
   return [
-    `judge        ${formatInteger(judge.callsPerStep)} calls a step: ${formatCount(judge.tokensIn)} tokens in, ${formatCount(judge.sharedIn)} of them in its prefix cache, ${formatCount(judge.tokensOut)} out (${gradingWords(grading)})`,
+    `judge        ${formatInteger(judge.callsPerStep)} calls a step: ${formatCount(judge.tokensIn)} tokens in, ${formatCount(judge.sharedIn)} of them in its prefix cache, ${formatCount(judge.tokensOut)} out (${describeGrading(grading)})`,
     `             hidden behind sampling from ${threeDigits(judge.callsPerSecond)} calls, ${formatInteger(judge.tokensInPerSecond)} tokens in and ${formatInteger(judge.tokensOutPerSecond)} out a second`,
   ]
 }

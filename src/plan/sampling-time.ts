@@ -46,7 +46,7 @@ const USABLE_SHARE = 0.9
  * As few GPUs a copy as the weights need, a power of two.
  * @param heldBytes what else each GPU holds meanwhile
  */
-export const place = (
+export const placeCopies = (
   size: ModelSize,
   { gpu, count }: GpuSet,
   heldBytes: number,

@@ -6,7 +6,7 @@ import { gpuMemory } from './gpu-memory.ts'
 import { parseGpus } from './gpus.ts'
 import { cacheBytes, forwardFlop, sizeNamed } from './model-size.ts'
 import { resolvedPreset } from './plan.fixture.ts'
-import { drawTime, place } from './sampling-time.ts'
+import { drawTime, placeCopies } from './sampling-time.ts'
 import { type PlanRequest, planRange, planStep } from './step-plan.ts'
 import { updateTime } from './update-time.ts'
 
@@ -77,8 +77,8 @@ describe('decoding', () => {
   it('puts a large model on several GPUs', () => {
     const judge = sizeNamed('Qwen3-32B', 'test')
     // 65.5 GB of weights: half an H100's memory is not enough, nor is that of two.
-    expect(place(judge, parseGpus('H100:8'), 0, 1000)).toMatchObject({ together: 2, copies: 4 })
-    expect(place(judge, parseGpus('B200:8'), 0, 1000)).toMatchObject({ together: 1, copies: 8 })
+    expect(placeCopies(judge, parseGpus('H100:8'), 0, 1000)).toMatchObject({ together: 2, copies: 4 })
+    expect(placeCopies(judge, parseGpus('B200:8'), 0, 1000)).toMatchObject({ together: 1, copies: 8 })
   })
 })
 

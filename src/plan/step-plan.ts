@@ -7,7 +7,7 @@ import { type Assumed, assumed, type Pace } from './assumptions.ts'
 import { type GpuMemory, gpuMemory } from './gpu-memory.ts'
 import type { GpuSet } from './gpus.ts'
 import { cacheBytes, type ModelSize, sizeOf } from './model-size.ts'
-import { type DrawTime, drawTime, type Placement, place } from './sampling-time.ts'
+import { type DrawTime, drawTime, type Placement, placeCopies } from './sampling-time.ts'
 import { type UpdateTime, updateTime } from './update-time.ts'
 
 /** Who grades: servers of a model, a rate that is known, or nobody knows. */
@@ -113,7 +113,7 @@ const gradingSeconds = (
   if (grading.kind === 'rate') return callsPerStep / grading.callsPerSecond
   const { size, gpus } = grading
   const [promptTokens, newTokens] = [tokensIn / callsPerStep, tokensOut / callsPerStep]
-  const placement = place(size, gpus, 0, promptTokens + newTokens)
+  const placement = placeCopies(size, gpus, 0, promptTokens + newTokens)
   const draw = {
     prompts: callsPerStep,
     promptTokens: (tokensIn - sharedIn) / callsPerStep,
@@ -246,7 +246,7 @@ export const planStep = (request: PlanRequest, pace: Pace): StepPlan => {
     ...work.roles.map(role => role.promptTokens + lengthsOf(role, work, use).newTokens),
   )
   const { state } = memoryOf(work, size, gpus, request, 1)
-  const placement = place(size, gpus, state, longestRow)
+  const placement = placeCopies(size, gpus, state, longestRow)
   const sampling = work.supervised ? [] : samplingOf(work, size, gpus, placement, use)
   const update = updateOf(work, size, gpus, use)
   const load = judgeLoad(work, use, request.judgeTokens)

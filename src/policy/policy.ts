@@ -103,7 +103,7 @@ export interface ScoreItem {
   targets?: TokenIds
 }
 
-export interface ScoreOptions {
+export interface LogprobOptions {
   temperature?: number
   /**
    * `current`, the default: the newest weights. `sampling`: those that `sample` draws from, which differ where sampling has
@@ -208,7 +208,7 @@ export interface Policy {
    * 1e-4. The policy does nothing else meanwhile, so `reply` must not ask it for anything.
    */
   converse?(request: ConverseRequest, reply: TurnReply): Promise<void>
-  score(items: readonly ScoreItem[], options?: ScoreOptions): Promise<TokenScores[]>
+  score(items: readonly ScoreItem[], options?: LogprobOptions): Promise<TokenScores[]>
   /** Why this policy cannot compute a loss, in words that follow the setting's name; null when it can. */
   refuses(loss: LossSpec): string | null
   /**

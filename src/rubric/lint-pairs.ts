@@ -2,8 +2,8 @@
 
 import type { Criterion } from './criterion.ts'
 import { type Finding, nameOf } from './lint-finding.ts'
-import { compare, type StatementComparison } from './similarity.ts'
-import { type Statement, statementOf } from './statement.ts'
+import { compareStatements, type StatementComparison } from './similarity.ts'
+import { type CriterionStatement, statementOf } from './statement.ts'
 
 export interface PairOptions {
   /** Share of content that two criteria must have in common to be compared further, 0 to 1. Default 0.7. */
@@ -12,7 +12,7 @@ export interface PairOptions {
 
 interface Side {
   criterion: Criterion
-  statement: Statement
+  statement: CriterionStatement
 }
 
 /** Findings about pairs of criteria. Quadratic in the number of criteria; 1,000 take a second or two. */
@@ -31,12 +31,12 @@ export const lintPairs = (
 }
 
 /** Jaccard is at most the ratio of the sizes: most pairs need no closer look. */
-const mayReach = (least: number, a: Statement, b: Statement): boolean =>
+const mayReach = (least: number, a: CriterionStatement, b: CriterionStatement): boolean =>
   a.normal === b.normal ||
   Math.min(a.stems.length, b.stems.length) >= 0.75 * least * Math.max(a.stems.length, b.stems.length)
 
 const judgePair = (first: Side, second: Side, least: number): Finding | null => {
-  const comparison = compare(first.statement, second.statement)
+  const comparison = compareStatements(first.statement, second.statement)
   if (comparison.similarity < least || !(comparison.firstWithin || comparison.secondWithin)) return null
   const sameSign = first.criterion.points > 0 === second.criterion.points > 0
   const samePolarity = first.statement.denied === second.statement.denied

@@ -2,7 +2,7 @@
 
 import type { Criterion } from './criterion.ts'
 import { type Finding, nameOf, type Severity } from './lint-finding.ts'
-import { withoutAside, wordsOf } from './statement.ts'
+import { statementWords, withoutAside } from './statement.ts'
 import { claimsOf, LONG_WORDS, MOST_READ, ordersIn, signOf, vagueWordsOf } from './wording.ts'
 
 /** Findings about the texts of criteria. Knows English; texts in other languages are only checked for what they share with it. */
@@ -79,7 +79,7 @@ const wrongSign = (criterion: Criterion, text: string): Finding[] => {
 }
 
 const long = (criterion: Criterion, text: string): Finding[] => {
-  const count = wordsOf(text).length
+  const count = statementWords(text).length
   if (count <= LONG_WORDS && text.length <= MOST_READ) return []
   const size = count > LONG_WORDS ? `${count} words` : `${text.length} characters`
   return [

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sharedData } from '../util/shared-data.ts'
 import type { Criterion } from './criterion.ts'
 import { lintRubric } from './lint.ts'
-import { compare } from './similarity.ts'
+import { compareStatements } from './similarity.ts'
 import { statementOf, stem } from './statement.ts'
 
 /** Criteria c0, c1, ... from points and texts. */
@@ -35,7 +35,7 @@ describe('what a criterion says', () => {
 
   it('compares by containment, not by shared words alone', () => {
     const within = (a: string, b: string) => {
-      const c = compare(statementOf(a), statementOf(b))
+      const c = compareStatements(statementOf(a), statementOf(b))
       return c.firstWithin || c.secondWithin
     }
     expect(

@@ -1,6 +1,6 @@
 /** @file How alike two criteria are in what they are about, whatever they say about it. */
 
-import type { Statement } from './statement.ts'
+import type { CriterionStatement } from './statement.ts'
 
 export interface StatementComparison {
   /** Share of content stems in common (Jaccard over bags), 0 to 1. */
@@ -15,7 +15,7 @@ export interface StatementComparison {
  * training" and "the loss while sampling" share nearly all of theirs. What tells is containment: whether one side has
  * content of its own at all. Words that differ in their ending only count as the same.
  */
-export const compare = (a: Statement, b: Statement): StatementComparison => {
+export const compareStatements = (a: CriterionStatement, b: CriterionStatement): StatementComparison => {
   if (a.normal === b.normal) return { similarity: 1, firstWithin: true, secondWithin: true }
   const shared = sharedStems(a, b)
   if (Math.min(a.stems.length, b.stems.length) - shared > MAX_VARIANTS)
@@ -39,7 +39,7 @@ export const compare = (a: Statement, b: Statement): StatementComparison => {
 const MAX_VARIANTS = 5
 const APART = { firstWithin: false, secondWithin: false }
 
-const sharedStems = (a: Statement, b: Statement): number => {
+const sharedStems = (a: CriterionStatement, b: CriterionStatement): number => {
   const [few, many] = a.counts.size <= b.counts.size ? [a.counts, b.counts] : [b.counts, a.counts]
   let shared = 0
   for (const [word, count] of few) shared += Math.min(count, many.get(word) ?? 0)
@@ -47,7 +47,7 @@ const sharedStems = (a: Statement, b: Statement): number => {
 }
 
 /** Stems of `a` beyond those that `b` has as often. */
-const without = (a: Statement, b: Statement): string[] =>
+const without = (a: CriterionStatement, b: CriterionStatement): string[] =>
   [...a.counts].flatMap(([word, count]) =>
     new Array<string>(Math.max(0, count - (b.counts.get(word) ?? 0))).fill(word),
   )
@@ -78,8 +78,8 @@ const nearlyAlike = (a: string, b: string): boolean => {
  * Whether the words in common stand in one order. "X before Y" and "Y before X" say the opposite, and so may longer
  * texts that share their words; only plain lists of the same words may be in any order.
  */
-const sameOrder = (a: Statement, b: Statement): boolean => {
-  const order = (from: Statement, other: Statement) =>
+const sameOrder = (a: CriterionStatement, b: CriterionStatement): boolean => {
+  const order = (from: CriterionStatement, other: CriterionStatement) =>
     [...new Set(from.stems)].filter(word => other.counts.has(word)).join(' ')
   return order(a, b) === order(b, a)
 }

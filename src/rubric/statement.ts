@@ -1,7 +1,7 @@
 /** @file What a criterion says, for comparison: the stems of its content words, in order, and whether it is stated or denied. */
 
 /** A criterion's text as content stems with a sign. */
-export interface Statement {
+export interface CriterionStatement {
   /** True where the text denies: "fails to mention X", "X is not safe". Two denials cancel out. */
   denied: boolean
   /** "Incorrectly states X": a flaw whether one reads it as X or as its denial, so that its sign cannot be compared. */
@@ -55,7 +55,7 @@ export const withoutAside = (text: string): string =>
   text.normalize('NFKC').replace(/\(\s*(?:justification|rationale|reason|note)\s*:[\s\S]*$/i, '')
 
 /** The words of a text, numbers and hyphenated words whole. */
-export const wordsOf = (text: string): string[] => text.match(WORD) ?? []
+export const statementWords = (text: string): string[] => text.match(WORD) ?? []
 
 /** A plain suffix stripper: enough to pair "recommends" with "recommend" and "symptoms" with "symptom". */
 export const stem = (word: string): string => {
@@ -99,10 +99,10 @@ const countsOf = (stems: readonly string[]): Map<string, number> => {
 }
 
 /** Reads a criterion's text. Knows English denials; other languages are compared by their words alone. */
-export const statementOf = (text: string): Statement => {
+export const statementOf = (text: string): CriterionStatement => {
   const own = withoutAside(text)
   const content = own.replace(DENIAL, ' ').replace(new RegExp(CALLED_WRONG, 'gi'), ' ')
-  const words = wordsOf(content)
+  const words = statementWords(content)
   const stems = words.flatMap(stemsOf)
   return {
     denied: (own.match(DENIAL)?.length ?? 0) % 2 === 1,
@@ -111,6 +111,6 @@ export const statementOf = (text: string): Statement => {
     counts: countsOf(stems),
     specifics: new Set(words.filter(isSpecific).flatMap(word => stemsOf(word, SUBJECT_WITHIN))),
     ordered: ORDER_WORDS.test(own),
-    normal: wordsOf(own.toLowerCase()).join(' '),
+    normal: statementWords(own.toLowerCase()).join(' '),
   }
 }

@@ -1,6 +1,6 @@
 /** @file Reads the English of a criterion: its claims, its vague words, the sign it implies, and whom it speaks to. */
 
-import { SCRIPT_WITHOUT_SPACES, stem, wordsOf } from './statement.ts'
+import { SCRIPT_WITHOUT_SPACES, statementWords, stem } from './statement.ts'
 
 const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
@@ -187,7 +187,7 @@ const FILLERS = wordSet(`
 export const vagueWordsOf = (whole: string): string[] => {
   const text = headOf(whole)
   if (ANCHOR.test(text) || SCRIPT_WITHOUT_SPACES.test(text)) return []
-  const words = wordsOf(text.toLowerCase())
+  const words = statementWords(text.toLowerCase())
   const found = words.filter(word => VAGUE.has(word))
   if (found.length === 0) return []
   const rest = new Set(words.filter(word => !VAGUE.has(word) && !FILLERS.has(word)).map(stem))

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { largestOf } from '../util/descriptive.ts'
-import { failureWords } from '../util/file-failure.ts'
+import { describeFailure } from '../util/file-failure.ts'
 import { hashFile, readManifest, unlistedFiles } from '../util/manifest.ts'
 import {
   type CheckedCheckpoint,
@@ -124,7 +124,7 @@ const rowFile = (dir: string, file: string, moment: RunMoment | null, living: bo
   try {
     rows = numberedRows(path)
   } catch (error) {
-    const why = failureWords(error)?.what ?? (error as Error).message
+    const why = describeFailure(error)?.what ?? (error as Error).message
     return { name: file, problems: [`${file}: cannot be read: ${why}`], notes: [] }
   }
   const torn = rows.at(-1)?.row === null

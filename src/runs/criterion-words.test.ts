@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { criterionWords, pointsWord, verdictWords } from './criterion-words.ts'
+import { describeCriteria, describeVerdict, pointsWord } from './criterion-words.ts'
 import type { RewardedCriterion } from './rows.ts'
 import { isCriterionShared, isScoreShared } from './same-rubric.ts'
 
@@ -8,7 +8,7 @@ const right: RewardedCriterion = { id: 'right', text: null, points: 3, check: nu
 const ruled = (criteria: RewardedCriterion[], sha256: string) => ({ rubric: { criteria, ofRows: 0, sha256 } })
 
 describe('criteria in words', () => {
-  const words = criterionWords({ criterionNames: { short: 'brevity' }, ...ruled([short, right], 'x') })
+  const words = describeCriteria({ criterionNames: { short: 'brevity' }, ...ruled([short, right], 'x') })
 
   it('come from names and the rubric of the run', () => {
     expect(words).toEqual({
@@ -18,19 +18,19 @@ describe('criteria in words', () => {
   })
 
   it('have names like any others, also those of what every object has', () => {
-    const odd = criterionWords(ruled([{ ...short, id: '__proto__' }], 'x'))
+    const odd = describeCriteria(ruled([{ ...short, id: '__proto__' }], 'x'))
     expect(Object.entries(odd)).toEqual([
       ['__proto__', { text: 'Is short.', points: 2, check: 'rule length' }],
     ])
-    expect(verdictWords({ criterionId: '__proto__' }, odd)).toMatchObject({ text: 'Is short.' })
-    expect(verdictWords({ criterionId: 'points' }, odd)).toEqual({})
+    expect(describeVerdict({ criterionId: '__proto__' }, odd)).toMatchObject({ text: 'Is short.' })
+    expect(describeVerdict({ criterionId: 'points' }, odd)).toEqual({})
   })
 
   it('are the row’s own where it has some', () => {
-    expect(verdictWords({ criterionId: 'right', text: 'Says Rome.', points: 3 }, words)).toMatchObject({
+    expect(describeVerdict({ criterionId: 'right', text: 'Says Rome.', points: 3 }, words)).toMatchObject({
       text: 'Says Rome.',
     })
-    expect(verdictWords({ criterionId: 'other' }, words)).toEqual({})
+    expect(describeVerdict({ criterionId: 'other' }, words)).toEqual({})
     expect([pointsWord(3), pointsWord(-0.5)]).toEqual(['+3', '−0.5'])
   })
 })

@@ -6,7 +6,7 @@ import type { RolloutVerdict, RunInfo } from './rows.ts'
 /** What recipes call criteria with points below zero, where readers see their ids alone. */
 export const PENALTY = '(penalty)'
 
-export interface CriterionWords {
+export interface CriterionDescription {
   name?: string
   text?: string
   points?: number
@@ -17,13 +17,13 @@ export interface CriterionWords {
 type Words = Pick<RunInfo, 'criterionNames' | 'criterionAbout' | 'rubric'>
 
 /** By id; of a criterion that rows word differently their own verdicts tell. */
-export const criterionWords = ({
+export const describeCriteria = ({
   criterionNames = {},
   criterionAbout = {},
   rubric,
-}: Words): Record<string, CriterionWords> => {
-  const words = new Map<string, CriterionWords>()
-  const add = (id: string, own: CriterionWords) => words.set(id, { ...words.get(id), ...own })
+}: Words): Record<string, CriterionDescription> => {
+  const words = new Map<string, CriterionDescription>()
+  const add = (id: string, own: CriterionDescription) => words.set(id, { ...words.get(id), ...own })
   for (const [id, name] of Object.entries(criterionNames)) add(id, { name })
   for (const [id, text] of Object.entries(criterionAbout)) add(id, { text })
   for (const { id, text, points, check } of rubric?.criteria ?? [])
@@ -32,14 +32,14 @@ export const criterionWords = ({
 }
 
 /** A criterion's name where it says more than its points do. */
-export const shownName = ({ name, points }: CriterionWords): string | undefined =>
+export const shownName = ({ name, points }: CriterionDescription): string | undefined =>
   points !== undefined && name === PENALTY ? undefined : name
 
 /** What a verdict's criterion says and weighs: in the row's own words, else in the run's. */
-export const verdictWords = (
+export const describeVerdict = (
   { criterionId, text, points }: Pick<RolloutVerdict, 'criterionId' | 'text' | 'points'>,
-  criteria: Record<string, CriterionWords>,
-): CriterionWords => ({
+  criteria: Record<string, CriterionDescription>,
+): CriterionDescription => ({
   ...ownValue(criteria, criterionId),
   ...(text !== undefined && { text }),
   ...(points !== undefined && { points }),

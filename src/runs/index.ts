@@ -2,7 +2,7 @@
 
 export { type Examined, examineRun, type RunExamination } from './check-run.ts'
 export { compareMany } from './compare/compare.ts'
-export type { ComparedRuns } from './compare/figures.ts'
+export type { ComparedRuns } from './compare/comparisons.ts'
 export { appendControl, CONTROL_FILE, type ControlRequest } from './control.ts'
 export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
@@ -40,5 +40,5 @@ export {
   type RunState,
   saveRunState,
 } from './run-state.ts'
-export { greedyName, headlineScores, scoreNamesOf, scoreValue, scoreWords } from './scores.ts'
+export { describeScore, greedyName, headlineScores, scoreNamesOf, scoreValue } from './scores.ts'
 export * from './trackers/index.ts'

@@ -9,7 +9,7 @@ import { runStatus } from './report/data.ts'
 import { assertLineFits } from './row-files.ts'
 import { checkedEval } from './row-shapes.ts'
 import type { EvalRow, MetricsRow } from './rows.ts'
-import { scoreWords } from './scores.ts'
+import { describeScore } from './scores.ts'
 
 export interface RunListing {
   dir: string
@@ -85,7 +85,7 @@ const lastScore = (dir: string, primarySet: string | undefined): RunListing['sco
   if (found === null) return null
   const row = checkedEval(join(dir, 'evals.jsonl'))(upgradeEval(found))
   const { set, primary: name, step } = row
-  return { set, name, label: scoreWords(name, [row]), value: row.scores[name]?.value ?? null, step }
+  return { set, name, label: describeScore(name, [row]), value: row.scores[name]?.value ?? null, step }
 }
 
 /** @throws RunError where there is no run; DataError for a broken config.json */

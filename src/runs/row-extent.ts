@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { z } from 'zod'
 import { writeFileAtomic } from '../util/atomic.ts'
 import { largestOf } from '../util/descriptive.ts'
-import { failureWords } from '../util/file-failure.ts'
+import { describeFailure } from '../util/file-failure.ts'
 import { hashBytes } from '../util/manifest.ts'
 import { hasFile } from '../util/plain-file.ts'
 import { guardWrite } from './errors.ts'
@@ -171,7 +171,7 @@ export const rowDamage = (path: string, extent: RowExtent): string | null => {
   try {
     return rowsChanged(path, name, extent)
   } catch (error) {
-    return `${name}: cannot be read: ${failureWords(error)?.what ?? (error as Error).message}`
+    return `${name}: cannot be read: ${describeFailure(error)?.what ?? (error as Error).message}`
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { EvalRow } from './rows.ts'
-import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from './scores.ts'
+import { describeScore, headlineScores, scoreNamesOf, scoreValue } from './scores.ts'
 
 const rowOf = (primary: string, names: string[], scoreNames?: Record<string, string>): EvalRow => ({
   step: 0,
@@ -22,11 +22,11 @@ it('stand primary first, greedy last, otherwise as the row has them', () => {
 it('are in words what the rows call them', () => {
   const rubric = rowOf('rubric', ['rubric'], { rubric: 'rubric score' })
   const other = rowOf('rubric', ['greedy.rubric'], { rubric: 'points' })
-  expect(scoreWords('rubric', [rubric])).toBe('rubric score')
-  expect(scoreWords('greedy.rubric', [other, rubric])).toBe('greedy: points and rubric score')
-  expect([scoreWords('plain', [rubric]), scoreWords('rubric', [])]).toEqual(['plain', 'rubric'])
+  expect(describeScore('rubric', [rubric])).toBe('rubric score')
+  expect(describeScore('greedy.rubric', [other, rubric])).toBe('greedy: points and rubric score')
+  expect([describeScore('plain', [rubric]), describeScore('rubric', [])]).toEqual(['plain', 'rubric'])
   const silent = rowOf('other', ['other'])
-  expect(scoreWords('rubric', [rubric, silent])).toBe('rubric score')
+  expect(describeScore('rubric', [rubric, silent])).toBe('rubric score')
 })
 
 it('have no value where a row lacks them', () => {

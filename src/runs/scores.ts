@@ -33,8 +33,8 @@ export const headlineScores = (rows: readonly ScoredRow[]): string[] => {
 }
 
 /** A score in words: what the rows call it, every way that they do. */
-export const scoreWords = (name: string, rows: readonly ScoredRow[]): string => {
-  if (name.startsWith(GREEDY)) return `greedy: ${scoreWords(name.slice(GREEDY.length), rows)}`
+export const describeScore = (name: string, rows: readonly ScoredRow[]): string => {
+  if (name.startsWith(GREEDY)) return `greedy: ${describeScore(name.slice(GREEDY.length), rows)}`
   const having = rows.filter(({ scores }) => name in scores || greedyName(name) in scores)
   const words = [...new Set(having.map(({ scoreNames }) => scoreNames?.[name] ?? name))]
   return words.length > 0 ? words.join(' and ') : name

@@ -68,13 +68,13 @@ export interface Scoring<Problem> {
   rubricOf?: (problem: Problem) => Rubric
   noise?: Noise
   /** Ids of criteria that the run's own rubric tells in words; a kept rollout has the words of all others. */
-  told?: ReadonlySet<string>
+  logged?: ReadonlySet<string>
 }
 
 /** A task whose answers are scored as they are graded. */
 export interface ScoredTask<Problem, Said extends Verdicts = Verdicts>
   extends Omit<Task<Problem>, 'grade'>,
-    Pick<Scoring<Problem>, 'told'> {
+    Pick<Scoring<Problem>, 'logged'> {
   grade(items: readonly ResponseItem<Problem>[]): Promise<(Said & ScoredResponse)[]>
   /** What is said of all responses of a step to a problem together. */
   gradeGroup?(
@@ -95,10 +95,10 @@ const signed: ResponseScoring = (rubric, verdicts) => signedScore(rubric, verdic
 /** A task with scores: by its rubrics or others, or by the part of them that is not left out. */
 export const scored = <Problem, Said extends Verdicts = Verdicts>(
   task: Task<Problem, Said>,
-  { score = signed, rubricOf = problem => task.rubric(problem), noise, told }: Scoring<Problem> = {},
+  { score = signed, rubricOf = problem => task.rubric(problem), noise, logged }: Scoring<Problem> = {},
 ): ScoredTask<Problem, Said> => ({
   ...task,
-  told,
+  logged,
   rubric: rubricOf,
   async grade(items) {
     const parts = items.map(({ problem, leftOut }) => partsOf(rubricOf(problem), leftOut))

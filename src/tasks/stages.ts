@@ -44,7 +44,7 @@ export interface Reflector<Problem> {
 }
 
 /** Figures of attempts by name, alone or in groups. */
-export type AttemptFigures = Readonly<Record<string, number | Record<string, number>>>
+export type AttemptMetrics = Readonly<Record<string, number | Record<string, number>>>
 
 /** What a task whose work has stages says of them. */
 export interface Stages<Problem> {
@@ -66,5 +66,5 @@ export interface Stages<Problem> {
   /** What is known of a rollout for certain beside its answer, by name. */
   truth(problem: Problem, rollout: Rollout): Record<string, number>
   /** What a step's metrics say of its attempts. */
-  figures?(rollouts: readonly Rollout[]): AttemptFigures
+  metrics?(rollouts: readonly Rollout[]): AttemptMetrics
 }

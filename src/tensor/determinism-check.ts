@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Executable, type ExecutableOptions, type Value, type Values } from './executable.ts'
+import { Executable, type ExecutableOptions, type TensorValue, type Values } from './executable.ts'
 import { type CheckInput, named, onlyUsed, weightedGradients } from './gradient-check.ts'
 import { toOnnx } from './onnx.ts'
 import { computePlainly } from './reference.ts'
@@ -133,15 +133,15 @@ const dividedOperators = async (
   }
 }
 
-const toValue = ({ data, shape }: CheckInput): Value => ({ data, dims: shape })
+const toValue = ({ data, shape }: CheckInput): TensorValue => ({ data, dims: shape })
 
-const weightsFor = ({ shape }: Tensor): Value => {
+const weightsFor = ({ shape }: Tensor): TensorValue => {
   const dims = shape as number[]
   const count = dims.reduce((a, b) => a * b, 1)
   return { data: Float32Array.from({ length: count }, (_, i) => Math.sin(i + 1)), dims }
 }
 
-const bytes = ({ data }: Value) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+const bytes = ({ data }: TensorValue) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 
 const sameBits = (a: Values, b: Values): boolean =>
   Object.keys(a).every(name => Buffer.compare(bytes(a[name]), bytes(b[name])) === 0)

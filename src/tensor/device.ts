@@ -1,7 +1,7 @@
 /** @file Arrays to the device of a provider and back. */
 
 import type { DeviceValue } from './device-value.ts'
-import { Executable, type ExecutableOptions, type Value } from './executable.ts'
+import { Executable, type ExecutableOptions, type TensorValue } from './executable.ts'
 import { input } from './tensor.ts'
 
 /**
@@ -23,7 +23,7 @@ export class Device {
   }
 
   /** A copy of a float32 array on the device; whoever asks for it releases it. */
-  async upload({ data, dims }: Value): Promise<DeviceValue> {
+  async upload({ data, dims }: TensorValue): Promise<DeviceValue> {
     this.#up ??= this.#copier(['y'])
     const { kept } = await (await this.#up).execute({ x: { data, dims: [data.length] } })
     return kept.y.reshaped(dims)

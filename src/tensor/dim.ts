@@ -52,7 +52,7 @@ export const product = (dims: Shape): Dim =>
   print(dims.map(parse).reduce<ReadonlyMap<string, number>>(multiply, new Map([['', 1]])))
 
 /** The sum of dimensions. */
-export const sum = (dims: Shape): Dim => {
+export const sumDims = (dims: Shape): Dim => {
   const total: Terms = new Map()
   for (const dim of dims) for (const [names, factor] of parse(dim)) addTerm(total, names, factor)
   return print(total)

@@ -9,15 +9,15 @@ import type { Provider } from './providers.ts'
 import type { DType, Tensor, TensorData } from './tensor.ts'
 
 /** A value with its shape. Arrays may be views into a larger buffer; they are read in place, without a copy. */
-export interface Value {
+export interface TensorValue {
   data: TensorData
   dims: readonly number[]
 }
 
-export type Values = Record<string, Value>
+export type Values = Record<string, TensorValue>
 
 /** What a graph may be fed with: arrays, and what runs before it left on the device. */
-export type Feeds = Record<string, Value | DeviceValue>
+export type Feeds = Record<string, TensorValue | DeviceValue>
 
 /** What native work goes through, so that its thread can be ended at a moment when there is none. */
 export interface Gate {
@@ -155,7 +155,7 @@ export class Executable {
    * saves a copy into them; the others come in new arrays.
    * @throws ShapeError for a missing or extra input, a wrong type, or shapes that contradict each other.
    */
-  async run(values: Feeds, targets: Values = {}): Promise<Record<string, Value>> {
+  async run(values: Feeds, targets: Values = {}): Promise<Record<string, TensorValue>> {
     return (await this.execute(values, targets)).values
   }
 
@@ -166,7 +166,7 @@ export class Executable {
   async execute(
     values: Feeds,
     targets: Values = {},
-  ): Promise<{ values: Record<string, Value>; kept: Record<string, DeviceValue> }> {
+  ): Promise<{ values: Record<string, TensorValue>; kept: Record<string, DeviceValue> }> {
     const sizes = new Map<string, number>()
     const feeds: Record<string, ort.Tensor> = {}
     for (const input of this.#fed) feeds[input.name] = this.#feed(input, values, sizes)
@@ -176,7 +176,7 @@ export class Executable {
     this.#refuseUnknown(values)
     const fetches = this.#fetches(targets, sizes)
     const results = await within(this.#gate, () => this.#session.run(feeds, fetches))
-    const named: Record<string, Value> = {}
+    const named: Record<string, TensorValue> = {}
     const kept: Record<string, DeviceValue> = {}
     for (const { name } of this.model.outputs) {
       const tensor = results[`out.${name}`]
@@ -237,7 +237,7 @@ export class Executable {
   }
 }
 
-const arrayBytes = (values: readonly (Value | DeviceValue)[]): number =>
+const arrayBytes = (values: readonly (TensorValue | DeviceValue)[]): number =>
   values.reduce((sum, x) => sum + (x instanceof DeviceValue ? 0 : x.data.byteLength), 0)
 
 const sizesTensor = (input: ModelInput, sizes: ReadonlyMap<string, number>): ort.Tensor =>

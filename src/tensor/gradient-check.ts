@@ -1,7 +1,7 @@
 /** @file Compares a graph's gradients with central differences: for this engine's operations and for yours. */
 
 import { Rng } from '../util/rng.ts'
-import { Executable, type ExecutableOptions, type Value, type Values } from './executable.ts'
+import { Executable, type ExecutableOptions, type TensorValue, type Values } from './executable.ts'
 import { gradients } from './gradients.ts'
 import { add, mul } from './ops/elementwise.ts'
 import { reduceSum } from './ops/reduce.ts'
@@ -17,7 +17,7 @@ export interface CheckInput {
 
 export interface GradientCheck {
   /** Values of the function's outputs. */
-  outputs: Value[]
+  outputs: TensorValue[]
   /** Largest difference between a derivative and its estimate, relative to that input's largest derivative (at least 1). */
   worst: number
   /** Derivatives compared. */
@@ -105,7 +105,7 @@ const graphGradients = async (
   feeds: Values,
   weights: readonly Float32Array[],
   options: ExecutableOptions,
-): Promise<Record<string, Value>> => {
+): Promise<Record<string, TensorValue>> => {
   const graph = await Executable.compile(
     named('d', weightedGradients(results, tensors.filter(isFloat))),
     options,

@@ -8,8 +8,8 @@ export {
   type ExecutableOptions,
   type Feeds,
   type Gate,
+  type TensorValue,
   type Traffic,
-  type Value,
   type Values,
 } from './executable.ts'
 export { gradients } from './gradients.ts'

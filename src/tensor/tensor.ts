@@ -123,7 +123,7 @@ export const sizes = (dims: Shape): Tensor =>
     : new Tensor({ kind: 'sizes', dims }, 'int64', [dims.length])
 
 /** Applies an op. @throws ShapeError from the op's shape rule. */
-export const apply = <A>(op: Op<A>, inputs: readonly Tensor[], attributes: A): Tensor[] => {
+export const applyOp = <A>(op: Op<A>, inputs: readonly Tensor[], attributes: A): Tensor[] => {
   const types = op.infer(inputs, attributes)
   const call: Call<A> = { id: nextId++, op, attributes, inputs, outputs: [] }
   const outputs = types.map(
@@ -135,7 +135,7 @@ export const apply = <A>(op: Op<A>, inputs: readonly Tensor[], attributes: A): T
 
 /** Applies an op that has one output. */
 export const apply1 = <A>(op: Op<A>, inputs: readonly Tensor[], attributes: A): Tensor =>
-  apply(op, inputs, attributes)[0]
+  applyOp(op, inputs, attributes)[0]
 
 /**
  * Gives computed outputs a gradient written by hand, for the cases where the composed one is slower or less exact.

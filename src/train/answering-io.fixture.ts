@@ -1,7 +1,7 @@
 /** @file Rollouts with responses that a test writes down, graded as the recipe grades. */
 
 import type { Graded, RolloutEnd } from '../rl/rollout.ts'
-import type { Io, RollOutRequest } from './rollout.ts'
+import type { RollOutRequest, StepIo } from './rollout.ts'
 
 /**
  * Answers a request with these responses: one list of token lists a problem.
@@ -13,7 +13,7 @@ export const answering = (
   problems?: readonly unknown[],
   end: RolloutEnd = 'stop',
   step = 1,
-): Io => ({
+): StepIo => ({
   rollOut: async <Problem, Grade>(request: RollOutRequest<Problem, Grade>) => {
     const { prompt, grade, reward, role = 'policy' } = request
     const groups = responses_P_G.map((responses, p) => {

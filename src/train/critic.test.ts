@@ -22,7 +22,7 @@ import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
 import { snapshotOf } from './recipe-state.ts'
-import type { Io } from './rollout.ts'
+import type { StepIo } from './rollout.ts'
 import { valuesOf } from './scores.ts'
 import { rolloutFields } from './update-rows.ts'
 
@@ -49,7 +49,7 @@ const echo: Environment<number> = {
 
 /** PPO of two roles on one policy: writers are paid up to 1, readers of what they wrote up to 10. */
 const twoRoles = (policy: Policy, seen: Taught[][]): Recipe<{ writers: Item[][]; readers: Item[][] }> => {
-  const ask = (io: Io, role: string, problems: number[], scale: number) =>
+  const ask = (io: StepIo, role: string, problems: number[], scale: number) =>
     io.rollOut({
       ...{ role, problems, samples: 4, prompt: (problem: number) => [1, problem, role === 'writer' ? 7 : 8] },
       sampling: { maxTokens: 5, temperature: 1, stopTokens: [0, 2, 4] },

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   BatchStats,
+  LogprobOptions,
   LossOptions,
   Policy,
   Sample,
   SampleRequest,
   ScoreItem,
-  ScoreOptions,
   StepOptions,
   StepStats,
 } from '../policy/policy.ts'
@@ -46,7 +46,7 @@ export class FakePolicy implements Policy {
   readonly calls: string[] = []
   readonly sampled: SampleRequest[] = []
   readonly updates: UpdateCall[] = []
-  readonly scored: { items: readonly ScoreItem[]; options?: ScoreOptions }[] = []
+  readonly scored: { items: readonly ScoreItem[]; options?: LogprobOptions }[] = []
   /** Milliseconds between one sample and the next. */
   readonly #paceMs: number
   readonly #respond: Respond
@@ -83,7 +83,7 @@ export class FakePolicy implements Policy {
   }
 
   /** The log-prob of every token is minus the token, so that a test sees whose it is. */
-  async score(items: readonly ScoreItem[], options?: ScoreOptions) {
+  async score(items: readonly ScoreItem[], options?: LogprobOptions) {
     this.calls.push('score')
     this.scored.push({ items, options })
     return items.map(({ tokens }) => ({

@@ -12,7 +12,7 @@ export {
   type RecipeState,
   type StepUpdate,
 } from './recipe.ts'
-export { type Io, type RollOutRequest, type RolloutTime, StepRollouts } from './rollout.ts'
+export { type RollOutRequest, type RolloutTime, type StepIo, StepRollouts } from './rollout.ts'
 export {
   runSteps,
   type StepEvents,
@@ -23,4 +23,4 @@ export {
 } from './steps.ts'
 export { type DrawStep, type SupervisedSettings, supervisedStep } from './supervised.ts'
 export { learnPhase } from './update.ts'
-export { partMeans, rewardFigures, rolloutRow } from './update-rows.ts'
+export { partMeans, rewardMetrics, rolloutRow } from './update-rows.ts'

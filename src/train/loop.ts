@@ -22,7 +22,7 @@ import { loadState, saveState, snapshotOf } from './recipe-state.ts'
 import { StepRollouts } from './rollout.ts'
 import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
 import { learnPhase } from './update.ts'
-import { keptRows, staleness, updateFigures } from './update-rows.ts'
+import { keptRows, rolloutMetrics, staleness } from './update-rows.ts'
 
 /** No step sampled ahead, one (`true`), or two. */
 export type Pipeline = boolean | 1 | 2
@@ -110,7 +110,7 @@ export const train = async <Rolled>(
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
     const time = timesOf(running.io, row, { ...weights, total: (performance.now() - startMs) / 1000 })
     return {
-      ...{ step, ...row, ...updateFigures(update.rollouts, running.io.drawn), ...stale },
+      ...{ step, ...row, ...rolloutMetrics(update.rollouts, running.io.drawn), ...stale },
       // Where nothing is drawn the recipe says what it read instead.
       ...(running.io.drawn.length === 0 && typeof row.tokens === 'number' && { tokens: row.tokens }),
       time,

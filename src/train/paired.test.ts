@@ -17,7 +17,7 @@ import { Rng } from '../util/rng.ts'
 import { mean } from '../util/statistics.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
-import type { Io } from './rollout.ts'
+import type { StepIo } from './rollout.ts'
 import { entropiesOf } from './scores.ts'
 
 const SLOW_MS = 120_000
@@ -43,7 +43,7 @@ const recipeOf = (policy: Policy, ratio: RatioMode, delays: Rng, failAt: number)
     const rng = new Rng(`prompt ${problem}`)
     return Array.from({ length: 3 + rng.int(4) }, () => rng.int(TINY.vocabSize))
   }
-  const ask = (io: Io, step: number, problems: number[], round = 0) =>
+  const ask = (io: StepIo, step: number, problems: number[], round = 0) =>
     io.rollOut({
       problems,
       round,

@@ -3,7 +3,7 @@
 import type { LossSpec } from '../rl/loss.ts'
 import type { Credited, GroupedDatum, Groups } from '../rl/rollout.ts'
 import type { EvalRow, MetricGroup, MetricsRow, RolloutRow, RubricRow } from '../runs/rows.ts'
-import type { Io } from './rollout.ts'
+import type { StepIo } from './rollout.ts'
 
 export interface Recipe<Rolled> {
   /**
@@ -11,7 +11,7 @@ export interface Recipe<Rolled> {
    * depends on seed, step and `state` alone, so that a resumed run sees the same. It reads `state` before it first awaits
    * anything, and never changes it: with `pipeline` the step before, or two, have not been learnt from when it begins.
    */
-  rollOut(step: number, io: Io): Promise<Rolled>
+  rollOut(step: number, io: StepIo): Promise<Rolled>
   /** Rewards, advantages, and what is to be done with them. */
   learn(step: number, rolled: Rolled): Promise<StepUpdate>
   /** Evaluations of the policy as it is; `last` after the final step. */

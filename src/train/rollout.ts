@@ -55,7 +55,7 @@ export type GroupGrader<Problem, Grade> = (
 ) => Promise<readonly Partial<Grade>[]>
 
 /** What a recipe may ask for in a step. */
-export interface Io {
+export interface StepIo {
   /**
    * Samples and grades a group for every problem, groups in the order of the problems.
    * @throws DataError for more or fewer grades than rollouts, or prompts than samples; what policy and grader throw
@@ -79,7 +79,7 @@ const DEFAULT_BATCH = 64
 const NOTHING_REWARDED: Reward = { reward: null, parts: {} }
 
 /** The rollouts of one step. */
-export class StepRollouts implements Io {
+export class StepRollouts implements StepIo {
   readonly time: RolloutTime = { sample: 0, grade: 0, gradeBusy: 0 }
   /** Everything that was drawn, what was given up included. */
   readonly drawn: Rollout[] = []

@@ -9,7 +9,7 @@ import { RunFolder } from '../runs/run-folder.ts'
 import { FakePolicy } from './fake-policy.fixture.ts'
 import { type LoopSettings, train } from './loop.ts'
 import { learntFrom, type Recipe } from './recipe.ts'
-import type { Io, RollOutRequest } from './rollout.ts'
+import type { RollOutRequest, StepIo } from './rollout.ts'
 
 type Rolled = Graded<string, number>[][]
 
@@ -98,7 +98,7 @@ describe('a run that has sampled ahead', () => {
     },
     limits: { turns: 2, tokens: 20 },
   }
-  const twoAtOnce = async (_: number, io: Io) => {
+  const twoAtOnce = async (_: number, io: StepIo) => {
     const slower = { ...REQUEST, role: 'slower', environment: slow }
     return (await Promise.all([io.rollOut(slower), io.rollOut({ ...REQUEST, last: true })])).flat()
   }

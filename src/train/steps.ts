@@ -8,7 +8,7 @@ import { configHash } from '../runs/run-state.ts'
 import { PAUSED_LOOK_MS, RunControl } from './control.ts'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings } from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'
-import { eventOf, evidenceOf, messageOf, Watch } from './monitors/watch.ts'
+import { eventOf, messageOf, signEvidence, Watch } from './monitors/watch.ts'
 
 export interface StepsSettings {
   steps: number
@@ -177,7 +177,8 @@ const watchOver = (
     step: (row: MetricsRow, evals: readonly EvalRow[]) => {
       for (const warning of watch.step(row, evals)) {
         run.appendEvent(eventOf(warning))
-        if (warning.turn === 'on') run.appendRollouts(evidenceOf(warning, rollouts?.() ?? [], settings.keep))
+        if (warning.turn === 'on')
+          run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
         events.onMessage?.(messageOf(warning))
       }
     },

@@ -3,10 +3,10 @@ import type { Credited } from '../rl/rollout.ts'
 import {
   keptRollouts,
   partMeans,
-  rewardFigures,
+  rewardMetrics,
+  rolloutMetrics,
   rolloutRow,
   spokenTurns,
-  updateFigures,
 } from './update-rows.ts'
 
 const kept = (step: number, rewards: readonly (number | null)[]) =>
@@ -36,7 +36,7 @@ const groups = [
 ]
 
 it('means leave out what is not known', () => {
-  expect(rewardFigures(groups)).toEqual({ reward: 0.5, rewardStd: 0.5 })
+  expect(rewardMetrics(groups)).toEqual({ reward: 0.5, rewardStd: 0.5 })
   expect(partMeans(groups)).toEqual({ right: 0.5, asked: 0.5 })
 })
 
@@ -50,7 +50,7 @@ it('counts the tokens of all roles, and of what was sampled in vain', () => {
   })
   const drawn = [rollout('reasoner', 3), rollout('rubricator', 5), rollout('rubricator', 7)] as never[]
   const learnt = drawn.slice(0, 2).map(one => ({ rollout: one })) as never[]
-  expect(updateFigures(learnt, drawn)).toMatchObject({
+  expect(rolloutMetrics(learnt, drawn)).toMatchObject({
     tokens: 15,
     rollouts: 3,
     roleTokens: { reasoner: 3, rubricator: 5 },
@@ -58,7 +58,7 @@ it('counts the tokens of all roles, and of what was sampled in vain', () => {
 })
 
 it('has no figures of nothing', () => {
-  expect(rewardFigures([])).toEqual({ reward: null, rewardStd: null })
+  expect(rewardMetrics([])).toEqual({ reward: null, rewardStd: null })
   expect(partMeans([[]])).toEqual({})
 })
 

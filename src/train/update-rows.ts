@@ -19,7 +19,7 @@ import { tokenFields } from './token-fields.ts'
  * Means are over the rollouts that were learnt from; what was sampled in vain counts as work, not as what the step learnt from.
  * @param drawn everything that was sampled
  */
-export const updateFigures = (
+export const rolloutMetrics = (
   learnt: readonly LearntRollout[],
   drawn: readonly Rollout[],
 ): Omit<MetricsRow, 'step'> => {
@@ -136,7 +136,7 @@ export const spokenTurns = (
   })
 
 /** Mean and spread of what was paid; null where nothing was. */
-export const rewardFigures = (groups: Groups<Reward>): Pick<MetricsRow, 'reward' | 'rewardStd'> => {
+export const rewardMetrics = (groups: Groups<Reward>): Pick<MetricsRow, 'reward' | 'rewardStd'> => {
   const paid = rewardsOf(groups).flatMap(own => own.filter(reward => reward !== null))
   return { reward: meanKnown(paid), rewardStd: paid.length > 0 ? std(paid) : null }
 }

@@ -67,12 +67,12 @@ const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   typeof (error as NodeJS.ErrnoException).code === 'string'
 
 /** What a failure means; null for errors that are not the system's. */
-export const failureWords = (error: unknown): Words | null =>
+export const describeFailure = (error: unknown): Words | null =>
   isSystemError(error) ? wordsOfCode(error.code ?? '') : null
 
 /** A failure of the system that nobody gave words to on its way, with what it was about; null for other errors. */
 export const systemErrorText = (error: Error): string | null => {
-  const words = failureWords(error)
+  const words = describeFailure(error)
   if (words === null) return null
   const { path, address, port, syscall } = error as NodeJS.ErrnoException & {
     address?: string
@@ -101,7 +101,7 @@ export const fileFailure = (
   error: unknown,
   { doing = 'cannot be read', ErrorKind = DataError, missingHint }: FileFailure = {},
 ): Error => {
-  const words = failureWords(error)
+  const words = describeFailure(error)
   if (words === null) return error as Error
   const named = path === '' ? 'an empty path' : path
   const isMissing = isSystemError(error) && error.code === 'ENOENT'

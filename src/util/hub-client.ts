@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from 'undici'
 import { type ByteSource, PART_BYTES } from './byte-source.ts'
 import { DataError, GradusError } from './errors.ts'
-import { failureWords } from './file-failure.ts'
+import { describeFailure } from './file-failure.ts'
 
 export interface HubOptions {
   /** Default: `HF_ENDPOINT`, else the public hub. */
@@ -224,7 +224,7 @@ class PatientFetch {
       return new Response(body, { status, headers: Object.fromEntries(answer.headers.entries()) })
     } catch (error) {
       if (error instanceof Passing || error instanceof GradusError) throw error
-      throw new Passing(networkWords(error), 0, { cause: error })
+      throw new Passing(describeNetwork(error), 0, { cause: error })
     }
   }
 }
@@ -238,16 +238,16 @@ const checkPart = ({ start, bytes }: Part, range: string | null, got: number): v
 }
 
 /** `fetch failed` says nothing; what lies behind it does. */
-const networkWords = (error: unknown): string => {
+const describeNetwork = (error: unknown): string => {
   const cause = (error as Error).cause ?? error
-  const words = failureWords(cause)?.what
+  const words = describeFailure(cause)?.what
   return words === undefined || /the system refused it/.test(words)
     ? `the connection failed (${(cause as Error).message})`
     : words
 }
 
 /** What the hub's client throws of itself: answers of another shape than its own. */
-export const inWords = (name: string, error: unknown): Error =>
+export const hubAnswerError = (name: string, error: unknown): Error =>
   error instanceof GradusError
     ? error
     : new DataError(
@@ -310,7 +310,7 @@ export const openInRepo = async (
     if (!blob) throw refusalOf(subject, 404, 'EntryNotFound', true)
     return { name, size: blob.size, read: partReader(name, blob), close: async () => {} }
   } catch (error) {
-    throw inWords(name, error)
+    throw hubAnswerError(name, error)
   }
 }
 
@@ -335,6 +335,6 @@ const bytesOf = async (name: string, blob: Blob): Promise<Uint8Array> => {
   try {
     return new Uint8Array(await blob.arrayBuffer())
   } catch (error) {
-    throw inWords(name, error)
+    throw hubAnswerError(name, error)
   }
 }

@@ -9,8 +9,8 @@ import {
   COMMIT,
   type HubClient,
   type HubOptions,
+  hubAnswerError,
   hubClient,
-  inWords,
   isOffline,
   openInRepo,
 } from './hub-client.ts'
@@ -86,6 +86,6 @@ const commitOf = async ({ subject, shared }: HubClient, revision: string | null)
     if (typeof sha === 'string' && COMMIT.test(sha)) return sha
     throw new Error('no commit in it')
   } catch (error) {
-    throw inWords(subject.name, error)
+    throw hubAnswerError(subject.name, error)
   }
 }

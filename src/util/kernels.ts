@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { UsageError } from './errors.ts'
-import { inMemoryWords } from './memory-failure.ts'
+import { asMemoryError } from './memory-failure.ts'
 
 // The part of the WebAssembly interface that is used here: the compiler's type library for it belongs to browsers.
 export interface WasmMemory {
@@ -47,7 +47,7 @@ export const kernelMemory = (pages: number, maximum = MAX_PAGES): WasmMemory => 
   try {
     return new wasm.Memory({ initial: pages, maximum })
   } catch (error) {
-    throw inMemoryWords(error, `${Math.ceil((pages * PAGE_BYTES) / 1024 ** 2)} MB for numbers`)
+    throw asMemoryError(error, `${Math.ceil((pages * PAGE_BYTES) / 1024 ** 2)} MB for numbers`)
   }
 }
 

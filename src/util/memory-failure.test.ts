@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it, vi } from 'vitest'
 import { DataError, MemoryError } from './errors.ts'
-import { inMemoryWords, watchHeap } from './memory-failure.ts'
+import { asMemoryError, watchHeap } from './memory-failure.ts'
 
 const code = (message: string, value: string) => Object.assign(new Error(message), { code: value })
 
@@ -15,7 +15,7 @@ it.each([
   new Error('Non-zero status code returned while running MatMul node. std::bad_alloc'),
   code('Worker terminated due to reaching memory limit: JS heap out of memory', 'ERR_WORKER_OUT_OF_MEMORY'),
 ])('says of %s that memory ended, and what to set', error => {
-  const said = inMemoryWords(error, 'the engine')
+  const said = asMemoryError(error, 'the engine')
   expect(said).toBeInstanceOf(MemoryError)
   expect(String(said)).toMatch(
     /^MemoryError: the engine: (?:there is not enough memory; .*ulimit -v|a JavaScript heap is full; .*--max-old-space-size)/,
@@ -41,7 +41,7 @@ it('leaves other errors, and those in words, as they are', () => {
     new DataError('out of memory'),
     'out of memory',
   ])
-    expect(inMemoryWords(error)).toBe(error)
+    expect(asMemoryError(error)).toBe(error)
 })
 
 it('tells of a heap that is small, and once of one that is nearly full', () => {

@@ -18,7 +18,7 @@ const SIGNS: readonly (readonly [RegExp, string, string])[] = [
 ]
 
 /** An error that says that memory ended, in words; other errors as they are. @param doing what needed it, for the message */
-export const inMemoryWords = (error: unknown, doing?: string): unknown => {
+export const asMemoryError = (error: unknown, doing?: string): unknown => {
   if (error instanceof GradusError || !(error instanceof Error)) return error
   const said = `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`
   const sign = SIGNS.find(([expression]) => expression.test(said))

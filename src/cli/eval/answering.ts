@@ -6,7 +6,7 @@ import type { AskedPolicy } from '../../measure/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { fetchModel } from '../../model/fetch-model.ts'
 import type { LocalChat } from '../../policy/chat/local-chat.ts'
-import { existingModel, positionsOf } from '../../recipes/common/starting-model.ts'
+import { contextLength, existingModel } from '../../recipes/common/starting-model.ts'
 import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
@@ -158,7 +158,7 @@ export interface TokenModel extends AskedPolicy, Omit<TalkingModel, 'chat'> {
 export const openInTokens = async (options: TalkingOptions, setting: string, io: Io): Promise<TokenModel> => {
   if (isElsewhere(options, setting)) {
     const { tokenizer = '', concurrency = DEFAULT_CONCURRENCY } = options
-    const positions = positionsOf(existingModel(tokenizer, '--tokenizer'))
+    const positions = contextLength(existingModel(tokenizer, '--tokenizer'))
     const opened = await openServedTokens(options)
     return { ...opened, positions, concurrency, chat: { name: opened.policy.name } }
   }

@@ -2,7 +2,7 @@
 
 import type { ToldBeside } from '../../recipes/common/task-kind.ts'
 import { NONE, percent, percentNumber } from '../../util/format.ts'
-import { sourceLines } from '../train/by-source.ts'
+import { sourceScoreLines } from '../train/by-source.ts'
 
 const share = (value: number | null | undefined): string =>
   value == null ? NONE : percent(value).padStart(6)
@@ -27,7 +27,7 @@ export const besideLines = (beside: ToldBeside, primary: string): string[] => {
       ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(scores.accuracy)} of ${n}`,
     ),
     ...balanceLines(beside),
-    ...sourceLines({ scores, primary, ...beside }),
+    ...sourceScoreLines({ scores, primary, ...beside }),
     ...(baselines ? ['  shallow baselines, answers right:'] : []),
     ...Object.entries(baselines ?? {}).map(
       ([name, { scores }]) => `    ${share(scores.accuracy?.value)}  ${name}`,

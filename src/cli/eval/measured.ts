@@ -3,12 +3,12 @@
 import { FormalGrader } from '../../grade/formal-grader.ts'
 import { RuleGrader } from '../../grade/rules/index.ts'
 import {
-  type Answer,
-  compare,
   type GradedAnswer,
   gradeAll,
   measure,
   type NamedJudge,
+  pairedDifferences,
+  type SavedAnswer,
   savedAnswer,
 } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
@@ -36,7 +36,7 @@ export const measuredCommand = async (options: EvalOptions, io: Io): Promise<num
         : [await answersOf(evaluation, options.against, '--against', io, signal)]),
     ]
     const [a, b = null] = await graded(evaluation, sides, io, signal)
-    const paired = b && compare(a.measured, b.measured, names)
+    const paired = b && pairedDifferences(a.measured, b.measured, names)
     await tell({ ...evaluation, a, b, paired }, io)
     const compared = { names, a: a.measured, b: b?.measured ?? null, paired }
     return heldBack(gates, compared, io) ? EXIT.belowThreshold : EXIT.ok
@@ -120,5 +120,5 @@ const rowsOf = (
   { measured, problems }: Evaluation,
   graded_P: readonly (readonly GradedAnswer[])[],
   judges: { judge: NamedJudge | null; heldOut: NamedJudge | null },
-): Answer[] =>
+): SavedAnswer[] =>
   problems.flatMap((problem, p) => graded_P[p].map(own => savedAnswer(measured, problem, own, judges)))

@@ -2,15 +2,15 @@
 
 import { existsSync } from 'node:fs'
 import {
-  type Answer,
   AnswerFile,
   type Ask,
   type AskSettings,
   answerLines,
   askAll,
+  askInText,
   askInTokens,
   askInTurns,
-  askInWords,
+  type SavedAnswer,
   SavedAnswers,
 } from '../../measure/index.ts'
 import { shortHash } from '../../util/canonical.ts'
@@ -29,11 +29,11 @@ export interface Side {
   model: string
   served?: ServedIdentity
   settings?: AskSettings
-  answers_P: Answer[][]
+  answers_P: SavedAnswer[][]
   /** Problems without an answer, with the reason. */
   missing: { id: string; reason: string }[]
   /** Keeps the answers with their verdicts. */
-  keep?(answers: readonly Answer[]): void
+  keep?(answers: readonly SavedAnswer[]): void
 }
 
 type Setting = '--model' | '--against'
@@ -122,7 +122,7 @@ const openAsked = async (
 ): Promise<AskedModel> => {
   if (kind.asked === 'words') {
     const talking = await openTalking(options, setting, io)
-    return { ...talking, ask: askInWords(talking.chat, settings) }
+    return { ...talking, ask: askInText(talking.chat, settings) }
   }
   const model = await openInTokens(options, setting, io)
   if (kind.asked === 'tokens') return { ...model, ask: askInTokens(model, task, settings) }

@@ -5,7 +5,7 @@
 
 import { isServerAddress } from '../../chat/model-address.ts'
 import { needsStart } from '../../grade/rules/likelihood.ts'
-import type { Answer, MeasuredProblem } from '../../measure/index.ts'
+import type { MeasuredProblem, SavedAnswer } from '../../measure/index.ts'
 import { openLocalChat } from '../../policy/chat/local-chat.ts'
 import { mean } from '../../util/statistics.ts'
 import { StatusLine } from '../../util/status-line.ts'
@@ -13,7 +13,7 @@ import type { Io } from '../io.ts'
 import { type EvalOptions, isSaved } from './options.ts'
 
 /** Mean log-prob of the tokens of an answer, the end of its turn included, nats a token; null of an empty one. */
-export type StartLogprob = (answer: Answer) => number | null
+export type StartLogprob = (answer: SavedAnswer) => number | null
 
 /** The start, where a model of this machine stands for it. */
 const startOf = ({ adapter, model, against }: EvalOptions): string | null => {
@@ -28,7 +28,7 @@ const startOf = ({ adapter, model, against }: EvalOptions): string | null => {
 export const startLogprobs = async (
   options: EvalOptions,
   problems: readonly MeasuredProblem[],
-  answers: readonly Answer[],
+  answers: readonly SavedAnswer[],
   io: Io,
 ): Promise<StartLogprob | undefined> => {
   if (!problems.some(({ rubric }) => needsStart(rubric.criteria))) return undefined

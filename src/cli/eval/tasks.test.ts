@@ -10,7 +10,7 @@ import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../t
 import { PackingWorld, packingTask } from '../../tasks/checklist/index.ts'
 import { logicGrader } from '../../tasks/logic/task.ts'
 import { logicTestSet } from '../../tasks/logic/testsets.ts'
-import { answerOf, RECORDS_TEST_WORLD, recordsQuestion } from '../../tasks/records/index.ts'
+import { RECORDS_TEST_WORLD, recordsAnswer, recordsQuestion } from '../../tasks/records/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { startFakeOpenEnv } from '../../tools/openenv/fake-server.fixture.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
@@ -333,7 +333,7 @@ describe('episodes', { timeout: SLOW_MS }, () => {
     const questions = rows.map((_, i) => recordsQuestion(RECORDS_TEST_WORLD, i, { hops: { min: 2, max: 4 } }))
     expect(rows.map(({ id }) => id)).toEqual(questions.map(({ id }) => id))
     const right = rows.map(({ response }, i) =>
-      Number(/<answer> (\w+)/.exec(response)?.[1] === answerOf(questions[i])),
+      Number(/<answer> (\w+)/.exec(response)?.[1] === recordsAnswer(questions[i])),
     )
     expect(rows.map(({ scores }) => scores.accuracy)).toEqual(right)
     expect(new Set(right)).toEqual(new Set([0, 1]))

@@ -42,7 +42,7 @@ const ASKED = {
 const servedWords = ({ model, served }: MeasuredSide): string =>
   served ? `model ${served.name} at ${served.server} (${served.dialect}); ${ASKED[served.asked]}` : model
 
-const sideWords = (side: MeasuredSide): string => {
+const describeSide = (side: MeasuredSide): string => {
   const { items, nullRate } = side.measured
   const nulls = nullRate > 0 ? `, ${percent(nullRate)} of verdicts missing` : ''
   return `${servedWords(side)}: ${plural(items.length, 'problem')} answered, ${howAsked(side, side.measured)}${nulls}`
@@ -50,7 +50,7 @@ const sideWords = (side: MeasuredSide): string => {
 
 const factsOf = ({ measured, data, problems, a, b, options }: Result): string[] => [
   `${measured.name}: ${plural(problems.length, 'problem')} of ${data}`,
-  ...(b ? [`A: ${sideWords(a)}`, `B: ${sideWords(b)}`] : [sideWords(a)]),
+  ...(b ? [`A: ${describeSide(a)}`, `B: ${describeSide(b)}`] : [describeSide(a)]),
   measured.about,
   ...(options.judge === undefined ? [] : [`judge: ${options.judge}`]),
   ...(options.heldOutJudge === undefined

@@ -5,6 +5,7 @@ import { parseColumns } from '../../util/column-names.ts'
 import type { Io } from '../io.ts'
 import {
   above0,
+  anyNumber,
   callsOption,
   count,
   countOr0,
@@ -12,7 +13,6 @@ import {
   judgeTimeoutOption,
   judgeTokensOption,
   nullsOption,
-  number,
   share,
 } from '../option-values.ts'
 import { ROW_FILE_HELP } from '../rows-option.ts'
@@ -50,7 +50,7 @@ Examples:
 
 const price = (text: string): { inputPerMillion: number; outputPerMillion: number } => {
   const parts = text.split(',')
-  const [inputPerMillion, outputPerMillion] = parts.map(number)
+  const [inputPerMillion, outputPerMillion] = parts.map(anyNumber)
   if (parts.length !== 2 || inputPerMillion < 0 || outputPerMillion < 0)
     throw new InvalidArgumentError('Expected two prices, such as 0.5,1.5.')
   return { inputPerMillion, outputPerMillion }
@@ -94,7 +94,7 @@ export const addGradeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--rule <name>', 'how verdicts become a score (gradus score --help lists the rules)', 'signed')
     .addOption(nullsOption())
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
-    .option('--min-score <mean>', 'fail with exit code 100 below this mean score', number)
+    .option('--min-score <mean>', 'fail with exit code 100 below this mean score', anyNumber)
     .option(
       '--max-null-rate <share>',
       'fail with exit code 100 above this share of null verdicts of either sign',

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { RULE_TEXTS, type RuleText, WRAPPER_TEXTS } from '../../rubric/rule-names.ts'
 import type { Io } from '../io.ts'
-import { above0, nullsOption, number, share } from '../option-values.ts'
+import { above0, anyNumber, nullsOption, share } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { ScoreCommandOptions } from './score.ts'
 
@@ -42,8 +42,8 @@ export const addScoreCommand = (program: Command, io: Io, done: (code: number) =
     .argument('<file.jsonl>', 'rows of criteria and verdicts, or graded trees; a .json file is one row')
     .requiredOption('-r, --rule <name>', 'scoring rule (list below)')
     .addOption(nullsOption())
-    .option('--undefined <number>', 'score where there is nothing to divide by, instead of null', number)
-    .option('--scale <number>', 'factor of rule weighted', number, 1)
+    .option('--undefined <number>', 'score where there is nothing to divide by, instead of null', anyNumber)
+    .option('--scale <number>', 'factor of rule weighted', anyNumber, 1)
     .option('--veto-below <share>', 'a critical criterion fails below this', share, 0.5)
     .option('--saturation <c>', 'how fast returns diminish in rule saturation', above0, 3)
     .option('--summary', 'print mean, spread and null rates of the whole file on stderr')

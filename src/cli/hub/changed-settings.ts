@@ -3,7 +3,7 @@
 import { modelNameOf } from '../../model/model-place.ts'
 import { loadRecipe, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
 import type { RecipeEntry } from '../../recipes/common/recipe.ts'
-import { isTold, withoutFolders } from '../../runs/hub/index.ts'
+import { isShared, withoutFolders } from '../../runs/hub/index.ts'
 import { differentSettings } from '../../runs/report/compare.ts'
 import type { RunInfo } from '../../runs/rows.ts'
 import { canonicalJson } from '../../util/canonical.ts'
@@ -27,7 +27,7 @@ export const changedSettings = async ({
   const base = entry === null ? {} : await baseOf(entry, preset)
   return differentSettings(base, withoutOwnDefaults(entry, base, config))
     .filter(
-      ({ name, b }) => b !== undefined && isTold(name) && !ELSEWHERE.some(other => name.startsWith(other)),
+      ({ name, b }) => b !== undefined && isShared(name) && !ELSEWHERE.some(other => name.startsWith(other)),
     )
     .map(({ name, b }) => ({ name, value: isNamedModel(name, b) ? b : withoutFolders(b) }))
 }

@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { type Answer, AnswerFile, askAll, askInWords } from '../../measure/index.ts'
+import { AnswerFile, askAll, askInText, type SavedAnswer } from '../../measure/index.ts'
 import {
   demonstrationsOf,
   type InstructionDemonstration,
@@ -65,7 +65,7 @@ const answersTo = async (
   folder: string,
   model: string,
   io: Io,
-): Promise<Answer[][]> => {
+): Promise<SavedAnswer[][]> => {
   const problems = requests.map(({ ask }, i) => ({
     id: `request-${i + 1}`,
     messages: [{ role: 'user' as const, content: ask }],
@@ -78,7 +78,7 @@ const answersTo = async (
     const talking = await openTalking(opened, '--model', io)
     close = talking.close
     const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
-    const ask = askInWords(talking.chat, ASKED)
+    const ask = askInText(talking.chat, ASKED)
     const asked = { ...talking, ask, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
     const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { count, countOr0, number, share } from '../option-values.ts'
+import { anyNumber, count, countOr0, share } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { AuthorCommandOptions } from './author.ts'
 import type { GenerateCommandOptions } from './generate.ts'
@@ -135,7 +135,7 @@ const withModel = (command: Command): Command =>
 const withAsking = (command: Command): Command =>
   command
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
-    .option('--temperature <t>', 'sampling temperature', number, 0.7)
+    .option('--temperature <t>', 'sampling temperature', anyNumber, 0.7)
     .option('--max-tokens <n>', 'most new tokens an answer', count, 4096)
     .option('--seed <n>', 'seed of sampling, where the server takes one', countOr0)
     .option('-o, --out <file>', 'file to write; standard output where not given')

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
-import { count, number } from '../option-values.ts'
+import { anyNumber, count } from '../option-values.ts'
 import type { BuildOptions } from './build.ts'
 import type { QueryOptions } from './query.ts'
 
@@ -36,8 +36,8 @@ export const addSearchCommand = (program: Command, io: Io, done: (code: number) 
     .option('--title-key <key>', 'key of a row that holds its title', 'title')
     .option('--text-key <key>', 'key of a row that holds its text', 'text')
     .option('--max-chars <n>', 'most characters of a passage (default: 1500)', count)
-    .option('--k1 <number>', 'of BM25: how soon a repeated word adds nothing (default: 1.2)', number)
-    .option('--b <number>', 'of BM25: how much length counts (default: 0.75)', number)
+    .option('--k1 <number>', 'of BM25: how soon a repeated word adds nothing (default: 1.2)', anyNumber)
+    .option('--b <number>', 'of BM25: how much length counts (default: 0.75)', anyNumber)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', BUILD_HELP)
     .action(async (files: string[], options: BuildOptions) => {

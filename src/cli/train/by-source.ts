@@ -1,7 +1,7 @@
 /** @file Figures of a test set by where its problems come from, as lines for a terminal. */
 
 import type { EvalRow, SourceScore } from '../../runs/rows.ts'
-import { headlineScores, scoreWords } from '../../runs/scores.ts'
+import { describeScore, headlineScores } from '../../runs/scores.ts'
 import { NONE, percent, plural } from '../../util/format.ts'
 
 type TellingRow = Pick<EvalRow, 'scores' | 'primary' | 'scoreNames' | 'bySource'>
@@ -15,7 +15,7 @@ const figure = (after: number | null | undefined, before: number | null | undefi
 const linesOf = (name: string, row: TellingRow, after: SourceScore, before?: SourceScore): string[] => {
   const scores = headlineScores([row]).map(
     score =>
-      `${scoreWords(score, [row])} ${figure(after.scores[score]?.value, before?.scores[score]?.value)}`,
+      `${describeScore(score, [row])} ${figure(after.scores[score]?.value, before?.scores[score]?.value)}`,
   )
   const labels = Object.entries(after.byLabel ?? {}).map(
     ([label, own]) =>
@@ -32,7 +32,7 @@ const linesOf = (name: string, row: TellingRow, after: SourceScore, before?: Sou
 }
 
 /** Lines about each source of a row, against an earlier evaluation where there is one; none where there is one source alone. */
-export const sourceLines = (row: TellingRow, before?: TellingRow | null): string[] => {
+export const sourceScoreLines = (row: TellingRow, before?: TellingRow | null): string[] => {
   const entries = Object.entries(row.bySource ?? {})
   if (entries.length === 0) return []
   return [

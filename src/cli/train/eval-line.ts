@@ -1,13 +1,13 @@
 /** @file An evaluation in a line, as a run tells it while it goes on. */
 
 import type { EvalRow } from '../../runs/rows.ts'
-import { greedyName, headlineScores, missingVerdicts, scoreValue, scoreWords } from '../../runs/scores.ts'
+import { describeScore, greedyName, headlineScores, missingVerdicts, scoreValue } from '../../runs/scores.ts'
 import { percent, plural } from '../../util/format.ts'
 
 /** `step 20, real: correct and proved 41.0%, answers right 80.0%; greedy 52.0% and 84.0% (100 problems)`. */
 export const evalLine = (row: EvalRow): string => {
   const headline = headlineScores([row])
-  const scores = headline.map(name => `${scoreWords(name, [row])} ${percent(scoreValue(row, name))}`)
+  const scores = headline.map(name => `${describeScore(name, [row])} ${percent(scoreValue(row, name))}`)
   const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
   const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
   const sources = Object.entries(row.bySource ?? {}).map(

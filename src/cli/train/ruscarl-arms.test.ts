@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { RECIPES } from '../../recipes/index.ts'
-import { checkSettings } from '../../recipes/ruscarl/check-settings.ts'
+import { checkRuscarlSettings } from '../../recipes/ruscarl/check-settings.ts'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
 import { resolveAmong } from './settings.ts'
 
@@ -23,7 +23,7 @@ describe('the arms of docs/recipes/ruscarl.md', () => {
   it.each(rows)('%s', (_arm, set) => {
     // Alternatives of a row change the same key: each is tried by itself, too.
     for (const settings of [set, ...set.map(one => [one])])
-      expect(() => checkSettings(resolve(settings))).not.toThrow()
+      expect(() => checkRuscarlSettings(resolve(settings))).not.toThrow()
   })
 
   it('say what they change', () => {

@@ -4,10 +4,10 @@ import { readEvals, readMetrics, readRunInfo } from '../../runs/readers.ts'
 import { beforeAfter, isTax, setNames, stageNames, stageWord } from '../../runs/report/data.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../../runs/scores.ts'
+import { describeScore, headlineScores, missingVerdicts, scoreNamesOf } from '../../runs/scores.ts'
 import { percent, percentNumber, points } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
-import { sourceLines } from './by-source.ts'
+import { sourceScoreLines } from './by-source.ts'
 
 /** Mean seconds a step by stage, and each stage's share of the whole. */
 export interface StepTime {
@@ -59,7 +59,7 @@ const setTable = ({ set, before, after }: Summary['sets'][number]): string[] => 
   const samples =
     after.samples && after.temperature ? `${after.samples} at temperature ${after.temperature}` : 'greedy'
   const rows = scoreNamesOf([after]).map(score => [
-    scoreWords(score, [after]),
+    describeScore(score, [after]),
     ...(before ? [cell(before, score)] : []),
     cell(after, score),
   ])
@@ -76,7 +76,7 @@ const setTable = ({ set, before, after }: Summary['sets'][number]): string[] => 
     ...lines.map(line => `  ${line}`),
     ...missingLines(before, after),
     ...(before && before.n !== after.n ? sharedLines(before, after) : []),
-    ...sourceLines(after, before),
+    ...sourceScoreLines(after, before),
     ...changeLines(after),
     ...baselineLines(after),
   ]
@@ -97,7 +97,7 @@ const sharedLines = (before: EvalRow, after: EvalRow): string[] =>
     const paired = pairedDifference(before, after, score)
     if (paired === null) return []
     const [low, high] = paired.interval
-    return `  on the ${paired.n} problems of both, ${scoreWords(score, [after])}: ${percentNumber(paired.before)} -> ${percentNumber(paired.after)}, ${points(paired.difference)} points [${points(low)}, ${points(high)}]`
+    return `  on the ${paired.n} problems of both, ${describeScore(score, [after])}: ${percentNumber(paired.before)} -> ${percentNumber(paired.after)}, ${points(paired.difference)} points [${points(low)}, ${points(high)}]`
   })
 
 /** Each criterion against the start, and where training cost something that it could not see. */
@@ -125,7 +125,7 @@ const baselineLines = (row: EvalRow): string[] =>
     if (entries.length === 0) return []
     const width = Math.max(...entries.map(({ name }) => name.length))
     return [
-      `  shallow baselines, ${scoreWords(score, [row])}:`,
+      `  shallow baselines, ${describeScore(score, [row])}:`,
       ...entries
         .sort((a, b) => b.value - a.value)
         .map(({ name, value }) => `    ${name.padEnd(width)}  ${percentNumber(value).padStart(5)}`),

@@ -13,7 +13,7 @@ import {
   type ShareStatistics,
   shareOf,
 } from './analysis.ts'
-import { type ClaimEvidence, evidenceOf, type PairEvidence } from './evidence.ts'
+import { type ClaimEvidence, claimEvidence, type PairEvidence } from './evidence.ts'
 import type { Ladder } from './pairs.ts'
 import { type DecisionRule, RULE } from './rules.ts'
 import { sharedErrorOf } from './start-error.ts'
@@ -250,7 +250,7 @@ export const analyseClaims = (
   registration: Registration,
   runs: readonly FinishedRun[],
   judging: ClaimJudging = {},
-): ClaimResult[] => judgeClaims(registration, evidenceOf(registration, runs), judging)
+): ClaimResult[] => judgeClaims(registration, claimEvidence(registration, runs), judging)
 
 /** A claim's status alone, as a block of seeds or a look has it. */
 export interface BriefStatus {

@@ -139,7 +139,7 @@ const comparisonsIn = (
 }
 
 /** What every claim of a registration is judged by. */
-export const evidenceOf = (registration: Registration, runs: readonly FinishedRun[]): ClaimEvidence[] =>
+export const claimEvidence = (registration: Registration, runs: readonly FinishedRun[]): ClaimEvidence[] =>
   registration.claims.map(claim => {
     const reading = metricNamed(claim.metric, `claim ${claim.id}`)
     return {

@@ -1,7 +1,7 @@
 /** @file Effects on a line: a difference or a share with its interval, beside what was registered. */
 
 import { statusLook } from '../../runs/report/parts/claim.tsx'
-import { place } from '../../runs/report/parts/meter.tsx'
+import { barPlace } from '../../runs/report/parts/meter.tsx'
 import { IntervalBar, type TrackScale, trackScale } from '../../runs/report/parts/tracks.tsx'
 import { isMargin, type PairStatistics, type ShareStatistics } from '../analysis/analysis.ts'
 import type { ClaimStatus } from '../analysis/status.ts'
@@ -18,7 +18,7 @@ interface TargetProps {
 const Target = ({ scale, direction, smallestEffect, reach }: TargetProps) => {
   if (!isMargin(direction)) {
     const least = direction === 'greater' ? smallestEffect : -smallestEffect
-    return <i class="least" style={{ left: place(scale(least)) }} />
+    return <i class="least" style={{ left: barPlace(scale(least)) }} />
   }
   const low = direction === 'not-above' ? -reach : -smallestEffect
   const high = direction === 'not-below' ? reach : smallestEffect
@@ -43,7 +43,7 @@ export const EffectTrack = ({ statistics, direction, smallestEffect, status }: E
       <Target scale={scale} direction={direction} smallestEffect={smallestEffect} reach={reach} />
       <i class="zero" style={{ left: '50%' }} />
       <IntervalBar scale={scale} ends={interval} kind={`span ${kind}`} />
-      <i class={`mean ${kind}`} style={{ left: place(scale(difference)) }} />
+      <i class={`mean ${kind}`} style={{ left: barPlace(scale(difference)) }} />
     </div>
   )
 }
@@ -59,9 +59,9 @@ export const ShareTrack = ({ statistics: { share, interval }, atLeast, status }:
   const kind = statusLook(status)
   return (
     <div class="track">
-      <i class="least" style={{ left: place(atLeast) }} />
+      <i class="least" style={{ left: barPlace(atLeast) }} />
       <IntervalBar scale={trackScale(0, 1)} ends={interval} kind={`span ${kind}`} />
-      <i class={`mean ${kind}`} style={{ left: place(share) }} />
+      <i class={`mean ${kind}`} style={{ left: barPlace(share) }} />
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type DraftLimits, problemsOf } from './draft.ts'
+import { type DraftLimits, draftProblems } from './draft.ts'
 
 const LIMITS: DraftLimits = { minCriteria: 4, maxCriteria: 8, maxPoints: 10 }
 
@@ -8,8 +8,8 @@ const alike = (count: number) => ({
 })
 
 it('of a few criteria too many everything is said, of far too many that alone', () => {
-  const few = problemsOf(alike(10), LIMITS)
+  const few = draftProblems(alike(10), LIMITS)
   expect(few[0]).toBe('expected 4 to 8 criteria, got 10')
   expect(few.length).toBeGreaterThan(10)
-  expect(problemsOf(alike(5000), LIMITS)).toEqual(['expected 4 to 8 criteria, got 5000'])
+  expect(draftProblems(alike(5000), LIMITS)).toEqual(['expected 4 to 8 criteria, got 5000'])
 })

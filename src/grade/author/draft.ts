@@ -85,7 +85,7 @@ const FAR_TOO_MANY = 4
  * (contradictions, repetitions, signs that do not fit, words for the judge).
  * @param touched criteria that are new or changed: faults that were there before are no reason to refuse a revision
  */
-export const problemsOf = (
+export const draftProblems = (
   rubric: Rubric,
   limits: DraftLimits,
   touched: readonly string[] = rubric.criteria.map(({ id }) => id),

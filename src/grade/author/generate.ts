@@ -5,7 +5,7 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import type { Parsed } from '../judge/parse.ts'
 import { QUOTING_NOTE, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, askJson } from './ask.ts'
-import { type DraftLimits, draftAnswerSchema, problemsOf, readDraft, toCriteria } from './draft.ts'
+import { type DraftLimits, draftAnswerSchema, draftProblems, readDraft, toCriteria } from './draft.ts'
 import { writingRules } from './rules-of-writing.ts'
 
 /** What a rubric for a question covers, with what each is about. */
@@ -57,7 +57,7 @@ const read = (json: unknown): Parsed<Rubric> => {
   const draft = readDraft(json)
   if (draft.problem !== undefined) return draft
   const rubric = { criteria: toCriteria(draft.value) }
-  const problems = problemsOf(rubric, LIMITS)
+  const problems = draftProblems(rubric, LIMITS)
   return problems.length > 0 ? { problem: problems.join('\n') } : { value: rubric }
 }
 

@@ -5,7 +5,7 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import type { Parsed } from '../judge/parse.ts'
-import { type DraftCriterion, type DraftLimits, problemsOf, readDraft } from './draft.ts'
+import { type DraftCriterion, type DraftLimits, draftProblems, readDraft } from './draft.ts'
 
 /** Kinds of faults that a round looks for. */
 export const DRAFT_FAULTS = ['missing', 'redundant', 'ambiguous'] as const
@@ -28,7 +28,7 @@ export interface Revision {
 
 /** The rubric, unless something keeps it from being accepted. */
 export const accept = (rubric: Rubric, limits: DraftLimits, touched?: readonly string[]): Parsed<Rubric> => {
-  const problems = problemsOf(rubric, limits, touched)
+  const problems = draftProblems(rubric, limits, touched)
   return problems.length > 0 ? { problem: problems.join('\n') } : { value: rubric }
 }
 

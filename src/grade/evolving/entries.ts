@@ -4,7 +4,7 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { saidAs } from '../judge/literals.ts'
 import type { Parsed, ParsedAnswer } from '../judge/parse.ts'
 import { explanationText, readAnswer, type Spoken } from '../judge/templates/answer.ts'
-import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
+import { type Judgement, type Scale, shortValue } from '../judge/templates/scale.ts'
 
 type EntryScale = Pick<Scale, 'key' | 'read'>
 
@@ -15,14 +15,14 @@ const readEntry = (
   { key, read }: EntryScale,
 ): Parsed<Spoken> => {
   if (entry === null || typeof entry !== 'object' || Array.isArray(entry))
-    return { problem: `expected an object, got ${inWords(entry)}` }
+    return { problem: `expected an object, got ${shortValue(entry)}` }
   const fields = entry as Record<string, unknown>
   const own = (name: string) => (Object.hasOwn(fields, name) ? fields[name] : undefined)
   const number = own('number')
-  if (number !== index + 1) return { problem: `number: expected ${index + 1}, got ${inWords(number)}` }
+  if (number !== index + 1) return { problem: `number: expected ${index + 1}, got ${shortValue(number)}` }
   const justification = own('justification')
   if (typeof justification !== 'string' || justification.trim() === '')
-    return { problem: `justification: expected a text, got ${inWords(justification)}` }
+    return { problem: `justification: expected a text, got ${shortValue(justification)}` }
   const reading = read(own(key), criterion)
   return reading.problem === undefined
     ? {

@@ -5,7 +5,7 @@ import { Rng } from '../../util/rng.ts'
 import { EvolvingBuffers, NO_RUBRICS } from './buffers.ts'
 import { type GroupToJudge, judgeGroup, rubricRow } from './evolve.ts'
 import { draft, rollout, rubric } from './evolving.fixture.ts'
-import { assertScored, evolvingFigures } from './figures.ts'
+import { assertScored, evolvingMetrics } from './metrics.ts'
 import type { Level, LevelsById, Stage, StagedRollout, StageRubric } from './rubrics.ts'
 import { scriptedStageJudge } from './scripted-judge.ts'
 import { DEFAULT_EVOLVING, evolvingSchema } from './settings.ts'
@@ -145,8 +145,8 @@ describe('what fails', () => {
       expect(rewards_K).toEqual([null, null, null, null])
       expect(failure).toBe('no list')
     }
-    expect(evolvingFigures([judged])).toMatchObject({ failedScorings: 1, failedGenerations: 1 })
-    expect(Object.values(evolvingFigures([judged]).stageScores as object)).toEqual([null, null, null, null])
+    expect(evolvingMetrics([judged])).toMatchObject({ failedScorings: 1, failedGenerations: 1 })
+    expect(Object.values(evolvingMetrics([judged]).stageScores as object)).toEqual([null, null, null, null])
     // A step of nothing else stops: going on would train on nothing.
     expect(() => assertScored([judged])).toThrow(/none for any of them \(no list\)/)
   })
@@ -304,7 +304,7 @@ describe('what is told of a judgement', () => {
   })
 
   it('is figures of a step', async () => {
-    expect(evolvingFigures([await judgement()])).toEqual({
+    expect(evolvingMetrics([await judgement()])).toEqual({
       stageScores: { plan: 0.5, research: 0.5, review: 0.5, answer: 0 },
       skippedStages: { plan: 0, research: 0, review: 0, answer: 0 },
       rubricsActive: 2,
@@ -315,7 +315,7 @@ describe('what is told of a judgement', () => {
       judgeNullRatePositive: 0,
       judgeNullRateNegative: 0.5,
     })
-    expect(evolvingFigures([])).toMatchObject({
+    expect(evolvingMetrics([])).toMatchObject({
       rubricsActive: null,
       failedScorings: null,
       rubricVariance: null,

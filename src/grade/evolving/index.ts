@@ -10,8 +10,8 @@ export {
   type LevelCounts,
   rubricRow,
 } from './evolve.ts'
-export { assertScored, evolvingFigures, stageScores } from './figures.ts'
 export { STAGE_GENERATOR } from './generator.ts'
+export { assertScored, evolvingMetrics, stageScoreMetrics } from './metrics.ts'
 export {
   modelStageJudge,
   type OpenStageJudge,
@@ -33,4 +33,10 @@ export * from './rubrics.ts'
 export { STAGE_SCORER } from './scorer.ts'
 export { type ScriptedStageParts, type StageNoise, scriptedStageJudge } from './scripted-judge.ts'
 export { DEFAULT_EVOLVING, type EvolvingInput, type EvolvingSettings, evolvingSchema } from './settings.ts'
-export type { Proposed, ProposeRequest, RolloutScored, ScoreRequest, StageJudge } from './stage-judge.ts'
+export type {
+  ProposedDrafts,
+  ProposeRequest,
+  RolloutScored,
+  ScoreRequest,
+  StageJudge,
+} from './stage-judge.ts'

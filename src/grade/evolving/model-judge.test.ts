@@ -13,7 +13,7 @@ import { judgeGroup } from './evolve.ts'
 import { draft, rollout, rubric } from './evolving.fixture.ts'
 import { readProposals } from './generator.ts'
 import { modelStageJudge, openStageJudge, stageJudgeSchema } from './model-judge.ts'
-import { excerpt, piecesOf } from './render.ts'
+import { excerpt, renderedPieces } from './render.ts'
 import { type StagedRollout, stagedRollout } from './rubrics.ts'
 import { STAGE_SCORER } from './scorer.ts'
 import { DEFAULT_EVOLVING, evolvingSchema } from './settings.ts'
@@ -425,17 +425,17 @@ describe('what is shown of a rollout', () => {
   })
 
   it('has rubrics of its own apart, in time that grows with the text', () => {
-    expect(piecesOf('a<rubric>b</rubric>c<rubrics>d</rubrics>')).toEqual([
+    expect(renderedPieces('a<rubric>b</rubric>c<rubrics>d</rubrics>')).toEqual([
       { text: 'a', isOwnRubric: false },
       { text: '<rubric>b</rubric>', isOwnRubric: true },
       { text: 'c', isOwnRubric: false },
       { text: '<rubrics>d</rubrics>', isOwnRubric: true },
     ])
-    expect(piecesOf('a <rubric> b')).toEqual([{ text: 'a <rubric> b', isOwnRubric: false }])
+    expect(renderedPieces('a <rubric> b')).toEqual([{ text: 'a <rubric> b', isOwnRubric: false }])
     const long = '<rubric>'.repeat(200_000)
-    expect(piecesOf(long)).toHaveLength(1)
+    expect(renderedPieces(long)).toHaveLength(1)
     expect(
-      piecesOf('<rubric></rubric>'.repeat(1000))
+      renderedPieces('<rubric></rubric>'.repeat(1000))
         .map(({ text }) => text)
         .join(''),
     ).toHaveLength(17_000)

@@ -1,7 +1,7 @@
 /** @file Staged rollouts as a judge sees them: every piece quoted under the name of who wrote it, long ones with their middle left out. */
 
 import type { Quote } from '../judge/untrusted.ts'
-import { partsOf, type RolloutPart, STAGE_NAMES, STAGES, type StagedRollout } from './rubrics.ts'
+import { type RolloutPart, STAGE_NAMES, STAGES, type StagedRollout, stageParts } from './rubrics.ts'
 
 /** Of a text that is cut: how much of what is shown is its beginning. */
 const HEAD_SHARE = 0.7
@@ -40,7 +40,7 @@ const firstRubric = (text: string, from: number): { start: number; end: number }
 const MOST_PIECES = 50
 
 /** A text with the rubrics in it apart: they are references, and must not pass for the standard. */
-export const piecesOf = (text: string): Piece[] => {
+export const renderedPieces = (text: string): Piece[] => {
   const pieces: Piece[] = []
   const add = (start: number, end: number, isOwnRubric: boolean) => {
     const own = text.slice(start, end)
@@ -67,7 +67,7 @@ const tagOf = ({ stage }: RolloutPart): string => (stage === null ? 'tool-output
 
 const partLines = (part: RolloutPart, quote: Quote): string[] => [
   headingOf(part),
-  ...piecesOf(part.text).flatMap(({ text, isOwnRubric }) =>
+  ...renderedPieces(part.text).flatMap(({ text, isOwnRubric }) =>
     isOwnRubric
       ? [
           'A rubric that the author wrote for itself: a reference, never the standard to judge by:',
@@ -88,4 +88,4 @@ export const renderParts = (parts: readonly RolloutPart[], quote: Quote): string
 
 /** A rollout's parts as they are shown, as JSON: the response of an item to grade, on which its verdicts are remembered. */
 export const shownParts = (rollout: StagedRollout, most: number | null): RolloutPart[] =>
-  partsOf(rollout).map(({ stage, text }) => ({ stage, text: excerpt(text, most) }))
+  stageParts(rollout).map(({ stage, text }) => ({ stage, text: excerpt(text, most) }))

@@ -5,10 +5,10 @@ import {
   gainOf,
   type Level,
   type LevelsById,
-  partsOf,
   persistentRubrics,
   type Stage,
   stagedRollout,
+  stageParts,
   stageRewards,
 } from './rubrics.ts'
 
@@ -84,14 +84,14 @@ describe('a staged rollout', () => {
       { stage: 4, text: 'end' },
     ])
     expect(
-      partsOf(found)
+      stageParts(found)
         .map(({ text: own }) => own)
         .join(''),
     ).toBe(text)
   })
 
   it('may do without parts: its stages are in order then', () => {
-    expect(partsOf(rollout('x', ['a', '', 'c', 'd']))).toEqual([
+    expect(stageParts(rollout('x', ['a', '', 'c', 'd']))).toEqual([
       { stage: 1, text: 'a' },
       { stage: 3, text: 'c' },
       { stage: 4, text: 'd' },

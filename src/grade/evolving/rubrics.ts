@@ -104,7 +104,7 @@ export const stagedRollout = (key: string, text: string, spans: readonly StageSp
   return { key, stages: perStage(textOf), parts }
 }
 
-export const partsOf = ({ stages, parts }: Omit<StagedRollout, 'key'>): readonly RolloutPart[] =>
+export const stageParts = ({ stages, parts }: Omit<StagedRollout, 'key'>): readonly RolloutPart[] =>
   parts ?? STAGES.map(stage => ({ stage, text: stages[stage - 1] })).filter(({ text }) => text !== '')
 
 /** Whether a rollout has anything of a stage. */

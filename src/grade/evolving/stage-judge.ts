@@ -15,7 +15,9 @@ export interface ProposeRequest<Question> {
 }
 
 /** Proposals as they came, of any shape (`acceptDrafts` reads them); or why there are none. */
-export type Proposed = { drafts: readonly unknown[]; problem?: undefined } | { drafts: null; problem: string }
+export type ProposedDrafts =
+  | { drafts: readonly unknown[]; problem?: undefined }
+  | { drafts: null; problem: string }
 
 export interface ScoreRequest<Question> {
   question: Question
@@ -35,7 +37,7 @@ export type RolloutScored = { scores: LevelsById; problem?: undefined } | { scor
  * that failed is not a zero. Throws for what every call would meet (no authorisation, no such model) and an aborted signal.
  */
 export interface StageJudge<Question> {
-  propose(request: ProposeRequest<Question>): Promise<Proposed>
+  propose(request: ProposeRequest<Question>): Promise<ProposedDrafts>
   score(request: ScoreRequest<Question>): Promise<RolloutScored>
   close?(): Promise<void>
 }

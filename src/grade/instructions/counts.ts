@@ -1,6 +1,6 @@
 /** @file Instructions that count: words, names, numbers, pronouns (IFBench, group `count`). */
 
-import { count, instruction, phrase, position } from './definition.ts'
+import { countSchema, instruction, phrase, position } from './definition.ts'
 import { occurrences, splitBlanks, strip, trimMarks, withoutPunctuation, words } from './text.ts'
 import { tokenize } from './tokens.ts'
 
@@ -40,7 +40,7 @@ export const countInstructions = [
   /** `count:word_count_range` {min_words, max_words}: runs of word characters, both limits included. */
   instruction(
     'count:word_count_range',
-    { min_words: count, max_words: count },
+    { min_words: countSchema, max_words: countSchema },
     (response, { min_words, max_words }) => {
       const n = words(response).length
       return min_words <= n && n <= max_words
@@ -48,7 +48,7 @@ export const countInstructions = [
   ),
 
   /** `count:unique_word_count` {N}: at least N different pieces between blanks, marks around them and case ignored. */
-  instruction('count:unique_word_count', { N: count }, (response, { N }) => {
+  instruction('count:unique_word_count', { N: countSchema }, (response, { N }) => {
     const unique = new Set(splitBlanks(response.toLowerCase()).map(word => trimMarks(word)))
     return unique.size >= N
   }),
@@ -57,13 +57,13 @@ export const countInstructions = [
    * `count:conjunctions` {small_n}: at least so many different coordinating conjunctions. The public code takes `And`,
    * `and` and `and,` for different ones; so do we, for figures that compare.
    */
-  instruction('count:conjunctions', { small_n: count }, (response, { small_n }) => {
+  instruction('count:conjunctions', { small_n: countSchema }, (response, { small_n }) => {
     const found = splitBlanks(response).filter(word => CONJUNCTIONS.has(trimMarks(word).toLowerCase()))
     return new Set(found).size >= small_n
   }),
 
   /** `count:person_names` {N}: at least N different names of the list, as whole words with their capital. */
-  instruction('count:person_names', { N: count }, (response, { N }) => {
+  instruction('count:person_names', { N: countSchema }, (response, { N }) => {
     const present = new Set(words(response))
     return PERSON_NAMES.filter(name => present.has(name)).length >= N
   }),
@@ -71,7 +71,7 @@ export const countInstructions = [
   /** `count:numbers` {N}: exactly N runs of digits, punctuation taken out first (`3.14` and `100,000` are one each). */
   instruction(
     'count:numbers',
-    { N: count },
+    { N: countSchema },
     (response, { N }) => (withoutPunctuation(response).match(/\p{Nd}+/gu)?.length ?? 0) === N,
   ),
 
@@ -81,7 +81,7 @@ export const countInstructions = [
   /** `count:pronouns` {N}: at least N pronouns; `she/her` counts as two. */
   instruction(
     'count:pronouns',
-    { N: count },
+    { N: countSchema },
     (response, { N }) =>
       tokenize(response.toLowerCase().replaceAll('/', ' ')).filter(token => PRONOUNS.has(token)).length >= N,
   ),

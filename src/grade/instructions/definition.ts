@@ -27,7 +27,7 @@ export const instruction = <Shape extends z.ZodRawShape>(
   ({ id, kwargs: z.strictObject(shape), follows, promptArgument }) as unknown as Instruction
 
 /** A whole number of at least 0. */
-export const count = z.int().min(0)
+export const countSchema = z.int().min(0)
 
 /** A whole number of at least 1: a position, counted from 1. */
 export const position = z.int().min(1)

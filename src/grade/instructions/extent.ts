@@ -1,6 +1,6 @@
 /** @file Instructions about length: words, sentences, paragraphs (IFEval). */
 
-import { count, holds, instruction, phrase, position, relation } from './definition.ts'
+import { countSchema, holds, instruction, phrase, position, relation } from './definition.ts'
 import { splitSentences } from './sentences.ts'
 import { BLANK, isBlank, splitBlanks, strip, words } from './text.ts'
 
@@ -25,14 +25,14 @@ export const extentInstructions = [
   /** `length_constraints:number_words` {num_words, relation}: runs of word characters; `don't` counts as two. */
   instruction(
     'length_constraints:number_words',
-    { num_words: count, relation },
+    { num_words: countSchema, relation },
     (response, { num_words, relation }) => holds(words(response).length, relation, num_words),
   ),
 
   /** `length_constraints:number_sentences` {num_sentences, relation}. */
   instruction(
     'length_constraints:number_sentences',
-    { num_sentences: count, relation },
+    { num_sentences: countSchema, relation },
     (response, { num_sentences, relation }) =>
       holds(splitSentences(response).length, relation, num_sentences),
   ),
@@ -40,7 +40,7 @@ export const extentInstructions = [
   /** `length_constraints:number_paragraphs` {num_paragraphs}: exactly so many, divided by `***`. */
   instruction(
     'length_constraints:number_paragraphs',
-    { num_paragraphs: count },
+    { num_paragraphs: countSchema },
     (response, { num_paragraphs }) => dividedParagraphs(response) === num_paragraphs,
   ),
 

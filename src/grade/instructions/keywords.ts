@@ -1,7 +1,7 @@
 /** @file Instructions about keywords and letters (IFEval). Keywords are literal text, not regular expressions. */
 
 import { z } from 'zod'
-import { count, holds, instruction, phrase, phrases, relation } from './definition.ts'
+import { countSchema, holds, instruction, phrase, phrases, relation } from './definition.ts'
 import { splitSentences } from './sentences.ts'
 import { firstCharacter, literally, strip, WORD_CHARACTER } from './text.ts'
 
@@ -28,7 +28,7 @@ export const keywordInstructions = [
   /** `keywords:frequency` {keyword, frequency, relation}: how often it occurs, in any case, also inside words. */
   instruction(
     'keywords:frequency',
-    { keyword: phrase, frequency: count, relation },
+    { keyword: phrase, frequency: countSchema, relation },
     (response, { keyword, frequency, relation }) => {
       const found = response.match(new RegExp(literally(strip(keyword)), 'giu'))?.length ?? 0
       return holds(found, relation, frequency)
@@ -48,7 +48,7 @@ export const keywordInstructions = [
         text => [...strip(text)].length === 1,
         'one character; a longer text is a keyword (keywords:frequency)',
       ),
-      let_frequency: count,
+      let_frequency: countSchema,
       let_relation: relation,
     },
     (response, { letter, let_frequency, let_relation }) => {
@@ -63,7 +63,7 @@ export const keywordInstructions = [
    */
   instruction(
     'keywords:key_sentences',
-    { key_sentences: z.array(phrase).min(1), num_sentences: count },
+    { key_sentences: z.array(phrase).min(1), num_sentences: countSchema },
     (response, { key_sentences, num_sentences }) => {
       const sentences = new Set(splitSentences(response))
       return new Set(key_sentences.filter(sentence => sentences.has(sentence))).size === num_sentences

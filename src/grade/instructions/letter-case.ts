@@ -1,7 +1,7 @@
 /** @file Instructions about language, capital letters and commas (IFEval). */
 
 import { z } from 'zod'
-import { count, holds, instruction, relation } from './definition.ts'
+import { countSchema, holds, instruction, relation } from './definition.ts'
 import { isInLanguage, LANGUAGES } from './language.ts'
 import { isLower, isUpper } from './text.ts'
 import { tokenize } from './tokens.ts'
@@ -15,7 +15,7 @@ export const caseInstructions = [
   /** `change_case:capital_word_frequency` {capital_frequency, capital_relation}: words all in capitals. */
   instruction(
     'change_case:capital_word_frequency',
-    { capital_frequency: count, capital_relation: relation },
+    { capital_frequency: countSchema, capital_relation: relation },
     (response, { capital_frequency, capital_relation }) =>
       holds(tokenize(response).filter(isUpper).length, capital_relation, capital_frequency),
   ),

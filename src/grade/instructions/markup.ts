@@ -1,7 +1,7 @@
 /** @file Instructions about visible form: lists, titles, sections, JSON, placeholders (IFEval). */
 
 import { z } from 'zod'
-import { count, instruction, phrase } from './definition.ts'
+import { countSchema, instruction, phrase } from './definition.ts'
 import { BLANK, isBlank, literally, strip, trimWhere } from './text.ts'
 
 const matches = (text: string, pattern: RegExp): string[] => text.match(pattern) ?? []
@@ -72,7 +72,7 @@ export const markupInstructions = [
   /** `detectable_content:number_placeholders` {num_placeholders}: at least so many `[...]`. */
   instruction(
     'detectable_content:number_placeholders',
-    { num_placeholders: count },
+    { num_placeholders: countSchema },
     (response, { num_placeholders }) => countPlaceholders(response) >= num_placeholders,
   ),
 
@@ -86,7 +86,7 @@ export const markupInstructions = [
   /** `detectable_format:number_bullet_lists` {num_bullets}: exactly so many lines that open with `*` or `-`. */
   instruction(
     'detectable_format:number_bullet_lists',
-    { num_bullets: count },
+    { num_bullets: countSchema },
     (response, { num_bullets }) => countBullets(response) === num_bullets,
   ),
 
@@ -98,7 +98,7 @@ export const markupInstructions = [
   /** `detectable_format:number_highlighted_sections` {num_highlights}: at least so many `*...*` or `**...**`. */
   instruction(
     'detectable_format:number_highlighted_sections',
-    { num_highlights: count },
+    { num_highlights: countSchema },
     (response, { num_highlights }) => {
       const single = matches(response, /\*[^\n*]*\*/g).map(text => text.replaceAll('*', ''))
       const double = matches(response, /\*\*[^\n*]*\*\*/g).map(text => text.replaceAll('*', ''))
@@ -109,7 +109,7 @@ export const markupInstructions = [
   /** `detectable_format:multiple_sections` {section_spliter, num_sections}: at least so many `SPLITTER 1`. */
   instruction(
     'detectable_format:multiple_sections',
-    { section_spliter: phrase, num_sections: count },
+    { section_spliter: phrase, num_sections: countSchema },
     (response, { section_spliter, num_sections }) => {
       const heading = new RegExp(`${literally(strip(section_spliter))}[${BLANK}]?\\p{Nd}+`, 'gu')
       return matches(response, heading).length >= num_sections

@@ -1,6 +1,6 @@
 /** @file Instructions to repeat a text (IFBench, group `repeat`). */
 
-import { count, instruction, phrase } from './definition.ts'
+import { countSchema, instruction, phrase } from './definition.ts'
 import { splitBlanks, strip } from './text.ts'
 
 /** The one sentence that `repeat:repeat_simple` asks for. */
@@ -26,7 +26,7 @@ export const repeatInstructions = [
   /** `repeat:repeat_span` {prompt_to_repeat, n_start, n_end}: the characters from index to index, both included. */
   instruction(
     'repeat:repeat_span',
-    { prompt_to_repeat: phrase, n_start: count, n_end: count },
+    { prompt_to_repeat: phrase, n_start: countSchema, n_end: countSchema },
     (response, { prompt_to_repeat, n_start, n_end }) =>
       isSame(response, [...prompt_to_repeat].slice(n_start, n_end + 1).join('')),
     'prompt_to_repeat',

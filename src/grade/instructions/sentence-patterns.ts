@@ -1,6 +1,6 @@
 /** @file Instructions about sentences and how they follow each other (IFBench, group `sentence`). */
 
-import { count, instruction, phrase, position } from './definition.ts'
+import { countSchema, instruction, phrase, position } from './definition.ts'
 import { hasWholeWord } from './keywords.ts'
 import { splitSentences } from './sentences.ts'
 import { firstCharacter, splitBlanks, trimMarks, withoutPunctuation } from './text.ts'
@@ -24,7 +24,7 @@ export const sentenceInstructions = [
   ),
 
   /** `sentence:increment` {small_n}: each sentence has exactly so many words more than the one before. */
-  instruction('sentence:increment', { small_n: count }, (response, { small_n }) => {
+  instruction('sentence:increment', { small_n: countSchema }, (response, { small_n }) => {
     const lengths = splitSentences(response).map(sentence => splitBlanks(withoutPunctuation(sentence)).length)
     return lengths.slice(1).every((length, index) => length === lengths[index] + small_n)
   }),

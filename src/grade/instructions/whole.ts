@@ -1,7 +1,7 @@
 /** @file Instructions about the response as a whole: how it starts and ends, what it repeats (IFEval). */
 
 import { z } from 'zod'
-import { count, instruction, phrase } from './definition.ts'
+import { countSchema, instruction, phrase } from './definition.ts'
 import { isBlank, strip, trimWhere, words } from './text.ts'
 
 const tally = (items: readonly string[]): Map<string, number> => {
@@ -63,7 +63,7 @@ export const wholeInstructions = [
    */
   instruction(
     'detectable_content:rephrase_paragraph',
-    { original_paragraph: z.string(), low: count, high: count },
+    { original_paragraph: z.string(), low: countSchema, high: countSchema },
     (response, { original_paragraph, low, high }) => {
       const shared = sharedWords(original_paragraph, response)
       return low <= shared && shared <= high

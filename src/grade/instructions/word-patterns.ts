@@ -1,7 +1,7 @@
 /** @file Instructions about what words are made of and how they follow each other (IFBench, group `words`). */
 
 import { syllable } from 'syllable'
-import { count, instruction, phrase, position } from './definition.ts'
+import { countSchema, instruction, phrase, position } from './definition.ts'
 import { splitSentences } from './sentences.ts'
 import {
   firstCharacter,
@@ -80,7 +80,7 @@ export const wordInstructions = [
   ),
 
   /** `words:repeats` {small_n}: no word more than so many times. */
-  instruction('words:repeats', { small_n: count }, (response, { small_n }) => {
+  instruction('words:repeats', { small_n: countSchema }, (response, { small_n }) => {
     const counts = new Map<string, number>()
     for (const word of bareWords(response)) counts.set(word, (counts.get(word) ?? 0) + 1)
     return [...counts.values()].every(n => n <= small_n)

@@ -17,7 +17,7 @@ export type JudgeOutcome = { attempts: number; call: JudgeCall } & (
   | { judgements: null; problem: string; raw?: string; failed: boolean }
 )
 
-export interface AskSettings {
+interface AskSettings {
   model: ChatModel
   sampling: JudgeSampling
   /** How often an unreadable answer is sent back with the reason. */
@@ -26,7 +26,7 @@ export interface AskSettings {
   retries: number
 }
 
-export interface Call {
+interface Call {
   template: JudgeTemplate
   criteria: readonly Criterion[]
   messages: readonly ChatMessage[]

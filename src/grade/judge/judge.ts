@@ -19,7 +19,7 @@ import { type CallHandle, SingleFlight } from './single-flight.ts'
 import type { JudgeForm } from './templates/form.ts'
 import type { Judgement } from './templates/scale.ts'
 import type { SubjectOptions } from './templates/subject.ts'
-import { messagesOf } from './templates/template.ts'
+import { judgeMessages } from './templates/template.ts'
 import { type Quote, quoteUntrusted } from './untrusted.ts'
 import { callKey, samplingText, subjectDigest } from './verdict-key.ts'
 import { isJudgements, type JudgedVerdict, verdictsOf } from './verdicts.ts'
@@ -123,7 +123,7 @@ class ChatJudge implements LlmJudge {
     const subject = new Subject(item, this.#options, this.#quote, this.#subjects)
     return planCalls(criteria, shape, levels, form).map(call => {
       const key = callKey(this.#keyed, call.template, subject.digest, call.criteria, sampleIndex)
-      const messages = messagesOf(call.template, subject.rendered, call.criteria, this.#quote)
+      const messages = judgeMessages(call.template, subject.rendered, call.criteria, this.#quote)
       return {
         key,
         promptCharacters: charactersOf({ messages }),
@@ -200,7 +200,7 @@ class ChatJudge implements LlmJudge {
   ): Promise<JudgeOutcome> {
     const stats = this.#stats
     stats.calls++
-    const messages = messagesOf(template, subject.rendered, criteria, this.#quote)
+    const messages = judgeMessages(template, subject.rendered, criteria, this.#quote)
     const outcome = await ask(this.#options, { template, criteria, messages, sampleIndex }, signal)
     stats.attempts += outcome.attempts
     if (outcome.judgements === null) outcome.failed ? stats.failedCalls++ : stats.unusableCalls++

@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { GradusError } from '../../util/errors.ts'
-import { inMemoryWords } from '../../util/memory-failure.ts'
+import { asMemoryError } from '../../util/memory-failure.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import type { ScriptReply, ScriptRequest, WorkerMessage } from './solver-worker.ts'
 
@@ -18,7 +18,7 @@ const startWorker = (): Promise<Worker> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(workerUrl(import.meta.url, './solver-worker.js'), { execArgv: [] })
     const refuse = (said: string) => {
-      const { message: why } = inMemoryWords(new Error(said)) as Error
+      const { message: why } = asMemoryError(new Error(said)) as Error
       clearTimeout(timer)
       void worker.terminate()
       reject(
@@ -50,7 +50,7 @@ const awaitReply = (worker: Worker, request: ScriptRequest, limitMs: number): Pr
     const refuse = (why: string) => settle(() => reject(new SolverError(why)))
     const giveUp = () => settle(() => reject(new SolverTimeout(`Z3 gave no answer within ${limitMs} ms`)))
     const onError = (error: Error) =>
-      refuse(`the Z3 worker stopped: ${(inMemoryWords(error) as Error).message}`)
+      refuse(`the Z3 worker stopped: ${(asMemoryError(error) as Error).message}`)
     const onExit = (code: number) => refuse(`the Z3 worker stopped with exit code ${code}`)
     const onMessage = (reply: ScriptReply) => {
       if (reply.id === request.id) settle(() => resolve(reply))

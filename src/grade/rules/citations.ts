@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { band, defineRule, graded, inBand, outcomeOfParts, type RuleOutcome } from './rule.ts'
-import { type CitedSource, normaliseUrl, noSources, sourceParameters, sourcesOf } from './sources.ts'
+import { type CitedSource, citedSources, normaliseUrl, noSources, sourceParameters } from './sources.ts'
 import { fold, wordsOf } from './text.ts'
 
 const style = z.enum(['numbered', 'links', 'any']).default('any')
@@ -107,7 +107,7 @@ const resolveRule = defineRule({
   },
   uses: ['metadata'],
   compile: params => (text, item) => {
-    const sources = params.from === 'own' ? [] : sourcesOf(params, item)
+    const sources = params.from === 'own' ? [] : citedSources(params, item)
     if (sources === null && params.from === 'given') return noSources(params.sourcesKey)
     const found = findCitations(text)
     const all = [...new Set(cited(found, params.style))]
@@ -173,7 +173,7 @@ const quotesRule = defineRule({
   },
   uses: ['prompt', 'metadata'],
   compile: params => (text, item) => {
-    const given = sourcesOf(params, item)
+    const given = citedSources(params, item)
     if (given === null && !params.prompt) return noSources(params.sourcesKey)
     const messages = params.prompt ? item.prompt.map(({ content }) => content) : []
     const sources = [...(given ?? []).map(source => source.text), ...messages].map(each => fold(each))

@@ -78,7 +78,7 @@ export const checkRule = (fn: string, params: unknown, item: GradeItem): RuleOut
   compileRule(fn, params)(item)
 
 /** Where a criterion stands, for errors: `rubric.yaml: criteria[2] "cites"`. */
-export const placeOf = (source: string, index: number, { id }: Criterion): string =>
+export const criterionPlace = (source: string, index: number, { id }: Criterion): string =>
   `${source}: criteria[${index}] ${JSON.stringify(id)}: verifier`
 
 /**
@@ -90,7 +90,7 @@ export const validateRules = ({ criteria }: Rubric, source = 'rubric'): void => 
     const { verifier } = criterion
     if (verifier?.kind !== 'rule') return []
     try {
-      compileRule(verifier.fn, verifier.params, placeOf(source, index, criterion))
+      compileRule(verifier.fn, verifier.params, criterionPlace(source, index, criterion))
       return []
     } catch (error) {
       if (!(error instanceof DataError)) throw error

@@ -5,7 +5,7 @@ import { DataError, NumericError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import type { WorkPoolStats } from '../../util/work-pool.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
-import { placeOf, RULES } from './registry.ts'
+import { criterionPlace, RULES } from './registry.ts'
 import type { RuleOutcome, RuleSource } from './rule.ts'
 import { PLACE } from './rule-request.ts'
 import { RuleRunner, UnusableRules } from './rule-runner.ts'
@@ -70,7 +70,7 @@ const ruleOf = (criterion: Criterion, index: number): Verifier => {
   const { verifier } = criterion
   if (verifier?.kind === 'rule') return verifier
   throw new DataError(
-    `${placeOf('rubric', index, criterion)}: expected a rule, got ${verifier?.kind ?? 'none'}; give it to another grader`,
+    `${criterionPlace('rubric', index, criterion)}: expected a rule, got ${verifier?.kind ?? 'none'}; give it to another grader`,
   )
 }
 
@@ -110,7 +110,7 @@ const named = async <T>(
   } catch (error) {
     if (!(error instanceof UnusableRules)) throw error
     const lines = error.faults.map(({ index, why }) =>
-      why.replaceAll(PLACE, placeOf(source, places[index], criteria[places[index]])),
+      why.replaceAll(PLACE, criterionPlace(source, places[index], criteria[places[index]])),
     )
     throw new DataError(lines.join('\n'))
   }

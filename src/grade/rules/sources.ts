@@ -47,7 +47,10 @@ interface SourceParams {
 }
 
 /** The sources of an item; null where neither rule nor item has any that can be read. */
-export const sourcesOf = ({ sources, sourcesKey }: SourceParams, item: GradeItem): CitedSource[] | null => {
+export const citedSources = (
+  { sources, sourcesKey }: SourceParams,
+  item: GradeItem,
+): CitedSource[] | null => {
   if (sources !== undefined) return sources.map(sourceOf)
   const read = sourcesSchema.safeParse(item.metadata?.[sourcesKey])
   return read.success ? read.data.map(sourceOf) : null

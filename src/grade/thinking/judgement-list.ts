@@ -4,7 +4,7 @@ import type { AnswerSchema } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Parsed } from '../judge/parse.ts'
 import { readMany } from '../judge/templates/many-criteria.ts'
-import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
+import { type Judgement, type Scale, shortValue } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
 import { QUOTING_NOTE, type Quote } from '../judge/untrusted.ts'
 
@@ -12,7 +12,7 @@ const only = (key: string, expected: string, met: (value: unknown) => boolean | 
   return (value: unknown): Parsed<Judgement> => {
     const found = met(value)
     return found === null
-      ? { problem: `${key}: expected ${expected}, got ${inWords(value)}` }
+      ? { problem: `${key}: expected ${expected}, got ${shortValue(value)}` }
       : { value: { met: found } }
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import { llmJudge } from '../judge/judge.ts'
-import { judgeSteps, STEP_JUDGE, stepsOf } from './steps.ts'
+import { judgeSteps, STEP_JUDGE, thinkingSteps } from './steps.ts'
 
 describe('the steps of a text', () => {
   it('are parted by blank lines', () => {
-    expect(stepsOf('First I add.\nThat is 5.\n\n \nThen I double it.\n')).toEqual([
+    expect(thinkingSteps('First I add.\nThat is 5.\n\n \nThen I double it.\n')).toEqual([
       'First I add.\nThat is 5.',
       'Then I double it.',
     ])
@@ -23,21 +23,21 @@ describe('the steps of a text', () => {
       '## Eight',
       'Finally, i',
     ]
-    expect(stepsOf(marks.join('\n'))).toEqual(marks)
+    expect(thinkingSteps(marks.join('\n'))).toEqual(marks)
   })
 
   it('keep lines that only look like one', () => {
     const text = '3.5 is a number\n-2 as well\nfirst of all\n    - far in\nstepwise'
-    expect(stepsOf(text)).toEqual([text])
+    expect(thinkingSteps(text)).toEqual([text])
   })
 
   it('are none in nothing', () => {
-    expect(['', '\n\n', ' \t\n'].map(stepsOf)).toEqual([[], [], []])
+    expect(['', '\n\n', ' \t\n'].map(thinkingSteps)).toEqual([[], [], []])
   })
 
   it('are found in any text in time that grows with it alone', () => {
     for (const piece of ['-', '\n', '# ', '1.', 'step ', '\n- ', '**', ' '])
-      expect(stepsOf(piece.repeat(100_000)).join('').length).toBeLessThanOrEqual(piece.length * 100_000)
+      expect(thinkingSteps(piece.repeat(100_000)).join('').length).toBeLessThanOrEqual(piece.length * 100_000)
   })
 })
 

@@ -13,7 +13,7 @@ const MARKER =
 const BLANK = /^\s*$/
 
 /** The steps of a text: what blank lines part, and what lines that begin with a step's mark begin. Indented lines belong to theirs. */
-export const stepsOf = (thinking: string): string[] => {
+export const thinkingSteps = (thinking: string): string[] => {
   const steps: string[][] = []
   let open = false
   for (const line of thinking.split(/\r?\n/)) {
@@ -78,7 +78,7 @@ export const judgeSteps = async (
   { question, thinking }: SteppedThinking,
   options?: GradeOptions,
 ): Promise<StepVerdicts> => {
-  const steps = stepsOf(thinking)
+  const steps = thinkingSteps(thinking)
   if (steps.length === 0) return { steps, verdicts: [], mean: 0 }
   const criteria = steps.map((text, index): Criterion => ({ id: `step ${index + 1}`, text, points: 1 }))
   const item = { prompt: [{ role: 'user' as const, content: question }], response: thinking }

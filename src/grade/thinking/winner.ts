@@ -6,7 +6,7 @@ import { DataError } from '../../util/errors.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
 import type { Parsed, ParsedAnswer } from '../judge/parse.ts'
 import { readAnswer } from '../judge/templates/answer.ts'
-import { inWords, type Judgement, type Scale } from '../judge/templates/scale.ts'
+import { type Judgement, type Scale, shortValue } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
 import { QUOTING_NOTE } from '../judge/untrusted.ts'
 import { oneTemplateForm } from './form.ts'
@@ -35,7 +35,7 @@ const readChoice = (text: string, count: number): ParsedAnswer<number[]> =>
       const value = Object.hasOwn(json, KEY) ? (json as Record<string, unknown>)[KEY] : undefined
       return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= count
         ? { value: [{ judgement: value, said: String(value) }] }
-        : { problem: `${KEY}: expected a number from 0 to ${count}, got ${inWords(value)}` }
+        : { problem: `${KEY}: expected a number from 0 to ${count}, got ${shortValue(value)}` }
     },
   })
 

@@ -1,15 +1,15 @@
 /** @file Filters and tests of templates: what stands behind `|` and `is`. */
 
 import { type Given, take, textFrom, textOrNull, wholeFrom } from './methods.ts'
-import { capitalize, JINJA_WORDS, replace, splitLines, strip, titleCase } from './text.ts'
+import { capitalize, JINJA_WORDS, pyStrip, replace, splitLines, titleCase } from './text.ts'
 import {
-  compare,
+  compareValues,
   dictOf,
   float,
   integer,
   isEqual,
   isFloat,
-  isTrue,
+  isTruthy,
   isUndefined,
   itemsOf,
   Lazy,
@@ -19,7 +19,7 @@ import {
   newEnvironment,
   numberOf,
   print,
-  refuse,
+  reject,
   SafeText,
   text,
   textOf,
@@ -44,14 +44,14 @@ const ofText = (change: (printed: string) => string) => plain(value => text(chan
 /** What filters call an attribute: `a.b`, of entries alone. @throws Error for what is undefined */
 const getter = (path: Value, missing?: Value): ((item: Value) => Value) => {
   const step = (value: Value, part: string) => {
-    if (isUndefined(value) || /^\d+$/.test(part)) return refuse(`the attribute ${part}`, value)
+    if (isUndefined(value) || /^\d+$/.test(part)) return reject(`the attribute ${part}`, value)
     return dictOf(value)?.get(part) ?? missing ?? UNDEFINED
   }
   return item => textFrom(path).split('.').reduce(step, item)
 }
 
 const entriesOf = (value: Value): Value[] =>
-  [...(dictOf(value) ?? refuse('entries', value))].map(([key, item]) => tuple([text(key), item]))
+  [...(dictOf(value) ?? reject('entries', value))].map(([key, item]) => tuple([text(key), item]))
 
 /** Of texts, which are the same whatever their case. */
 const unique = plain(value => {
@@ -61,14 +61,14 @@ const unique = plain(value => {
 })
 
 /** What is false has no items, whatever it is. */
-const itemsOrNone = (value: Value) => (isTrue(value) ? itemsOf(value) : [])
+const itemsOrNone = (value: Value) => (isTruthy(value) ? itemsOf(value) : [])
 
 /** `map(attribute=...)`, or `map('filter')`, of which the parts of a product would not be seen. */
 const map: Filter = (value, { args, kwargs }) => {
   const [attribute = NONE, missing] = take({ args: args.slice(1), kwargs }, 'attribute', 'default')
   const [name] = args
   const apply = (item: Value) => applyFilter(textFrom(name), item, { args: [], kwargs: new Map() })
-  if (name && args.length + kwargs.size > 1) return refuse('map of a filter with arguments')
+  if (name && args.length + kwargs.size > 1) return reject('map of a filter with arguments')
   return generator(itemsOrNone(value).map(name ? apply : getter(attribute, missing)))
 }
 
@@ -78,13 +78,13 @@ const select =
   (value, { args, kwargs }) => {
     const get = hasAttribute ? getter(args[0] ?? NONE) : (item: Value) => item
     const [name, other] = take({ args: hasAttribute ? args.slice(1) : args, kwargs }, 'test', 'other')
-    const holds = (item: Value) => (name === undefined ? isTrue(item) : passes(textFrom(name), item, other))
+    const holds = (item: Value) => (name === undefined ? isTruthy(item) : passes(textFrom(name), item, other))
     return generator(itemsOrNone(value).filter(item => holds(get(item)) === wanted))
   }
 
 const fallback: Filter = (value, given) => {
   const [missing = text(''), isBoolean = NONE] = take(given, 'default_value', 'boolean')
-  return isUndefined(value) || (isTrue(isBoolean) && !isTrue(value)) ? missing : value
+  return isUndefined(value) || (isTruthy(isBoolean) && !isTruthy(value)) ? missing : value
 }
 
 const number =
@@ -92,12 +92,12 @@ const number =
   (value, given) => {
     const [missing = make(0)] = take(given, 'default')
     const [words, plainNumber] = [textOf(value), numberOf(value)]
-    if (isUndefined(value)) return refuse('a number', value)
+    if (isUndefined(value)) return reject('a number', value)
     if (words === null) return plainNumber === null ? missing : make(plainNumber)
-    const trimmed = strip(words, null, 'both')
+    const trimmed = pyStrip(words, null, 'both')
     // Python reads some of these as numbers.
     if (!expected.test(trimmed) && /^[-+]?[\d.]|inf|nan/i.test(trimmed))
-      return refuse(`a number written as ${trimmed}`)
+      return reject(`a number written as ${trimmed}`)
     return expected.test(trimmed) ? make(Number(trimmed)) : missing
   }
 
@@ -112,7 +112,7 @@ const indentation = (name: string, width: Value): string => {
 
 const indent: Filter = (value, given) => {
   const [width = integer(4), first = NONE, blank = NONE] = take(given, 'width', 'first', 'blank')
-  const goes = (line: string, i: number) => isTrue(i === 0 ? first : blank) || (i > 0 && line !== '')
+  const goes = (line: string, i: number) => isTruthy(i === 0 ? first : blank) || (i > 0 && line !== '')
   const [by, lines] = [indentation('indent', width), splitLines(`${textFrom(value)}\n`)]
   return text(lines.map((line, i) => (goes(line, i) ? by : '') + line).join('\n'))
 }
@@ -139,12 +139,12 @@ const json: Filter = (value, given) => {
       ? [isOneLine ? ', ' : ',', ': ']
       : itemsOf(parts).map(part => indentation('tojson', text(textFrom(part))))
   const style = {
-    text: (one: string) => jsonText(one, isTrue(ascii)),
+    text: (one: string) => jsonText(one, isTruthy(ascii)),
     words: ['null', 'true', 'false'],
-    separators: [separators[0] ?? refuse('separators', parts), separators[1] ?? refuse('separators', parts)],
+    separators: [separators[0] ?? reject('separators', parts), separators[1] ?? reject('separators', parts)],
     indent: isOneLine ? null : indentation('tojson', width),
     isPython: false,
-    isSorted: isTrue(sorted),
+    isSorted: isTruthy(sorted),
   } as const
   return text(textOf(value) === null ? write(value, style) : style.text(textOf(value)!))
 }
@@ -166,7 +166,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     )
   },
   last: plain(value =>
-    value instanceof Lazy ? refuse('last', value) : (itemsOf(value).at(-1) ?? UNDEFINED),
+    value instanceof Lazy ? reject('last', value) : (itemsOf(value).at(-1) ?? UNDEFINED),
   ),
   length: plain(value => integer(lengthOf(value))),
   list: plain(value => list(itemsOf(value))),
@@ -189,14 +189,14 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   string: ofText(value => value),
   title: ofText(value => titleCase(value, JINJA_WORDS)),
   tojson: json,
-  trim: (value, given) => text(strip(print(value), textOrNull(take(given, 'chars')[0]), 'both')),
+  trim: (value, given) => text(pyStrip(print(value), textOrNull(take(given, 'chars')[0]), 'both')),
   unique,
   upper: ofText(value => value.toUpperCase()),
 }
 
 /** @throws Error for a filter that there is not, or not for such a value */
 export const applyFilter = (name: string, value: Value, given: Given): Value => {
-  if (!Object.hasOwn(FILTERS, name)) return refuse(`the filter ${name}`)
+  if (!Object.hasOwn(FILTERS, name)) return reject(`the filter ${name}`)
   const result = FILTERS[name](value, given)
   return value instanceof SafeText && textOf(result) !== null && name !== 'tojson'
     ? new SafeText(print(result))
@@ -206,8 +206,8 @@ export const applyFilter = (name: string, value: Value, given: Given): Value => 
 /** `a in b`. @throws Error for what holds nothing */
 export const isIn = (a: Value, b: Value): boolean => {
   const [part, within, entries] = [textOf(a), textOf(b), dictOf(b)]
-  if (within !== null) return within.includes(part ?? refuse('in', a, b))
-  if (entries !== null) return entries.has(part ?? refuse('in', a, b))
+  if (within !== null) return within.includes(part ?? reject('in', a, b))
+  if (entries !== null) return entries.has(part ?? reject('in', a, b))
   return itemsOf(b).some(item => isEqual(item, a))
 }
 
@@ -219,15 +219,15 @@ const TESTS: Readonly<Record<string, (value: Value, other: Value) => boolean>> =
   eq: isEqual,
   equalto: isEqual,
   float: isFloat,
-  ge: (a, b) => compare(a, b) >= 0,
-  gt: (a, b) => compare(a, b) > 0,
+  ge: (a, b) => compareValues(a, b) >= 0,
+  gt: (a, b) => compareValues(a, b) > 0,
   in: isIn,
   iterable: value => HOLDERS.test(value.type),
-  le: (a, b) => compare(a, b) <= 0,
-  lt: (a, b) => compare(a, b) < 0,
+  le: (a, b) => compareValues(a, b) <= 0,
+  lt: (a, b) => compareValues(a, b) < 0,
   ne: (a, b) => !isEqual(a, b),
   number: value => numberOf(value) !== null,
-  sequence: value => HOLDERS.test(value.type) && (!(value instanceof Lazy) || refuse('sequence', value)),
+  sequence: value => HOLDERS.test(value.type) && (!(value instanceof Lazy) || reject('sequence', value)),
 }
 
 /** Whether a value passes a test. @throws Error for a test that there is not */
@@ -237,6 +237,6 @@ export const passes = (name: string, value: Value, other?: Value): boolean => {
     ? newEnvironment().tests.get(name)!
     : Object.hasOwn(TESTS, name) && TESTS[name]
   if (!test || wanted !== (other !== undefined))
-    return refuse(`the test ${name} ${wanted ? 'without' : 'with'} a value`)
+    return reject(`the test ${name} ${wanted ? 'without' : 'with'} a value`)
   return test(value, other!)
 }

@@ -7,13 +7,13 @@ import {
   bool,
   type Callable,
   call,
-  compare,
+  compareValues,
   dictOf,
   float,
   integer,
   isEqual,
   isFloat,
-  isTrue,
+  isTruthy,
   isUndefined,
   itemsOf,
   Lazy,
@@ -23,7 +23,7 @@ import {
   numberOf,
   print,
   record,
-  refuse,
+  reject,
   SafeText,
   type Scope,
   text,
@@ -89,8 +89,8 @@ const calculate =
   (operator: string, compute: (x: number, y: number) => number, make = integer) =>
   (a: Value, b: Value): Value => {
     const [x, y] = [numberOf(a), numberOf(b)]
-    if (x === null || y === null) return refuse(operator, a, b)
-    if (y === 0 && /[/%]/.test(operator)) return refuse(`${operator} by 0`)
+    if (x === null || y === null) return reject(operator, a, b)
+    if (y === 0 && /[/%]/.test(operator)) return reject(`${operator} by 0`)
     return (isFloat(a) || isFloat(b) ? float : make)(compute(x, y))
   }
 const sum = calculate('+', (x, y) => x + y)
@@ -117,17 +117,17 @@ const multiply = (a: Value, b: Value): Value => {
   const [string, times] = [textOf(a), numberOf(b)]
   if (string === null || times === null || isFloat(b)) return product(a, b)
   return string.length * times > MAX_REPEATED
-    ? refuse(`more than ${MAX_REPEATED} repeated characters`)
+    ? reject(`more than ${MAX_REPEATED} repeated characters`)
     : text(string.repeat(Math.max(0, times)))
 }
 
 const OPERATORS: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
   '==': (a, b) => bool(isEqual(a, b)),
   '!=': (a, b) => bool(!isEqual(a, b)),
-  '<': (a, b) => bool(compare(a, b) < 0),
-  '<=': (a, b) => bool(compare(a, b) <= 0),
-  '>': (a, b) => bool(compare(a, b) > 0),
-  '>=': (a, b) => bool(compare(a, b) >= 0),
+  '<': (a, b) => bool(compareValues(a, b) < 0),
+  '<=': (a, b) => bool(compareValues(a, b) <= 0),
+  '>': (a, b) => bool(compareValues(a, b) > 0),
+  '>=': (a, b) => bool(compareValues(a, b) >= 0),
   in: (a, b) => bool(isIn(a, b)),
   'not in': (a, b) => bool(!isIn(a, b)),
   '~': (a, b) => text(print(a) + print(b)),
@@ -142,7 +142,7 @@ const OPERATORS: Readonly<Record<string, (a: Value, b: Value) => Value>> = {
 /** `value.name`, or `value[key]`: of a dictionary a method comes first for the one, an entry for the other. */
 const member = (value: Value, key: Value, isComputed: boolean): Value => {
   if (isUndefined(value) || (value instanceof Lazy && textOf(key) === null))
-    return refuse('an attribute', value)
+    return reject('an attribute', value)
   const name = textOf(key)
   if (name === null) return elementOf(value, key)
   const entry = (
@@ -171,13 +171,13 @@ const loopOf = (items: readonly Value[], i: number): Value =>
     nextitem: items[i + 1] ?? UNDEFINED,
     depth: integer(1),
     depth0: integer(0),
-    cycle: call(args => (args.length === 0 ? refuse('cycle without values') : args[i % args.length])),
+    cycle: call(args => (args.length === 0 ? reject('cycle without values') : args[i % args.length])),
   })
 
 /** @throws Error unless a value has as many items as there are names */
 const bind = (target: TemplateNode, value: Value, scope: Scope): void => {
   if (target.type === 'Identifier') return void scope.setVariable(target.value as string, value)
-  if (target.type !== 'TupleLiteral') refuse(`${target.type} as what a loop assigns`)
+  if (target.type !== 'TupleLiteral') reject(`${target.type} as what a loop assigns`)
   const [targets, items] = [target.value as readonly TemplateNode[], itemsOf(value)]
   if (targets.length !== items.length)
     throw new Error(`expected ${targets.length} values to unpack, got ${items.length}`)
@@ -186,7 +186,7 @@ const bind = (target: TemplateNode, value: Value, scope: Scope): void => {
 
 export class PythonInterpreter extends LibraryInterpreter {
   override evaluate(statement: TemplateNode | undefined, environment: Scope): Value {
-    if (statement?.type === 'Identifier' && statement.value === 'varargs') return refuse('varargs')
+    if (statement?.type === 'Identifier' && statement.value === 'varargs') return reject('varargs')
     if (statement?.type === 'Break' || statement?.type === 'Continue')
       throw new Jump(statement.type === 'Break')
     return super.evaluate(statement, environment)
@@ -213,10 +213,10 @@ export class PythonInterpreter extends LibraryInterpreter {
     const operator = node.operator!.value
     const left = this.evaluate(node.left, environment)
     if (operator === 'and' || operator === 'or')
-      return isTrue(left) === (operator === 'and') ? this.evaluate(node.right, environment) : left
+      return isTruthy(left) === (operator === 'and') ? this.evaluate(node.right, environment) : left
     const right = this.evaluate(node.right, environment)
     for (const value of [left, right]) if (COMPARISONS.test(operator)) this.noteWhole(value)
-    return (OPERATORS[operator] ?? (() => refuse(operator)))(left, right)
+    return (OPERATORS[operator] ?? (() => reject(operator)))(left, right)
   }
 
   override applyFilter(operand: Value, filter: TemplateNode, environment: Scope): Value {
@@ -263,7 +263,7 @@ export class PythonInterpreter extends LibraryInterpreter {
         computed || property!.type === 'IntegerLiteral' ? this.evaluate(property, environment) : null
       return member(object, key ?? text(property!.value as string), computed)
     }
-    if (object instanceof Lazy) return refuse('a slice', object)
+    if (object instanceof Lazy) return reject('a slice', object)
     const sliced = this.evaluateSliceExpression(object, property!, environment)
     return object.type === 'TupleValue' ? tuple(listOf(sliced)!) : sliced
   }
@@ -277,11 +277,11 @@ export class PythonInterpreter extends LibraryInterpreter {
       bind(loopvar!, item, scope)
       return scope
     }
-    const passes = (item: Value) => !select || isTrue(this.evaluate(select.test, scopeOf(item)))
+    const passes = (item: Value) => !select || isTruthy(this.evaluate(select.test, scopeOf(item)))
     const items = itemsOf(this.evaluate(select ? select.lhs : iterable, environment)).filter(passes)
     let [written, ran] = ['', false]
     for (const [i, item] of items.entries()) {
-      if (!passes(item)) return refuse('a condition of for that the loop changes')
+      if (!passes(item)) return reject('a condition of for that the loop changes')
       const scope = scopeOf(item)
       scope.setVariable('loop', loopOf(items, i))
       try {

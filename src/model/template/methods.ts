@@ -1,6 +1,6 @@
 /** @file Arguments by place and by name, and the methods of texts and dictionaries that a template may call. */
 
-import { capitalize, format, PYTHON_WORDS, replace, split, splitLines, strip, titleCase } from './text.ts'
+import { capitalize, format, PYTHON_WORDS, pySplit, pyStrip, replace, splitLines, titleCase } from './text.ts'
 import {
   bool,
   call,
@@ -12,7 +12,7 @@ import {
   NONE,
   numberOf,
   print,
-  refuse,
+  reject,
   text,
   textOf,
   tuple,
@@ -30,22 +30,22 @@ type Arguments = readonly (Value | undefined)[]
 /** Arguments in the order of their names. @throws Error for others */
 export const take = ({ args, kwargs }: Given, ...names: readonly string[]): Arguments => {
   const unknown = [...kwargs.keys()].find(key => !names.includes(key) || names.indexOf(key) < args.length)
-  if (unknown !== undefined) return refuse(`the argument ${unknown}`)
-  if (args.length > names.length) return refuse(`more than ${names.length} arguments`)
+  if (unknown !== undefined) return reject(`the argument ${unknown}`)
+  if (args.length > names.length) return reject(`more than ${names.length} arguments`)
   return names.map((name, i) => args[i] ?? kwargs.get(name))
 }
 
 /** The text of an argument; null for None and for what was not given. @throws Error for anything else */
 export const textOrNull = (value: Value | undefined): string | null =>
-  value === undefined || value.type === 'NullValue' ? null : (textOf(value) ?? refuse('an argument', value))
+  value === undefined || value.type === 'NullValue' ? null : (textOf(value) ?? reject('an argument', value))
 export const textFrom = (value: Value | undefined): string =>
-  textOrNull(value) ?? refuse('an argument', value ?? NONE)
+  textOrNull(value) ?? reject('an argument', value ?? NONE)
 export const wholeFrom = (value: Value | undefined, missing: number): number =>
   value === undefined
     ? missing
     : /^(Integer|Boolean)/.test(value.type)
       ? Number(value.value)
-      : refuse('an argument', value)
+      : reject('an argument', value)
 
 type Method = (self: string, args: Arguments) => Value
 const texts = (parts: readonly string[]) => list(parts.map(text))
@@ -61,16 +61,19 @@ const TEXT: Readonly<Record<string, readonly [names: string, method: Method]>> =
   endswith: ['part', border('endsWith')],
   join: ['iterable', (self, [items = NONE]) => text(itemsOf(items).map(textFrom).join(self))],
   lower: ['', self => text(self.toLowerCase())],
-  lstrip: ['chars', (self, [chars]) => text(strip(self, textOrNull(chars), 'left'))],
+  lstrip: ['chars', (self, [chars]) => text(pyStrip(self, textOrNull(chars), 'left'))],
   replace: [
     'old new count',
     (self, [old, by, count]) => text(replace(self, textFrom(old), textFrom(by), wholeFrom(count, -1))),
   ],
-  rstrip: ['chars', (self, [chars]) => text(strip(self, textOrNull(chars), 'right'))],
-  split: ['sep maxsplit', (self, [sep, limit]) => texts(split(self, textOrNull(sep), wholeFrom(limit, -1)))],
+  rstrip: ['chars', (self, [chars]) => text(pyStrip(self, textOrNull(chars), 'right'))],
+  split: [
+    'sep maxsplit',
+    (self, [sep, limit]) => texts(pySplit(self, textOrNull(sep), wholeFrom(limit, -1))),
+  ],
   splitlines: ['', self => texts(splitLines(self))],
   startswith: ['part', border('startsWith')],
-  strip: ['chars', (self, [chars]) => text(strip(self, textOrNull(chars), 'both'))],
+  strip: ['chars', (self, [chars]) => text(pyStrip(self, textOrNull(chars), 'both'))],
   title: ['', self => text(titleCase(self, PYTHON_WORDS))],
   upper: ['', self => text(self.toUpperCase())],
 }
@@ -105,7 +108,7 @@ const formatted = (self: string, { args, kwargs }: Given): Value => {
   const read = (name: string) => (/^\d/.test(name) ? args[Number(name)] : kwargs.get(name)) ?? UNDEFINED
   // A list may be short, and long when it is written out.
   const printed = (value: Value) =>
-    textOf(value) ?? (numberOf(value) === null ? refuse('format', value) : print(value))
+    textOf(value) ?? (numberOf(value) === null ? reject('format', value) : print(value))
   return text(format(self, name => printed(read(name))))
 }
 

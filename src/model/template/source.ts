@@ -1,7 +1,7 @@
 /** @file The tokens of a template's source: white space and strings as Jinja 3.1 reads them with transformers' settings. */
 
 import { tokenize as tokenizeLibrary } from '@huggingface/jinja'
-import { SPACE, strip } from './text.ts'
+import { pyStrip, SPACE } from './text.ts'
 
 /** What the library's parser takes. */
 interface Token {
@@ -72,8 +72,8 @@ class Reader {
     let value = this.#source.slice(this.#at, end)
     const [line, sign] = [value.lastIndexOf('\n') + 1, this.#source[end + 2]]
     const startsLine = line > 0 || this.#at === 0 || this.#source[this.#at - 1] === '\n'
-    const isIndent = startsLine && strip(value.slice(line), null, 'both') === ''
-    if (kind && sign === '-') value = strip(value, null, 'right')
+    const isIndent = startsLine && pyStrip(value.slice(line), null, 'both') === ''
+    if (kind && sign === '-') value = pyStrip(value, null, 'right')
     else if (kind && kind !== '{{' && sign !== '+' && isIndent) value = value.slice(0, line)
     if (value !== '') this.tokens.push({ type: 'Text', value })
   }
@@ -114,4 +114,4 @@ class Reader {
 }
 
 /** The tokens of a template, for the library's parser. @throws Error for what is no template */
-export const tokenize = (source: string): Token[] => new Reader(source).read()
+export const tokenizeTemplate = (source: string): Token[] => new Reader(source).read()

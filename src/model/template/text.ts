@@ -7,7 +7,7 @@ const LINE_END = '\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]'
 const LINES = new RegExp(LINE_END, 'g')
 
 /** `strip`, `lstrip`, `rstrip`: of white space for null, else of any of `chars`. */
-export const strip = (text: string, chars: string | null, sides: 'both' | 'left' | 'right'): string => {
+export const pyStrip = (text: string, chars: string | null, sides: 'both' | 'left' | 'right'): string => {
   const set = chars === null ? null : new Set(chars)
   const goes = (character: string) => (set === null ? SPACES.test(character) : set.has(character))
   const characters = Array.from(text)
@@ -18,11 +18,11 @@ export const strip = (text: string, chars: string | null, sides: 'both' | 'left'
 }
 
 /** `split(separator, limit)`; at white space for null. @throws Error for an empty separator */
-export const split = (text: string, separator: string | null, limit: number): string[] => {
+export const pySplit = (text: string, separator: string | null, limit: number): string[] => {
   if (separator === '') throw new Error('split: expected a separator, got an empty text')
   if (separator === null && limit >= 0)
     throw new Error('split: maxsplit without a separator is not supported')
-  if (separator === null) return strip(text, null, 'both').split(SPACES).filter(Boolean)
+  if (separator === null) return pyStrip(text, null, 'both').split(SPACES).filter(Boolean)
   const parts = text.split(separator)
   if (limit < 0 || parts.length <= limit + 1) return parts
   return [...parts.slice(0, limit), parts.slice(limit).join(separator)]

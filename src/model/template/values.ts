@@ -42,7 +42,7 @@ export const record = (fields: Record<string, Value>): Value =>
 const makeInteger = make<number>(sample(0))
 /** @throws Error beyond 2^53, where JavaScript's numbers skip some */
 export const integer = (value: number): Value =>
-  Number.isSafeInteger(value) ? makeInteger(value) : refuse(`a whole number of ${value}`)
+  Number.isSafeInteger(value) ? makeInteger(value) : reject(`a whole number of ${value}`)
 
 /** Text that `safe` marked: what is added to it would be escaped. */
 export class SafeText extends (sample('').constructor as Class<string>) {}
@@ -62,13 +62,13 @@ export class Lazy extends (sample([]).constructor as Class<readonly Value[]>) {
   }
 }
 
-export const refuse = (operation: string, ...values: readonly Value[]): never => {
+export const reject = (operation: string, ...values: readonly Value[]): never => {
   const names = values.map(value => (value instanceof Lazy ? 'Lazy' : value.type.replace('Value', '')))
   throw new Error(`${operation} is not supported${names.length > 0 ? ` for ${names.join(' and ')}` : ''}`)
 }
 
 export const isUndefined = (value: Value): boolean => value.type === 'UndefinedValue'
-export const isTrue = (value: Value): boolean => value.__bool__().value
+export const isTruthy = (value: Value): boolean => value.__bool__().value
 export const isFloat = (value: Value): boolean => value.type === 'FloatValue'
 export const textOf = ({ type, value }: Value): string | null =>
   type === 'StringValue' ? (value as string) : null
@@ -87,7 +87,7 @@ export const itemsOf = (value: Value): readonly Value[] => {
   if (characters !== null) return Array.from(characters, text)
   if (entries !== null) return Array.from(entries.keys(), text)
   if (isUndefined(value)) return []
-  if (!(value instanceof Lazy)) return listOf(value) ?? refuse('going through it', value)
+  if (!(value instanceof Lazy)) return listOf(value) ?? reject('going through it', value)
   const isOver = value.isGenerator && value.used
   value.used = true
   return isOver ? [] : (value.value as readonly Value[])
@@ -96,12 +96,12 @@ export const itemsOf = (value: Value): readonly Value[] => {
 /** `len(value)`. */
 export const lengthOf = (value: Value): number =>
   numberOf(value) !== null || (value instanceof Lazy && value.isGenerator)
-    ? refuse('length', value)
+    ? reject('length', value)
     : itemsOf(value).length
 
 export const isEqual = (a: Value, b: Value): boolean => {
   if (a === b) return true
-  if (a instanceof Lazy || b instanceof Lazy) return refuse('==', a, b)
+  if (a instanceof Lazy || b instanceof Lazy) return reject('==', a, b)
   const [x, y, items, others] = [numberOf(a), numberOf(b), listOf(a), listOf(b)]
   if (x !== null || y !== null) return x === y
   if (a.type !== b.type) return false
@@ -116,10 +116,10 @@ export const isEqual = (a: Value, b: Value): boolean => {
 }
 
 /** Below 0 when `a` comes first. @throws Error for what has no order in Python, and for lists */
-export const compare = (a: Value, b: Value): number => {
+export const compareValues = (a: Value, b: Value): number => {
   const [x, y, left, right] = [numberOf(a), numberOf(b), textOf(a), textOf(b)]
   if (x !== null && y !== null) return x - y
-  if (left === null || right === null) return refuse('an order', a, b)
+  if (left === null || right === null) return reject('an order', a, b)
   return left < right ? -1 : left > right ? 1 : 0
 }
 
@@ -148,13 +148,13 @@ const writeAtom = (value: Value, { words, isPython }: ValueStyle): string => {
   if (value.type === 'NullValue') return words[0]
   if (value.type === 'BooleanValue') return words[value.value ? 1 : 2]
   if (number !== null) return isFloat(value) ? printFloat(number) : `${number}`
-  return isPython && isUndefined(value) ? 'Undefined' : refuse('writing it out', value)
+  return isPython && isUndefined(value) ? 'Undefined' : reject('writing it out', value)
 }
 
 /** A value within a list, as Python's `repr` or its `json` writes it. @throws Error for functions, views, generators */
 export const write = (value: Value, style: ValueStyle, depth = 0): string => {
   const [string, entries, items] = [textOf(value), dictOf(value), listOf(value)]
-  if (string !== null) return value instanceof SafeText ? refuse('writing safe text out') : style.text(string)
+  if (string !== null) return value instanceof SafeText ? reject('writing safe text out') : style.text(string)
   if (entries === null && items === null) return writeAtom(value, style)
   const pairs = [...(entries ?? [])]
   if (style.isSorted) pairs.sort(([a], [b]) => (a < b ? -1 : 1))

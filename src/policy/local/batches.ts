@@ -2,7 +2,7 @@
 
 import { MASKED } from '../../model/transformer.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Value, Values } from '../../tensor/index.ts'
+import type { TensorValue, Values } from '../../tensor/index.ts'
 import { DataError } from '../../util/errors.ts'
 
 export interface Sequence {
@@ -214,7 +214,7 @@ export const withoutPadding = (
   const prompts = prefixMask ? takenPlaces(P * S, place => prefixMask.data[place] === 0) : []
   const samples = takenPlaces(P * G * T, place => segments.data[place] === 0)
   const places = [...prompts, ...samples.map(place => P * S + place)]
-  const pick = ({ data }: Value, places: readonly number[]): Value => ({
+  const pick = ({ data }: TensorValue, places: readonly number[]): TensorValue => ({
     data: BigInt64Array.from(places, place => data[place] as bigint),
     dims: [places.length],
   })

@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import type { StepLayout } from '../../model/decoding.ts'
 import { MASKED } from '../../model/transformer.ts'
-import type { DeviceValue, Feeds, Value, Values } from '../../tensor/index.ts'
+import type { DeviceValue, Feeds, TensorValue, Values } from '../../tensor/index.ts'
 
 /** Own places are allocated this many at a time. */
 export const BUCKET = 32
@@ -15,7 +15,7 @@ export type CacheShape = Pick<ModelConfig, 'layers' | 'kvHeads' | 'headDim' | 's
 
 /** What a run of `stepGraph` gave: arrays, and what stayed on the device. */
 export interface StepOutputs {
-  values: Record<string, Value>
+  values: Record<string, TensorValue>
   kept: Record<string, DeviceValue>
 }
 
@@ -104,7 +104,7 @@ const lastPlaces = (
 export const nearMasks = (
   window: number,
   { prompts, samples, promptLength, lengths, capacity }: Filled,
-): Record<string, Value> => {
+): Record<string, TensorValue> => {
   const rows = lengths.length
   const own = (row: number) => lengths[row]
   const prompt = (row: number) => prompts[Math.floor(row / samples)]
@@ -167,7 +167,7 @@ export class KeyValueCache implements Cache {
   constructor(
     shape: CacheShape,
     memory: CacheMemory,
-    prefill: Record<string, Value>,
+    prefill: Record<string, TensorValue>,
     lengths: readonly number[],
     padded: number,
     samples: number,

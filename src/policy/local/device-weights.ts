@@ -16,7 +16,7 @@ import {
   sqrt,
   square,
   sub,
-  type Value,
+  type TensorValue,
 } from '../../tensor/index.ts'
 import type { AdamWStep } from './flat.ts'
 
@@ -87,7 +87,7 @@ interface Moments {
 export class DeviceWeights {
   readonly device: Device
   readonly #trained: readonly HostTensor[]
-  readonly #hostOf: (name: string) => Value
+  readonly #hostOf: (name: string) => TensorValue
   /** All weights that were fed so far, by name. */
   readonly #weights = new Map<string, DeviceValue>()
   #moments: Moments[] | null = null
@@ -102,7 +102,7 @@ export class DeviceWeights {
   readonly #squares: () => Promise<Executable>
 
   /** @param hostOf any weight of the model, as its array in this process */
-  constructor(device: Device, trained: readonly HostTensor[], hostOf: (name: string) => Value) {
+  constructor(device: Device, trained: readonly HostTensor[], hostOf: (name: string) => TensorValue) {
     this.device = device
     this.#trained = trained
     this.#hostOf = hostOf

@@ -1,7 +1,7 @@
 /** @file A policy inside one thread: parameters, sampler and trainer together. Blocks its thread while it computes. */
 
 import { assertTokenizerFits, createTokenizer, type Tokenizer } from '../../model/tokenizer.ts'
-import { parseJson } from '../../model/weights.ts'
+import { parseCheckpointJson } from '../../model/weights.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import { Device, type ExecutableOptions, type Gate, type Provider, type Traffic } from '../../tensor/index.ts'
 import type { Policy } from '../policy.ts'
@@ -121,8 +121,8 @@ const tokenizerOf = ({ files, config }: Parameters): Tokenizer | null => {
   const settings = files.get('tokenizer_config.json')
   if (!json) return null
   const tokenizer = createTokenizer(
-    parseJson(json, 'tokenizer.json'),
-    settings ? parseJson(settings, 'tokenizer_config.json') : {},
+    parseCheckpointJson(json, 'tokenizer.json'),
+    settings ? parseCheckpointJson(settings, 'tokenizer_config.json') : {},
   )
   assertTokenizerFits(tokenizer, config)
   return tokenizer

@@ -1,6 +1,6 @@
 /** @file The gradient that waits for a step: summed over micro-batches, and over the engines that share the step. */
 
-import type { DeviceValue, Value, Values } from '../../tensor/index.ts'
+import type { DeviceValue, TensorValue, Values } from '../../tensor/index.ts'
 import type { StepOptions } from '../policy.ts'
 import type { DeviceWeights } from './device-weights.ts'
 import type { FlatSpan } from './flat.ts'
@@ -52,7 +52,7 @@ export class Gradient {
   }
 
   /** Adds the gradients of a micro-batch, written to `targets` or to new arrays, or kept on the device. */
-  async add(outputs: Record<string, Value>, kept: Record<string, DeviceValue>): Promise<void> {
+  async add(outputs: Record<string, TensorValue>, kept: Record<string, DeviceValue>): Promise<void> {
     const isFirst = this.#pending++ === 0
     if (this.#onDevice) return this.#onDevice.addGradient(this.#trained.map((_, i) => kept[gradientName(i)]))
     if (isFirst) return

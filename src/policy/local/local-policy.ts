@@ -3,13 +3,20 @@
 import { Worker } from 'node:worker_threads'
 import type { ModelConfig } from '../../model/config.ts'
 import * as errors from '../../util/errors.ts'
-import { inMemoryWords } from '../../util/memory-failure.ts'
+import { asMemoryError } from '../../util/memory-failure.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import type { NextTurn, Policy, Sample, SampledToken, TurnReply } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
-import type { CallMessage, ErrorData, Method, NextTurnMessage, WorkerReply, WorkerStart } from './protocol.ts'
+import type {
+  CallMessage,
+  EngineMethod,
+  ErrorData,
+  NextTurnMessage,
+  WorkerReply,
+  WorkerStart,
+} from './protocol.ts'
 import { RunGate } from './run-gate.ts'
 import type { PartialSampleRequest } from './sample-request.ts'
 
@@ -82,7 +89,7 @@ export class LocalPolicy implements Policy {
       this.#end = resolve
     })
     worker.on('message', (reply: WorkerReply) => this.#receive(reply))
-    worker.on('error', error => this.#fail(inMemoryWords(error, 'the engine') as Error))
+    worker.on('error', error => this.#fail(asMemoryError(error, 'the engine') as Error))
     worker.on('exit', code => {
       this.#fail(new errors.GradusError(`the engine's worker stopped (exit ${code})`))
       this.#forget()
@@ -106,7 +113,7 @@ export class LocalPolicy implements Policy {
       })
     const ready = await new Promise<WorkerReply>((resolve, reject) => {
       worker.once('message', resolve)
-      worker.once('error', error => reject(inMemoryWords(error, 'the engine')))
+      worker.once('error', error => reject(asMemoryError(error, 'the engine')))
     })
     // By name: Node listens to its own events of a worker, and without those no message arrives any more.
     for (const event of ['message', 'error']) worker.removeAllListeners(event)
@@ -171,7 +178,7 @@ export class LocalPolicy implements Policy {
     this.#pending.clear()
   }
 
-  #call<T>(method: Method, args: unknown[], listeners: Listeners = {}): Promise<T> {
+  #call<T>(method: EngineMethod, args: unknown[], listeners: Listeners = {}): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closed)
     const id = this.#nextId++
     return new Promise<T>((resolve, reject) => {

@@ -9,7 +9,7 @@ import { refuseNonFinite } from '../../model/weights.ts'
 import type { Device, DeviceValue, ExecutableOptions, Feeds } from '../../tensor/index.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
-import type { ScoreOptions, StepOptions, StepStats } from '../policy.ts'
+import type { LogprobOptions, StepOptions, StepStats } from '../policy.ts'
 import { constantWeights } from './constant-weights.ts'
 import { DeviceWeights } from './device-weights.ts'
 import { Gradient } from './gradient.ts'
@@ -109,7 +109,7 @@ export class Parameters {
   /** Values for the inputs that a graph made from `asInputs` has. */
   async feeds(
     inputs: readonly { name: string }[],
-    weights: ScoreOptions['weights'] = 'current',
+    weights: LogprobOptions['weights'] = 'current',
   ): Promise<Feeds> {
     const names = inputs.flatMap(({ name }) => (name.startsWith('in.w.') ? [name.slice('in.w.'.length)] : []))
     const feeds: Feeds = {}
@@ -128,7 +128,7 @@ export class Parameters {
   async #deviceFeed(
     onDevice: DeviceWeights,
     name: string,
-    weights: ScoreOptions['weights'],
+    weights: LogprobOptions['weights'],
   ): Promise<DeviceValue> {
     if (weights !== 'reference') return onDevice.weight(name)
     return (await onDevice.reference(name)) ?? noReference()

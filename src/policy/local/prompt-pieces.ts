@@ -1,6 +1,6 @@
 /** @file Prompts that go through the network a few at a time, because attention needs memory for every pair of their places. */
 
-import type { Value } from '../../tensor/index.ts'
+import type { TensorValue } from '../../tensor/index.ts'
 import type { CacheShape } from './cache.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { CacheShape } from './cache.ts'
  */
 const MOST_SCORES = 2 ** 24
 
-export interface Piece {
+interface Piece {
   start: number
   end: number
 }
@@ -31,18 +31,18 @@ export const promptPieces = (lengths: readonly number[], heads: number, most = M
 export interface PieceOutputs {
   prompts: number
   padded: number
-  values: Record<string, Value>
+  values: Record<string, TensorValue>
 }
 
 /** What one pass over all prompts, padded to the longest, would have given: logits, keys and values. */
 export const joinedOutputs = (
   { layers, kvHeads, headDim }: CacheShape,
   pieces: readonly PieceOutputs[],
-): Record<string, Value> => {
+): Record<string, TensorValue> => {
   if (pieces.length === 1) return pieces[0].values
   const prompts = pieces.reduce((sum, piece) => sum + piece.prompts, 0)
   const padded = Math.max(...pieces.map(piece => piece.padded))
-  const joined = (name: string): Value => {
+  const joined = (name: string): TensorValue => {
     const data = new Float32Array(kvHeads * prompts * padded * headDim)
     let first = 0
     for (const { values, ...piece } of pieces) {
@@ -64,7 +64,7 @@ export const joinedOutputs = (
   return { ...caches, logits: joinedRows(pieces.map(({ values }) => values.logits)) }
 }
 
-const joinedRows = (parts: readonly Value[]): Value => {
+const joinedRows = (parts: readonly TensorValue[]): TensorValue => {
   const width = parts[0].dims[1]
   const rows = parts.reduce((sum, { dims }) => sum + dims[0], 0)
   const data = new Float32Array(rows * width)

@@ -13,11 +13,11 @@ export interface WorkerStart {
 }
 
 /** Calls that travel to the worker: the engine's methods by name. */
-export type Method = Exclude<keyof Engine, 'parameters' | 'refuses'>
+export type EngineMethod = Exclude<keyof Engine, 'parameters' | 'refuses'>
 
 export interface CallMessage {
   id: number
-  method: Method
+  method: EngineMethod
   args: unknown[]
 }
 

@@ -29,7 +29,7 @@ import {
 } from './sample-request.ts'
 import { type NetworkOptions, SamplingNetwork } from './sampling-network.ts'
 import { type ChoiceOptions, TokenChooser } from './token-choice.ts'
-import { groupSize, partsOf, type Wave, wavesOf } from './waves.ts'
+import { groupSize, type Wave, waveParts, wavesOf } from './waves.ts'
 
 export interface SamplerOptions extends NetworkOptions {
   /** Rows that are decoded together. */
@@ -143,7 +143,7 @@ export class Sampler {
     await this.#network.prefill()
     await this.#network.step({ sharedPrompt: samples > 1 })
     for (const wave of wavesOf(plan.prompts, samples, this.#maxRows)) {
-      const parts = instant ? [wave] : partsOf(wave)
+      const parts = instant ? [wave] : waveParts(wave)
       const ended = await Promise.allSettled(parts.map(part => this.#runWave(plan, part)))
       for (const end of ended) if (end.status === 'rejected') throw end.reason
     }

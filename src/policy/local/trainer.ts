@@ -8,11 +8,11 @@ import {
   type ExecutableOptions,
   gradients,
   type Tensor,
-  type Value,
+  type TensorValue,
   type Values,
 } from '../../tensor/index.ts'
 import { ConfigError, DataError, NumericError } from '../../util/errors.ts'
-import type { LossOptions, ScoreItem, ScoreOptions, StepOptions, StepStats } from '../policy.ts'
+import type { LogprobOptions, LossOptions, ScoreItem, StepOptions, StepStats } from '../policy.ts'
 import { lossRefusal } from '../update.ts'
 import {
   batchValues,
@@ -51,7 +51,7 @@ const MOST_GRAPHS = 8
 /** Share of padding in a micro-batch up to which it is computed with the rest: moving rows takes about as much. */
 const PADDING_KEPT = 0.05
 
-const floats = (value: Value): Float32Array => value.data as Float32Array
+const floats = (value: TensorValue): Float32Array => value.data as Float32Array
 
 export class Trainer {
   readonly #parameters: Parameters
@@ -114,7 +114,7 @@ export class Trainer {
     }
   }
 
-  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<LocalScores[]> {
+  async score(items: readonly ScoreItem[], options: LogprobOptions = {}): Promise<LocalScores[]> {
     const results = new Array<LocalScores>(items.length)
     for (const batch of this.#batches(items)) {
       const graph = await this.#scoring(this.#layout(batch))
@@ -257,7 +257,7 @@ const lossValues = (
 const collect = (
   batch: MicroBatch,
   items: readonly Sequence[],
-  outputs: Record<string, Value>,
+  outputs: Record<string, TensorValue>,
   results: LocalScores[],
 ): void => {
   batch.slots.forEach((index, slot) => {

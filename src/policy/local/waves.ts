@@ -59,7 +59,7 @@ export const wavesOf = (
 }
 
 /** Parts of a wave that hear their replies apart from each other. */
-export const partsOf = (wave: Wave): Wave[] => {
+export const waveParts = (wave: Wave): Wave[] => {
   const count = Math.min(MAX_PARTS, Math.floor((wave.prompts.length * wave.samples) / PART_ROWS))
   if (count < 2) return [wave]
   return evenParts(wave.prompts.length, Math.ceil(wave.prompts.length / count)).map(({ start, end }) => ({

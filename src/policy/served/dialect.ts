@@ -64,7 +64,7 @@ export const logprobOf = (value: unknown, where: string, t: number): number => {
 }
 
 /** Token ids. @throws ServedError of kind `malformed` */
-export const tokensOf = (value: readonly unknown[], where: string): Int32Array => {
+export const readTokenIds = (value: readonly unknown[], where: string): Int32Array => {
   const bad = value.findIndex(id => typeof id !== 'number' || !Number.isInteger(id) || id < 0)
   if (bad >= 0)
     throw malformed(`${where}: token ${bad}`, 'a token id', JSON.stringify(value[bad])?.slice(0, 40))

@@ -8,9 +8,9 @@ import {
   type GroupRequest,
   logprobOf,
   objectsOf,
+  readTokenIds,
   type ServedDialect,
   type ServedSample,
-  tokensOf,
 } from './dialect.ts'
 import { malformed } from './errors.ts'
 
@@ -22,11 +22,11 @@ const drawn = ({ temperature, samples }: GroupRequest): number => (temperature =
 
 /** From `token_ids`; of servers that lack it from the tokens of the log-probs, where they are spelled by their ids. */
 const tokensIn = (choice: JsonFields, logprobs: JsonFields | null, where: string): Int32Array | null => {
-  if (Array.isArray(choice.token_ids)) return tokensOf(choice.token_ids, where)
+  if (Array.isArray(choice.token_ids)) return readTokenIds(choice.token_ids, where)
   const spelled = logprobs?.tokens
   if (!Array.isArray(spelled)) return null
   const ids = spelled.map(token => (typeof token === 'string' ? SPELLED_ID.exec(token)?.[1] : undefined))
-  return ids.every(id => id !== undefined) ? tokensOf(ids.map(Number), where) : null
+  return ids.every(id => id !== undefined) ? readTokenIds(ids.map(Number), where) : null
 }
 
 const sampleIn = (choice: JsonFields, where: string): ServedSample => {

@@ -7,9 +7,9 @@ import {
   type GroupRequest,
   logprobOf,
   objectsOf,
+  readTokenIds,
   type ServedDialect,
   type ServedSample,
-  tokensOf,
 } from './dialect.ts'
 import { malformed } from './errors.ts'
 
@@ -59,7 +59,7 @@ const sampleIn = (answer: JsonFields, where: string): ServedSample => {
   const ids = told?.map(pair => pair[1]) ?? (Array.isArray(answer.output_ids) ? answer.output_ids : null)
   return {
     text: typeof answer.text === 'string' ? answer.text : '',
-    tokens: ids && tokensOf(ids, where),
+    tokens: ids && readTokenIds(ids, where),
     logprobs: told && Float32Array.from(told, ([logprob], t) => logprobOf(logprob, where, t)),
     finishReason,
   }

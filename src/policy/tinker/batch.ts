@@ -14,7 +14,7 @@ import {
 import { DataError, NumericError } from '../../util/errors.ts'
 import type { BatchStats, LossOptions } from '../policy.ts'
 import { tokenStatistics } from '../token-statistics.ts'
-import { positionsOf, responseLogprobs, scoredDatum, wireDatum } from './data.ts'
+import { responseLogprobs, scoredDatum, sequencePositions, wireDatum } from './data.ts'
 import { type NamedLoss, type Normalisation, namedLoss, undoing } from './losses.ts'
 
 /** What was submitted; its statistics come when the server has computed it. */
@@ -139,7 +139,7 @@ export class Batch {
     const scaled = lossFn === 'cross_entropy' ? 'weights' : 'advantages'
     return this.#datums.map((datum, i) => {
       const own = inputs(i)
-      const scale = undoing(this.#normalisation, lossFn, this.#counts[i], positionsOf(datum))
+      const scale = undoing(this.#normalisation, lossFn, this.#counts[i], sequencePositions(datum))
       return wireDatum(datum, { ...own, [scaled]: own[scaled].map(value => value * scale) })
     })
   }

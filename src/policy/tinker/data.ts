@@ -11,25 +11,28 @@ import {
 import { ShapeError } from '../../util/errors.ts'
 
 /** A prompt of at least one token, and what is said to it. */
-export interface Spoken {
+interface TokenSequence {
   promptTokens: TokenIds
   tokens: TokenIds
 }
 
 /** Positions of a sequence: all tokens but the last go in, all but the first are targets. */
-export const positionsOf = ({ promptTokens, tokens }: Spoken): number =>
+export const sequencePositions = ({ promptTokens, tokens }: TokenSequence): number =>
   promptTokens.length + tokens.length - 1
 
 /**
  * @param inputs by name: a number for each token of the response; 0 over the prompt
  * @throws ShapeError for an empty prompt
  */
-export const wireDatum = (item: Spoken, inputs: Readonly<Record<string, ArrayLike<number>>>): WireDatum => {
+export const wireDatum = (
+  item: TokenSequence,
+  inputs: Readonly<Record<string, ArrayLike<number>>>,
+): WireDatum => {
   const { promptTokens, tokens } = item
   if (promptTokens.length === 0)
     throw new ShapeError('a sequence: expected a prompt of at least one token, got an empty one')
   const all = Int32Array.from([...promptTokens, ...tokens])
-  const length = positionsOf(item)
+  const length = sequencePositions(item)
   const spread = (values: ArrayLike<number>) => {
     const whole = new Float32Array(length)
     whole.set(Float32Array.from(values), promptTokens.length - 1)
@@ -45,7 +48,7 @@ export const wireDatum = (item: Spoken, inputs: Readonly<Record<string, ArrayLik
 }
 
 /** A sequence that is only looked at: every token of the response counts alike. */
-export const scoredDatum = (item: Spoken): WireDatum =>
+export const scoredDatum = (item: TokenSequence): WireDatum =>
   wireDatum(item, { weights: new Float32Array(item.tokens.length).fill(1) })
 
 /**
@@ -54,11 +57,11 @@ export const scoredDatum = (item: Spoken): WireDatum =>
  */
 export const responseLogprobs = (
   { outputs }: Pick<ForwardBackwardOutput, 'outputs'>,
-  items: readonly Spoken[],
+  items: readonly TokenSequence[],
 ): Float32Array[] =>
   items.map((item, i) => {
     const data = outputs[i]?.logprobs?.data
-    const length = positionsOf(item)
+    const length = sequencePositions(item)
     if (data?.length === length) return Float32Array.from(data.subarray(length - item.tokens.length))
     throw new TinkerError(
       'malformed',

@@ -16,12 +16,12 @@ import {
 } from '../../tinker/index.ts'
 import { CheckpointError, UsageError } from '../../util/errors.ts'
 import type {
+  LogprobOptions,
   Policy,
   Sample,
   SampledToken,
   SampleRequest,
   ScoreItem,
-  ScoreOptions,
   StepOptions,
   StepStats,
   TokenScores,
@@ -134,7 +134,7 @@ export class TinkerPolicy implements Policy {
     return folder ? stopTokensOf(loadConfig(folder), { eosId: this.#tokenizerOf()?.eosId ?? null }) : []
   }
 
-  async score(items: readonly ScoreItem[], options: ScoreOptions = {}): Promise<TokenScores[]> {
+  async score(items: readonly ScoreItem[], options: LogprobOptions = {}): Promise<TokenScores[]> {
     assertTemperature(options.temperature)
     const live = items.filter(({ tokens }) => tokens.length > 0)
     const logprobs = live.length === 0 ? [] : await this.#logprobs(live, options.weights ?? 'current')
@@ -142,7 +142,7 @@ export class TinkerPolicy implements Policy {
     return items.map(item => ({ logprobs: own.get(item) ?? new Float32Array() }))
   }
 
-  async #logprobs(items: readonly ScoreItem[], weights: ScoreOptions['weights']): Promise<Float32Array[]> {
+  async #logprobs(items: readonly ScoreItem[], weights: LogprobOptions['weights']): Promise<Float32Array[]> {
     if (weights === 'reference') {
       if (this.#reference) return this.#reference.logprobs(items)
       throw new UsageError('score: expected a reference that was frozen before, got none', {

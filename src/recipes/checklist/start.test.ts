@@ -5,8 +5,8 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { PackingWorld, packingTask, splitTrips, type Trip } from '../../tasks/checklist/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
-import { drawAnswers, graded } from '../common/answers.ts'
-import { rubricRow } from '../common/evaluated-set.ts'
+import { drawAnswers, gradeSamples } from '../common/answers.ts'
+import { scoredRow } from '../common/evaluated-set.ts'
 
 const SLOW_MS = 120_000
 const MODEL = fileURLToPath(new URL('../../../models/packing-start', import.meta.url))
@@ -26,7 +26,7 @@ describe('the policy that the miniature starts from', () => {
     const rowOf = async (set: string, promptOf: (trip: Trip) => TokenIds) => {
       const drawn = await drawAnswers(policy, problems, settings, promptOf)
       const head = { set, step: 0, samples: 4, temperature: 1 }
-      return rubricRow(task, head, await graded(task, problems, drawn))
+      return scoredRow(task, head, await gradeSamples(task, problems, drawn))
     }
     plain = await rowOf('plain', trip => task.prompt(trip))
     scaffolded = await rowOf('full', full)

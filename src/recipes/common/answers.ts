@@ -63,7 +63,7 @@ export const answersBy = <Problem, Said>(
 }
 
 /** Samples with what a grader says of them. @param keyOf names what is drawn for its grade */
-export const graded = async <Problem>(
+export const gradeSamples = async <Problem>(
   task: Pick<ScoredTask<Problem>, 'grade'>,
   problems: readonly Problem[],
   drawn: readonly Sample[],
@@ -89,7 +89,7 @@ export const answersTo = async <Problem>(
 ): Promise<Answer<Problem>[][]> => {
   const draws = { samples, sampling: { ...sampling, stopTokens: task.stopTokens, seed: label } }
   const drawn = await drawAnswers(policy, problems, draws, promptOf)
-  return graded(task, problems, drawn, ({ prompt, index }) => `${label}/${prompt}/${index}`)
+  return gradeSamples(task, problems, drawn, ({ prompt, index }) => `${label}/${prompt}/${index}`)
 }
 
 /**

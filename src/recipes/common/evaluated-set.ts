@@ -5,7 +5,7 @@ import type { EvalItem, EvalRow, EvalSample, Score } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
 import type { Answer, Answers } from './answers.ts'
-import { nullRate, satisfaction } from './criterion-figures.ts'
+import { nullRate, satisfaction } from './criterion-metrics.ts'
 
 /** Which set, after which step, and how it was asked. */
 type SetHead = Pick<EvalRow, 'step' | 'set' | 'samples' | 'temperature'>
@@ -71,7 +71,7 @@ export const answerShare = <Item>(
 })
 
 /** The row of answers scored by a rubric. @param first of a problem's answers for reading */
-export const rubricRow = <Problem>(
+export const scoredRow = <Problem>(
   { id }: Pick<ScoredTask<Problem>, 'id'>,
   head: SetHead,
   answers_P: Answers<Problem>,

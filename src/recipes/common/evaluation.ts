@@ -5,10 +5,10 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import { type Answer, type Answers, drawAnswers, drawsOf, graded } from './answers.ts'
-import { agreement } from './criterion-figures.ts'
-import { rubricRow } from './evaluated-set.ts'
-import { type RubricTask, untoldWords } from './rubric-task.ts'
+import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from './answers.ts'
+import { agreement } from './criterion-metrics.ts'
+import { scoredRow } from './evaluated-set.ts'
+import { type RubricTask, unloggedCriteria } from './rubric-task.ts'
 import { type EvaluatedSteps, testProblems } from './test-problems.ts'
 import { refuseUndecided } from './undecided.ts'
 import { verdictFields } from './verdict-rows.ts'
@@ -31,7 +31,7 @@ export interface EvaluationConfig extends EvaluatedSteps {
 interface EvaluationGrader<Problem> {
   set: string
   task: Pick<ScoredTask<Problem>, 'id' | 'grade'>
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
 }
 
 /** A row with the answers that it is about. */
@@ -48,7 +48,7 @@ export const evaluation =
   <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
   async (step, last) => {
     const { samples, scaffolded = false, temperature } = config.evaluation
-    const { truth, figures, heldOut, trainingJudge } = task
+    const { truth, metrics, heldOut, trainingJudge } = task
     const [[testName, test], ...otherTests] = Object.entries(truth.tests)
     const count = testProblems(config, step, last)
     const problems = test.slice(0, count)
@@ -57,18 +57,18 @@ export const evaluation =
       drawAnswers(policy, asked, drawsOf(config, truth), promptOf)
     const plain = (problem: Problem) => truth.prompt(problem)
     const gradedBy = async (
-      { set, task: grader, figures: asked }: EvaluationGrader<Problem>,
+      { set, task: grader, metrics: asked }: EvaluationGrader<Problem>,
       drawn: readonly Sample[],
       promptOf = plain,
     ): Promise<GradedSet<Problem>> => {
       const calls = () => callsOf(asked?.())
       calls()
-      const answers_P = await graded(grader, problems, drawn)
+      const answers_P = await gradeSamples(grader, problems, drawn)
       const first = (answer: Answer<Problem>) => readable(truth, promptOf(answer.problem), answer)
-      return { row: { ...rubricRow(grader, headOf(set), answers_P, first), ...calls() }, answers_P }
+      return { row: { ...scoredRow(grader, headOf(set), answers_P, first), ...calls() }, answers_P }
     }
     const drawn = await draw(problems, plain)
-    const main = await gradedBy({ set: testName, task: truth, figures }, drawn)
+    const main = await gradedBy({ set: testName, task: truth, metrics }, drawn)
     if (step === 0) refuseUndecided(saidIn(main))
     const rows = [trainingJudge ? await withJudge(trainingJudge, main, problems, drawn) : main.row]
     if (heldOut && heldOut.testName !== null) {
@@ -78,12 +78,12 @@ export const evaluation =
     if (step > 0 && !last) return rows
     for (const [set, all] of otherTests) {
       const others = all.slice(0, count)
-      rows.push(rubricRow(truth, headOf(set), await graded(truth, others, await draw(others, plain))))
+      rows.push(scoredRow(truth, headOf(set), await gradeSamples(truth, others, await draw(others, plain))))
     }
     if (!scaffolded) return rows
     const whole = (problem: Problem) => truth.prompt(problem, truth.rubric(problem).criteria)
     const full = await gradedBy(
-      { set: 'full scaffold', task: truth, figures },
+      { set: 'full scaffold', task: truth, metrics },
       await draw(problems, whole),
       whole,
     )
@@ -104,7 +104,7 @@ const readable = <Problem>(
   reward: score,
   tokens: tokens.length,
   finishReason: end,
-  ...verdictFields(verdicts, untoldWords(task, problem)),
+  ...verdictFields(verdicts, unloggedCriteria(task, problem)),
 })
 
 /**
@@ -117,7 +117,7 @@ const withJudge = async <Problem>(
   problems: readonly Problem[],
   drawn: readonly Sample[],
 ): Promise<EvalRow> => {
-  const answers_P = await graded(judge, problems, drawn, () => 'evaluation')
+  const answers_P = await gradeSamples(judge, problems, drawn, () => 'evaluation')
   const scores_P = answers_P.map(answers => meanKnown(answers.map(({ said }) => said.score)))
   const byId = new Map(problems.map((problem, p) => [judge.id(problem), scores_P[p]]))
   const value = meanKnown(scores_P)
@@ -134,8 +134,8 @@ const withJudge = async <Problem>(
   }
 }
 
-/** The calls of the one judge that the figures are about. */
-const callsOf = (figures: MetricGroup | undefined): Pick<EvalRow, 'judgeCalls'> => {
-  const calls = figures?.judgeCallCount ?? figures?.heldOutJudgeCallCount
+/** The calls of the one judge that the metrics are about. */
+const callsOf = (metrics: MetricGroup | undefined): Pick<EvalRow, 'judgeCalls'> => {
+  const calls = metrics?.judgeCallCount ?? metrics?.heldOutJudgeCallCount
   return typeof calls === 'number' ? { judgeCalls: calls } : {}
 }

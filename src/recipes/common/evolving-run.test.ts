@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   DEFAULT_EVOLVING,
   EvolvingBuffers,
-  evolvingFigures,
+  evolvingMetrics,
   type JudgedGroup,
   judgeGroup,
   rubricRow,
@@ -80,7 +80,7 @@ const recipeOf = (buffers: EvolvingBuffers): Recipe<Rolled> => ({
     const datums = datumsOf(credited)
     return {
       phases: [{ name: 'task', datums, loss: lossPreset('trl:grpo'), temperature: 1 }],
-      metrics: evolvingFigures(judged),
+      metrics: evolvingMetrics(judged),
       rollouts: learntFrom(credited, ({ problem, reward }) => ({
         ...{ step: _step, problemId: problem, prompt: '', response: '', reward },
       })),

@@ -52,7 +52,7 @@ export const acceptableHashes = (
 }
 
 /** `steps 20 then, 120 now`, for each setting that a resume changed. */
-const changedWords = (before: ExtendableSettings, now: ExtendableSettings): string =>
+const describeChange = (before: ExtendableSettings, now: ExtendableSettings): string =>
   (
     [
       ['steps', 'steps'],
@@ -80,7 +80,7 @@ export const extensionOf = (
   from: ResumePoint,
 ): Extension | null => {
   const [before, now] = [extendableOf(recorded as object), extendableOf(config)]
-  const words = changedWords(before, now)
+  const words = describeChange(before, now)
   if (words === '') return null
   const { steps } = now
   if (steps !== undefined && steps !== before.steps && steps <= from.step && !endsThere(from, steps))

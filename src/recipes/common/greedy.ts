@@ -22,7 +22,7 @@ const isBesideGreedy = ({ greedy, samples, temperature }: SampledEvaluation): bo
   greedy && !(temperature === 0 && samples === 1)
 
 /** For the plan's line. */
-export const greedyWords = (evaluation: SampledEvaluation): string =>
+export const describeGreedy = (evaluation: SampledEvaluation): string =>
   isBesideGreedy(evaluation) ? ' and once greedily' : ''
 
 /** A row with the primary score of greedy answers to the same problems, also by problem. */

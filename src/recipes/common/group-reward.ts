@@ -15,7 +15,7 @@ import type { LeftOut, ScoredResponse, ScoredTask } from '../../tasks/scored-res
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import type { ScriptedGroupJudge } from './group-reward-config.ts'
-import { judgeFigures } from './judging.ts'
+import { judgeMetrics } from './judging.ts'
 import { type DropoutRun, leftOutOf } from './rubric-dropout.ts'
 
 /** What is asked about a group. */
@@ -34,7 +34,7 @@ export interface GroupScorer<Problem> {
   readonly alone: boolean
   score(problem: Problem, responses: readonly Int32Array[], asked: GroupAsked): Promise<GroupScores>
   /** What it took since it was last asked. */
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
   close?(): Promise<void>
 }
 
@@ -104,7 +104,7 @@ export const chatGroups = <Problem>(
         },
         { seed, looks, maxResponses, maxCharacters },
       ),
-    figures: judgeFigures('groupJudge', judge),
+    metrics: judgeMetrics('groupJudge', judge),
     close: () => judge.close(),
   }
 }
@@ -152,7 +152,7 @@ const relativeOf = (
 }
 
 /** Share of the responses without a relative score; nothing where there is no judge of groups. */
-export const groupFigures = (groups: Groups<{ grade: ScoredResponse }>): Omit<MetricsRow, 'step'> => {
+export const groupMetrics = (groups: Groups<{ grade: ScoredResponse }>): Omit<MetricsRow, 'step'> => {
   const judged = groups.flat().flatMap(({ grade: { relative } }) => (relative ? [relative] : []))
   return judged.length > 0 ? { groupNullRate: mean(judged.map(({ score }) => Number(score === null))) } : {}
 }

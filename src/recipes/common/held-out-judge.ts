@@ -14,7 +14,7 @@ export interface HeldOutJudge<Problem> {
   /** The test set that evaluations call its own; null: it does not grade them. */
   testName: string | null
   /** What it took since it was last asked; absent where it costs nothing. */
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
 }
 
 /** All rollouts of every step; for a grader that costs nothing. */
@@ -31,12 +31,12 @@ interface Answered<Problem> {
  * its own. Which rollouts they are depends on seed and step alone.
  */
 export const heldOutScores = async <Problem>(
-  { task, rollouts, figures }: HeldOutJudge<Problem>,
+  { task, rollouts, metrics }: HeldOutJudge<Problem>,
   groups: Groups<Answered<Problem>>,
   step: number,
   seed: number | string,
 ): Promise<HeldOut> => {
-  if (rollouts === null || (step - 1) % rollouts.every !== 0) return { scores: null, time: figures?.() }
+  if (rollouts === null || (step - 1) % rollouts.every !== 0) return { scores: null, time: metrics?.() }
   const chosen = spread(groups, rollouts.share, new Rng(`held-out rollouts/${seed}/${step}`))
   const scored = await task.grade(
     chosen.map(({ p, g }) => {
@@ -48,7 +48,7 @@ export const heldOutScores = async <Problem>(
   chosen.forEach(({ p, g }, i) => {
     scores_P_G[p][g] = scored[i].score
   })
-  return { scores: scores_P_G.flat(), time: figures?.() }
+  return { scores: scores_P_G.flat(), time: metrics?.() }
 }
 
 /** A recipe whose rollouts are told to another grader as well, for the monitors; the recipe as it is where there is none. */

@@ -5,7 +5,7 @@ import { COMPLETION_TOKENS } from '../../chat/token-estimate.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from './judge-config.ts'
-import { type JudgeCalls, tokensOf } from './step-work.ts'
+import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
 import { testProblems } from './test-problems.ts'
 
 /** What of a training decides how much its judges are asked. */
@@ -156,9 +156,9 @@ export const judgeCallsOf = (
           {
             name,
             callsPerStep: plan.callsPerStep * share,
-            instructionTokens: tokensOf(QUESTION_CHARACTERS - CRITERION_CHARACTERS),
-            ownTokens: tokensOf(CRITERION_CHARACTERS),
-            sharedTokens: tokensOf(data.conversationCharacters),
+            instructionTokens: tokensFromCharacters(QUESTION_CHARACTERS - CRITERION_CHARACTERS),
+            ownTokens: tokensFromCharacters(CRITERION_CHARACTERS),
+            sharedTokens: tokensFromCharacters(data.conversationCharacters),
             shown: { role, samples: 1 },
             callsPerShown: callsAResponse(shape, data.judged),
             completionTokens: COMPLETION_TOKENS,

@@ -20,13 +20,13 @@ describe('a judge without a cache', () => {
   it('says the same again of the same response, whether the calls overlap or not', async () => {
     // Another opinion at every call, as a judge at a temperature may have.
     const moody = scriptedModel((_, call) => `{"explanation": "", "criteria_met": ${call % 2 === 0}}`)
-    const { grader, figures } = openJudging(judge, moody)
+    const { grader, metrics } = openJudging(judge, moody)
     const metBy = async (response: string) => (await grader.grade(item(response), CRITERIA))[0].met
     const together = await Promise.all([metBy('Hi!'), metBy('Hi!')])
     expect([...together, await metBy('Hi!')]).toEqual([true, true, true])
     expect(await metBy('No.')).toBe(false)
-    expect(figures()).toMatchObject({ judgeCallCount: 2, judgeCachedShare: 0.5, judgeFailedCalls: 0 })
-    expect(figures()).toMatchObject({ judgeCallCount: 0, judgeCachedShare: null })
+    expect(metrics()).toMatchObject({ judgeCallCount: 2, judgeCachedShare: 0.5, judgeFailedCalls: 0 })
+    expect(metrics()).toMatchObject({ judgeCallCount: 0, judgeCachedShare: null })
   })
 
   it('asks again where the answer could not be used', async () => {

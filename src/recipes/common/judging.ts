@@ -31,7 +31,7 @@ export const checkFleet = (fleet: FleetSettings, path: string): void => {
 /** A grader that says what it did since it was last asked. */
 export interface Judging {
   grader: Grader
-  figures(): Record<string, number | null>
+  metrics(): Record<string, number | null>
   close(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ export type JudgeName =
  * Calls to the model, share of the questions that needed none, calls without a usable answer; seconds of all calls together,
  * and of one. All of it depends on the clock: on which questions met under way, and in a pipeline on which step they count to.
  */
-export const judgeFigures = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): Judging['figures'] => {
+export const judgeMetrics = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): Judging['metrics'] => {
   let last = NO_CALLS
   return () => {
     const now = countsOf(judge.stats())
@@ -112,13 +112,13 @@ export const openJudging = (
   const rules = new RuleGrader(ruleSettings)
   if (config === null) {
     const grader = rubricGrader({ rules, onNoJudge: 'error' })
-    return { grader, figures: () => ({}), close: async () => grader.close?.() }
+    return { grader, metrics: () => ({}), close: async () => grader.close?.() }
   }
   const judge = openJudge(config, { model, form, store: recentVerdicts(), tellsCalls: true })
   const grader = rubricGrader({ judge: judge.grader, rules, onNoJudge: 'error' })
   return {
     grader,
-    figures: judgeFigures(name, judge),
+    metrics: judgeMetrics(name, judge),
     async close() {
       await grader.close?.()
       await judge.close()
@@ -139,5 +139,5 @@ export const openThinkingJudging = (
   name: JudgeName = 'verifier',
 ): Judging => {
   const judge = openThinkingJudge(config, form, model)
-  return { grader: judge.grader, figures: judgeFigures(name, judge), close: () => judge.close() }
+  return { grader: judge.grader, metrics: judgeMetrics(name, judge), close: () => judge.close() }
 }

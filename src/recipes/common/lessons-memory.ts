@@ -27,7 +27,7 @@ import { type LessonGroup, lessonsOf, missedCriteria, takeawaysOf } from './less
 import type { LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
 import type { Shown } from './scaffold.ts'
 import type { RunSession } from './session.ts'
-import { positionsOf } from './starting-model.ts'
+import { contextLength } from './starting-model.ts'
 
 /** In a run's folder: the bank, for people and for other runs. */
 const LESSONS_FILE = 'bank.jsonl'
@@ -259,7 +259,7 @@ export const openLessons = async <Problem>(
   const bank = await openBank(settings, embedder)
   if (settings.file !== undefined) assertShown(bank, task, settings.file)
   const file = new BankFile(join(run.dir, LESSONS_FILE), { everySteps: settings.writeEverySteps })
-  const room = positionsOf(folder) - rollout.maxTokens
+  const room = contextLength(folder) - rollout.maxTokens
   return new LessonMemory({ settings, bank, task, seed, steps, file, room })
 }
 

@@ -22,11 +22,11 @@ export interface MethodRun extends RunSession {
   folder: string
   /** Opens the policy that learns, from `folder` or what another phase made of it. */
   openPolicy(folder?: string): Promise<Policy>
-  /** As `reinforce`. @param figures what judging took since it was last asked */
+  /** As `reinforce`. @param metrics what judging took since it was last asked */
   train<Rolled>(
     policy: Policy,
     recipeFor: () => Recipe<Rolled> | Promise<Recipe<Rolled>>,
-    figures?: () => MetricGroup,
+    metrics?: () => MetricGroup,
   ): Promise<StepsResult>
 }
 
@@ -74,8 +74,8 @@ export const runMethod = async (
       ...open,
       folder,
       openPolicy: (from = folder) => open.use(openPolicy(policy, { folder: from, ...source })),
-      train: (learning, recipeFor, figures) => {
-        const timed = async () => withJudgingTime(await recipeFor(), figures)
+      train: (learning, recipeFor, metrics) => {
+        const timed = async () => withJudgingTime(await recipeFor(), metrics)
         return reinforce(open, learning, config, timed, options.events)
       },
     })

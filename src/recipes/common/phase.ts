@@ -5,7 +5,7 @@ import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../
 import { latestCheckpoint } from '../../runs/readers.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
-import { remoteWords } from './remote.ts'
+import { remoteTokenizerFolder } from './remote.ts'
 import { modelMayBeMissing, type RunMode } from './run-mode.ts'
 import { wholeModel } from './starting-model.ts'
 
@@ -27,7 +27,7 @@ export const givenModel = (
   coldStartRecipe: string,
   purpose: RunMode,
 ): string | null => {
-  if (isRemote(policy)) return remoteWords(policy, purpose)
+  if (isRemote(policy)) return remoteTokenizerFolder(policy, purpose)
   if (coldStart !== null && model.folder !== null)
     throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
       hint: 'set one of the two to null',

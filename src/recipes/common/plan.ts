@@ -12,7 +12,7 @@ import { machinePlan } from './feasible.ts'
 import { knownShape, modelPlace } from './known-models.ts'
 import { type PlannedTime, planTime } from './plan-time.ts'
 import type { RunPlan } from './recipe.ts'
-import { remoteModelWords, shapeFolder } from './remote.ts'
+import { describeRemoteModel, shapeFolder } from './remote.ts'
 import {
   type EvaluatedWork,
   evaluatedSamples,
@@ -61,8 +61,8 @@ export const startShape = (
   fresh: (shape: ModelShape) => ModelConfig,
 ): ModelConfig | null => (coldStart === null ? knownShape(shapeFolder(given)!) : fresh(coldStart.model.shape))
 
-const startWords = ({ coldStart, policy, model }: Start): string => {
-  if (isRemote(policy)) return remoteModelWords(policy)
+const describeStart = ({ coldStart, policy, model }: Start): string => {
+  if (isRemote(policy)) return describeRemoteModel(policy)
   return coldStart === null
     ? modelPlace(model.folder!)
     : `cold start of ${coldStart.steps} steps, in this run`
@@ -70,7 +70,7 @@ const startWords = ({ coldStart, policy, model }: Start): string => {
 
 const hasReference = ({ kl }: LossSpec): boolean => kl.kind !== 'none' && kl.coef > 0
 
-const parameterWords = (
+const describeSize = (
   sizes: ReturnType<typeof modelTensors> | null,
   { model: { lora }, policy }: Pick<PlannedConfig, 'model' | 'policy'>,
 ) => {
@@ -107,7 +107,7 @@ const stepWorkOf = (
   const { policy, steps, minibatches, epochs, loss } = config
   const own = isRemote(policy) ? null : policy
   return {
-    ...{ model: startWords(config), shape, lora, steps, minibatches, epochs },
+    ...{ model: describeStart(config), shape, lora, steps, minibatches, epochs },
     reference: hasReference(loss),
     critic: prompts.critic ?? false,
     scorings: prompts.scorings ?? 0,
@@ -189,8 +189,8 @@ const planTraining = (
   const remote = remoteWorkOf(config, prompts)
   const here = memory && !isRemote(policy) ? memoryLines(memory, { ...policy, sequence }) : []
   return {
-    start: startWords(config),
-    parameters: `parameters   ${parameterWords(sizes, config)}`,
+    start: describeStart(config),
+    parameters: `parameters   ${describeSize(sizes, config)}`,
     learning: `learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
     time: timeOf(config, prompts, stepWork, sizes?.total),
     needs: remote ? remoteLines(remote, loss) : here,
@@ -210,7 +210,7 @@ export const stepTokens = ({ prompts, samples, maxTokens }: TrainingConfig['roll
   prompts * samples * maxTokens
 
 /** What a plan says that is its method's own. */
-export interface MethodWords {
+export interface MethodDescription {
   /** Behind the model that it starts from. */
   start?: string
   /** Data, training, rewards, judges. */
@@ -235,7 +235,7 @@ export const methodPlan = (
   config: PlannedConfig,
   fresh: (shape: ModelShape) => ModelConfig,
   prompts: PlannedPrompts,
-  words: MethodWords,
+  words: MethodDescription,
 ): RunPlan => {
   const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
     config,

@@ -58,7 +58,10 @@ export const withoutCritic = (critic: unknown) =>
   ] as const)
 
 /** Folder with the words of the server's model; null in a plan where it comes later. @throws ConfigError as `wordsFolder` */
-export const remoteWords = (policy: Parameters<typeof wordsFolder>[0], purpose: RunMode): string | null =>
+export const remoteTokenizerFolder = (
+  policy: Parameters<typeof wordsFolder>[0],
+  purpose: RunMode,
+): string | null =>
   policy.tokenizer !== null && modelMayBeMissing(policy.tokenizer, purpose, 'words')
     ? null
     : wordsFolder(policy)
@@ -72,5 +75,5 @@ export const shapeFolder = ({ policy, model }: Pick<RemoteSettings, 'policy' | '
   isRemote(policy) ? wordsPlace(policy) : model.folder
 
 /** The model as a plan names it. */
-export const remoteModelWords = ({ model, url }: { model: string; url: string }): string =>
+export const describeRemoteModel = ({ model, url }: { model: string; url: string }): string =>
   `${model}, on the server ${new URL(url).origin}`

@@ -108,7 +108,7 @@ export const trainingScore =
 
 /** How training grades beside what the task's graders say. */
 interface TrainingOptions<Problem>
-  extends Pick<Scoring<Problem>, 'told'>,
+  extends Pick<Scoring<Problem>, 'logged'>,
     Required<Pick<Scoring<Problem>, 'rubricOf'>> {
   nulls?: NullHandling
   /** A judge of groups, made of the task as training's graders score it alone. */
@@ -122,7 +122,7 @@ interface TrainingOptions<Problem>
 export const asTrained = <Problem>(
   config: RewardOptions,
   task: Task<Problem>,
-  { rubricOf, told, nulls, groups }: TrainingOptions<Problem>,
+  { rubricOf, logged, nulls, groups }: TrainingOptions<Problem>,
 ): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
   const { noise, flipRate, reward, criterionGroups } = config
   // Negated, merits are penalties.
@@ -130,7 +130,7 @@ export const asTrained = <Problem>(
   const heard = scored(task, {
     rubricOf,
     // A spoilt rubric says something else than the run's.
-    ...(noise === 'none' && { told }),
+    ...(noise === 'none' && { logged }),
     score: inGroups(criterionGroups, trainingScore(noise, nulls)),
     noise: new RewardNoise({ flipRate, randomScores: reward === 'random' }),
   })

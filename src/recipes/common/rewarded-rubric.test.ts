@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
-import { rewardedRubric, toldIn } from './rewarded-rubric.ts'
+import { loggedCriteria, rewardedRubric } from './rewarded-rubric.ts'
 
 const short: Criterion = {
   id: 'short',
@@ -33,7 +33,7 @@ describe('the rubric of a run', () => {
       { id: 'right', text: null, points: 3, check: 'rules that differ by row', rows: 2 },
     ])
     expect(rubric.ofRows).toBe(1)
-    expect([...toldIn(rubric)]).toEqual(['short', 'kind'])
+    expect([...loggedCriteria(rubric)]).toEqual(['short', 'kind'])
   })
 
   it('has a hash of the criteria of the test rows alone, in whatever order', () => {

@@ -9,7 +9,7 @@ import { canonicalJson } from '../../util/canonical.ts'
 const MOST_SETTINGS = 300
 
 /** A rule in a line: `rule length (max: 15)`. */
-const checkWords = ({ verifier }: Pick<Criterion, 'verifier'>): string | null => {
+const describeCheck = ({ verifier }: Pick<Criterion, 'verifier'>): string | null => {
   if (!verifier) return null
   const { kind, fn, params = {} } = verifier
   const settings = Object.entries(params)
@@ -25,7 +25,7 @@ const common = <Value>(values: readonly Value[]): Value | null =>
 
 /** What decides a criterion wherever it stands. */
 const commonCheck = (all: readonly Criterion[]): string | null => {
-  const checks = all.map(checkWords)
+  const checks = all.map(describeCheck)
   return checks.every(check => check === checks[0]) ? checks[0] : 'rules that differ by row'
 }
 
@@ -76,5 +76,5 @@ export const rewardedRubric = ({ train, test, named }: RubricRows): RewardedRubr
 }
 
 /** Ids of criteria that a run's rubric tells in words: verdicts on them need none of their own. */
-export const toldIn = ({ criteria }: RewardedRubric): ReadonlySet<string> =>
+export const loggedCriteria = ({ criteria }: RewardedRubric): ReadonlySet<string> =>
   new Set(criteria.flatMap(({ id, text, points }) => (text === null || points === null ? [] : [id])))

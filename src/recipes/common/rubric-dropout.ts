@@ -63,23 +63,23 @@ export const withDropout = <Problem, Said extends Verdicts = Verdicts>(
 /** Rubrics with the places of what a step left out of them. */
 type PartRubrics = Parameters<typeof leftOutShares>[0]
 
-const leftOutFigures = (rubrics: PartRubrics): Omit<MetricsRow, 'step'> => {
+const leftOutMetrics = (rubrics: PartRubrics): Omit<MetricsRow, 'step'> => {
   const shares = leftOutShares(rubrics)
   return shares ? { leftOut: { ...shares } } : {}
 }
 
 /** What a step left out; nothing where the setting is absent. */
-export const dropoutFigures = (
+export const dropoutMetrics = (
   { rubricDropout }: Pick<DropoutRun, 'rubricDropout'>,
   rubrics: PartRubrics,
-): Omit<MetricsRow, 'step'> => (rubricDropout === undefined ? {} : leftOutFigures(rubrics))
+): Omit<MetricsRow, 'step'> => (rubricDropout === undefined ? {} : leftOutMetrics(rubrics))
 
 /**
  * The same, as grades tell it, and the mean of what responses are worth by whole rubrics, where graders were asked about those.
  * @param criteriaOf of a problem's rubric
  * @param whole that worth of each response, where it is known, by the name of its mean
  */
-export const droppedFigures = <Problem>(
+export const droppedMetrics = <Problem>(
   groups: Groups<{ problem: Problem; grade: { leftOut?: LeftOut } }>,
   criteriaOf: (problem: Problem) => readonly Criterion[],
   whole: Readonly<Record<string, readonly number[]>>,
@@ -94,7 +94,7 @@ export const droppedFigures = <Problem>(
   }))
   const known = dropped[0].asked ? Object.entries(whole).filter(([, values]) => values.length > 0) : []
   return {
-    ...leftOutFigures(rubrics),
+    ...leftOutMetrics(rubrics),
     ...Object.fromEntries(known.map(([name, values]) => [name, mean(values)])),
   }
 }

@@ -6,14 +6,14 @@ import type { Verdicts } from '../../tasks/task.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
 import type { HeldOutJudge } from './held-out-judge.ts'
 import type { StartLikelihood } from './start-likelihood.ts'
-import { type WrittenCriterion, wordsById } from './verdict-rows.ts'
+import { criteriaById, type WrittenCriterion } from './verdict-rows.ts'
 
 /** What a problem's criteria say and weigh, but for those that the run's own rubric tells. */
-export const untoldWords = <Problem>(
-  task: Pick<ScoredTask<Problem>, 'rubric' | 'told'>,
+export const unloggedCriteria = <Problem>(
+  task: Pick<ScoredTask<Problem>, 'rubric' | 'logged'>,
   problem: Problem,
 ): ReadonlyMap<string, WrittenCriterion> =>
-  new Map(wordsById(task.rubric(problem).criteria.filter(({ id }) => !task.told?.has(id))))
+  new Map(criteriaById(task.rubric(problem).criteria.filter(({ id }) => !task.logged?.has(id))))
 
 /** How rollouts on a task are graded and paid: by the points of the criteria that they meet, unless the task says otherwise. */
 export const gradedBy = <Problem, Said extends Verdicts = Verdicts>(
@@ -42,6 +42,6 @@ export interface RubricTask<Problem> {
   /** Scores by the starting model, to be told of the policy before it has learnt anything; absent where nobody asks. */
   start?: StartLikelihood
   /** What grading took since it was last asked about. */
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
   close(): Promise<void>
 }

@@ -29,7 +29,7 @@ export interface Shown<Problem> {
 }
 
 /** A task's own rubrics. */
-export const ownRubrics = <Problem>(task: Pick<Task<Problem>, 'rubric' | 'prompt'>): Shown<Problem> => ({
+export const taskRubrics = <Problem>(task: Pick<Task<Problem>, 'rubric' | 'prompt'>): Shown<Problem> => ({
   criteria: problem => task.rubric(problem).criteria,
   prompt: task.prompt,
 })

@@ -28,4 +28,4 @@ export const sftSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
 })
 
-export type SftConfig = z.output<typeof sftSchema>
+export type SftPhaseConfig = z.output<typeof sftSchema>

@@ -20,7 +20,7 @@ import { shuffledPasses } from './problem-order.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import type { RubricTask } from './rubric-task.ts'
 import { type RunSession, withRun } from './session.ts'
-import type { SftConfig } from './sft-config.ts'
+import type { SftPhaseConfig } from './sft-config.ts'
 import { existingModel } from './starting-model.ts'
 import { runSupervised } from './supervised.ts'
 import type { TrainingConfig } from './training.ts'
@@ -29,7 +29,7 @@ import type { TrainingConfig } from './training.ts'
 export interface SftPhase<Problem> {
   /** The recipe's configuration; its evaluation is the phase's as well. */
   config: EvaluationConfig & Pick<TrainingConfig, 'seed' | 'policy' | 'model' | 'checkpoint' | 'monitors'>
-  sft: SftConfig
+  sft: SftPhaseConfig
   /** What the phase's run is called. */
   recipe: string
   task: RubricTask<Problem>
@@ -66,7 +66,7 @@ const write = <Problem>(
  */
 export const selectDemonstrations = <Problem>(
   written: Answers<Problem>,
-  { best, minScore }: Pick<SftConfig, 'best' | 'minScore'>,
+  { best, minScore }: Pick<SftPhaseConfig, 'best' | 'minScore'>,
   leaks: (tokens: Int32Array) => boolean = () => false,
 ): Answer<Problem>[] => {
   const scoreOf = ({ said }: Answer<Problem>) => said.score ?? 0

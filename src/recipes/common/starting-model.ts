@@ -158,4 +158,4 @@ const assertWords = (
 }
 
 /** Places of the context of a model in a folder, of an adapter those of its base. @throws CheckpointError */
-export const positionsOf = (folder: string): number => loadConfig(wholeFolder(folder)).maxPositions
+export const contextLength = (folder: string): number => loadConfig(wholeFolder(folder)).maxPositions

@@ -59,4 +59,4 @@ export interface StepWork {
 const CHARACTERS_PER_TOKEN = 4
 
 /** Characters as tokens, where no tokenizer says more. */
-export const tokensOf = (characters: number): number => characters / CHARACTERS_PER_TOKEN
+export const tokensFromCharacters = (characters: number): number => characters / CHARACTERS_PER_TOKEN

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
 import { questionTask, questionTaskShape, readQuestions } from '../../tasks/questions/index.ts'
 import { recordsShape } from '../../tasks/records/settings.ts'
-import { openEnvSchema, toolsTaskSchema } from '../environment/config.ts'
+import { openEnvKindSchema, toolsTaskSchema } from '../environment/config.ts'
 import { LOGIC_KIND } from '../logic/kind.ts'
 import { RESEARCH_KIND } from '../rubricem/kind.ts'
 import { LOGIC_THINKING } from './logic-miniature.ts'
@@ -69,7 +69,7 @@ export const TASK_KINDS = {
       ),
   }),
   openenv: kind({
-    settings: openEnvSchema.omit({ kind: true }),
+    settings: openEnvKindSchema.omit({ kind: true }),
     ...{ asked: 'turns', reads: false, maxTokens: 256, pays: true },
     about:
       "Episodes of an OpenEnv server; the score is the sum of its own rewards, a rubric's stands beside it.",

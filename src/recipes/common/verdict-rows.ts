@@ -12,7 +12,7 @@ const NO_WORDS: ReadonlyMap<string, WrittenCriterion> = new Map()
 const wordsOf = (own: WrittenCriterion | undefined) => own && { text: own.text, points: own.points }
 
 /** Criteria by the ids that their verdicts are kept under. */
-export const wordsById = (criteria: readonly Criterion[], prefix = ''): [string, WrittenCriterion][] =>
+export const criteriaById = (criteria: readonly Criterion[], prefix = ''): [string, WrittenCriterion][] =>
   criteria.map(criterion => [`${prefix}${criterion.id}`, criterion])
 
 /** Verdicts under names that tell them from other ones, each with whether its criterion was left out of the score. */

@@ -17,7 +17,7 @@ import { trainingJudgeSchema } from '../common/judge-config.ts'
 
 const size = z.int().positive()
 
-export const openEnvSchema = z.strictObject({
+export const openEnvKindSchema = z.strictObject({
   kind: z.literal('openenv').describe('Which kind; each has keys of its own.'),
   ...openEnvTaskShape,
   rubric: z
@@ -69,7 +69,7 @@ export const environmentSchema = z.strictObject({
   ...reinforcementShape,
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   task: z
-    .discriminatedUnion('kind', [openEnvSchema, toolsTaskSchema])
+    .discriminatedUnion('kind', [openEnvKindSchema, toolsTaskSchema])
     .prefault({ kind: 'openenv', url: 'http://127.0.0.1:8000' })
     .describe('What is acted in.'),
   reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),

@@ -8,15 +8,15 @@ import { spokenTurns } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import { refuseUndecided } from '../common/undecided.ts'
-import { verdictFields, wordsById } from '../common/verdict-rows.ts'
+import { criteriaById, verdictFields } from '../common/verdict-rows.ts'
 import type { EnvironmentConfig } from './config.ts'
 import { type GradedEpisode, ownReward } from './rewards.ts'
 
 /** What graders said of an episode, for reading. */
-export const judgedFields = <Problem>(
+export const episodeVerdictFields = <Problem>(
   task: ScoredTask<Problem>,
   { problem, grade: { scored } }: GradedEpisode<Problem>,
-) => scored && verdictFields(scored.verdicts, new Map(wordsById(task.rubric(problem).criteria)))
+) => scored && verdictFields(scored.verdicts, new Map(criteriaById(task.rubric(problem).criteria)))
 
 const SCORE_NAMES = {
   environment: "the environment's reward",
@@ -72,7 +72,7 @@ export const episodesRow = <Problem>(
           reward,
           ...(Object.keys(parts).length > 0 && { parts }),
           ...{ tokens: rollout.tokens.length, finishReason: rollout.end },
-          ...judgedFields(task, first),
+          ...episodeVerdictFields(task, first),
         }
       },
     }

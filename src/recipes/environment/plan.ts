@@ -1,8 +1,8 @@
 /** @file What a run of the environment recipe would do and need: steps, episodes, judge calls, memory, time. Nothing is run or called. */
 
 import { judgedCount } from '../../grade/rubric-grader.ts'
-import { conversationFigures } from '../../tasks/conversation/figures.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
+import { conversationSizes } from '../../tasks/conversation/sizes.ts'
 import { mostTurns } from '../../tasks/research/index.ts'
 import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
@@ -56,13 +56,13 @@ const openEnvEpisodes = (task: OpenEnvConfig, turnTokens: number): PlannedEpisod
 
 /** Of rows that come later the lengths are those of published conversations. */
 const toolEpisodes = (task: ToolsTaskConfig, folder: string | null): PlannedEpisodes => {
-  const figures = conversationFigures({
+  const sizes = conversationSizes({
     // A file that is not named yet is as one that is not there.
     task: { ...task, file: task.file ?? 'rows that come later', maxPromptTokens: task.maxTokens },
     folder,
     scaffold: messages => messages,
   })
-  const { train, test, promptTokens, judged, conversationCharacters, assumed } = figures
+  const { train, test, promptTokens, judged, conversationCharacters, assumed } = sizes
   const rows = `${train} rows to train on, ${test} to test on${assumed ? ', as in HealthBench: the file is not there yet' : ''}`
   return {
     lines: [

@@ -15,15 +15,15 @@ import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import type { AnsweredItem } from '../../train/grading.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
-import { type Io, StepRollouts } from '../../train/rollout.ts'
-import { rewardFigures, rolloutRow } from '../../train/update-rows.ts'
+import { type StepIo, StepRollouts } from '../../train/rollout.ts'
+import { rewardMetrics, rolloutRow } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { problemsIn, problemsOf } from '../common/problem-order.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { EnvironmentConfig } from './config.ts'
-import { episodesRow, judgedFields } from './evaluation.ts'
+import { episodesRow, episodeVerdictFields } from './evaluation.ts'
 import { type EpisodeGrade, episodeReward, type GradedEpisode, ownReward } from './rewards.ts'
 
 export interface EnvironmentParts<Problem> {
@@ -56,7 +56,13 @@ export const environmentRecipe = <Problem>(
     return items.map((item, i) => ({ outcome: outcomes[i], scored: scoreOf.get(item) ?? null }))
   }
 
-  const act = (io: Io, problems: readonly Problem[], samples: number, temperature: number, last = false) =>
+  const act = (
+    io: StepIo,
+    problems: readonly Problem[],
+    samples: number,
+    temperature: number,
+    last = false,
+  ) =>
     io.rollOut<Problem, EpisodeGrade>({
       ...{ problems, samples, last, grade, gradeBatch: task.gradeBatch },
       prompt: own => task.prompt(own),
@@ -78,14 +84,14 @@ export const environmentRecipe = <Problem>(
       return {
         phases: [phaseOf(config, datumsOf(credited, config))],
         metrics: {
-          ...rewardFigures(groups),
-          ...episodeFigures(groups.flat(), reward.of),
+          ...rewardMetrics(groups),
+          ...episodeMetrics(groups.flat(), reward.of),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
         rollouts: learntFrom(credited, item => ({
           ...rolloutRow(step, item, tokens => task.show(tokens)),
           problemId: task.id(item.problem),
-          ...judgedFields(task, item),
+          ...episodeVerdictFields(task, item),
         })),
       }
     },
@@ -101,7 +107,7 @@ export const environmentRecipe = <Problem>(
 }
 
 /** Figures of a step's episodes; those that failed are in `failedRollouts`. */
-const episodeFigures = (
+const episodeMetrics = (
   episodes: readonly GradedEpisode<unknown>[],
   of: EnvironmentConfig['reward']['of'],
 ): Omit<MetricsRow, 'step'> => {

@@ -29,8 +29,8 @@ export const runEnvironment = async (
       ...rubricInfo(config),
     },
     async learn(run) {
-      const { grader, figures } = await run.use(Promise.resolve(openJudging(judge)))
-      const asked = judge ? figures : undefined
+      const { grader, metrics } = await run.use(Promise.resolve(openJudging(judge)))
+      const asked = judge ? metrics : undefined
       return task.kind === 'openenv'
         ? learn(config, run, await run.use(openEnvTask(config, task, run.folder, grader)), asked)
         : learn(config, run, await run.use(toolsTask(task, run.folder, grader, parts.tools)), asked)
@@ -59,10 +59,10 @@ const learn = async <Problem>(
   config: EnvironmentConfig,
   run: MethodRun,
   task: TaskWith<Problem, 'world'>,
-  figures?: () => MetricGroup,
+  metrics?: () => MetricGroup,
 ) => {
   run.note(task.notes)
   const policy = await run.openPolicy()
   const acted = { ...scored(task), world: task.world }
-  return run.train(policy, () => environmentRecipe(config, { policy, task: acted }), figures)
+  return run.train(policy, () => environmentRecipe(config, { policy, task: acted }), metrics)
 }

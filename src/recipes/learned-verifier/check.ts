@@ -9,8 +9,8 @@ import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import type { LearnedVerifierConfig } from './config.ts'
 import { type LabelledData, type LabelledRow, readLabels } from './labels.ts'
 import {
-  countWords,
   END_TOKEN,
+  frequentWords,
   START_TOKEN,
   VerifierReader,
   verifierTokenizer,
@@ -29,7 +29,7 @@ export const verifierModel = (
   { model: { shape }, seed, vocabulary }: LearnedVerifierConfig,
   rows: readonly LabelledRow[],
 ) => {
-  const words = countWords(
+  const words = frequentWords(
     rows.flatMap(({ criterion, prompt, response }) => [criterion, prompt, response]),
     vocabulary,
   )

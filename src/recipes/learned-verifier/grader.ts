@@ -8,7 +8,7 @@ import { LocalPolicy } from '../../policy/local/local-policy.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { CheckpointError, DataError } from '../../util/errors.ts'
-import { isVerifierTokenizer, type Judged, VerifierReader } from './reading.ts'
+import { isVerifierTokenizer, type VerifierQuestion, VerifierReader } from './reading.ts'
 
 export interface LearnedVerifierOptions {
   /** Met from this probability on. Default 0.5. */
@@ -19,7 +19,7 @@ export interface LearnedVerifierOptions {
 }
 
 interface Waiting {
-  judged: Judged
+  judged: VerifierQuestion
   resolve(probability: number): void
   reject(error: Error): void
 }
@@ -91,7 +91,7 @@ export class LearnedVerifier implements Grader {
   }
 
   /** The probability that the criterion is met; calls that come together are scored together. */
-  probability(judged: Judged): Promise<number> {
+  probability(judged: VerifierQuestion): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ judged, resolve, reject })
       if (!this.#running) void this.#run()
@@ -102,7 +102,7 @@ export class LearnedVerifier implements Grader {
    * The probabilities of judgements that belong together, scored by themselves: what is asked for at the same time elsewhere
    * changes nothing about them, as it may for `probability` in the last digits.
    */
-  async probabilities(judged: readonly Judged[]): Promise<number[]> {
+  async probabilities(judged: readonly VerifierQuestion[]): Promise<number[]> {
     const found: number[] = []
     for (let start = 0; start < judged.length; start += BATCH)
       found.push(...(await this.#scoresOf(judged.slice(start, start + BATCH))))
@@ -117,7 +117,7 @@ export class LearnedVerifier implements Grader {
   }
 
   /** Log-odds of the two verdicts, so that what the model gives to other tokens does not count. */
-  async #scoresOf(batch: readonly Judged[]): Promise<number[]> {
+  async #scoresOf(batch: readonly VerifierQuestion[]): Promise<number[]> {
     const items = batch.flatMap(judged => {
       const promptTokens = this.#reader.read(judged)
       return [true, false].map(met => ({ promptTokens, tokens: [this.#reader.verdictToken(met)] }))

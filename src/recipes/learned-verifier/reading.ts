@@ -17,7 +17,7 @@ const SPECIAL = [PAD, BOS, EOS, UNK, SEPARATOR, ASK, YES, NO] as const
 const PIECE = '\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]'
 
 /** The words of texts that occur at least `minCount` times, most frequent first, at most `size` of them. */
-export const countWords = (
+export const frequentWords = (
   texts: Iterable<string>,
   { size, minCount }: { size: number; minCount: number },
 ): string[] => {
@@ -55,7 +55,7 @@ export const START_TOKEN = SPECIAL.indexOf(BOS)
 export const isVerifierTokenizer = (tokenizer: Tokenizer): boolean =>
   [SEPARATOR, ASK, YES, NO].every(token => tokenizer.idOf(token) === SPECIAL.indexOf(token as typeof YES))
 
-export interface Judged {
+export interface VerifierQuestion {
   criterion: string
   prompt: string
   response: string
@@ -85,7 +85,7 @@ export class VerifierReader {
    * `<bos> criterion <sep> prompt <sep> response <met?>`. The criterion may take a quarter of the context, the response what
    * it needs of the rest, the prompt what is left.
    */
-  read({ criterion, prompt, response }: Judged): number[] {
+  read({ criterion, prompt, response }: VerifierQuestion): number[] {
     const { [BOS]: bos, [SEPARATOR]: separator, [ASK]: ask } = this.#special
     const room = this.#maxTokens - 5
     const about = shorten(this.#words(criterion), Math.floor(room / 4))

@@ -8,7 +8,7 @@ import { Rng } from '../../util/rng.ts'
 import { learnedVerifier } from './entry.ts'
 import { LearnedVerifier } from './grader.ts'
 import { readLabels } from './labels.ts'
-import { countWords, VerifierReader, verifierTokenizer } from './reading.ts'
+import { frequentWords, VerifierReader, verifierTokenizer } from './reading.ts'
 import { areaUnderCurve } from './run.ts'
 
 const FRUIT = ['apple', 'pear', 'plum', 'fig'] as const
@@ -129,7 +129,10 @@ describe('labels', () => {
 })
 
 describe('VerifierReader', () => {
-  const words = countWords(['Does it mention pears?', 'pears, 12 pears and plums'], { size: 10, minCount: 1 })
+  const words = frequentWords(['Does it mention pears?', 'pears, 12 pears and plums'], {
+    size: 10,
+    minCount: 1,
+  })
   const files = verifierTokenizer(words, 40)
   const tokenizer = createTokenizer(
     JSON.parse(files['tokenizer.json']),

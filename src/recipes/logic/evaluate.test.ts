@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { LogicLabel } from '../../grade/logic/problem.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { scoreWords } from '../../runs/scores.ts'
+import { describeScore } from '../../runs/scores.ts'
 import { encodeSteps } from '../../tasks/logic/format.ts'
 import { generateLogicProblems } from '../../tasks/logic/generator.ts'
 import { miniatureFormat } from '../../tasks/logic/prompts.ts'
@@ -71,7 +71,7 @@ describe('evaluateSet', () => {
     expect(row.items![1].sample).toMatchObject({ correct: false })
     // The second sample of each problem leaps to its end.
     expect(column('correctAndProved')).toEqual([0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0])
-    expect(scoreWords(row.primary, [row])).toBe('correct and proved')
+    expect(describeScore(row.primary, [row])).toBe('correct and proved')
   })
 
   it('gives C4 and C5 as they really are: whole proofs use all that they need, a bare conclusion nothing', async () => {

@@ -10,7 +10,7 @@ import { DataError } from '../../util/errors.ts'
 import { drawAnswers } from '../common/answers.ts'
 import { setRow } from '../common/evaluated-set.ts'
 import { gradedFields } from './graded-fields.ts'
-import { type AnsweredProblem, rowFigures } from './scores.ts'
+import { type AnsweredProblem, rowMetrics } from './scores.ts'
 
 /** What each criterion is called in a report. */
 export const CRITERION_NAMES: Readonly<Record<LogicCriterion, string>> = {
@@ -84,7 +84,7 @@ export const evaluateSet = async (
     said_P_S[p].length > 0 ? [{ problem, said: said_P_S[p], greedy: greedy_P_S?.[p] }] : [],
   )
   if (kept.length === 0) throw nothingLeft(set, problems.length)
-  const { items, ...figures } = rowFigures(kept)
+  const { items, ...figures } = rowMetrics(kept)
   const { question } = parts.task
   const firsts = items.map((item, i) => ({ ...item, first: () => readable(kept[i], question) }))
   const head = { step, set, samples: Math.max(1, samples) }

@@ -9,7 +9,7 @@ import { greedyName } from '../../runs/scores.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicVerdicts } from '../../tasks/logic/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import { satisfaction } from '../common/criterion-figures.ts'
+import { satisfaction } from '../common/criterion-metrics.ts'
 import { scoresOf } from '../common/evaluated-set.ts'
 import type { TaskScores } from '../common/task-kind.ts'
 
@@ -134,7 +134,7 @@ export const besideScores = (rows: readonly AnsweredProblem[]) => ({
 })
 
 /** What a row says of answers to problems, each of which has one at least. */
-export const rowFigures = (rows: readonly AnsweredProblem[]) => {
+export const rowMetrics = (rows: readonly AnsweredProblem[]) => {
   const items = rows.map(itemOf)
   const names = knownNames(items, NAMES)
   return {

@@ -49,7 +49,7 @@ export const agreementBySign = (
 })
 
 /** As figures of a step or an evaluation, by the sign of the points. */
-export const agreementFigures = (compared: readonly Compared[]) => {
+export const agreementMetrics = (compared: readonly Compared[]) => {
   const { reward, penalty } = agreementBySign(compared)
   return {
     verifierAgreement: { reward: reward.agreement, penalty: penalty.agreement },

@@ -8,7 +8,7 @@ import { partThinking, type VerifierItem } from '../../tasks/thinking.ts'
 import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
-import { agreementBySign, agreementFigures, type Compared } from './agreement.ts'
+import { agreementBySign, agreementMetrics, type Compared } from './agreement.ts'
 import { judgedText } from './labels.ts'
 import { LearnedThinkingVerifier } from './learned.ts'
 
@@ -94,8 +94,8 @@ describe('agreement with execution', () => {
     expect(reward).toEqual({ agreement: 0.75, falseAccepts: 1 / 3, falseRejects: 0, n: 4 })
     expect(penalty).toEqual({ agreement: 0.5, falseAccepts: null, falseRejects: 0.5, n: 2 })
     expect(whole).toEqual({ agreement: 4 / 6, falseAccepts: 1 / 3, falseRejects: 1 / 3, n: 6 })
-    expect(agreementFigures(all).verifierFalseAccepts).toEqual({ reward: 1 / 3, penalty: null })
-    expect(agreementFigures([]).verifierAgreement).toEqual({ reward: null, penalty: null })
+    expect(agreementMetrics(all).verifierFalseAccepts).toEqual({ reward: 1 / 3, penalty: null })
+    expect(agreementMetrics([]).verifierAgreement).toEqual({ reward: null, penalty: null })
   })
 })
 

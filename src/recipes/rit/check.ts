@@ -20,15 +20,15 @@ import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkFileRubrics, checkRubricSource } from './rubric.ts'
-import { freshShape, knownOf, taskFigures } from './tasks.ts'
+import { freshShape, knownOf, taskSizes } from './tasks.ts'
 
 /**
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RitConfig, purpose: RunMode): string | null => {
+export const checkRit = (config: RitConfig, purpose: RunMode): string | null => {
   checkRemote(config, purpose, 'checklist-cold-start', [withoutCritic(config.critic)])
-  checkSettings(config)
+  checkRitSettings(config)
   checkMemoryFile(config.memory, purpose)
   checkRubricSource(config, knownOf(config))
   const { file } = config.rubric
@@ -54,12 +54,12 @@ const assertReads = ({ task: { kind } }: RitConfig, folder: string): void => {
 const checkRoom = (config: RitConfig, given: string | null): void => {
   const shape = startShape(config, freshShape(config))
   if (shape === null || (given === null && config.coldStart === null)) return
-  const { longestPrompt } = taskFigures(config)
+  const { longestPrompt } = taskSizes(config)
   assertRoom('the longest prompt', longestPrompt, config.rollout.maxTokens, shape.maxPositions)
 }
 
 /** Refuses settings of which one would silently be ignored. @throws ConfigError naming the setting and what to do */
-export const checkSettings = (config: RitConfig): void => {
+export const checkRitSettings = (config: RitConfig): void => {
   checkTask(config)
   checkReward(config)
   checkCredit(config)

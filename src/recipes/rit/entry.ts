@@ -4,14 +4,14 @@ import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
-import { presets } from './presets.ts'
+import { ritPresets } from './presets.ts'
 
 export const ritEntry: RecipeEntry<RitConfig> = withDataFiles(
   {
     name: 'rit',
     summary: 'rubrics for the thinking before an answer, fused with the answer’s reward through a gate (RiT)',
     schema: ritSchema,
-    presets,
+    presets: ritPresets,
     plan: planRit,
     run: async (config, options) => (await import('./run.ts')).runRit(config, options),
   },

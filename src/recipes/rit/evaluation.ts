@@ -9,14 +9,14 @@ import { mainTest, type Task } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { type Answer, type Answers, answersBy, drawAnswers, drawsOf } from '../common/answers.ts'
-import { satisfaction } from '../common/criterion-figures.ts'
+import { satisfaction } from '../common/criterion-metrics.ts'
 import { answerShare, meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
-import { judgedFields, wordCount } from './figures.ts'
 import { JUDGES, judgedBy, type RitScriptedJudge, TRAINING_JUDGE } from './judges.ts'
+import { ritVerdictFields, thinkingWordCount } from './metrics.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
 
@@ -27,7 +27,7 @@ type Scores = Record<string, number | null>
 
 export interface RitEvaluation<Problem> {
   policy: Policy
-  kit: RitTask<Problem>
+  ritTask: RitTask<Problem>
   /** The rubric of training, used for thinking where nobody knows a true one. */
   rubricOf(problem: Problem): Rubric
   /** Rows that the run has written. */
@@ -45,14 +45,14 @@ interface Said extends ScoredResponse {
 type Parts<Problem> = Omit<RitEvaluation<Problem>, 'earlier'>
 
 /** What thinking is judged by. */
-const oracleOf = <Problem>({ kit, rubricOf }: Parts<Problem>, problem: Problem): Rubric =>
-  kit.task.thinking.oracle ?? rubricOf(problem)
+const oracleOf = <Problem>({ ritTask, rubricOf }: Parts<Problem>, problem: Problem): Rubric =>
+  ritTask.task.thinking.oracle ?? rubricOf(problem)
 
 /** The start and the end on more problems, with more samples, and with all judges. */
-export const evaluation =
+export const ritEvaluation =
   <Problem>(config: RitConfig, { earlier, ...parts }: RitEvaluation<Problem>): Evaluate =>
   async (step, last) => {
-    const { task } = parts.kit
+    const { task } = parts.ritTask
     const between = step > 0 && !last
     const [set, test] = mainTest(task)
     const { samplesBetween, samples: most, temperature } = config.evaluation
@@ -86,7 +86,7 @@ const judgedAnswers = async <Problem>(
   problems: readonly Problem[],
   samples: number,
 ): Promise<Answers<Problem, Said>> => {
-  const { task, truth } = parts.kit
+  const { task, truth } = parts.ritTask
   const draws = { ...drawsOf(config, task), samples }
   const drawn = await drawAnswers(parts.policy, problems, draws, own => task.prompt(own))
   const items = drawn.map(({ prompt, tokens }, i) => ({
@@ -107,7 +107,7 @@ const itemOf = <Problem>(
   answers: readonly Answer<Problem, Said>[],
   between: boolean,
 ): SetItem[] => {
-  const { task } = parts.kit
+  const { task } = parts.ritTask
   const [first] = answers
   const { problem } = first
   const known = answers.flatMap(({ said }) => (said.score === null ? [] : [{ ...said, score: said.score }]))
@@ -127,7 +127,7 @@ const itemOf = <Problem>(
     thinking: meanKnown(answers.map(thinkingOf)),
     // Of one trace, so that traces of several policies can be set against each other, also of like length.
     thinkingFirst: thinkingOf(first),
-    thinkingWords: wordCount(first.said.response.thinking),
+    thinkingWords: thinkingWordCount(first.said.response.thinking),
     ...(!between && task.thinking.exact && Object.fromEntries(judged)),
   }
   return [{ id: task.id(problem), scores: present(scores), first: () => readable(parts, first) }]
@@ -138,12 +138,12 @@ const readable = <Problem>(
   parts: Parts<Problem>,
   { problem, said: { score, verdicts, response, thought } }: Answer<Problem, Said>,
 ): EvalSample => {
-  const { task } = parts.kit
+  const { task } = parts.ritTask
   return {
     ...{ prompt: task.show(task.prompt(problem)), response: response.text, reward: score },
     answer: response.answer,
     ...(task.isBinary && { correct: score === 1 }),
-    ...judgedFields(
+    ...ritVerdictFields(
       { rubric: oracleOf(parts, problem), verdicts: thought },
       { rubric: task.rubric(problem), verdicts },
     ),

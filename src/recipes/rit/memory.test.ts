@@ -5,9 +5,9 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { partThinking, type Thinking } from '../../tasks/thinking.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
-import type { Io } from '../../train/rollout.ts'
+import type { StepIo } from '../../train/rollout.ts'
 import { LessonMemory } from '../common/lessons-memory.ts'
-import { checkSettings } from './check.ts'
+import { checkRitSettings } from './check.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { rit } from './recipe.ts'
 import type { RitTask } from './task.ts'
@@ -24,7 +24,7 @@ const tokensOf = (text: string) => text.split(' ').map(word => WORDS.indexOf(wor
 const textOf = (tokens: ArrayLike<number>) => Array.from(tokens, token => WORDS[token]).join(' ')
 
 /** A hint is a token: 100 and the number of its characters. */
-const kit = (hinted?: Thinking<number>['hinted']): RitTask<number> => {
+const ritTask = (hinted?: Thinking<number>['hinted']): RitTask<number> => {
   const verifier = {
     verify: async (items: readonly { response: { thinking: string } }[]) =>
       items.map(({ response }) => [
@@ -62,7 +62,7 @@ const RESPONSES = ['so </think> 10', 'so </think> 3', 'so </think> 3', 'good </t
 
 const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
   const { memory: settings } = config
-  const task = kit(hinted)
+  const task = ritTask(hinted)
   const lessons =
     settings.kind === 'none'
       ? undefined
@@ -77,12 +77,12 @@ const runOf = (config: RitConfig, hinted?: Thinking<number>['hinted']) => {
           task: { question: own => task.task.question(own) },
         })
   const recipe = rit(config, {
-    ...{ policy: {} as Policy, problem: () => 7, kit: task, rubricOf: () => THINKING, lessons },
+    ...{ policy: {} as Policy, problem: () => 7, ritTask: task, rubricOf: () => THINKING, lessons },
     evaluate: async () => [],
   })
   const step = async (number: number) => {
     let shown: readonly (readonly TokenIds[])[] | null | undefined
-    const io: Io = {
+    const io: StepIo = {
       rollOut: request => {
         shown = request.sampledFrom
         return answering([RESPONSES]).rollOut(request)
@@ -158,10 +158,10 @@ describe('rit with a memory', () => {
       { task: { kind: 'arithmetic' }, memory: { kind: 'bank', show: 'beside' } },
     ],
   ])('refuses what nobody would see: %s', (message, more) => {
-    expect(() => checkSettings(settings(more))).toThrow(message)
+    expect(() => checkRitSettings(settings(more))).toThrow(message)
   })
 
   it('may be the scaffold of tasks whose answers have no rubric to show', () => {
-    expect(() => checkSettings(settings({ task: { kind: 'arithmetic' } }))).not.toThrow()
+    expect(() => checkRitSettings(settings({ task: { kind: 'arithmetic' } }))).not.toThrow()
   })
 })

@@ -1,7 +1,7 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
-import { questionFileWords } from '../../tasks/questions/index.ts'
+import { describeQuestionFiles } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { memoryLine } from '../common/lessons-config.ts'
@@ -11,13 +11,13 @@ import { evaluatedSamples } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { mayBeMissing } from '../common/run-mode.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
-import { check } from './check.ts'
+import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
-import { freshShape, type TaskFigures, taskFigures } from './tasks.ts'
+import { freshShape, type TaskSizes, taskSizes } from './tasks.ts'
 
 /** How both rewards become one. */
-const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConfig): string => {
+const describeReward = ({ reward, fusion, thinkingBy, normalise, control }: RitConfig): string => {
   const weight = fusion.adaptive ? `alpha from ${fusion.alpha}, adaptive` : `alpha ${fusion.alpha}`
   const what = {
     fused: `thinking and response fused, ${weight}, gate ${fusion.gate}`,
@@ -34,18 +34,18 @@ const rewardWords = ({ reward, fusion, thinkingBy, normalise, control }: RitConf
 }
 
 /** What there is to train on; of own rows that are not there yet nothing is published. */
-const dataWords = ({ task }: RitConfig, assumed: boolean): string => {
+const describeData = ({ task }: RitConfig, assumed: boolean): string => {
   if (task.kind === 'packing') return 'packing lists with thinking'
   if (task.kind === 'arithmetic') return 'chains of arithmetic with thinking'
   const sizes = task.format === 'plain' ? 'made up' : 'as published'
-  return `${questionFileWords(task)}${assumed ? ` (not there yet: sizes ${sizes})` : ''}`
+  return `${describeQuestionFiles(task)}${assumed ? ` (not there yet: sizes ${sizes})` : ''}`
 }
 
 /** Of the judge's instructions and a rubric, roughly. */
 const JUDGE_CHARACTERS = 4000
 
 /** Calls of the language model that judges, one on each thinking and one on each open answer; null without one. */
-const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: TaskFigures) => {
+const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: TaskSizes) => {
   const { judge, rollout, steps, evaluation } = config
   if (judge === null)
     return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
@@ -75,9 +75,9 @@ const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: Task
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRit = (config: RitConfig): RunPlan => {
-  check(config, 'plan')
+  checkRit(config, 'plan')
   const { rollout, steps, rubric, scaffold, critic } = config
-  const data = taskFigures(config)
+  const data = taskSizes(config)
   const { train, test, promptTokens, longestPrompt } = data
   const judging = judgingOf(config, data)
   const tokensPerStep = stepTokens(rollout)
@@ -94,10 +94,10 @@ export const planRit = (config: RitConfig): RunPlan => {
     },
     {
       lines: [
-        `data         ${dataWords(config, data.assumed)}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
+        `data         ${describeData(config, data.assumed)}, ${formatInteger(train)} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(promptTokens)} tokens`,
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
         `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${mayBeMissing(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
-        `reward       ${rewardWords(config)}`,
+        `reward       ${describeReward(config)}`,
         ...dropoutLines(config),
         ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
         ...memoryLine(config.memory),
@@ -115,15 +115,15 @@ export const planRit = (config: RitConfig): RunPlan => {
 /** Of the language model that judges, as a fleet sees it. */
 const judgeCall = (
   { rollout }: RitConfig,
-  { questionCharacters }: TaskFigures,
+  { questionCharacters }: TaskSizes,
   callsPerStep: number,
 ): JudgeCalls => ({
   name: 'judge',
   callsPerStep,
   // The rubric of thinking is the same in every call.
-  instructionTokens: tokensOf(JUDGE_CHARACTERS),
+  instructionTokens: tokensFromCharacters(JUDGE_CHARACTERS),
   ownTokens: 0,
-  sharedTokens: tokensOf(questionCharacters),
+  sharedTokens: tokensFromCharacters(questionCharacters),
   // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
   shown: { role: 'policy', samples: (rollout.prompts * rollout.samples) / callsPerStep },
   callsPerShown: 1,

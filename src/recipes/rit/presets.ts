@@ -39,7 +39,7 @@ const PAPER = {
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+export const ritPresets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
   quick: {
     summary: '80 steps on packing lists with thinking, from a shipped start, about three minutes on 2 cores',
     config: {

@@ -47,7 +47,7 @@ class WordVerifier implements ThinkingVerifier<number> {
   }
 }
 
-const kitOf = (verifier: WordVerifier): RitTask<number> => ({
+const ritTaskOf = (verifier: WordVerifier): RitTask<number> => ({
   task: {
     ...{ train: [0, 1], tests: { test: [0] }, label: 'numbers', notes: [] },
     id: problem => `problem ${problem}`,
@@ -91,7 +91,7 @@ const learnt = async (
   const recipe = rit(config, {
     policy: {} as Policy,
     problem: index => index,
-    kit: kitOf(verifier),
+    ritTask: ritTaskOf(verifier),
     rubricOf: () => rubric,
     evaluate: async () => [],
   })
@@ -288,7 +288,7 @@ describe('a scaffold', () => {
     const recipe = rit(config, {
       policy: {} as Policy,
       problem: index => index,
-      kit: kitOf(new WordVerifier()),
+      ritTask: ritTaskOf(new WordVerifier()),
       rubricOf: () => RUBRIC,
       evaluate: async () => [],
     })
@@ -370,8 +370,8 @@ describe('thinking judged together', () => {
   it('is scored once a problem, by what dropout leaves of the rubric; nothing thought is 0, no score is none', async () => {
     const asked: { thinking: readonly string[]; ids: string[] }[] = []
     const verifier = new WordVerifier()
-    const kit: RitTask<number> = {
-      ...kitOf(verifier),
+    const ritTask: RitTask<number> = {
+      ...ritTaskOf(verifier),
       groupThinking: async (_, thinking, { criteria }) => {
         asked.push({ thinking, ids: criteria.map(({ id }) => id) })
         const scores = thinking.map(text => (text === 'bad' ? null : text.length / 10))
@@ -393,7 +393,7 @@ describe('thinking judged together', () => {
     const recipe = rit(config, {
       policy: {} as Policy,
       problem: index => index,
-      kit,
+      ritTask,
       rubricOf: () => RUBRIC,
       evaluate: async () => [],
     })

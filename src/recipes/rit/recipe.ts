@@ -31,20 +31,20 @@ import { joinedState } from '../../train/recipe-state.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { ownRubrics, type Shown, scaffoldedPrompts } from '../common/scaffold.ts'
+import { type Shown, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
 import { lambdasIn } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
-import { ritFigures, rolloutRow } from './figures.ts'
-import { rewarded, rewardPairs, ritAdvantages } from './rewards.ts'
+import { ritMetrics, ritRolloutRow } from './metrics.ts'
+import { rewardedRollout, rewardPairs, ritAdvantages } from './rewards.ts'
 import type { RitTask } from './task.ts'
 import { attemptsOf, type RitGrade, saidOf, thoughtGrader, underControl } from './thinking.ts'
 
 export interface RitParts<Problem> {
   policy: Policy
   problem: ProblemStream<Problem>
-  kit: RitTask<Problem>
+  ritTask: RitTask<Problem>
   /** The thinking rubric of a problem. */
   rubricOf(problem: Problem): Rubric
   /** Lessons of earlier attempts. */
@@ -60,25 +60,32 @@ export interface RitRolled<Problem> {
 
 export const rit = <Problem>(
   config: RitConfig,
-  { policy, problem, kit, rubricOf, evaluate, lessons = NO_LESSONS as Lessons<Problem> }: RitParts<Problem>,
+  {
+    policy,
+    problem,
+    ritTask,
+    rubricOf,
+    evaluate,
+    lessons = NO_LESSONS as Lessons<Problem>,
+  }: RitParts<Problem>,
 ): Recipe<RitRolled<Problem>> => {
   const { rollout, ratio, critic, fusion, reward } = config
   const { samples, temperature } = rollout
-  const { task } = kit
+  const { task } = ritTask
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
 
   return {
     async rollOut(step, io) {
       const problems = problemsIn(step, problem, config)
       const recalled = await lessons.recall(step, problems)
-      const shown = lessons.shown(ownRubrics(task), problems, recalled)
+      const shown = lessons.shown(taskRubrics(task), problems, recalled)
       const groups = await io.rollOut({
         ...{ problems, samples, ratio, last: true },
         prompt: own => task.prompt(own),
         sampledFrom: scaffolded(config, shown, problems, step),
         sampling: samplingOf(config, task.stopTokens),
         // Eq. 1, 4, 5 and 6.
-        ...thoughtGrader(config, kit, rubricOf),
+        ...thoughtGrader(config, ritTask, rubricOf),
       })
       return { groups: underControl(config, step, groups), recalled }
     },
@@ -86,7 +93,7 @@ export const rit = <Problem>(
     async learn(step, { groups: judged, recalled }) {
       const alpha = weight?.alpha ?? fusion.alpha
       // Eq. 7 and 8.
-      const groups = judged.map(group => group.map(item => rewarded(config, item, alpha)))
+      const groups = judged.map(group => group.map(item => rewardedRollout(config, item, alpha)))
       assertJudged(groups.map(group => group.map(item => saidOf(config, item))))
       weight?.observe(rewardPairs(groups))
       // Eq. 9.
@@ -95,18 +102,18 @@ export const rit = <Problem>(
       // A critic learns from every rollout, also from those that say nothing to the policy.
       const dropZero = config.dropZero && critic === null
       const loss = withCriticLoss(config.loss, critic)
-      const attempts = groups.map(group => attemptsOf(kit, rubricOf, group))
+      const attempts = groups.map(group => attemptsOf(ritTask, rubricOf, group))
       return {
         // Eq. 10.
         phases: [phaseOf({ ...config, loss }, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
-          ...ritFigures(config, task, rubricOf, groups),
+          ...ritMetrics(config, task, rubricOf, groups),
           ...(await lessons.learn(step, recalled, attempts)),
           alpha,
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
           ...(critic && { valueError: valueErrorOf(credited) }),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(task, step, item, rubricOf)),
+        rollouts: learntFrom(credited, item => ritRolloutRow(task, step, item, rubricOf)),
         // What is fused must not rise at the cost of the answers: they are watched on their own.
         ...(reward !== 'response' && { heldOut: answersOf(credited) }),
       }

@@ -11,7 +11,7 @@ const GATE_WORDS: Readonly<Record<FusionGate, string>> = {
 }
 
 /** How the reward of a configuration comes from thinking and answer. */
-export const rewardFormula = ({ reward, fusion }: Pick<RitConfig, 'reward' | 'fusion'>): string => {
+export const describeRitRewards = ({ reward, fusion }: Pick<RitConfig, 'reward' | 'fusion'>): string => {
   const parts =
     'Thinking is worth the share of its criteria that it meets, the answer what its own rubric or checker gives, each from 0 to 1.'
   if (reward === 'response') return `${parts} The reward is the answer’s alone.`

@@ -27,7 +27,7 @@ const fusionOf = (
 }
 
 /** The rollout with its reward; raw parts are kept apart. @param alpha weight of thinking in this step */
-export const rewarded = <Problem>(
+export const rewardedRollout = <Problem>(
   config: RewardConfig,
   item: Graded<Problem, RitGrade>,
   alpha: number,

@@ -23,7 +23,7 @@ const PROBLEMS: Problem[] = [
   { id: 'c', question: 'What is a prime?' },
 ]
 
-const kit = {
+const ritTask = {
   id: ({ id }: Problem) => id,
   question: ({ question }: Problem) => question,
   train: PROBLEMS,
@@ -34,7 +34,7 @@ const firstOf = ({ criteria }: Rubric) => criteria[0]?.id
 
 describe('thinking rubrics of a run', () => {
   it('holds for all questions where it is one alone', () => {
-    const { of, note } = rubricsOf([{ id: 'whatever', rubric: rubric('one') }], kit)
+    const { of, note } = rubricsOf([{ id: 'whatever', rubric: rubric('one') }], ritTask)
     expect(PROBLEMS.map(problem => firstOf(of(problem)))).toEqual(['one', 'one', 'one'])
     expect(note).toBe('thinking is judged by 1 criteria (one)')
   })
@@ -45,14 +45,14 @@ describe('thinking rubrics of a run', () => {
       { id: 'row2', prompt: [{ role: 'user', content: 'How do birds fly?\n' }], rubric: rubric('of-b') },
       { id: 'z', rubric: rubric('of-z') },
     ]
-    const { of, note } = rubricsOf(items, kit)
+    const { of, note } = rubricsOf(items, ritTask)
     expect(PROBLEMS.map(problem => firstOf(of(problem)))).toEqual(['of-a', 'of-b', undefined])
     expect(note).toContain('2 of 3 questions of training have one')
   })
 
   it('refuses rubrics that are about no question of training', () => {
     const items = ['y', 'z'].map(id => ({ id, rubric: rubric(id) }))
-    expect(() => rubricsOf(items, kit)).toThrow(
+    expect(() => rubricsOf(items, ritTask)).toThrow(
       /expected rubrics about questions of training, got 2 about none of 3/,
     )
   })

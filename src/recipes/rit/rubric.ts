@@ -14,7 +14,7 @@ import type { Thinking, ThoughtItem } from '../../tasks/thinking.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { resolveShipped } from '../../util/package.ts'
 import { Rng } from '../../util/rng.ts'
-import { drawAnswers, graded } from '../common/answers.ts'
+import { drawAnswers, gradeSamples } from '../common/answers.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
@@ -42,14 +42,14 @@ export interface ThinkingRubrics<Problem> {
  */
 export const thinkingRubrics = async <Problem>(
   config: RitConfig,
-  kit: RitTask<Problem>,
+  ritTask: RitTask<Problem>,
   policy: Policy,
   dir: string,
 ): Promise<ThinkingRubrics<Problem>> => {
   const path = join(dir, RUBRIC_FILE)
-  if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, kit.task)
-  const items = await makeRubrics(config, kit, policy)
-  const rubrics = rubricsOf(items, kit.task)
+  if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, ritTask.task)
+  const items = await makeRubrics(config, ritTask, policy)
+  const rubrics = rubricsOf(items, ritTask.task)
   const about = items.map(item => ({ ...item, rubric: { ...item.rubric, about: 'thinking' as const } }))
   writeRubricFile(path, { format: 'native', layout: 'single', items: about })
   return rubrics
@@ -151,21 +151,21 @@ export const checkRubricSource = (
 
 const makeRubrics = async <Problem>(
   config: RitConfig,
-  kit: RitTask<Problem>,
+  ritTask: RitTask<Problem>,
   policy: Policy,
 ): Promise<RubricItem[]> => {
   const { source, file } = config.rubric
   if (source === 'file') return fileRubrics(file!)
-  return [{ id: source, rubric: await makeRubric(config, kit, policy) }]
+  return [{ id: source, rubric: await makeRubric(config, ritTask, policy) }]
 }
 
 const makeRubric = async <Problem>(
   config: RitConfig,
-  kit: RitTask<Problem>,
+  ritTask: RitTask<Problem>,
   policy: Policy,
 ): Promise<Rubric> => {
   const { source, criteria } = config.rubric
-  const { oracle, bank = [] } = kit.task.thinking
+  const { oracle, bank = [] } = ritTask.task.thinking
   switch (source) {
     case 'none':
       return EMPTY
@@ -177,23 +177,23 @@ const makeRubric = async <Problem>(
         criteria: new Rng(`random rubric/${config.seed}`).sample(bank, Math.min(criteria, bank.length)),
       }
     default:
-      return authored(config, kit, policy)
+      return authored(config, ritTask, policy)
   }
 }
 
 /** A rubric from the bank, by what tells good traces from poor ones (spec 3.2). */
 const authored = async <Problem>(
   config: RitConfig,
-  kit: RitTask<Problem>,
+  ritTask: RitTask<Problem>,
   policy: Policy,
 ): Promise<Rubric> => {
   const { source, criteria, rounds, traces } = config.rubric
   const refined = source === 'refined'
-  const pairs = await tracePairs(config, kit.task, policy, refined ? traces.refined : traces.initial)
+  const pairs = await tracePairs(config, ritTask.task, policy, refined ? traces.refined : traces.initial)
   const items = pairs.flatMap(({ good, poor }) => [good, poor])
-  const { bank: known = [] } = kit.task.thinking
+  const { bank: known = [] } = ritTask.task.thinking
   const rubric: Rubric = { criteria: [...known] }
-  const verdicts = await kit.verifier.verify(items.map(item => ({ ...item, rubric })))
+  const verdicts = await ritTask.verifier.verify(items.map(item => ({ ...item, rubric })))
   const bank = known.map((criterion, k) => ({
     ...criterion,
     met: verdicts.map(own => own[k]?.met ?? null),
@@ -234,7 +234,7 @@ const tracePairs = async <Problem>(
   const samples = Math.max(2, config.rollout.samples)
   const sampling = { ...samplingOf(config, task.stopTokens), seed: `${config.seed}/traces` }
   const drawn = await drawAnswers(policy, problems, { samples, sampling }, own => task.prompt(own))
-  const answers_P = await graded(task, problems, drawn)
+  const answers_P = await gradeSamples(task, problems, drawn)
   const pairs = answers_P.flatMap((answers): TracePair<Problem>[] => {
     const own = answers
       .flatMap(({ problem, tokens, said: { score } }) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMetrics } from '../../runs/readers.ts'
 import type { ThinkingVerifier } from '../../tasks/thinking.ts'
-import { check } from './check.ts'
+import { checkRit } from './check.ts'
 import { ritSchema } from './config.ts'
 import { ritEntry } from './entry.ts'
 import { withRules } from './ruled.ts'
@@ -91,18 +91,18 @@ describe('a rubric of thinking with rules', () => {
   it('is refused before anything is sampled where a criterion needs a judge and there is none', () => {
     const file = rubricFile('text.yaml', [RULE, TEXT])
     const refusal = /rubric\.file: .*text\.yaml: criterion "want"/
-    expect(() => check(settings(file), 'run')).toThrow(refusal)
-    expect(() => check(settings(file, 'arithmetic'), 'plan')).toThrow(refusal)
+    expect(() => checkRit(settings(file), 'run')).toThrow(refusal)
+    expect(() => checkRit(settings(file, 'arithmetic'), 'plan')).toThrow(refusal)
     const fleet = { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'judge' }] }
     expect(() =>
-      check({ ...settings(file), judge: ritSchema.parse({ judge: { fleet } }).judge }, 'run'),
+      checkRit({ ...settings(file), judge: ritSchema.parse({ judge: { fleet } }).judge }, 'run'),
     ).not.toThrow()
   })
 
   it('is refused where a rule does not take its parameters', () => {
     const wrong =
       '{id: w, text: Says so, points: 1, verifier: {kind: rule, fn: contains, params: {words: [a]}}}'
-    expect(() => check(settings(rubricFile('wrong.yaml', [wrong])), 'run')).toThrow(/wrong\.yaml.*"w"/)
+    expect(() => checkRit(settings(rubricFile('wrong.yaml', [wrong])), 'run')).toThrow(/wrong\.yaml.*"w"/)
   })
 
   it('says in a plan that the file is still to come', () => {

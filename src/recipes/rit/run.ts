@@ -12,11 +12,11 @@ import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
-import { check } from './check.ts'
+import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
-import { evaluation } from './evaluation.ts'
+import { ritEvaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
-import { rewardFormula } from './reward-words.ts'
+import { describeRitRewards } from './reward-words.ts'
 import { RUBRIC_FILE, thinkingRubrics } from './rubric.ts'
 import type { RitTask } from './task.ts'
 import { openTask, testNameOf } from './tasks.ts'
@@ -33,21 +33,21 @@ export const runRit = async (
 ): Promise<RunResult> => {
   const { coldStart, monitors } = config
   return runMethod(config, options, {
-    start: check(config, 'run'),
+    start: checkRit(config, 'run'),
     coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
-    info: { primarySet: testNameOf(config), rewardFormula: rewardFormula(config) },
-    learn: run => openTask(config, run.folder, kit => learnTask(config, run, kit), judgeModel),
+    info: { primarySet: testNameOf(config), rewardFormula: describeRitRewards(config) },
+    learn: run => openTask(config, run.folder, ritTask => learnTask(config, run, ritTask), judgeModel),
   })
 }
 
 const learnTask = async <Problem>(
   config: RitConfig,
   run: MethodRun,
-  kit: RitTask<Problem>,
+  ritTask: RitTask<Problem>,
 ): Promise<StepsResult> => {
-  const { task } = kit
+  const { task } = ritTask
   const { dir } = run.run
-  await run.use(Promise.resolve(kit))
+  await run.use(Promise.resolve(ritTask))
   run.note(task.notes)
   const policy = await run.openPolicy()
   const lessons = await openLessons(config, task, run, run.folder)
@@ -55,15 +55,15 @@ const learnTask = async <Problem>(
     policy,
     async () => {
       const known = existsSync(join(dir, RUBRIC_FILE))
-      const { of: rubricOf, note } = await thinkingRubrics(config, kit, policy, dir)
+      const { of: rubricOf, note } = await thinkingRubrics(config, ritTask, policy, dir)
       if (!known) run.note([note])
       const earlier = () => (existsSync(join(dir, 'evals.jsonl')) ? readEvals(dir) : [])
       return rit(config, {
-        ...{ policy, kit, rubricOf, lessons },
+        ...{ policy, ritTask, rubricOf, lessons },
         problem: problemsOf(task, config.seed),
-        evaluate: besideGreedy(config, own => evaluation(own, { policy, kit, rubricOf, earlier })),
+        evaluate: besideGreedy(config, own => ritEvaluation(own, { policy, ritTask, rubricOf, earlier })),
       })
     },
-    kit.figures,
+    ritTask.metrics,
   )
 }

@@ -16,6 +16,6 @@ export interface RitTask<Problem> extends Pick<Thinking<Problem>, 'stepVerdicts'
   /** Scores of all thinking about a problem, relative to each other; absent where no language model judges groups. */
   groupThinking?(problem: Problem, thinking: readonly string[], rubric: Rubric): Promise<GroupScores>
   /** What judging took since it was last asked. */
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
   close(): Promise<void>
 }

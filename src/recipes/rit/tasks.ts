@@ -7,8 +7,8 @@ import { modelPath } from '../../model/model-place.ts'
 import {
   openQuestions,
   QUESTIONS_TEST,
-  type QuestionFigures,
-  questionFigures,
+  type QuestionSizes,
+  questionSizes,
 } from '../../tasks/questions/index.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
@@ -68,7 +68,7 @@ export const testNameOf = (config: RitConfig): string =>
 export const openTask = <Result>(
   config: RitConfig,
   folder: string,
-  use: <Problem>(kit: RitTask<Problem>) => Result,
+  use: <Problem>(ritTask: RitTask<Problem>) => Result,
   model?: ChatModel,
 ): Result => {
   const opened = <Problem>(
@@ -98,7 +98,7 @@ export const openTask = <Result>(
     const judges = thinkingJudges(config, questions, model)
     return opened(questions, {
       ...judges,
-      figures: () => ({ ...answers.figures(), ...paid?.figures(), ...judges.figures() }),
+      metrics: () => ({ ...answers.metrics(), ...paid?.metrics(), ...judges.metrics() }),
       async close() {
         for (const judging of [answers, paid, judges]) await judging?.close()
       },
@@ -113,16 +113,16 @@ export const freshShape = ({ task }: RitConfig): ((shape: ModelShape) => ModelCo
 /** Problems whose prompts are measured. */
 const MEASURED = 500
 
-export type TaskFigures = Pick<
-  QuestionFigures,
+export type TaskSizes = Pick<
+  QuestionSizes,
   'train' | 'test' | 'promptTokens' | 'longestPrompt' | 'questionCharacters' | 'judged' | 'assumed'
 >
 
 /** Sizes of the data; prompts with all that a scaffold shows where there is one. @throws DataError for files that cannot be used */
-export const taskFigures = (config: RitConfig): TaskFigures =>
+export const taskSizes = (config: RitConfig): TaskSizes =>
   byKind(
     config,
-    (task): TaskFigures => {
+    (task): TaskSizes => {
       const [, test] = mainTest(task)
       const measured = test.slice(0, MEASURED)
       const { scaffold, memory } = config
@@ -142,6 +142,6 @@ export const taskFigures = (config: RitConfig): TaskFigures =>
     },
     task => {
       const place = shapeFolder(config)
-      return questionFigures({ task, folder: place === null ? null : modelPath(place) })
+      return questionSizes({ task, folder: place === null ? null : modelPath(place) })
     },
   )

@@ -12,7 +12,7 @@ import type { RitTask } from './task.ts'
 
 /** A language model in place of a task's own judge of thinking. */
 export interface ThinkingJudges<Problem>
-  extends Required<Pick<RitTask<Problem>, 'verifier' | 'stepVerdicts' | 'figures' | 'close'>>,
+  extends Required<Pick<RitTask<Problem>, 'verifier' | 'stepVerdicts' | 'metrics' | 'close'>>,
     Pick<RitTask<Problem>, 'groupThinking'> {}
 
 /**
@@ -29,7 +29,7 @@ export const thinkingJudges = <Problem>(
   if (judge === null)
     throw new ConfigError('judge: expected one, got nothing', { hint: 'set judge.fleet.endpoints' })
   const form = thinkingBy === 'steps' ? STEP_JUDGE : THINKING_JUDGE
-  const { grader, figures, close } = openThinkingJudging(judge, form, model)
+  const { grader, metrics, close } = openThinkingJudging(judge, form, model)
   const together = thinkingBy === 'group' ? groupJudging(judge, config, task, model) : null
   return {
     ...(together && { groupThinking: together.groupThinking }),
@@ -41,7 +41,7 @@ export const thinkingJudges = <Problem>(
           return verdicts.map(({ met }) => met)
         }),
       ),
-    figures: together ? () => ({ ...figures(), ...together.figures() }) : figures,
+    metrics: together ? () => ({ ...metrics(), ...together.metrics() }) : metrics,
     async close() {
       await close()
       await together?.close()
@@ -57,12 +57,12 @@ const groupJudging = <Problem>(
   model?: ChatModel,
 ) => {
   const whole = { ...judge, ask: { ...judge.ask, shape: 'rubric' as const } }
-  const { grader, figures, close } = openThinkingJudging(whole, GROUP_JUDGE, model, 'groupJudge')
+  const { grader, metrics, close } = openThinkingJudging(whole, GROUP_JUDGE, model, 'groupJudge')
   const { criterion, ...settings } = group ?? groupSettingsSchema.parse({})
   const groupThinking: NonNullable<RitTask<Problem>['groupThinking']> = (problem, thinking, rubric) => {
     const prompt = [{ role: 'user' as const, content: task.question(problem) }]
     const responses = thinking.map(response => ({ prompt, response }))
     return scoreGroup(grader, { responses, by: criterion ?? rubric }, { ...settings, seed })
   }
-  return { groupThinking, figures, close }
+  return { groupThinking, metrics, close }
 }

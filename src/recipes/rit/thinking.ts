@@ -78,10 +78,10 @@ export const verifyThinking = async <Problem>(
 /** How rollouts are graded in training: thinking and answer of each one, and the thinking of a group where it is compared. */
 export const thoughtGrader = <Problem>(
   config: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed' | 'rubricDropout'>,
-  kit: RitTask<Problem>,
+  ritTask: RitTask<Problem>,
   rubricOf: (problem: Problem) => Rubric,
 ): Pick<RollOutRequest<Problem, RitGrade>, 'grade' | 'gradeBatch' | 'gradeGroup'> => {
-  const { task, groupThinking } = kit
+  const { task, groupThinking } = ritTask
   const leftOutIn = (step: number) => (problem: Problem) =>
     leftOutOf(config, rubricOf(problem).criteria, step, task.id(problem))
   return {
@@ -90,7 +90,7 @@ export const thoughtGrader = <Problem>(
       const answered = items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))
       return items.length === 0
         ? []
-        : gradeThoughts(config, kit, rubricOf, answered, leftOutIn(items[0].step))
+        : gradeThoughts(config, ritTask, rubricOf, answered, leftOutIn(items[0].step))
     },
     ...(config.thinkingBy === 'group' &&
       groupThinking && {
@@ -109,19 +109,19 @@ export const thoughtGrader = <Problem>(
 /** Grades thinking and answers of finished rollouts, as training sees them. */
 const gradeThoughts = async <Problem>(
   { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
-  kit: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
+  ritTask: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
   rubricOf: (problem: Problem) => Rubric,
   rollouts: readonly ResponseItem<Problem>[],
   leftOut: LeftOutOf<Problem>,
 ): Promise<RitGrade[]> => {
-  const items = rollouts.map(item => ({ ...item, response: kit.task.thinking.read(item.tokens) }))
+  const items = rollouts.map(item => ({ ...item, response: ritTask.task.thinking.read(item.tokens) }))
   const [answers, thoughts] = await Promise.all([
-    kit.task.grade(rollouts),
+    ritTask.task.grade(rollouts),
     thinkingBy === 'steps'
-      ? scoreSteps(kit, items)
+      ? scoreSteps(ritTask, items)
       : thinkingBy === 'group'
         ? items.map((): Thought => ({ verdicts: [], thinking: null }))
-        : scoreByRubric(kit.verifier, items, { rubricOf, leftOut, nulls: fusion.nulls }),
+        : scoreByRubric(ritTask.verifier, items, { rubricOf, leftOut, nulls: fusion.nulls }),
   ])
   return items.map(({ response, key = '' }, i) => ({
     response,

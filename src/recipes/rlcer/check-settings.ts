@@ -9,7 +9,7 @@ import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 
 /** @throws ConfigError naming the setting and what to do. */
-export const checkSettings = (config: RlcerConfig): void => {
+export const checkRlcerSettings = (config: RlcerConfig): void => {
   checkRubricators(config)
   checkControl(config)
   checkDropout(config)

@@ -13,9 +13,9 @@ import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../comm
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRlcerSettings } from './check-settings.ts'
 import type { RlcerConfig } from './config.ts'
-import { withMiniature, withTask } from './tasks.ts'
+import { withMiniature, withRlcerTask } from './tasks.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
@@ -23,7 +23,11 @@ import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
  * @param parts in place of those that the configuration's endpoints serve
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RlcerConfig, purpose: RunMode, parts: RlcerRunParts = {}): string | null => {
+export const checkRlcer = (
+  config: RlcerConfig,
+  purpose: RunMode,
+  parts: RlcerRunParts = {},
+): string | null => {
   const { task, critic, rubricator } = config
   checkRemote(config, purpose, 'arithmetic-cold-start', [
     withoutCritic(critic),
@@ -33,7 +37,7 @@ export const check = (config: RlcerConfig, purpose: RunMode, parts: RlcerRunPart
       'set it to false',
     ],
   ])
-  checkSettings(config)
+  checkRlcerSettings(config)
   const given = givenModel(
     config,
     task.kind === 'logic' ? 'logic-rubric-start' : 'arithmetic-cold-start',
@@ -43,7 +47,7 @@ export const check = (config: RlcerConfig, purpose: RunMode, parts: RlcerRunPart
   if (task.kind !== 'questions') checkMiniature(config, given)
   // What is there of files and model is read.
   else if (given !== null && ![task.file, task.testFile].some(file => file && mayBeMissing(file, purpose)))
-    withTask(config, given, () => null)
+    withRlcerTask(config, given, () => null)
   return given
 }
 

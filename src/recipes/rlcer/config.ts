@@ -9,7 +9,7 @@ import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { arithmeticPhaseSchema } from '../sft/config.ts'
 import { taskSchema } from './task-config.ts'
-import { verifierSchema } from './verifier-config.ts'
+import { rubricVerifierSchema } from './verifier-config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -137,7 +137,7 @@ export const rlcerSchema = z.strictObject({
       'Penalty of reasoners for the last `buffer` tokens before `rollout.maxTokens` (DAPO); null: none.',
     ),
   rubricator: rubricatorSchema.prefault({}).describe('The role that proposes rubrics.'),
-  verifier: verifierSchema.prefault({ kind: 'exact' }).describe('Who verifies criteria.'),
+  verifier: rubricVerifierSchema.prefault({ kind: 'exact' }).describe('Who verifies criteria.'),
   control: z
     .enum(CONTROLS)
     .nullable()

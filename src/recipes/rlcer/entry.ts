@@ -4,7 +4,7 @@ import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { planRlcer } from './plan.ts'
-import { presets } from './presets.ts'
+import { rlcerPresets } from './presets.ts'
 
 export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
   {
@@ -12,7 +12,7 @@ export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
     summary:
       'thinking paid for by rubrics that the policy proposes itself, as far as they go with being right (RLCER)',
     schema: rlcerSchema,
-    presets,
+    presets: rlcerPresets,
     plan: planRlcer,
     run: async (config, options) => (await import('./run.ts')).runRlcer(config, options),
   },

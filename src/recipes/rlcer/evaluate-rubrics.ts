@@ -4,14 +4,14 @@ import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { drawAnswers, graded } from '../common/answers.ts'
+import { drawAnswers, gradeSamples } from '../common/answers.ts'
 import { setRow } from '../common/evaluated-set.ts'
 import { samplingOf } from '../common/training.ts'
-import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
+import { agreementMetrics, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
-import { EVALUATED_SETS, type Evaluated, propose } from './evaluation-parts.ts'
-import { comparedVerdicts } from './figures.ts'
+import { EVALUATED_SETS, type Evaluated, proposeRubrics } from './evaluation-parts.ts'
 import { isRight, judgedRubric } from './judging.ts'
+import { comparedVerdicts } from './metrics.ts'
 import { seenOf } from './rubricator-prompt.ts'
 import { isConstant, type JudgedCriterion } from './validity.ts'
 import { type ProposedRubric, type RubricGrade, verifyProposals } from './verification.ts'
@@ -20,7 +20,7 @@ import { type ProposedRubric, type RubricGrade, verifyProposals } from './verifi
 const RUBRICS_A_QUESTION = 2
 
 /** How good proposed rubrics are: their format, and how valid they are beyond what chance gives, on groups as training has them. */
-export const rubricRow = async <Problem>(
+export const proposalsRow = async <Problem>(
   own: Evaluated<Problem>,
   problems: readonly Problem[],
 ): Promise<EvalRow> => {
@@ -29,7 +29,7 @@ export const rubricRow = async <Problem>(
   const { samples, temperature } = config.rollout
   const sampling = { ...samplingOf(config, task.stopTokens), seed: 'evaluation/rubrics' }
   const drawn = await drawAnswers(policy, problems, { samples, sampling }, own => task.prompt(own))
-  const answers_P = await graded(task, problems, drawn)
+  const answers_P = await gradeSamples(task, problems, drawn)
   const seen_P = answers_P.map(answers =>
     answers.map(({ problem, tokens }) => seenOf(config, task, problem, task.thinking.read(tokens))),
   )
@@ -37,7 +37,7 @@ export const rubricRow = async <Problem>(
   const asked = problems.flatMap((problem, p) =>
     Array.from({ length: each }, (_, n) => ({ problem, shown: seen_P[p][n], group: p, n })),
   )
-  const proposals = await propose(
+  const proposals = await proposeRubrics(
     own,
     asked.map(({ problem }) => problem),
     asked.map(({ shown }) => shown),
@@ -73,7 +73,7 @@ export const rubricRow = async <Problem>(
 /** Figures of a verifier's agreement under dotted names. */
 const flatAgreement = (compared: readonly Compared[]): MetricGroup =>
   Object.fromEntries(
-    Object.entries(agreementFigures(compared)).flatMap(([name, signs]) =>
+    Object.entries(agreementMetrics(compared)).flatMap(([name, signs]) =>
       Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
     ),
   )

@@ -8,17 +8,22 @@ import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
-import { type Answer, type Answers, drawAnswers, drawsOf, graded } from '../common/answers.ts'
+import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from '../common/answers.ts'
 import { answerShare, meanTokens, type SetItem, setRow } from '../common/evaluated-set.ts'
 import { testProblems } from '../common/test-problems.ts'
 import type { RlcerConfig } from './config.ts'
-import { rubricRow } from './evaluate-rubrics.ts'
-import { EVALUATED_SETS, type Evaluated, propose, type RlcerEvaluationParts } from './evaluation-parts.ts'
+import { proposalsRow } from './evaluate-rubrics.ts'
+import {
+  EVALUATED_SETS,
+  type Evaluated,
+  proposeRubrics,
+  type RlcerEvaluationParts,
+} from './evaluation-parts.ts'
 import { fittingHints, placeboHints } from './hints.ts'
 import { isRight } from './judging.ts'
 import { seenOf } from './rubricator-prompt.ts'
 
-export const evaluation =
+export const rlcerEvaluation =
   <Problem>(config: RlcerConfig, parts: RlcerEvaluationParts<Problem>) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
@@ -29,7 +34,7 @@ export const evaluation =
     const rows = [answerRow(own, EVALUATED_SETS.plain, plain)]
     if (step > 0 && !last) return rows
     if (settings.hinted) rows.push(...(await hintedRows(own, problems, plain)))
-    if (settings.rubrics > 0) rows.push(await rubricRow(own, test.slice(0, settings.rubrics)))
+    if (settings.rubrics > 0) rows.push(await proposalsRow(own, test.slice(0, settings.rubrics)))
     return rows
   }
 
@@ -40,7 +45,7 @@ const answered = async <Problem>(
   hints: readonly (readonly Criterion[])[] = [],
 ): Promise<Answers<Problem>> => {
   const promptOf = (problem: Problem, p: number) => task.prompt(problem, shownHints(hints[p]))
-  return graded(task, problems, await drawAnswers(policy, problems, drawsOf(config, task), promptOf))
+  return gradeSamples(task, problems, await drawAnswers(policy, problems, drawsOf(config, task), promptOf))
 }
 
 /** No hints are no part of a prompt. */
@@ -105,7 +110,7 @@ const hintedRows = async <Problem>(
   const shown = plain.map(([{ problem, tokens }]) =>
     seenOf(config, task, problem, task.thinking.read(tokens)),
   )
-  const proposals = await propose(own, problems, shown, 'evaluation')
+  const proposals = await proposeRubrics(own, problems, shown, 'evaluation')
   const promptLength = (problem: Problem, hints?: readonly Criterion[]) => task.prompt(problem, hints).length
   const hints = problems.map((problem, p) => {
     const criteria = usableHints(own, problem, proposals[p])

@@ -31,7 +31,7 @@ export interface RlcerEvaluationParts<Problem> {
 export type Evaluated<Problem> = RlcerEvaluationParts<Problem> & { config: RlcerConfig; step: number }
 
 /** A rubric about each of these responses, at the temperature of training. */
-export const propose = async <Problem>(
+export const proposeRubrics = async <Problem>(
   own: Evaluated<Problem>,
   problems: readonly Problem[],
   shown: readonly ThoughtResponse[],

@@ -6,7 +6,7 @@ import type { Graded } from '../../rl/rollout.ts'
 import type { RubricatorTask, ScoredResponse } from '../../tasks/scored-response.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import type { AnsweredItem } from '../../train/grading.ts'
-import type { Io } from '../../train/rollout.ts'
+import type { StepIo } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
 import { readRubric } from './proposed-rubric.ts'
@@ -67,7 +67,7 @@ interface Reasoning<Problem> {
  * @param shown what each reasoner is shown in place of its prompt: [question][sample]; null: nothing
  */
 export const explore = async <Problem>(
-  io: Io,
+  io: StepIo,
   config: Settings,
   parts: ExplorationParts<Problem>,
   problems: readonly Problem[],
@@ -121,7 +121,7 @@ const together = <Problem>(
 }
 
 const askReasoners = <Problem>(
-  io: Io,
+  io: StepIo,
   config: Settings,
   { task }: ExplorationParts<Problem>,
   problems: readonly Problem[],
@@ -167,7 +167,7 @@ const gradeReasoners = async <Problem>(
 
 /** One rubricator for every response; none at all where the configuration has none. */
 const askRubricators = async <Problem>(
-  io: Io,
+  io: StepIo,
   config: Settings,
   parts: ExplorationParts<Problem>,
   problems: readonly Problem[],

@@ -5,7 +5,7 @@ import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { RlcerConfig } from './config.ts'
 import type { QuestionRollouts } from './exploration.ts'
-import { controlled, type JudgedRubric, validCriteria } from './rewards.ts'
+import { controlledVerdicts, type JudgedRubric, validCriteria } from './rewards.ts'
 import { type JudgedCriterion, judgeCriteria, outcomeProxies, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
@@ -66,7 +66,7 @@ export const judgedRubric = (
   const rubric = { ...proposal, verdicts_N_K }
   const { K, wellFormed } = rubric
   const judged = judgeCriteria(rubric, correct, validity)
-  const spoilt = control && controlAt === 'verdicts' ? controlled(judged, control, key) : null
+  const spoilt = control && controlAt === 'verdicts' ? controlledVerdicts(judged, control, key) : null
   // What a control says is judged anew: whether it goes with being right is what is asked.
   const criteria = spoilt
     ? judgeCriteria({ ...rubric, verdicts_N_K: verdictsOf(spoilt, correct.length) }, correct, validity)

@@ -1,7 +1,7 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
 import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
-import { questionFigures, questionFileWords } from '../../tasks/questions/index.ts'
+import { describeQuestionFiles, questionSizes } from '../../tasks/questions/index.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
@@ -9,9 +9,9 @@ import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
+import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
-import { check } from './check.ts'
+import { checkRlcer } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import type { QuestionsConfig } from './task-config.ts'
 import { withMiniature } from './tasks.ts'
@@ -27,10 +27,10 @@ interface PlannedData {
 }
 
 const dataOf = (config: RlcerConfig, given: string | null): PlannedData =>
-  withMiniature(config, own => madeData(miniatureWords(config), own)) ??
+  withMiniature(config, own => madeData(describeMiniature(config), own)) ??
   filesData(config.task as QuestionsConfig, given)
 
-const miniatureWords = ({ task }: RlcerConfig): string => {
+const describeMiniature = ({ task }: RlcerConfig): string => {
   if (task.kind === 'questions') return ''
   const number = task.pool === null ? 'new questions without end' : `${formatInteger(task.pool)} questions`
   if (task.kind === 'logic') return `logic, ${task.hops.join(', ')} hops, ${number}`
@@ -53,10 +53,10 @@ const madeData = <Problem>(words: string, task: Task<Problem>): PlannedData => {
 }
 
 const filesData = (task: QuestionsConfig, given: string | null): PlannedData => {
-  const figures = questionFigures({ task, folder: given })
-  const { train, test, promptTokens, rubricatorTokens, questionCharacters, assumed } = figures
+  const sizes = questionSizes({ task, folder: given })
+  const { train, test, promptTokens, rubricatorTokens, questionCharacters, assumed } = sizes
   return {
-    words: `${questionFileWords(task)}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${figures.tokensEstimated ? ' (at four characters a token)' : ''}`,
+    words: `${describeQuestionFiles(task)}${assumed ? ' (not there yet: the published numbers are assumed)' : ''}: ${formatInteger(train)} questions to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(Math.round(promptTokens))} tokens${sizes.tokensEstimated ? ' (at four characters a token)' : ''}`,
     ...{ promptTokens, rubricatorTokens, questionCharacters },
   }
 }
@@ -97,7 +97,7 @@ const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedDa
   ]
 }
 
-const rewardWords = (config: RlcerConfig): string => {
+const describeReward = (config: RlcerConfig): string => {
   const { reasonerReward, rubricator, control, controlAt } = config
   const own = rubricator.enabled
     ? `rubricators for ${rubricator.evolving ? 'valid criteria and ' : ''}format`
@@ -107,7 +107,7 @@ const rewardWords = (config: RlcerConfig): string => {
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRlcer = (config: RlcerConfig): RunPlan => {
-  const given = check(config, 'plan')
+  const given = checkRlcer(config, 'plan')
   const { rollout, rubricator, steps, critic, evaluation, validity, verifier, scaffold } = config
   const data = dataOf(config, given)
   const work = workOf(config)
@@ -138,7 +138,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     lines: [
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
-      `reward       ${rewardWords(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
+      `reward       ${describeReward(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
       ...dropoutLines(config),
       ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
@@ -164,9 +164,9 @@ const verifierCalls = ({ verifier, rollout }: RlcerConfig, data: PlannedData, wo
         {
           name: 'verifier',
           callsPerStep: work.verifierCallsPerStep,
-          instructionTokens: tokensOf(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
-          ownTokens: tokensOf(RUBRIC_CHARACTERS),
-          sharedTokens: tokensOf(data.questionCharacters),
+          instructionTokens: tokensFromCharacters(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
+          ownTokens: tokensFromCharacters(RUBRIC_CHARACTERS),
+          sharedTokens: tokensFromCharacters(data.questionCharacters),
           shown: { role: 'reasoner', samples: 1 },
           // Every rubric of a question sees the same response.
           callsPerShown: rollout.samples,

@@ -10,7 +10,7 @@ const MINIATURE = {
 }
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+export const rlcerPresets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
   quick: {
     summary:
       'arithmetic from a shipped start: thinking is paid for by rubrics that the policy proposes, minutes on 2 cores',

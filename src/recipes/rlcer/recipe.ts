@@ -27,15 +27,15 @@ import { datumsOf } from '../../rl/rollout.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { dropoutFigures, placesLeftOut } from '../common/rubric-dropout.ts'
+import { dropoutMetrics, placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf } from '../common/training.ts'
 import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
-import { outcomeOpinion, stepFigures } from './figures.ts'
 import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
+import { outcomeOpinion, rlcerMetrics } from './metrics.ts'
 import {
   cotReward,
   countedCriteria,
@@ -45,7 +45,7 @@ import {
   reasonerReward,
   rubricatorReward,
 } from './rewards.ts'
-import { rolloutRow } from './rows.ts'
+import { rlcerRolloutRow } from './rows.ts'
 
 export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy
@@ -92,8 +92,8 @@ export const rlcer = <Problem>(
           phaseOf({ ...config, loss }, datumsOf([learnable(credited, config)], { ratio: config.ratio })),
         ],
         metrics: {
-          ...stepFigures(questions, config, step),
-          ...dropoutFigures(
+          ...rlcerMetrics(questions, config, step),
+          ...dropoutMetrics(
             config,
             questions.map(own => ({
               criteria: own.valid.map(({ criterion }) => criterion),
@@ -103,7 +103,7 @@ export const rlcer = <Problem>(
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
           ...(scaffold && { bankQuestions: bank.questions }),
         },
-        rollouts: learntFrom([told], item => rolloutRow(task, step, item)),
+        rollouts: learntFrom([told], item => rlcerRolloutRow(task, step, item)),
         ...outcomeOpinion(told, config),
       }
     },

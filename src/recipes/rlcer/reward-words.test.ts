@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { rlcerSchema } from './config.ts'
-import { rewardFormula } from './reward-words.ts'
+import { describeRlcerRewards } from './reward-words.ts'
 
-const words = (settings: object) => rewardFormula(rlcerSchema.parse(settings))
+const words = (settings: object) => describeRlcerRewards(rlcerSchema.parse(settings))
 
 it('says what both roles are paid', () => {
   expect(words({})).toBe(

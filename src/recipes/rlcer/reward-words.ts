@@ -13,12 +13,12 @@ const REASONER: Readonly<Record<RlcerConfig['reasonerReward'], string>> = {
   random: 'a random number from 0 to 1, in place of what its thinking is worth',
 }
 
-const overlongWords = ({ overlong }: Pick<RlcerConfig, 'overlong'>): string =>
+const describeOverlong = ({ overlong }: Pick<RlcerConfig, 'overlong'>): string =>
   overlong === null
     ? ''
     : `, less up to ${overlong.factor} in the last ${overlong.buffer} tokens before the limit`
 
-const rubricatorWords = ({
+const describeRubricator = ({
   rubricator: { enabled, evolving },
   validity: { alpha },
 }: Pick<RlcerConfig, 'rubricator' | 'validity'>): string => {
@@ -30,7 +30,7 @@ const rubricatorWords = ({
 }
 
 /** How the rewards of a configuration come about. */
-export const rewardFormula = (
+export const describeRlcerRewards = (
   config: Pick<RlcerConfig, 'reasonerReward' | 'overlong' | 'rubricator' | 'validity'>,
 ): string =>
-  `A reasoner gets ${REASONER[config.reasonerReward]}${overlongWords(config)}. ${rubricatorWords(config)}`
+  `A reasoner gets ${REASONER[config.reasonerReward]}${describeOverlong(config)}. ${describeRubricator(config)}`

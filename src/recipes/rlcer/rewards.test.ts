@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rlcerSchema } from './config.ts'
 import {
-  controlled,
+  controlledVerdicts,
   cotReward,
   type JudgedRubric,
   neutralEvolving,
@@ -232,33 +232,33 @@ describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
 
 describe('controls', () => {
   it('turn verdicts round', () => {
-    const [flipped] = controlled([judged(1, [1, 0, null])], 'flipped', 'k')
+    const [flipped] = controlledVerdicts([judged(1, [1, 0, null])], 'flipped', 'k')
     expect(flipped.met).toEqual([false, true, null])
     // Turning every verdict round turns the reward round.
-    const turned = controlled([K1, K2], 'flipped', 'k')
+    const turned = controlledVerdicts([K1, K2], 'flipped', 'k')
     Z.forEach((_, m) => {
       expect(cotOf(turned, m)).toBeCloseTo(1 - cotOf([K1, K2], m)!, 12)
     })
   })
 
   it('give verdicts to other responses, all criteria alike', () => {
-    const shuffled = controlled([K1, K2], 'shuffled', 'key')
+    const shuffled = controlledVerdicts([K1, K2], 'shuffled', 'key')
     const rowsOf = (criteria: readonly JudgedCriterion[]) =>
       Z.map((_, m) => criteria.map(({ met }) => met[m]).join())
     expect(rowsOf(shuffled).sort()).toEqual(rowsOf([K1, K2]).sort())
     expect(rowsOf(shuffled)).not.toEqual(rowsOf([K1, K2]))
-    expect(controlled([K1, K2], 'shuffled', 'key')).toEqual(shuffled)
+    expect(controlledVerdicts([K1, K2], 'shuffled', 'key')).toEqual(shuffled)
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
       const marked = { ...K1, met: Z.map((_, m) => m === 0) }
-      expect(controlled([marked], 'others', key)[0].met).toContain(true)
-      expect(controlled([marked], 'others', key)[0].met[0]).toBe(false)
+      expect(controlledVerdicts([marked], 'others', key)[0].met).toContain(true)
+      expect(controlledVerdicts([marked], 'others', key)[0].met[0]).toBe(false)
     }
-    expect(controlled([], 'shuffled', 'key')).toEqual([])
+    expect(controlledVerdicts([], 'shuffled', 'key')).toEqual([])
   })
 
   it('draw random verdicts, and leave missing ones missing', () => {
     const met = Array.from({ length: 400 }, (_, m): 0 | 1 | null => (m === 0 ? null : 1))
-    const [drawn] = controlled([judged(1, met)], 'random', 'k')
+    const [drawn] = controlledVerdicts([judged(1, met)], 'random', 'k')
     expect(drawn.met[0]).toBeNull()
     const share = drawn.met.filter(Boolean).length / 399
     expect(share).toBeGreaterThan(0.35)

@@ -42,7 +42,7 @@ export const validCriteria = (
  * in N - 1 of the signal, and `random` neither. Across questions all of them pay what `emptyCot` leaves: to be the one that is right
  * makes criteria valid, which pay more than none. A group's mean takes that off, a critic does not.
  */
-export const controlled = <Item extends CountedCriterion>(
+export const controlledVerdicts = <Item extends CountedCriterion>(
   criteria: readonly Item[],
   control: VerdictControl,
   key: string,
@@ -64,7 +64,7 @@ export const countedCriteria = (
   { control, controlAt }: Pick<RlcerConfig, 'control' | 'controlAt'>,
   leftOut: ReadonlySet<number>,
 ): readonly CountedCriterion[] => {
-  const criteria = control && controlAt === 'reward' ? controlled(valid, control, key) : valid
+  const criteria = control && controlAt === 'reward' ? controlledVerdicts(valid, control, key) : valid
   return criteria.filter((_, i) => !leftOut.has(i))
 }
 

@@ -10,7 +10,7 @@ import { isRight } from './judging.ts'
 import type { RubricGrade } from './verification.ts'
 
 /** A reasoner's or a rubricator's rollout, told apart by its role. */
-export const rolloutRow = <Problem>(
+export const rlcerRolloutRow = <Problem>(
   task: RubricatorTask<Problem>,
   step: number,
   item: Credited<unknown, unknown>,

@@ -9,14 +9,14 @@ import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
-import { check, modelShape } from './check.ts'
+import { checkRlcer, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
-import { evaluation } from './evaluate.ts'
+import { rlcerEvaluation } from './evaluate.ts'
 import { EVALUATED_SETS } from './evaluation-parts.ts'
 import { rlcer } from './recipe.ts'
-import { rewardFormula } from './reward-words.ts'
-import { withTask } from './tasks.ts'
-import { openVerifier, type RlcerRunParts } from './verifiers.ts'
+import { describeRlcerRewards } from './reward-words.ts'
+import { withRlcerTask } from './tasks.ts'
+import { openRubricVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
@@ -30,10 +30,10 @@ export const runRlcer = async (
 ): Promise<RunResult> => {
   const { coldStart, monitors } = config
   return runMethod(config, options, {
-    start: check(config, 'run', parts),
+    start: checkRlcer(config, 'run', parts),
     coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
-    info: { primarySet: EVALUATED_SETS.plain, rewardFormula: rewardFormula(config) },
-    learn: run => withTask(config, run.folder, task => learnTask(config, run, task, parts)),
+    info: { primarySet: EVALUATED_SETS.plain, rewardFormula: describeRlcerRewards(config) },
+    learn: run => withRlcerTask(config, run.folder, task => learnTask(config, run, task, parts)),
   })
 }
 
@@ -45,7 +45,7 @@ const learnTask = async <Problem>(
   parts: RlcerRunParts,
 ): Promise<StepsResult> => {
   run.note(own.notes)
-  const { verifier, truth, figures } = await run.use(openVerifier(config, own, parts))
+  const { verifier, truth, metrics } = await run.use(openRubricVerifier(config, own, parts))
   const policy = await run.openPolicy()
   const { thinking, rubricator } = own
   const task = { ...scored(own), thinking, rubricator }
@@ -61,12 +61,12 @@ const learnTask = async <Problem>(
         ...{ ...common, verifier, truth },
         problem: problemsOf(task, config.seed),
         evaluate: besideGreedy(config, tested =>
-          evaluation(tested, {
+          rlcerEvaluation(tested, {
             ...{ ...common, verifier: truth ?? verifier },
             ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
           }),
         ),
       }),
-    figures,
+    metrics,
   )
 }

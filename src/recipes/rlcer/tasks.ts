@@ -27,7 +27,7 @@ export const withMiniature = <Result>(
  * @param folder of the model
  * @throws ConfigError, DataError, CheckpointError for files and models that cannot be used
  */
-export const withTask = <Result>(config: TaskSettings, folder: string, use: Use<Result>): Result => {
+export const withRlcerTask = <Result>(config: TaskSettings, folder: string, use: Use<Result>): Result => {
   const { task, rollout, rubricator } = config
   if (task.kind !== 'questions') return withMiniature(config, use)!
   const maxTokens = Math.max(rollout.maxTokens, rubricator.maxTokens)

@@ -5,7 +5,7 @@ import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 
 const share = z.number().min(0).max(1)
 
-export const verifierSchema = z.discriminatedUnion('kind', [
+export const rubricVerifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
   z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
   /** The same with verdicts inverted at random, always the same ones of a rollout. */

@@ -27,7 +27,7 @@ export interface OpenVerifier<Problem> {
   /** Execution, where another one decides. */
   truth?: ThinkingVerifier<Problem>
   /** What it did since it was last asked. */
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export interface OpenVerifier<Problem> {
  * The verifier that the configuration names.
  * @throws CheckpointError for a folder without a learned verifier
  */
-export const openVerifier = async <Problem>(
+export const openRubricVerifier = async <Problem>(
   { verifier }: Pick<RlcerConfig, 'verifier'>,
   task: Pick<TaskWith<Problem, 'thinking'>, 'question' | 'thinking'>,
   { verifierModel }: RlcerRunParts = {},
@@ -52,7 +52,7 @@ export const openVerifier = async <Problem>(
       return {
         verifier: new JudgeVerifier(judging.grader, task),
         truth: exact,
-        figures: () => judging.figures(),
+        metrics: () => judging.metrics(),
         close: () => judging.close(),
       }
     }

@@ -5,14 +5,14 @@ import { assertLoss, refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
-import { conditionWeights, rewardedRubric } from './rewards.ts'
+import { conditionWeights, weighedRubric } from './rewards.ts'
 import { checkSourceNames } from './sources-config.ts'
 
 /**
  * Refuses settings of which one would silently be ignored.
  * @throws ConfigError naming the setting and what to do.
  */
-export const checkSettings = (config: RubricAsRewardConfig): void => {
+export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void => {
   checkTask(config)
   checkMethod(config)
   checkRejection(config)
@@ -42,7 +42,7 @@ const checkDropout = (config: RubricAsRewardConfig): void => {
       'ask "all": the criteria are worked out together, so asking for fewer saves nothing',
       'leave ask out',
     )
-  assertDrops(rubricDropout, rewardedRubric(config).criteria)
+  assertDrops(rubricDropout, weighedRubric(config).criteria)
 }
 
 const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {

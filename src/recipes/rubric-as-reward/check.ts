@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import {
   assertDemonstrationsFit,
   below,
-  sourcesOf,
+  curriculumSources,
   startVocabulary,
 } from '../../tasks/logic/demonstrations.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
@@ -25,7 +25,7 @@ import { assertProblemsFit, formatFor } from '../logic/format.ts'
 import { logicModelConfig } from '../logic/model.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { evaluationTokens, hopSets, longestRows, problemSet } from './evaluation.ts'
 import { testProblemsOf } from './mixture.ts'
@@ -37,7 +37,7 @@ import { continuedDemonstrations } from './supervised.ts'
  * The checkpoint to start from; null when a cold start makes one, and in a plan when it comes later.
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (config: RubricAsRewardConfig, purpose: RunMode): string | null => {
+export const checkRubricAsReward = (config: RubricAsRewardConfig, purpose: RunMode): string | null => {
   checkRemote(config, purpose, 'logic-cold-start', [
     config.softCriteria === 'learned' && [
       'softCriteria',
@@ -46,7 +46,7 @@ export const check = (config: RubricAsRewardConfig, purpose: RunMode): string | 
     ],
   ])
   checkTrainingSeed(config.seed)
-  checkSettings(config)
+  checkRubricAsRewardSettings(config)
   const given = givenModel(config, 'logic-cold-start', purpose)
   if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
   if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
@@ -162,7 +162,7 @@ const checkDemonstrations = (config: RubricAsRewardConfig, vocabulary: number): 
   if (demonstrations === undefined) return
   below('demonstrations', () => continuedDemonstrations(config, vocabulary))
   const { numberedTo, proofs } = demonstrations
-  const needed = vocabularyFor(sourcesOf(demonstrations), numberedTo, proofs).length
+  const needed = vocabularyFor(curriculumSources(demonstrations), numberedTo, proofs).length
   if (needed > vocabulary)
     throw new ConfigError(
       `demonstrations: expected what takes the ${vocabulary} tokens of the model, got problems or step numbers that take ${needed}`,

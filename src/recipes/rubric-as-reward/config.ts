@@ -19,7 +19,7 @@ import {
 import { logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
-import { verifierSchema } from './verifier-config.ts'
+import { labelledVerifierSchema } from './verifier-config.ts'
 
 /**
  * The five conditions of the paper (spec 6.4) and ours:
@@ -184,7 +184,7 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       "C4 and C5 in training: by the paper's proxies (also when absent), by a verifier that is trained on labelled outputs of the start, or by proof as in evaluation.",
     ),
-  verifier: verifierSchema
+  verifier: labelledVerifierSchema
     .optional()
     .describe(
       "The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it.",

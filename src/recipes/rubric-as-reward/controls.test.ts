@@ -6,7 +6,7 @@ import { logicGenerator } from '../../tasks/logic/generator.ts'
 import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { type LogicVerdicts, logicTask } from '../../tasks/logic/task.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
-import { controlled } from './controls.ts'
+import { controlledTask } from './controls.ts'
 
 const problems = logicGenerator({ hops: 2, style: 'real', labels: 'two-way' }, 'controls test')
 
@@ -17,7 +17,7 @@ const toldBy = async ({ softCriteria, ...settings }: Settings) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const truth = softCriteria === 'exact' ? ('preferred' as const) : undefined
   const graded = { ...logicTask(miniatureFormat(), solver, { truth }), stream: problems }
-  const task = controlled(graded, { seed: 1, ...settings })
+  const task = controlledTask(graded, { seed: 1, ...settings })
   const items = Array.from({ length: 20 }, (_, i) => {
     const problem = task.stream(i)
     return { problem, tokens: Int32Array.from(encodeResponse(problem)), criteria: [] }
@@ -78,7 +78,7 @@ describe('what training is graded by', () => {
   it('without a control is the task itself', async () => {
     const solver = await LogicSolver.start({ backend: 'ground' })
     const task = { ...logicTask(miniatureFormat(), solver), stream: problems }
-    expect(controlled(task, { seed: 1 })).toBe(task)
+    expect(controlledTask(task, { seed: 1 })).toBe(task)
     await solver.close()
   })
 })

@@ -65,7 +65,7 @@ const shuffled = (task: TrainedLogicTask): TrainedLogicTask => {
 }
 
 /** The task as training sees it under `control`; as it is where that is not set. Evaluation never goes through this. */
-export const controlled = (
+export const controlledTask = (
   task: TrainedLogicTask,
   { control, seed }: Pick<RubricAsRewardConfig, 'control' | 'seed'>,
 ): TrainedLogicTask => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { checkSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check-settings.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { paidFor, said } from './rewards.fixture.ts'
-import { rewardedRubric, rolloutAdvantages, weightsWithout } from './rewards.ts'
+import { rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
 
 describe('rubric dropout in rubric-as-reward', () => {
-  const hybrid = rewardedRubric({ condition: 'hybrid', weights: null })
+  const hybrid = weighedRubric({ condition: 'hybrid', weights: null })
 
   it('gives the weight of what is left out to the others in proportion', () => {
     expect(hybrid.criteria.map(({ id }) => id)).toEqual(['C1', 'C2', 'C3', 'C4', 'C5'])
@@ -16,7 +16,7 @@ describe('rubric dropout in rubric-as-reward', () => {
     expect(left.C3).toBeCloseTo(0.1 / 0.55, 12)
     expect(left.C5).toBeCloseTo(0.2 / 0.55, 12)
     expect(weightsWithout(hybrid, new Set())).toEqual({ C1: 0.3, C2: 0.25, C3: 0.1, C4: 0.15, C5: 0.2 })
-    const own = rewardedRubric({ condition: 'rubric', weights: { C1: 1, C2: 0 } })
+    const own = weighedRubric({ condition: 'rubric', weights: { C1: 1, C2: 0 } })
     expect(own.criteria.map(({ id, points }) => [id, points])).toEqual([['C1', 1]])
   })
 
@@ -32,7 +32,7 @@ describe('rubric dropout in rubric-as-reward', () => {
   })
 
   it('weighs each group by its own criteria where they are normalised one by one', async () => {
-    const rubric = rewardedRubric({ condition: 'rubric_norm', weights: null })
+    const rubric = weighedRubric({ condition: 'rubric_norm', weights: null })
     const group = await paidFor([said(1, 0, 0), said(0, 1, 0)], 'rubric_norm')
     const weightsOf = (p: number) => weightsWithout(rubric, new Set([p === 0 ? 'C1' : 'C2']))
     const { advantages_P_G } = rolloutAdvantages([group, group], 'rubric_norm', weightsOf, {})
@@ -53,7 +53,7 @@ describe('rubric dropout in rubric-as-reward', () => {
     ],
   ])('is refused where it does nothing or cannot be: %s', (words, settings) => {
     const config = rubricAsRewardSchema.parse({ rubricDropout: { rate: 0.5 }, ...settings })
-    expect(() => checkSettings(config)).toThrow(words)
+    expect(() => checkRubricAsRewardSettings(config)).toThrow(words)
   })
 
   it('is allowed where it does something, and absent it is no setting', () => {
@@ -62,7 +62,7 @@ describe('rubric dropout in rubric-as-reward', () => {
       { condition: 'rubric', rubricDropout: { rate: 0.34, keepAtLeast: 2 } },
       { condition: 'rubric_norm', rubricDropout: { rate: 0.5, keepAtLeast: 1, protect: ['C1'] } },
     ])
-      expect(() => checkSettings(rubricAsRewardSchema.parse(settings))).not.toThrow()
+      expect(() => checkRubricAsRewardSettings(rubricAsRewardSchema.parse(settings))).not.toThrow()
     expect(rubricAsRewardSchema.parse({})).not.toHaveProperty('rubricDropout')
   })
 })

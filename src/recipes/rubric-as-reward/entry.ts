@@ -7,14 +7,14 @@ import { shorterStart } from '../common/evaluation-words.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
-import { check, modelOf } from './check.ts'
+import { checkRubricAsReward, modelOf } from './check.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
 import { primarySet } from './evaluation.ts'
 import { goalOf } from './lengths.ts'
-import { presets } from './presets.ts'
+import { rubricAsRewardPresets } from './presets.ts'
 import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
-import { smallerTestWords, sourceFigures, sourceLines } from './source-words.ts'
+import { describeSmallerTest, describeSources, sourceSizes } from './source-words.ts'
 import type { SourceSettings } from './sources-config.ts'
 
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
@@ -28,7 +28,7 @@ const rewardLine = ({ condition, weights, credit, method }: RubricAsRewardConfig
 }
 
 const plan = (config: RubricAsRewardConfig): RunPlan => {
-  check(config, 'plan')
+  checkRubricAsReward(config, 'plan')
   const { rollout, task, evaluation } = config
   const trained = trainingSources(config, true)
   const tested = testSources(config, true)
@@ -41,9 +41,9 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
   return methodPlan({ ...config, steps }, modelOf(config), prompts, {
     lines: [
       `task         ${trained?.map(({ name }) => name).join(' + ') ?? task.file ?? `generated, hops ${JSON.stringify(task.hops)}, ${task.style}`}, ${task.prompt} prompt`,
-      ...sourceLines('training', trained ?? []),
-      ...sourceLines('test', tested ?? []),
-      ...smallerTestWords(tested ?? [], tested === null ? 0 : evaluation.problems),
+      ...describeSources('training', trained ?? []),
+      ...describeSources('test', tested ?? []),
+      ...describeSmallerTest(tested ?? [], tested === null ? 0 : evaluation.problems),
       `reward       ${rewardLine(config)}`,
       ...dropoutLines(config),
       `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(stepTokens(rollout))} new tokens a step`,
@@ -53,8 +53,8 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       `evaluation   ${evaluation.problems} problems on ${[...(tested === null ? [] : [primarySet(config)]), ...evaluation.sets].join(', ')}, before and after${shorterStart({ steps, evaluation })}`,
     ],
     json: {
-      ...(trained && { trainingSources: sourceFigures(trained) }),
-      ...(tested && { testSources: sourceFigures(tested) }),
+      ...(trained && { trainingSources: sourceSizes(trained) }),
+      ...(tested && { testSources: sourceSizes(tested) }),
     },
   })
 }
@@ -67,7 +67,7 @@ export const rubricAsRewardEntry: RecipeEntry<RubricAsRewardConfig> = withDataFi
     name: 'rubric-as-reward',
     summary: 'reinforcement learning against the five-criterion logic rubric, every step checked by a solver',
     schema: rubricAsRewardSchema,
-    presets,
+    presets: rubricAsRewardPresets,
     plan,
     run: async (config, options) => (await import('./run.ts')).runRubricAsReward(config, options),
   },

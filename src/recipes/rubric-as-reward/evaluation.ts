@@ -67,7 +67,7 @@ export const evaluationTokens = ({ evaluation: { maxTokens }, rollout }: RubricA
  * @param dir folder of the run
  * @param sources those of `evaluation.sources`
  */
-export const evaluation =
+export const rubricAsRewardEvaluation =
   (
     config: RubricAsRewardConfig,
     parts: LogicEvaluationParts,

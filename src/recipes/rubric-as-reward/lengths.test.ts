@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check-settings.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { hopSets, problemSet } from './evaluation.ts'
 import { goalOf, type LengthSchedule, Lengths, lengthScheduleSchema } from './lengths.ts'
@@ -148,6 +148,6 @@ describe('a schedule in the settings', () => {
     [{}, { hopProblems: 5 }, /evaluation\.hopProblems: expected nothing set/],
     [{}, { sets: ['real-shuffled'] }, /evaluation\.realFile: .* test set "real-shuffled"/],
   ])('refuses %j with %j', (task, evaluation, message) => {
-    expect(() => checkSettings(settings(task, evaluation))).toThrow(message)
+    expect(() => checkRubricAsRewardSettings(settings(task, evaluation))).toThrow(message)
   })
 })

@@ -23,7 +23,7 @@ const streamOf = ({ name, rows, generate }: OpenSource, seed: number | string) =
  * The training stream of several sources. The next problem is of the source that is furthest behind its weight, so that every
  * stretch of the stream has them in proportion, and each file's rows come once a pass.
  */
-export const mixed = (sources: readonly OpenSource[], seed: number | string) => {
+export const mixedStream = (sources: readonly OpenSource[], seed: number | string) => {
   const streams = sources.map(source => streamOf(source, seed))
   const turns = turnsOf(sources.map(({ weight }) => weight))
   return (index: number): LogicTaskExample => {

@@ -26,7 +26,9 @@ const longerThanThree = (to: number) => ({
 })
 
 /** Changes to the defaults, by preset. The first is the one that a bare command runs. */
-export const presets: Readonly<Record<string, { summary: string; config: Record<string, unknown> }>> = {
+export const rubricAsRewardPresets: Readonly<
+  Record<string, { summary: string; config: Record<string, unknown> }>
+> = {
   longer: {
     summary:
       'a small shipped model that knows proofs of three hops learns longer ones by verification, two minutes',

@@ -11,7 +11,7 @@ import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { goalOf, isSchedule, mostHops } from './lengths.ts'
-import { inPasses, mixed } from './mixture.ts'
+import { inPasses, mixedStream } from './mixture.ts'
 import { type OpenSource, openSources } from './sources.ts'
 
 /** Problem i of the training stream; of a schedule's, the one of so many hops. */
@@ -25,7 +25,7 @@ export const problemSource = (
   { task, seed }: Pick<RubricAsRewardConfig, 'task' | 'seed'>,
   sources = trainingSources({ task }),
 ): ProblemSource => {
-  if (sources !== null) return mixed(sources, seed)
+  if (sources !== null) return mixedStream(sources, seed)
   if (task.file === null) return generated(task, seed)
   const rows = loadLogicRows(task.file, task.format)
   if (rows.length === 0) throw new ConfigError(`task.file: ${task.file} holds no usable problems`)

@@ -10,8 +10,8 @@ import { LOGIC_TOKENS, LONG_LOGIC_VOCABULARY, tokenId } from '../../tasks/logic/
 import { answering } from '../../train/answering-io.fixture.ts'
 import { keptRows } from '../../train/update-rows.ts'
 import { rubricAsRewardSchema } from './config.ts'
-import { controlled } from './controls.ts'
-import { presets } from './presets.ts'
+import { controlledTask } from './controls.ts'
+import { rubricAsRewardPresets } from './presets.ts'
 import { rubricAsReward } from './recipe.ts'
 
 const PREMISES = [
@@ -52,7 +52,7 @@ const recipeOf = async (
 ) => {
   const solver = await LogicSolver.start({ backend: 'ground' })
   const config = rubricAsRewardSchema.parse(settings)
-  const task = controlled({ ...logicTask(miniatureFormat(), solver), stream }, config)
+  const task = controlledTask({ ...logicTask(miniatureFormat(), solver), stream }, config)
   const spoilt: typeof task = {
     ...task,
     async grade(items) {
@@ -235,7 +235,7 @@ describe('rollouts without any advantage', () => {
   it.each([
     [{}, 2],
     [{ dropZero: false }, 4],
-    [presets.paper.config, 4],
+    [rubricAsRewardPresets.paper.config, 4],
   ])('%j: %i of 4 go into the update', async (settings, count) => {
     const recipe = await recipeOf({
       ...(settings as Record<string, unknown>),

@@ -27,10 +27,10 @@ import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
-import { assertSolverWorks, logicFigures, outcomesOf, provedOf } from './figures.ts'
 import { isSchedule, Lengths } from './lengths.ts'
-import { rewarded, rewardedRubric, rolloutAdvantages, weightsWithout } from './rewards.ts'
-import { rolloutRow } from './rows.ts'
+import { assertSolverWorks, logicMetrics, outcomesOf, provedOf } from './metrics.ts'
+import { rewardedTask, rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
+import { rubricAsRewardRolloutRow } from './rows.ts'
 import { sourceMetrics } from './source-metrics.ts'
 import { sourceName } from './sources-config.ts'
 
@@ -46,8 +46,8 @@ export const rubricAsReward = (
 ): Recipe<LogicRollout[][]> => {
   const { condition, rollout, advantage, dropZero } = config
   const { hops, sources } = config.task
-  const rubric = rewardedRubric(config)
-  const paid = withDropout(config, rewarded(task, condition, rubric))
+  const rubric = weighedRubric(config)
+  const paid = withDropout(config, rewardedTask(task, condition, rubric))
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
 
   const problemsOf = (step: number): LogicTaskExample[] =>
@@ -78,12 +78,12 @@ export const rubricAsReward = (
       return {
         phases: [phaseOf({ ...config, loss: learntLoss(config) }, datumsOf(credited, { dropZero }))],
         metrics: {
-          ...logicFigures(groups, rubric),
+          ...logicMetrics(groups, rubric),
           ...(sources && sourceMetrics(groups, sources.map(sourceName))),
           ...lengths?.learn(step, outcomesOf(groups, hops)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(task, step, item)),
+        rollouts: learntFrom(credited, item => rubricAsRewardRolloutRow(task, step, item)),
         // Whole proofs that hold are what every condition hopes for; `proof` pays for them, unless a control pays for something else.
         ...((condition !== 'proof' || config.control !== undefined) && { heldOut: provedOf(groups) }),
       }

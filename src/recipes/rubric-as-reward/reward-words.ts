@@ -12,7 +12,7 @@ const PROOF = 'The reward is 3 for a right answer whose every step is proved, el
 const BASELINE = 'Nothing is rewarded: condition baseline evaluates alone.'
 
 /** What a report tells of the reward of a configuration. */
-export const rewardWords = ({
+export const describeRubricRewards = ({
   condition,
   weights: own,
 }: Pick<RubricAsRewardConfig, 'condition' | 'weights'>): Pick<

@@ -9,7 +9,7 @@ import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { type LogicVerdicts, logicTask } from '../../tasks/logic/task.ts'
 import { scoredReward } from '../../tasks/scored-response.ts'
 import type { Condition } from './config.ts'
-import { type LogicWeights, rewarded, rewardedRubric } from './rewards.ts'
+import { type LogicWeights, rewardedTask, weighedRubric } from './rewards.ts'
 
 /** What is said of a response with these credits. */
 export const said = (C1: number, C2: number, C3: number, C4 = 0, C5 = 0, proved = false): LogicVerdicts => ({
@@ -31,10 +31,10 @@ export const paidFor = async (
   { weights = null, leftOut = [] }: Paying = {},
 ): Promise<Reward[]> => {
   const { grade: _, ...task } = logicTask(miniatureFormat(), {} as LogicSolver)
-  const paid = rewarded(
+  const paid = rewardedTask(
     { ...task, grade: async () => [...responses] },
     condition,
-    rewardedRubric({ condition, weights }),
+    weighedRubric({ condition, weights }),
   )
   const item = { problem: {} as LogicTaskExample, tokens: new Int32Array() }
   const all = responses.map(() => ({ ...item, leftOut: { ids: new Set(leftOut), asked: true } }))

@@ -56,7 +56,7 @@ export const conditionWeights = (condition: Condition): LogicWeights => {
 }
 
 /** The part of the logic rubric that a configuration weighs, each criterion worth its weight. */
-export const rewardedRubric = ({
+export const weighedRubric = ({
   condition,
   weights,
 }: Pick<RubricAsRewardConfig, 'condition' | 'weights'>): Rubric => {
@@ -93,7 +93,7 @@ const proofReward = ({ score, proved }: LogicVerdicts): number | null =>
  * The task with the rewards of a condition: R = 3 sum_k w_k s_k (paper, section 2.2) over what of its rubric is counted, or under
  * `proof` 3 or 0; null where nothing can be said of the response.
  */
-export const rewarded = <Said extends LogicVerdicts>(
+export const rewardedTask = <Said extends LogicVerdicts>(
   task: Task<LogicTaskExample, Said>,
   condition: Condition,
   rubric: Rubric,

@@ -8,7 +8,7 @@ import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
 import type { CreditedLogicRollout } from './credit.ts'
 
-export const rolloutRow = (
+export const rubricAsRewardRolloutRow = (
   task: Pick<LogicTask, 'id' | 'question' | 'show'>,
   step: number,
   item: CreditedLogicRollout,

@@ -11,17 +11,17 @@ import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
-import { check } from './check.ts'
+import { checkRubricAsReward } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
-import { controlled, softlyJudged } from './controls.ts'
-import { evaluation, primarySet } from './evaluation.ts'
+import { controlledTask, softlyJudged } from './controls.ts'
+import { primarySet, rubricAsRewardEvaluation } from './evaluation.ts'
 import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
-import { rewardWords } from './reward-words.ts'
-import { leftOutWords, smallerTestWords } from './source-words.ts'
+import { describeRubricRewards } from './reward-words.ts'
+import { describeLeftOut, describeSmallerTest } from './source-words.ts'
 import { decideSources, type OpenSource } from './sources.ts'
 import { continuedSupervision } from './supervised.ts'
-import { hasVerifier, learnedJudge, openVerifier, trainVerifier } from './verifier.ts'
+import { hasVerifier, learnedJudge, openLearnedVerifier, trainVerifier } from './verifier.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runRubricAsReward = async (
@@ -30,11 +30,11 @@ export const runRubricAsReward = async (
 ): Promise<RunResult> => {
   const { coldStart, monitors } = config
   return runMethod({ ...config, steps: trainingSteps(config) }, options, {
-    start: check(config, 'run'),
+    start: checkRubricAsReward(config, 'run'),
     coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
-      ...rewardWords(config),
+      ...describeRubricRewards(config),
     },
     keeps: dir => hasVerifier(dir, config),
     learn: run => learn(config, run, options),
@@ -61,13 +61,13 @@ const learn = async (
   if (config.softCriteria === 'learned') {
     const verifier = await trainVerifier(config, folder, run.run.dir, truth, { ...options, events })
     if (verifier === null) return STOPPED
-    trained = softlyJudged(trained, learnedJudge(await run.use(openVerifier(verifier)), truth))
+    trained = softlyJudged(trained, learnedJudge(await run.use(openLearnedVerifier(verifier)), truth))
   }
   const policy = await run.openPolicy()
-  const evaluate = evaluation(config, { policy, task: truth }, run.run.dir, sources.tested)
+  const evaluate = rubricAsRewardEvaluation(config, { policy, task: truth }, run.run.dir, sources.tested)
   return config.method === 'supervised'
     ? run.train(policy, () => continuedSupervision(config, logicTokensOf(folder), { evaluate }))
-    : run.train(policy, () => rubricAsReward(config, { task: controlled(trained, config), evaluate }))
+    : run.train(policy, () => rubricAsReward(config, { task: controlledTask(trained, config), evaluate }))
 }
 
 const openSolver = async (
@@ -96,9 +96,9 @@ const decidedSources = async (
   const trained = await decided(trainingSources(config))
   const tested = await decided(testSources(config))
   const told = [
-    ...(trained ?? []).flatMap(source => leftOutWords(source, 'training')),
-    ...(tested ?? []).flatMap(source => leftOutWords(source, 'test')),
-    ...(tested === null ? [] : smallerTestWords(tested, config.evaluation.problems)),
+    ...(trained ?? []).flatMap(source => describeLeftOut(source, 'training')),
+    ...(tested ?? []).flatMap(source => describeLeftOut(source, 'test')),
+    ...(tested === null ? [] : describeSmallerTest(tested, config.evaluation.problems)),
   ]
   for (const message of told) {
     run.appendEvent({ level: 'info', message })

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { parseWith } from '../../util/schema.ts'
 import { phaseOf } from '../common/training.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check-settings.ts'
 import { CONDITIONS, rubricAsRewardSchema } from './config.ts'
 import { rubricAsRewardEntry } from './entry.ts'
-import { presets } from './presets.ts'
+import { rubricAsRewardPresets } from './presets.ts'
 import { rolloutAdvantages } from './rewards.ts'
 
 const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>
@@ -14,13 +14,15 @@ const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>
 describe('settings that would be ignored are refused', () => {
   it.each(['batch', 'none'])('advantage.scale %s under rubric_norm', scale => {
     const config = parse({ condition: 'rubric_norm', advantage: { scale } })
-    expect(() => checkSettings(config)).toThrow(/advantage\.scale: expected "group".*got "(batch|none)"/)
+    expect(() => checkRubricAsRewardSettings(config)).toThrow(
+      /advantage\.scale: expected "group".*got "(batch|none)"/,
+    )
     expect(() => rubricAsRewardEntry.plan(config)).toThrow(/advantage\.scale/)
   })
 
   it("a critic's loss, for a policy that is opened without a value head", () => {
     const config = parse({ loss: { preset: 'trl:dapo', value: { coef: 0.5 } } })
-    expect(() => checkSettings(config)).toThrow(
+    expect(() => checkRubricAsRewardSettings(config)).toThrow(
       /^loss\.value: expected null with a model that has no value head/,
     )
     expect(() => rubricAsRewardEntry.plan(config)).toThrow(/^loss\.value/)
@@ -30,7 +32,7 @@ describe('settings that would be ignored are refused', () => {
     'advantage.redistribute under %s',
     condition => {
       const config = parse({ condition, advantage: { redistribute: true } })
-      expect(() => checkSettings(config)).toThrow(/advantage\.redistribute: expected false/)
+      expect(() => checkRubricAsRewardSettings(config)).toThrow(/advantage\.redistribute: expected false/)
     },
   )
 
@@ -73,7 +75,7 @@ describe('settings that would be ignored are refused', () => {
     [{ credit: 'per-step', control: 'flipped' }, /^control: expected nothing set.*got "flipped"/],
     [{ stepWeight: 0.5 }, /^stepWeight: expected 1 with credit "scalar".*got 0.5/],
   ] as const)('%j', (settings, message) => {
-    expect(() => checkSettings(parse(settings))).toThrow(message)
+    expect(() => checkRubricAsRewardSettings(parse(settings))).toThrow(message)
   })
 
   it('what has an effect is taken', () => {
@@ -91,11 +93,11 @@ describe('settings that would be ignored are refused', () => {
       { condition: 'hybrid', grader: { proxies: { fullWords: 60 } } },
       { credit: 'per-step', stepWeight: 0.5 },
       { control: 'flipped' },
-      ...Object.values(presets).map(({ config }) => config),
+      ...Object.values(rubricAsRewardPresets).map(({ config }) => config),
       { condition: 'rubric_norm', advantage: { redistribute: true } },
       { condition: 'rubric', advantage: { scale: 'none' } },
     ])
-      expect(() => checkSettings(parse(settings))).not.toThrow()
+      expect(() => checkRubricAsRewardSettings(parse(settings))).not.toThrow()
   })
 })
 

@@ -4,9 +4,9 @@ import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import { rewardFigures } from '../../train/update-rows.ts'
+import { rewardMetrics } from '../../train/update-rows.ts'
 import type { LogicRollout } from './credit.ts'
-import { answered, average, credited, proved } from './figures.ts'
+import { answered, average, credited, proved } from './metrics.ts'
 
 /**
  * Figures by source, each a group with one entry a source (`accuracyBySourceAndLabel`: one a source and label that occurs); null
@@ -29,7 +29,7 @@ export const sourceMetrics = (
   )
   return {
     shareBySource: bySource(items => items.length / Math.max(1, all.length)),
-    rewardBySource: bySource(items => rewardFigures([items]).reward as number | null),
+    rewardBySource: bySource(items => rewardMetrics([items]).reward as number | null),
     accuracyBySource: bySource(items => average(items, answered)),
     provedBySource: bySource(items => average(items, proved)),
     accuracyBySourceAndLabel: Object.fromEntries(labelled),

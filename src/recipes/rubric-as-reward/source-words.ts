@@ -14,7 +14,7 @@ const namedRows = (rows: readonly LeftOutRow[]): string => {
 }
 
 /** What of a source's rows is not used, or not in full. @param use `training` or `test` */
-export const leftOutWords = ({ name, leftOut, doubted }: OpenSource, use: string): string[] => [
+export const describeLeftOut = ({ name, leftOut, doubted }: OpenSource, use: string): string[] => [
   ...(leftOut.length > 0
     ? [`${use} source ${name}: ${plural(leftOut.length, 'row')} left out: ${namedRows(leftOut)}`]
     : []),
@@ -26,7 +26,7 @@ export const leftOutWords = ({ name, leftOut, doubted }: OpenSource, use: string
 ]
 
 /** Where files hold less than a test set of the size asked for takes. */
-export const smallerTestWords = (sources: readonly OpenSource[], most: number): string[] => {
+export const describeSmallerTest = (sources: readonly OpenSource[], most: number): string[] => {
   const counts = testCounts(sources, most)
   const total = counts.reduce((a, b) => a + b, 0)
   if (total === most) return []
@@ -34,7 +34,7 @@ export const smallerTestWords = (sources: readonly OpenSource[], most: number): 
   return [`test set: ${total} of ${most} problems (${parts}), the most that the files hold at these weights`]
 }
 
-const placeWords = ({ settings, rows, leftOut }: OpenSource): string => {
+const describePlace = ({ settings, rows, leftOut }: OpenSource): string => {
   if (settings.kind === 'generated') return 'generated'
   if (rows === null) return `${settings.path} (not there yet: put the rows into this file)`
   const part = settings.part === undefined ? '' : `, part ${settings.part}`
@@ -42,16 +42,16 @@ const placeWords = ({ settings, rows, leftOut }: OpenSource): string => {
 }
 
 /** A plan's lines about some sources. */
-export const sourceLines = (title: string, sources: readonly OpenSource[]): string[] => {
+export const describeSources = (title: string, sources: readonly OpenSource[]): string[] => {
   const sum = sources.reduce((total, { weight }) => total + weight, 0)
   return sources.flatMap(source => [
-    `${title.padEnd(12)} ${percent(source.weight / sum)} ${source.name}: ${placeWords(source)}`,
-    ...leftOutWords(source, title).map(line => `${''.padEnd(12)} ${line}`),
+    `${title.padEnd(12)} ${percent(source.weight / sum)} ${source.name}: ${describePlace(source)}`,
+    ...describeLeftOut(source, title).map(line => `${''.padEnd(12)} ${line}`),
   ])
 }
 
 /** The same for machines. */
-export const sourceFigures = (sources: readonly OpenSource[]) =>
+export const sourceSizes = (sources: readonly OpenSource[]) =>
   sources.map(({ name, weight, settings, rows, leftOut }) => ({
     name,
     weight,

@@ -6,9 +6,9 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { rubricAsRewardSchema } from './config.ts'
-import { mixed, testCounts, testProblemsOf } from './mixture.ts'
-import { presets } from './presets.ts'
-import { leftOutWords, smallerTestWords, sourceLines } from './source-words.ts'
+import { mixedStream, testCounts, testProblemsOf } from './mixture.ts'
+import { rubricAsRewardPresets } from './presets.ts'
+import { describeLeftOut, describeSmallerTest, describeSources } from './source-words.ts'
 import { folioRows, proofWriterRows, writeRows } from './sources.fixture.ts'
 import { checkApart, decideSources, type OpenSource, openSources } from './sources.ts'
 import { sourcesSchema } from './sources-config.ts'
@@ -41,7 +41,7 @@ describe('a stream of several sources', () => {
     ])
 
   it('has them in proportion, in every stretch of it', () => {
-    const problem = mixed(sources(), 1)
+    const problem = mixedStream(sources(), 1)
     const names = Array.from({ length: 70 }, (_, i) => problem(i).source)
     expect(tally(names)).toEqual({ folio: 40, prontoqa: 20, longer: 10 })
     for (let from = 0; from < 63; from++) {
@@ -53,23 +53,23 @@ describe('a stream of several sources', () => {
   })
 
   it('has each row of a file once a pass, in another order each time, and problem i alike at every call', () => {
-    const problem = mixed(sources(), 1)
+    const problem = mixedStream(sources(), 1)
     const all = Array.from({ length: 70 }, (_, i) => problem(i))
     const rows = all.filter(({ source }) => source === 'folio').map(({ id }) => id)
     const [one, two] = [rows.slice(0, 12), rows.slice(12, 24)]
     expect(new Set(one).size).toBe(12)
     expect(new Set(two)).toEqual(new Set(one))
     expect(two).not.toEqual(one)
-    const again = mixed(sources(), 1)
+    const again = mixedStream(sources(), 1)
     expect([again(60).id, again(3).id]).toEqual([all[60].id, all[3].id])
-    const other = mixed(sources(), 2)
+    const other = mixedStream(sources(), 2)
     expect(Array.from({ length: 20 }, (_, i) => other(i).id)).not.toEqual(
       all.slice(0, 20).map(({ id }) => id),
     )
   })
 
   it("generates by the source's settings, and by the task's where it has none", () => {
-    const problem = mixed(sources(), 1)
+    const problem = mixedStream(sources(), 1)
     const all = Array.from({ length: 70 }, (_, i) => problem(i))
     const hops = (name: string) => new Set(all.filter(({ source }) => source === name).map(own => own.hops))
     expect(hops('prontoqa')).toEqual(new Set([2]))
@@ -90,8 +90,8 @@ describe('a test set of several sources', () => {
   it('is as large as the weights allow, and says when that is smaller than asked for', () => {
     expect(testCounts(sources(), 9)).toEqual([6, 3])
     expect(testCounts(sources(), 166)).toEqual([8, 4])
-    expect(smallerTestWords(sources(), 12)).toEqual([])
-    expect(smallerTestWords(sources(), 166)).toEqual([
+    expect(describeSmallerTest(sources(), 12)).toEqual([])
+    expect(describeSmallerTest(sources(), 166)).toEqual([
       'test set: 12 of 166 problems (8 of folio, 4 of proofwriter), the most that the files hold at these weights',
     ])
   })
@@ -123,10 +123,10 @@ describe('the files of sources', () => {
     expect(source.leftOut).toEqual([
       { id: 'odd', reason: expect.stringContaining('context, sentence 1: expected') },
     ])
-    expect(leftOutWords(source, 'training')[0]).toMatch(
+    expect(describeLeftOut(source, 'training')[0]).toMatch(
       /^training source proofwriter: 1 row left out: odd \(context/,
     )
-    expect(sourceLines('training', [source])[0]).toContain('odd.jsonl, 1 row, 1 left out')
+    expect(describeSources('training', [source])[0]).toContain('odd.jsonl, 1 row, 1 left out')
   })
 
   it('still end the reading with rows of another shape', () => {
@@ -137,7 +137,7 @@ describe('the files of sources', () => {
   it('may come later for a plan alone', () => {
     const later = [{ kind: 'folio', path: at('later.jsonl') }]
     const [source] = open(later, true)
-    expect(sourceLines('training', [source])[0]).toContain('not there yet')
+    expect(describeSources('training', [source])[0]).toContain('not there yet')
     expect(() => open(later)).toThrow(/later\.jsonl: cannot be read/)
   })
 
@@ -200,14 +200,14 @@ describe('configurations without sources', () => {
   it('have the hashes that they had before there were sources', () => {
     const hash = (config: object) => decidingHash(rubricAsRewardSchema.parse(config))
     expect(hash({})).toBe('db282fd7df3fe478')
-    expect(hash(presets.quick.config)).toBe('d6fb1327f4914493')
+    expect(hash(rubricAsRewardPresets.quick.config)).toBe('d6fb1327f4914493')
     expect(hash({ task: { file: 'a.jsonl', format: 'folio', prompt: 'chat' } })).toBe('dd68a5704049fde5')
   })
 })
 
 describe('preset paper', () => {
   it("tests on FOLIO and ProntoQA in the paper's proportion, and trains on both", () => {
-    const { task, evaluation } = rubricAsRewardSchema.parse(presets.paper.config)
+    const { task, evaluation } = rubricAsRewardSchema.parse(rubricAsRewardPresets.paper.config)
     const weights = (sources: typeof task.sources) => sources!.map(({ kind, weight }) => [kind, weight])
     expect(weights(evaluation.sources)).toEqual([
       ['folio', 109],

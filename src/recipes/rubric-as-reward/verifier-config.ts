@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { madeProblemCount, testSampleCount } from '../../train/config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 
-export const verifierSchema = verifierPhaseSchema.extend({
+export const labelledVerifierSchema = verifierPhaseSchema.extend({
   problems: madeProblemCount
     .default(1280)
     .describe(
@@ -13,4 +13,4 @@ export const verifierSchema = verifierPhaseSchema.extend({
   samples: testSampleCount.default(4).describe('Samples of each problem.'),
 })
 
-export type VerifierSettings = z.output<typeof verifierSchema>
+export type VerifierSettings = z.output<typeof labelledVerifierSchema>

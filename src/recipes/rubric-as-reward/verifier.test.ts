@@ -9,7 +9,7 @@ import { type LogicResponse, logicTask, type TrainedLogicTask } from '../../task
 import { rubricAsRewardSchema } from './config.ts'
 import { softlyJudged } from './controls.ts'
 import { labelledOutputs, learnedJudge } from './verifier.ts'
-import { verifierSchema } from './verifier-config.ts'
+import { labelledVerifierSchema } from './verifier-config.ts'
 
 const problems = logicGenerator({ hops: 2, style: 'real', labels: 'two-way' }, 'verifier test')
 const CRITERIA = { C1: 1, C2: 1, C3: 1, C4: 0.25, C5: 0.125 }
@@ -43,7 +43,7 @@ describe('labels of the start’s outputs', () => {
     const rows = await labelledOutputs(
       {
         ...rubricAsRewardSchema.parse({ seed: 3 }),
-        verifier: verifierSchema.parse({ problems: 2, samples: 2 }),
+        verifier: labelledVerifierSchema.parse({ problems: 2, samples: 2 }),
       },
       policy,
       saying(

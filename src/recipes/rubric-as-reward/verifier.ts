@@ -20,10 +20,10 @@ import type { RunOptions } from '../common/recipe.ts'
 import { samplingOf } from '../common/training.ts'
 import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
-import type { Judged } from '../learned-verifier/reading.ts'
+import type { VerifierQuestion } from '../learned-verifier/reading.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { type VerifierSettings, verifierSchema } from './verifier-config.ts'
+import { labelledVerifierSchema, type VerifierSettings } from './verifier-config.ts'
 
 /** How far away in the stream of problems those lie that the verifier learns from. */
 const ELSEWHERE = 3_000_017
@@ -43,8 +43,11 @@ const SOFT = ['C4', 'C5'] as const
 const TEXTS = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
 
 /** What the verifier is shown of a response, for each of the two criteria. */
-const judgedOf = (task: Pick<LogicTask, 'question'>, problem: LogicTaskExample, response: string): Judged[] =>
-  SOFT.map(id => ({ criterion: TEXTS[id], prompt: task.question(problem), response }))
+const judgedOf = (
+  task: Pick<LogicTask, 'question'>,
+  problem: LogicTaskExample,
+  response: string,
+): VerifierQuestion[] => SOFT.map(id => ({ criterion: TEXTS[id], prompt: task.question(problem), response }))
 
 /**
  * Outputs of the start with whether C4 and C5 are full by proof, two rows each; nothing of what cannot be judged.
@@ -54,7 +57,7 @@ export const labelledOutputs = async (
   config: Pick<RubricAsRewardConfig, 'rollout' | 'seed'> & { verifier: VerifierSettings },
   policy: Policy,
   task: TrainedLogicTask,
-): Promise<(Judged & { met: boolean })[]> => {
+): Promise<(VerifierQuestion & { met: boolean })[]> => {
   const { verifier, seed } = config
   const asked = Array.from({ length: verifier.problems }, (_, i) => task.stream(ELSEWHERE + i))
   const draws = { label: `verifier labels/${seed}`, samples: verifier.samples, sampling: samplingOf(config) }
@@ -82,7 +85,7 @@ export const trainVerifier = async (
   task: TrainedLogicTask,
   options: Pick<RunOptions, 'events' | 'acceptRows'>,
 ): Promise<string | null> => {
-  const verifier = config.verifier ?? verifierSchema.parse({})
+  const verifier = config.verifier ?? labelledVerifierSchema.parse({})
   const file = labelsFile(dir, config)
   if (!existsSync(file)) {
     const policy = await openPolicy(config.policy, { folder })
@@ -132,5 +135,5 @@ export const learnedJudge =
     return items.map((_, i) => ({ C4: credit(2 * i), C5: credit(2 * i + 1) }))
   }
 
-export const openVerifier = (folder: string): Promise<LearnedVerifier> =>
+export const openLearnedVerifier = (folder: string): Promise<LearnedVerifier> =>
   LearnedVerifier.open(folder, { threads: 1 })

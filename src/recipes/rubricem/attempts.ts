@@ -6,10 +6,10 @@ import type { Graded, Rollout } from '../../rl/rollout.ts'
 import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import type { Io } from '../../train/rollout.ts'
+import type { StepIo } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RubricemConfig } from './config.ts'
-import { controlled } from './control.ts'
+import { controlledRewards } from './control.ts'
 import { leftOutRubrics, rewardsWithout } from './dropout.ts'
 import type { GradedReflection } from './reflections.ts'
 
@@ -32,7 +32,7 @@ interface Attempted<Problem> extends Pick<RolledStep<Problem>, 'retrievals'> {
 /** Attempts at problems, and their judgements, which begin as soon as a problem's group is there (spec 5.2). */
 export const attempt = async <Problem>(
   { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'world' | 'stages'> },
-  io: Io,
+  io: StepIo,
   { step, problems, before, retrievals, last }: Attempted<Problem>,
 ) => {
   const { world, stages } = task
@@ -74,7 +74,7 @@ export const creditAttempts = <Problem>(
   const leftOut = judged.map(group => leftOutRubrics(config, group, step))
   const rewards_P_G_K = judged.map((group, p) => {
     const given = rewardsWithout(group, leftOut[p])
-    const paid = control === null ? given : controlled(given, control, `${step}/${group.key}`)
+    const paid = control === null ? given : controlledRewards(given, control, `${step}/${group.key}`)
     // Of an attempt whose world failed nothing is known, whatever the judge makes of what is there of it.
     const isKnown = (g: number) => agents[p][g].rollout.end !== 'failed'
     return paid.map((rewards_K, g) => (isKnown(g) ? rewards_K : rewards_K.map(() => null)))

@@ -32,7 +32,7 @@ import type { RubricemRunParts } from './tasks.ts'
  * @param parts in place of what the configuration names
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
-export const check = (
+export const checkRubricem = (
   config: RubricemConfig,
   purpose: RunMode,
   parts: RubricemRunParts = {},

@@ -11,7 +11,7 @@ type StageRewards = readonly (number | null)[]
  * Rewards of the attempts at one question in place of what the judge gave, by rollout and stage in [0, 1]; what is unknown stays so
  * but for shuffled ones, which change places whole. Depends on the key alone.
  */
-export const controlled = (
+export const controlledRewards = (
   rewards_G_K: readonly StageRewards[],
   control: StageControl,
   key: string,

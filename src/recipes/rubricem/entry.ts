@@ -4,7 +4,7 @@ import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RubricemConfig, rubricemSchema } from './config.ts'
 import { planRubricem } from './plan.ts'
-import { presets } from './presets.ts'
+import { rubricemPresets } from './presets.ts'
 
 export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
   {
@@ -12,7 +12,7 @@ export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
     summary:
       'research agents with credit by stage, a judge whose rubrics evolve, reflection and memory (RubricEM)',
     schema: rubricemSchema,
-    presets,
+    presets: rubricemPresets,
     plan: planRubricem,
     run: async (config, options) => (await import('./run.ts')).runRubricem(config, options),
   },

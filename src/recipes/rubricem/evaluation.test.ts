@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { recordsQuestion, recordsTask, relatedTo } from '../../tasks/records/index.ts'
 import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
-import { evaluation } from './evaluation.ts'
-import { presets } from './presets.ts'
+import { rubricemEvaluation } from './evaluation.ts'
+import { rubricemPresets } from './presets.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
 import { scriptedJudge } from './tasks.ts'
 
 it('says of attempts with lessons how many were shown one: a reflection that cannot be read is none', async () => {
   const config = rubricemSchema.parse({
-    ...presets.quick.config,
+    ...rubricemPresets.quick.config,
     ...{ seed: 1, steps: 4 },
     evaluation: { problems: 6, problemsBetween: 3 },
   })
@@ -16,7 +16,7 @@ it('says of attempts with lessons how many were shown one: a reflection that can
   const judge = scriptedJudge(config.judge as RecordsJudgeConfig, config.seed)
   const task = recordsTask({ tests: { unseen } }, { calls: 8, judge })
   const policy = new ScriptedAgent([...unseen, ...unseen.map(relatedTo)], prompt => prompt < 2)
-  const evaluate = evaluation(config, { task, policy })
+  const evaluate = rubricemEvaluation(config, { task, policy })
   const rows = await evaluate(4, true)
   expect(rows.map(({ set, scores }) => [set, scores.referred?.value ?? null])).toEqual([
     ['unseen', null],

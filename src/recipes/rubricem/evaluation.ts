@@ -32,7 +32,7 @@ interface Own<Problem> extends RubricemEvaluationParts<Problem> {
   step: number
 }
 
-export const evaluation =
+export const rubricemEvaluation =
   <Problem>(config: RubricemConfig, parts: RubricemEvaluationParts<Problem>) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }

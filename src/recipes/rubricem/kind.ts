@@ -13,7 +13,7 @@ import { openResearchTask } from '../../tasks/research/open.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
 import { UsageError } from '../../util/errors.ts'
-import { positionsOf } from '../common/starting-model.ts'
+import { contextLength } from '../common/starting-model.ts'
 import type { TaskKind, TaskParts, TaskScores } from '../common/task-kind.ts'
 import { attemptScores, SCORE_NAMES } from './evaluation.ts'
 
@@ -59,7 +59,7 @@ const open = async (
     DEFAULT_EVOLVING,
   )
   const questions = readResearchQuestions(file, columns).slice(0, tests)
-  const positions = positionsOf(folder)
+  const positions = contextLength(folder)
   const maxPromptTokens = Math.min(own.maxPromptTokens, positions - 1)
   const task = await openResearchTask({
     ...{ folder, judge, judgeReflection: async () => null, reflectionTokens: 0 },

@@ -5,9 +5,9 @@ import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../ch
 import {
   ATTEMPT_TOKENS,
   agentPrompt,
-  questionText,
   RECORDS_TEST_WORLD,
   recordsQuestion,
+  recordsQuestionText,
 } from '../../tasks/records/index.ts'
 import {
   agentMessages,
@@ -24,9 +24,9 @@ import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
-import { type JudgeCalls, tokensOf } from '../common/step-work.ts'
+import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { recordsModelConfig } from '../sft/records.ts'
-import { check } from './check.ts'
+import { checkRubricem } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
 import { nextOf } from './plan-next.ts'
 
@@ -62,7 +62,7 @@ const TOOLS_HINT =
   'none yet: configure task.tools (MCP servers, a local index of `gradus search build`, search over HTTP; the paper has web and snippet search)'
 
 /** Tools by kind and where they are; what a server lists is not known before it is asked. */
-const toolWords = (tools: ToolsConfig): string =>
+const describeTools = (tools: ToolsConfig): string =>
   tools.length === 0
     ? TOOLS_HINT
     : tools
@@ -94,7 +94,7 @@ const researchData = (task: ResearchSettings): PlannedData => {
     lines: [
       `data         ${notThere(task.file)}${task.testFile === null ? '' : ` and ${notThere(task.testFile)}`}: ${counts}; rows {question, id?, answer?, criteria?}`,
       `prompts      about ${formatInteger(promptTokens)} tokens (at four characters a token) beside tools and lessons, at most ${formatInteger(task.maxPromptTokens)}`,
-      `tools        ${toolWords(task.tools)}`,
+      `tools        ${describeTools(task.tools)}`,
     ],
     promptTokens,
     attemptTokens: task.maxTokens,
@@ -118,7 +118,7 @@ const dataOf = ({ task }: RubricemConfig): PlannedData => {
     attemptTokens: ATTEMPT_TOKENS,
     reflectorTokens: length + ATTEMPT_TOKENS,
     calls: task.calls,
-    questionCharacters: questionText(question).length,
+    questionCharacters: recordsQuestionText(question).length,
   }
 }
 
@@ -213,9 +213,9 @@ const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): Judge
   const { steps, rollout } = config
   const of = (name: string, callsPerStep: number, samples: number): JudgeCalls => ({
     ...{ name, callsPerStep, callsPerShown: 1, completionTokens: COMPLETION_TOKENS },
-    instructionTokens: tokensOf(JUDGE_CHARACTERS) / 2,
-    ownTokens: tokensOf(JUDGE_CHARACTERS) / 2,
-    sharedTokens: tokensOf(data.questionCharacters),
+    instructionTokens: tokensFromCharacters(JUDGE_CHARACTERS) / 2,
+    ownTokens: tokensFromCharacters(JUDGE_CHARACTERS) / 2,
+    sharedTokens: tokensFromCharacters(data.questionCharacters),
     shown: { role: 'agent', samples },
   })
   const { generate } = config.evolving.shownCharacters
@@ -228,7 +228,7 @@ const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): Judge
   ].filter(({ callsPerStep }) => callsPerStep > 0)
 }
 
-const costWords = (costs: readonly (number | null)[]): string =>
+const describeCost = (costs: readonly (number | null)[]): string =>
   costs.includes(null)
     ? 'cost unknown: an endpoint has no price'
     : `cost at most about ${costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0).toFixed(2)}, in the currency of the prices`
@@ -253,12 +253,12 @@ const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
     },
     lines: [
       `judging      ${models}: a question ${work.generationsPerStep / prompts} call for rubrics, ${config.rollout.samples} for scores${work.reflectionsPerStep > 0 ? `, and in fresh steps ${config.reflection.candidates} for reflections` : ''}; ${formatInteger(total('calls'))} in all, without those of evaluations and attempts that are asked again`,
-      `             at most about ${formatCount(total('promptTokens'))} tokens in, about ${formatCount(total('completionTokens'))} out; ${costWords(all.map(({ cost }) => cost))}`,
+      `             at most about ${formatCount(total('promptTokens'))} tokens in, about ${formatCount(total('completionTokens'))} out; ${describeCost(all.map(({ cost }) => cost))}`,
     ],
   }
 }
 
-const bankWords = (memory: RubricemConfig['memory']): string => {
+const describeBank = (memory: RubricemConfig['memory']): string => {
   if (memory.kind === 'none') return 'none'
   const { embedder, top, file } = memory
   const by =
@@ -280,7 +280,7 @@ const nextLines = (next: readonly string[]): string[] =>
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model, data and tools that come later */
 export const planRubricem = (config: RubricemConfig): RunPlan => {
-  check(config, 'plan')
+  checkRubricem(config, 'plan')
   const { rollout, reflection, window, credit, memory, evaluation } = config
   const data = dataOf(config)
   const work = workOf(config, data)
@@ -300,7 +300,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
         `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
         `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
         ...dropoutLines(config),
-        `bank         ${bankWords(memory)}; windows of ${window.steps} fresh batches that are repeated`,
+        `bank         ${describeBank(memory)}; windows of ${window.steps} fresh batches that are repeated`,
         ...judging.lines,
       ],
       algorithm: 'GRPO, ',

@@ -7,15 +7,15 @@ import type { Environment } from '../../rl/environment.ts'
 import { readMetrics, readRollouts, readRubricRows, withoutTimings } from '../../runs/readers.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
 import {
-  decodeText,
-  questionText,
+  decodeRecords,
   type RecordsQuestion,
   recordsQuestion,
+  recordsQuestionText,
   recordsTask,
 } from '../../tasks/records/index.ts'
 import { type LoopSettings, type Pipeline, train } from '../../train/loop.ts'
 import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
-import { presets } from './presets.ts'
+import { rubricemPresets } from './presets.ts'
 import { rubricem } from './recipe.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
 import { scriptedJudge } from './tasks.ts'
@@ -43,7 +43,7 @@ const SETTINGS: LoopSettings = {
 
 const configOf = (changes: Record<string, unknown> = {}) =>
   rubricemSchema.parse({
-    ...presets.quick.config,
+    ...rubricemPresets.quick.config,
     seed: 1,
     rollout: { prompts: 4, samples: 4, maxTokens: 48, temperature: 1 },
     ...changes,
@@ -127,8 +127,8 @@ describe('rubricem', { timeout: 120_000 }, () => {
     expect(metrics[2].references).toBe(1)
     const first = policy.sampled.filter(({ seed }) => seed === '1/3/agent')
     expect(first).toHaveLength(1)
-    for (const prompt of first[0].prompts) expect(decodeText(prompt)).toMatch(/^\n<reference> \w+ \w+/)
-    expect(bank.within(questionText(QUESTIONS[0]))?.step).toBe(1)
+    for (const prompt of first[0].prompts) expect(decodeRecords(prompt)).toMatch(/^\n<reference> \w+ \w+/)
+    expect(bank.within(recordsQuestionText(QUESTIONS[0]))?.step).toBe(1)
     // Steps 5 and 6 are fresh: lessons of similar questions, never of itself.
     expect(metrics[4].references).toBe(2)
   })
@@ -150,7 +150,7 @@ describe('rubricem', { timeout: 120_000 }, () => {
     )
     expect(phases).toEqual(wanted)
     const [reflected] = policy.updates.filter(({ options }) => options.temperature === 0.7)
-    expect(decodeText(Array.from(reflected.datums[0].promptTokens))).toContain('<reflect>')
+    expect(decodeRecords(Array.from(reflected.datums[0].promptTokens))).toContain('<reflect>')
     expect(metrics[1].gradientCosines).toEqual({ 'reflection/task': 0.5 })
     expect(metrics[0].gradientCosines).toEqual({ 'reflection/task': null })
   })

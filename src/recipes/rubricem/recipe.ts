@@ -27,13 +27,13 @@ import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import { learntFrom, type Phase, type Recipe, type StepUpdate } from '../../train/recipe.ts'
 import { joinedState } from '../../train/recipe-state.ts'
-import type { Io } from '../../train/rollout.ts'
+import type { StepIo } from '../../train/rollout.ts'
 import { type ProblemStream, problemsOf } from '../common/problem-order.ts'
 import { phaseOf } from '../common/training.ts'
 import { attempt, creditAttempts, type RolledStep } from './attempts.ts'
 import { type RubricemConfig, topOf } from './config.ts'
 import { DeferredBatch } from './deferred.ts'
-import { stepFigures } from './figures.ts'
+import { rubricemMetrics } from './metrics.ts'
 import {
   creditReflections,
   judgementsOf,
@@ -77,7 +77,11 @@ export const rubricem = <Problem>(
 }
 
 /** A step of the window: its problems with their lessons, attempts at them, and in fresh steps reflections on those. */
-const rollOut = async <Problem>(own: Own<Problem>, step: number, io: Io): Promise<RolledStep<Problem>> => {
+const rollOut = async <Problem>(
+  own: Own<Problem>,
+  step: number,
+  io: StepIo,
+): Promise<RolledStep<Problem>> => {
   const { config, task, bank, buffers } = own
   const { reflection, rollout } = config
   const plan = windowStep(step, config.window)
@@ -120,7 +124,7 @@ const learn = async <Problem>(
       ...(reflection.enabled && reflection.learn ? [phaseA(own, reflections)] : []),
       phaseB(config, attempts.credited),
     ],
-    metrics: stepFigures(own, rolled, attempts, reflected),
+    metrics: rubricemMetrics(own, rolled, attempts, reflected),
     rollouts: [
       ...learntFrom(attempts.credited, item =>
         agentRow(task, step, item, judged, shown.get(task.id(item.problem))),

@@ -13,7 +13,7 @@ import {
 } from '../../rl/rollout.ts'
 import type { JudgedReflection, ReflectedLessons, Reflector } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import type { Io } from '../../train/rollout.ts'
+import type { StepIo } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import type { RubricemConfig } from './config.ts'
 
@@ -84,7 +84,7 @@ const gradeReflections = async <Problem>(
 /** The same policy looks back at one attempt of each problem (spec 5.4). */
 export const reflect = <Problem>(
   { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'stages'> },
-  io: Io,
+  io: StepIo,
   step: number,
   agents: Groups<Graded<Problem, unknown>>,
   judgementOf: JudgementOf,

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
-import { check } from './check.ts'
+import { checkRubricem } from './check.ts'
 import { rubricemSchema } from './config.ts'
 import { planRubricem } from './plan.ts'
-import { presets } from './presets.ts'
+import { rubricemPresets } from './presets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-check-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -37,7 +37,7 @@ const configOf = ({ task, judge, ...changes }: Changes = {}) =>
 
 describe('a run on real text', () => {
   it('is taken with questions, tools, a judge and a chat model', () => {
-    expect(check(configOf(), 'run')).toBe(model)
+    expect(checkRubricem(configOf(), 'run')).toBe(model)
   })
 
   it.each<[string, Changes, RegExp]>([
@@ -102,7 +102,7 @@ describe('a run on real text', () => {
       /memory\.retrieval: expected nothing, got "both"/,
     ],
   ])('is refused with %s', (_, changes, message) => {
-    expect(() => check(configOf(changes), 'run')).toThrow(message)
+    expect(() => checkRubricem(configOf(changes), 'run')).toThrow(message)
   })
 
   it('has plans that name the bank to begin with', async () => {
@@ -123,11 +123,11 @@ describe('a run on real text', () => {
       model: { folder: model },
       task: { kind: 'research', file, tools },
     })
-    expect(() => check(scripted, 'run')).toThrow(
+    expect(() => checkRubricem(scripted, 'run')).toThrow(
       /judge\.kind: expected chat with task\.kind research, got scripted/,
     )
     const chat = rubricemSchema.parse({ model: { folder: model }, judge: { kind: 'chat', fleet } })
-    expect(() => check(chat, 'run')).toThrow(
+    expect(() => checkRubricem(chat, 'run')).toThrow(
       /expected records with judge\.kind scripted, got records with chat/,
     )
   })
@@ -150,7 +150,7 @@ describe('the plan', () => {
   }
 
   it("of the paper's preset needs nothing that is there, and says what has to be configured", () => {
-    const { text, json } = planned(presets.paper.config)
+    const { text, json } = planned(rubricemPresets.paper.config)
     expect(json).toMatchObject({
       ...{ steps: 1400, prompts: 32, samples: 8, rolloutsPerStep: 512 },
       agentTokens: 256 * 18_432,
@@ -185,7 +185,7 @@ describe('the plan', () => {
 
   it('has the numbers of the paper', () => {
     const { rollout, optimizer, loss, reflection, memory, window, evolving, task, steps } =
-      rubricemSchema.parse(presets.paper.config)
+      rubricemSchema.parse(rubricemPresets.paper.config)
     expect([steps, rollout.prompts, rollout.samples, rollout.temperature]).toEqual([1400, 32, 8, 1])
     expect(optimizer.learningRate).toMatchObject({ kind: 'constant', peak: 5e-7, warmup: 0 })
     expect(loss.kl).toMatchObject({ kind: 'k3', coef: 0.001 })

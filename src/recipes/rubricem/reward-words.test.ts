@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { rubricemSchema } from './config.ts'
-import { rewardFormula } from './reward-words.ts'
+import { describeRubricemRewards } from './reward-words.ts'
 
-const words = (settings: object) => rewardFormula(rubricemSchema.parse(settings))
+const words = (settings: object) => describeRubricemRewards(rubricemSchema.parse(settings))
 
 it('says what each stage hears of those behind it', () => {
   const lambda = [

@@ -14,7 +14,7 @@ const heard = (weights: readonly number[], k: number): string => {
 }
 
 /** How the rewards of a configuration come about. */
-export const rewardFormula = ({
+export const describeRubricemRewards = ({
   credit: { mode, lambda },
   reflection,
 }: Pick<RubricemConfig, 'credit' | 'reflection'>): string => {

@@ -11,7 +11,7 @@ import { type KeptVerdict, verdictFields, type WrittenCriterion } from '../commo
 import type { Reflected, ReflectionGrade } from './reflections.ts'
 
 /** A level in words; a flaw is paid for being away. */
-const levelWords = (level: number, sign: StageRubric['sign'], reason: string | undefined): string =>
+const describeLevel = (level: number, sign: StageRubric['sign'], reason: string | undefined): string =>
   `${sign === 'negative' ? 'a flaw; ' : ''}level ${level} of 2${reason ? `: ${reason}` : ''}`
 
 /** Of each part of a lesson that is kept for reading. */
@@ -57,7 +57,7 @@ export const agentRow = <Problem>(
     },
     ...verdictFields(
       (group?.rubrics ?? []).map(rubric => levelVerdict(rubric, own?.scores[rubric.id])),
-      new Map((group?.rubrics ?? []).map(rubric => [verdictName(rubric), stageWords(rubric)])),
+      new Map((group?.rubrics ?? []).map(rubric => [verdictName(rubric), describeStage(rubric)])),
     ),
   }
 }
@@ -65,7 +65,7 @@ export const agentRow = <Problem>(
 const verdictName = ({ stage, title }: StageRubric): string => `${stage}.${title}`
 
 /** A flaw earns its weight where it is avoided, and is met then. */
-const stageWords = ({ description, sign, weight }: StageRubric): WrittenCriterion => ({
+const describeStage = ({ description, sign, weight }: StageRubric): WrittenCriterion => ({
   text: sign === 'negative' ? `Avoids: ${description}` : description,
   points: weight,
 })
@@ -83,7 +83,7 @@ const levelVerdict = (
     ...by,
     met: credit === 0.5 ? null : credit === 1,
     credit,
-    explanation: levelWords(level, sign, justification),
+    explanation: describeLevel(level, sign, justification),
   }
 }
 

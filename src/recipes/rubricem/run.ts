@@ -12,12 +12,12 @@ import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
-import { check } from './check.ts'
+import { checkRubricem } from './check.ts'
 import type { RubricemConfig } from './config.ts'
-import { evaluation, REUSE_SETS } from './evaluation.ts'
+import { REUSE_SETS, rubricemEvaluation } from './evaluation.ts'
 import { rubricem } from './recipe.ts'
-import { rewardFormula } from './reward-words.ts'
-import { type RubricemRunParts, withTask } from './tasks.ts'
+import { describeRubricemRewards } from './reward-words.ts'
+import { type RubricemRunParts, withRubricemTask } from './tasks.ts'
 
 /** In the run's folder: the bank, for people and for later use. */
 const BANK_FILE = 'bank.jsonl'
@@ -34,24 +34,26 @@ export const runRubricem = async (
 ): Promise<RunResult> => {
   const { coldStart, monitors } = config
   return runMethod(config, options, {
-    start: check(config, 'run', parts),
+    start: checkRubricem(config, 'run', parts),
     coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
-    info: { primarySet: REUSE_SETS.plain, rewardFormula: rewardFormula(config) },
+    info: { primarySet: REUSE_SETS.plain, rewardFormula: describeRubricemRewards(config) },
     learn: run =>
-      withTask(config, run, parts, (task, figures) => learn(config, run, { ...parts, task, figures })),
+      withRubricemTask(config, run, parts, (task, metrics) =>
+        learn(config, run, { ...parts, task, metrics }),
+      ),
   })
 }
 
 interface Learning<Problem> extends Pick<RubricemRunParts, 'policy'> {
   task: TaskWith<Problem, 'world' | 'stages'>
-  figures?(): MetricGroup
+  metrics?(): MetricGroup
 }
 
 /** The same for every task. */
 const learn = async <Problem>(
   config: RubricemConfig,
   run: MethodRun,
-  { task, figures, policy: given }: Learning<Problem>,
+  { task, metrics, policy: given }: Learning<Problem>,
 ): Promise<StepsResult> => {
   run.note(task.notes)
   const policy = await (given ? run.use(given(run.folder)) : run.openPolicy())
@@ -62,7 +64,7 @@ const learn = async <Problem>(
   const recipe = () => {
     const own = rubricem(config, {
       ...{ task, bank },
-      evaluate: besideGreedy(config, tested => evaluation(tested, { task, policy, bank })),
+      evaluate: besideGreedy(config, tested => rubricemEvaluation(tested, { task, policy, bank })),
       onBank: step => {
         done = step
         if (bank) file.afterStep(bank, step)
@@ -70,7 +72,7 @@ const learn = async <Problem>(
     })
     return bank ? { ...own, state: withBankFile(own.state!, () => file.write(bank, done)) } : own
   }
-  return run.train(policy, recipe, figures)
+  return run.train(policy, recipe, metrics)
 }
 
 /** The bank's file is written with every checkpoint, and after one was restored, so that the two never tell of different steps. */

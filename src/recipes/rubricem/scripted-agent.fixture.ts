@@ -3,16 +3,16 @@
 import type { Sample, SampleRequest } from '../../policy/policy.ts'
 import {
   agentPrompt,
-  decodeText,
+  decodeRecords,
   demonstrateReflection,
   demonstrateResearch,
-  drawHabits,
-  encodeText,
-  piecesOf,
+  drawResearchHabits,
+  encodeRecords,
   type RecordsQuestion,
   readTrajectory,
   reflectionText,
   TAGS,
+  trajectoryPieces,
 } from '../../tasks/records/index.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { Rng } from '../../util/rng.ts'
@@ -29,7 +29,7 @@ export class ScriptedAgent extends FakePolicy {
     broken: (prompt: number, index: number) => boolean = () => false,
   ) {
     super()
-    this.#questions = new Map(questions.map(own => [decodeText(agentPrompt(own)), own]))
+    this.#questions = new Map(questions.map(own => [decodeRecords(agentPrompt(own)), own]))
     this.#broken = broken
   }
 
@@ -41,8 +41,8 @@ export class ScriptedAgent extends FakePolicy {
       Array.from({ length: samplesPerPrompt }, (_, index): Sample => {
         // A later turn is named by its own seed; its first one was the sample of its group.
         const key = promptSeeds ? String(promptSeeds[p]).replace(/\/turn \d+$/, '') : `${seed}/${p}/${index}`
-        const text = this.#write(decodeText(prompt), key, p, index)
-        const tokens = Int32Array.from(encodeText(text))
+        const text = this.#write(decodeRecords(prompt), key, p, index)
+        const tokens = Int32Array.from(encodeRecords(text))
         const logprobs = new Float32Array(tokens.length).fill(-0.5)
         return { prompt: p, index, tokens, logprobs, finishReason: 'stop' }
       }),
@@ -59,18 +59,24 @@ export class ScriptedAgent extends FakePolicy {
     const done = asked.slice(end)
     if (done.endsWith(TAGS.reflect)) return this.#reflect(question, done, key, p, index)
     const rng = new Rng(`agent/${key}`)
-    const segments = demonstrateResearch(question, [], drawHabits(rng), { calls: 6, scaffold: true }, rng)
+    const segments = demonstrateResearch(
+      question,
+      [],
+      drawResearchHabits(rng),
+      { calls: 6, scaffold: true },
+      rng,
+    )
     const turns = segments.filter(({ own }) => own)
     return turns[done.split(TAGS.output).length - 1].text
   }
 
   #reflect(question: RecordsQuestion, done: string, key: string, p: number, index: number): string {
     if (this.#broken(p, index)) return 'hmm'
-    const tokens = encodeText(done.slice(0, -TAGS.reflect.length))
+    const tokens = encodeRecords(done.slice(0, -TAGS.reflect.length))
     // Who wrote what does not matter to a reflector: tool output is where its tags are.
     let inside = false
     const mask = tokens.map(token => {
-      const text = decodeText([token])
+      const text = decodeRecords([token])
       if (text === TAGS.output) inside = true
       const own = Number(!inside)
       if (text === TAGS.outputEnd) inside = false
@@ -78,7 +84,7 @@ export class ScriptedAgent extends FakePolicy {
     })
     const rng = new Rng(`reflector/${key}`)
     const habits = { grounded: 0.2 + 0.1 * index, tells: 0, wise: 0.5 }
-    const read = readTrajectory(piecesOf(tokens, mask))
+    const read = readTrajectory(trajectoryPieces(tokens, mask))
     return `${reflectionText(demonstrateReflection(question, read, habits, rng))}`
   }
 }

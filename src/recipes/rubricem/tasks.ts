@@ -22,7 +22,7 @@ import type { ResearchQuestion } from '../../tasks/research/index.ts'
 import { openResearchTask } from '../../tasks/research/open.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { Tool } from '../../tools/index.ts'
-import { judgeFigures } from '../common/judging.ts'
+import { judgeMetrics } from '../common/judging.ts'
 import type { MethodRun } from '../common/method-run.ts'
 import {
   type ChatJudgeConfig,
@@ -41,17 +41,17 @@ export interface RubricemRunParts {
   tools?: readonly Tool[]
 }
 
-/** @param figures what judges took since this was last asked */
+/** @param metrics what judges took since this was last asked */
 type Use<Result> = <Problem>(
   task: TaskWith<Problem, 'world' | 'stages'>,
-  figures?: () => MetricGroup,
+  metrics?: () => MetricGroup,
 ) => Promise<Result>
 
 /**
  * Does something with the configured task, which is closed with the run.
  * @throws ConfigError, DataError, CheckpointError, ToolError for files, tools, judges or a model that cannot be used
  */
-export const withTask = async <Result>(
+export const withRubricemTask = async <Result>(
   config: RubricemConfig,
   { folder, use }: Pick<MethodRun, 'folder' | 'use'>,
   parts: RubricemRunParts,
@@ -63,7 +63,7 @@ export const withTask = async <Result>(
   const research = { ...judges, settings: settings.task, tools: parts.tools }
   const { maxTokens: reflectionTokens } = config.reflection
   const task = await use(openResearchTask({ ...research, folder, reflectionTokens }))
-  return learn(task, judges.figures)
+  return learn(task, judges.metrics)
 }
 
 /** Made-up questions without end, or a pool of them, and others to test on. */
@@ -101,16 +101,16 @@ const openJudges = async (
   const other =
     reflections && openJudge(reflections, { model, form: REFLECTION_JUDGE, store: recentVerdicts() })
   const reflecting = other ?? stages.alsoAs(REFLECTION_JUDGE, reflect)
-  const figures = [
-    judgeFigures('judge', { stats: () => stages.stats().score }),
-    judgeFigures('proposalJudge', { stats: () => stages.stats().generate }),
-    judgeFigures('reflectionJudge', reflecting),
+  const metrics = [
+    judgeMetrics('judge', { stats: () => stages.stats().score }),
+    judgeMetrics('proposalJudge', { stats: () => stages.stats().generate }),
+    judgeMetrics('reflectionJudge', reflecting),
   ]
   return {
     judge: stages.judge,
     judgeReflection: (asked: ReflectionToJudge) =>
       judgeReflection(reflecting.grader, asked, evolving.shownCharacters.score),
-    figures: (): MetricGroup => Object.assign({}, ...figures.map(each => each())),
+    metrics: (): MetricGroup => Object.assign({}, ...metrics.map(each => each())),
     async close() {
       await other?.close()
       await stages.close()

@@ -11,7 +11,7 @@ import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
 
 /** @param isOwn the task is no setting. @throws ConfigError naming the setting and what to do. */
-export const checkSettings = (config: RuscarlConfig, isOwn = false): void => {
+export const checkRuscarlSettings = (config: RuscarlConfig, isOwn = false): void => {
   const { task } = config
   if (!isOwn) task.kind === 'conversations' ? checkConversations({ ...config, task }) : checkPacking(config)
   assertSamplerIsUsed(config)

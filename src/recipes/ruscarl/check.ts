@@ -16,7 +16,7 @@ import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check-settings.ts'
 import type { RuscarlConfig, RuscarlOn } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
 
@@ -35,7 +35,11 @@ export interface RuscarlRunParts extends JudgeModels {
  * @param parts in place of the configured ones
  * @throws ConfigError, DataError, CheckpointError for settings, files, models and judges that a run cannot use
  */
-export const check = (config: RuscarlConfig, purpose: RunMode, { task, ...judges }: RuscarlRunParts = {}) => {
+export const checkRuscarl = (
+  config: RuscarlConfig,
+  purpose: RunMode,
+  { task, ...judges }: RuscarlRunParts = {},
+) => {
   checkRemote(config, purpose, 'checklist-cold-start', [
     config.sft !== null && [
       'sft',
@@ -48,7 +52,7 @@ export const check = (config: RuscarlConfig, purpose: RunMode, { task, ...judges
       'set it to null',
     ],
   ])
-  checkSettings(config, task !== undefined)
+  checkRuscarlSettings(config, task !== undefined)
   checkMemoryFile(config.memory, purpose)
   const given = givenModel(config, 'checklist-cold-start', purpose)
   if (task !== undefined) return { given, conversations: null }

@@ -20,7 +20,7 @@ import type { HeldOutJudge } from '../common/held-out-judge.ts'
 import type { HeldOutJudgeConfig } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
 import { asTrained, completeScore, trainingRubrics, trainingScore } from '../common/reward-options.ts'
-import { rewardedRubric, toldIn } from '../common/rewarded-rubric.ts'
+import { loggedCriteria, rewardedRubric } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
 import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
@@ -44,12 +44,12 @@ const openHeldOutJudge = (
   seen: Pick<ConversationOptions, 'named' | 'startLogprobs'>,
   model?: ChatModel,
 ) => {
-  const { grader, figures, close } = openJudging(config, model, 'heldOutJudge', rules)
+  const { grader, metrics, close } = openJudging(config, model, 'heldOutJudge', rules)
   const heldOut: HeldOutJudge<Conversation> = {
     task: scored(conversationTask({ ...parts, grader }, seen), { score: completeScore }),
     rollouts: config.rollouts,
     testName: config.evaluations ? SECOND_TEST_SET : null,
-    figures,
+    metrics,
   }
   return { heldOut, close }
 }
@@ -126,7 +126,7 @@ export const conversationTraining = (
   models: JudgeModels = {},
   { train, test, notes, format, rubricOf, named, rubric } = encodedConversations(config, folder),
 ): RubricTask<Conversation> => {
-  const { grader, figures, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
+  const { grader, metrics, close } = openJudging(config.judge, models.judgeModel, 'judge', config.rules)
   const { groupJudge } = config
   const groups =
     groupJudge?.kind === 'chat'
@@ -152,14 +152,14 @@ export const conversationTraining = (
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
     ...seen,
   })
-  const told = toldIn(rubric)
-  const { reward } = asTrained(config, task, { rubricOf, told, nulls, groups: () => groups })
+  const logged = loggedCriteria(rubric)
+  const { reward } = asTrained(config, task, { rubricOf, logged, nulls, groups: () => groups })
   return {
     reward,
-    truth: scored(task, { score: trainingScore('none', nulls), told }),
+    truth: scored(task, { score: trainingScore('none', nulls), logged }),
     ...(heldOutJudge && { heldOut: heldOutJudge.heldOut }),
     ...(start && { start }),
-    figures: groups ? () => ({ ...figures(), ...groups.figures?.() }) : figures,
+    metrics: groups ? () => ({ ...metrics(), ...groups.metrics?.() }) : metrics,
     async close() {
       await close()
       await groups?.close?.()

@@ -8,7 +8,7 @@ import { answering } from '../../train/answering-io.fixture.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { type GroupAsked, type GroupScorer, scriptedGroups, withGroupJudge } from '../common/group-reward.ts'
 import { withDropout } from '../common/rubric-dropout.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
 
@@ -160,7 +160,7 @@ describe('rubric dropout in ruscarl', () => {
       { groupJudge: { kind: 'chat', fleet: { endpoints: [{ url: 'http://127.0.0.1:9', model: 'm' }] } } },
     ],
   ])('is refused where it would be ignored: %s', (key, settings) => {
-    expect(() => checkSettings(ruscarlSchema.parse(settings))).toThrow(`${key}: expected`)
+    expect(() => checkRuscarlSettings(ruscarlSchema.parse(settings))).toThrow(`${key}: expected`)
   })
 })
 

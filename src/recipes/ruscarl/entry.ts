@@ -4,14 +4,14 @@ import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import { planRuscarl } from './plan.ts'
-import { presets } from './presets.ts'
+import { ruscarlPresets } from './presets.ts'
 
 export const ruscarlEntry: RecipeEntry<RuscarlConfig> = withDataFiles(
   {
     name: 'ruscarl',
     summary: 'rubrics as scaffolding while exploring, and as rewards (RuscaRL)',
     schema: ruscarlSchema,
-    presets,
+    presets: ruscarlPresets,
     plan: planRuscarl,
     run: async (config, options) => (await import('./run.ts')).runRuscarl(config, options),
   },

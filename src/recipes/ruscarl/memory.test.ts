@@ -13,7 +13,7 @@ import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { LessonMemory } from '../common/lessons-memory.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
 
@@ -177,6 +177,8 @@ describe('ruscarl with a memory', () => {
 
   it('refuses what would make lessons depend on time', () => {
     const config = settingsOf({ exploration: { dynamicSampling: {} } })
-    expect(() => checkSettings(config)).toThrow('exploration.dynamicSampling: expected null beside memory')
+    expect(() => checkRuscarlSettings(config)).toThrow(
+      'exploration.dynamicSampling: expected null beside memory',
+    )
   })
 })

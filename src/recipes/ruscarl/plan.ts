@@ -1,6 +1,6 @@
 /** @file What a run of ruscarl would do and need: steps, tokens, judge calls, cost, memory. Nothing is run or called. */
 
-import type { DataFigures } from '../../tasks/conversation/figures.ts'
+import type { DataSizes } from '../../tasks/conversation/sizes.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
@@ -11,17 +11,17 @@ import type { RunPlan } from '../common/recipe.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
 import type { StepWork } from '../common/step-work.ts'
-import { check } from './check.ts'
+import { checkRuscarl } from './check.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
-import { dataFigures } from './data-figures.ts'
+import { dataSizes } from './data-sizes.ts'
 
 /** The supervised phase between the start and the reinforcement. */
-const sftWords = ({ sft }: RuscarlConfig): string =>
+const describeSft = ({ sft }: RuscarlConfig): string =>
   sft === null
     ? ''
     : `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
 
-const dataLines = (config: RuscarlConfig, data: DataFigures): string[] => {
+const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
   const { task } = config
   return task.kind === 'packing'
     ? [`data         packing lists, ${data.train} trips to train on, ${formatInteger(data.test)} to test on`]
@@ -50,7 +50,7 @@ const groupLines = ({ groupJudge, rollout, steps }: RuscarlConfig): string[] =>
 /** Samples as the ladder and the decay show them the rubric; with the ratio `plain` they are scored and learnt from without it. */
 const scaffoldedWork = (
   { scaffold, steps, rollout, ratio }: RuscarlConfig,
-  data: DataFigures,
+  data: DataSizes,
 ): Pick<StepWork, 'roles' | 'scorings'> => {
   const { prompts, samples, maxTokens: newTokens } = rollout
   const { promptTokens: plain, scaffoldedTokens: whole, criteria } = data
@@ -71,9 +71,9 @@ const scaffoldedWork = (
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
-  check(config, 'plan')
+  checkRuscarl(config, 'plan')
   const { rollout, steps, scaffold, ratio, noise, task, evaluation } = config
-  const data = dataFigures(config)
+  const data = dataSizes(config)
   const judge = judgePlan(config, data)
   const heldOutJudge = heldOutJudgePlan(config, data)
   const { minibatches, epochs } = config
@@ -100,7 +100,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       }),
     },
     {
-      start: sftWords(config),
+      start: describeSft(config),
       lines: [
         ...dataLines(config, data),
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,

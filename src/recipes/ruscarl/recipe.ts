@@ -25,19 +25,19 @@ import { grpoAdvantages } from '../../rl/advantages.ts'
 import { advantagesOf, creditRollouts, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
-import type { Io } from '../../train/rollout.ts'
+import type { StepIo } from '../../train/rollout.ts'
 import { withSpread } from '../common/dynamic-sampling.ts'
 import { entropyCredit } from '../common/entropy-credit.ts'
 import { idleCriteria } from '../common/idle-criteria.ts'
 import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
-import { ownRubrics, scaffoldedPrompts } from '../common/scaffold.ts'
+import { scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
 import { lambdaGroup, lambdaStep } from '../common/scaffold-schedule.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RuscarlConfig } from './config.ts'
-import { rolloutRow, scoreFigures } from './figures.ts'
+import { ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
 
 export interface RuscarlParts<Problem> {
   policy: Policy
@@ -68,7 +68,7 @@ interface Explored<Problem> {
 const explore = <Problem>(
   config: RuscarlConfig,
   { task, lessons }: Pick<Required<RuscarlParts<Problem>>, 'task' | 'lessons'>,
-  io: Io,
+  io: StepIo,
   { step, problems, recalled, round = 0 }: Explored<Problem>,
 ): Promise<ScoredGroups<Problem>> => {
   const { rollout, scaffold, ratio, seed, steps } = config
@@ -77,7 +77,7 @@ const explore = <Problem>(
   const lambda = lambdaStep(scaffold.decay, step, steps)
   const lambdas_G = lambdaGroup(scaffold.group, samples).map(own => own * lambda)
   // Lines 6 and 7.
-  const shown = lessons.shown(ownRubrics(task), problems, recalled)
+  const shown = lessons.shown(taskRubrics(task), problems, recalled)
   const sampledFrom = scaffoldedPrompts(lambdas_G, shown, problems, { label: 'ruscarl', seed, step, round })
   return io.rollOut({
     // Line 8.
@@ -126,14 +126,14 @@ export const ruscarl = <Problem>(
         // Line 16.
         phases: [phaseOf(config, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
-          ...scoreFigures(task, groups, {
+          ...ruscarlMetrics(task, groups, {
             byRubric: config.reward === 'rubric',
             showsRubric: recalled === null,
           }),
           ...(await lessons.learn(step, recalled, attempts)),
           zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
         },
-        rollouts: learntFrom(credited, item => rolloutRow(task, step, item)),
+        rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),
       }
     },
 

@@ -19,7 +19,7 @@ import type { RubricTask } from '../common/rubric-task.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
-import { check, type RuscarlRunParts } from './check.ts'
+import { checkRuscarl, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationSet, conversationTraining, penaltyNames } from './conversations.ts'
 import { ruscarl } from './recipe.ts'
@@ -37,7 +37,7 @@ export const runRuscarl = async (
   options: RunOptions,
   parts: RuscarlRunParts = {},
 ): Promise<RunResult> => {
-  const { given, conversations } = check(config, 'run', parts)
+  const { given, conversations } = checkRuscarl(config, 'run', parts)
   const { coldStart, monitors, sft } = config
   const { written, task } = parts
   return runMethod(config, options, {
@@ -60,7 +60,7 @@ export const runRuscarl = async (
   })
 }
 
-const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof check>['conversations']) => ({
+const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof checkRuscarl>['conversations']) => ({
   rewardFormula:
     'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
   ...(config.task.kind === 'packing'
@@ -109,7 +109,7 @@ const learnTask = async <Problem>(
       })
       return withHeldOutJudge(recipe, task.heldOut, config.seed)
     },
-    task.figures,
+    task.metrics,
   )
 }
 

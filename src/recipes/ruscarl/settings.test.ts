@@ -4,12 +4,12 @@ import { parseWith } from '../../util/schema.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
 import type { JudgePlan } from '../common/judge-plan.ts'
-import { checkSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarlEntry } from './entry.ts'
 
 const parse = (config: Record<string, unknown>) => ruscarlSchema.parse(config)
-const check = (config: Record<string, unknown>) => () => checkSettings(parse(config))
+const check = (config: Record<string, unknown>) => () => checkRuscarlSettings(parse(config))
 
 const endpoint = { url: 'http://127.0.0.1:9', model: 'nobody', sendTopK: true }
 const conversations = {
@@ -165,7 +165,7 @@ describe('preset paper', () => {
   const config = parse(ruscarlEntry.presets.paper.config)
 
   it('has the numbers of the paper and its code (spec 4.1, 4.4)', () => {
-    checkSettings(config)
+    checkRuscarlSettings(config)
     expect(config).toMatchObject({
       steps: 350,
       rollout: { prompts: 64, samples: 8, temperature: 0.7, topP: 0.8, topK: 20, maxTokens: 4096 },

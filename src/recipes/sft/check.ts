@@ -8,7 +8,7 @@ import type { ModelSource } from '../../policy/local/model-source.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { isRemote } from '../../policy/open.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { checkRemote, remoteWords } from '../common/remote.ts'
+import { checkRemote, remoteTokenizerFolder } from '../common/remote.ts'
 import { mayBeMissing, modelMayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { learnArithmetic } from './arithmetic.ts'
@@ -64,7 +64,7 @@ const checkRows = (config: SftConfig, purpose: RunMode): Pick<Checked, 'source' 
       hint: 'name the folder of a checkpoint with tokenizer.json and a chat template',
     })
   const later = { source: null, rows: null }
-  const words = isRemote(policy) ? remoteWords(policy, purpose) : null
+  const words = isRemote(policy) ? remoteTokenizerFolder(policy, purpose) : null
   if (isRemote(policy) && words === null) return later
   if (data !== null && mayBeMissing(data, purpose)) return later
   if (!isRemote(policy) && modelMayBeMissing(model.folder!, purpose)) return later

@@ -6,7 +6,7 @@ import { mean } from '../../util/statistics.ts'
 import { withDataFiles } from '../common/data-files.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { remoteModelWords, shapeFolder } from '../common/remote.ts'
+import { describeRemoteModel, shapeFolder } from '../common/remote.ts'
 import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
 import type { StepWork } from '../common/step-work.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
@@ -28,7 +28,7 @@ const workOf = (config: SftConfig, rows: readonly SftRow[] | null): StepWork => 
   const promptTokens = rows === null ? 0 : mean(rows.map(row => row.promptTokens.length))
   const newTokens = rows === null ? maxTokens : mean(rows.map(row => row.responseTokens.length))
   return {
-    model: isRemote(policy) ? remoteModelWords(policy) : modelPlace(model.folder!),
+    model: isRemote(policy) ? describeRemoteModel(policy) : modelPlace(model.folder!),
     shape: folder === null ? null : knownShape(folder),
     lora: model.lora,
     ...{ reference: false, critic: false, scorings: 0, steps, minibatches: 1, epochs: 1, judges: [] },
@@ -91,7 +91,7 @@ const planRows = (config: SftConfig, rows: SftRows | null): RunPlan => {
   })
   return {
     lines: [
-      `model        ${isRemote(policy) ? remoteModelWords(policy) : modelPlace(model.folder!)}`,
+      `model        ${isRemote(policy) ? describeRemoteModel(policy) : modelPlace(model.folder!)}`,
       `data         ${dataWords}`,
       `training     ${steps} steps of ${batch} rows`,
       ...(rows?.notes ?? []).map(note => `             ${note}`),

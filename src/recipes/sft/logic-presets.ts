@@ -1,6 +1,6 @@
 /** @file Named settings of learning logic: for the shipped models, from look-ups to proofs, and plain curricula. */
 
-import type { KnotWait } from '../../tasks/logic/curriculum-clock.ts'
+import type { KeyframeWait } from '../../tasks/logic/curriculum-clock.ts'
 
 type Source = Readonly<Record<string, unknown>>
 
@@ -10,7 +10,7 @@ const curriculumOf = <Name extends string>(
   knots: readonly (readonly [
     at: number,
     weights: Readonly<Partial<Record<Name, number>>>,
-    until?: KnotWait,
+    until?: KeyframeWait,
   ])[],
 ) => {
   const names = Object.keys(sources) as Name[]
@@ -79,7 +79,7 @@ const drillsOf = (many: Source) => ({
 })
 
 type Weights<Name extends string> = Readonly<Partial<Record<Name, number>>>
-type Knots<Name extends string> = readonly (readonly [share: number, weights: Weights<Name>])[]
+type Keyframes<Name extends string> = readonly (readonly [share: number, weights: Weights<Name>])[]
 type Drill = keyof ReturnType<typeof drillsOf>
 
 /**
@@ -105,7 +105,7 @@ const WINDOW = 40
  * The drills, a step each beside their waiting, then knots of one's own.
  * @param steps of the whole training @param knots by their share of what is left of it behind the drills
  */
-const afterDrills = <Name extends string>(steps: number, knots: Knots<Name | Drill>) => {
+const afterDrills = <Name extends string>(steps: number, knots: Keyframes<Name | Drill>) => {
   const placeOf = (step: number) => Math.round(1e5 * (step / steps)) / 1e5
   const behind = placeOf(DRILLS.length)
   const waiting = DRILLS.map(

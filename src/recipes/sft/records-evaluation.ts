@@ -6,13 +6,13 @@ import type { Rollout } from '../../rl/rollout.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import {
   agentPrompt,
-  decodeText,
+  decodeRecords,
   RECORDS_TEST_WORLD,
   RECORDS_TOKENS,
   type RecordsQuestion,
   type RecordsTeacher,
   type Reference,
-  readReflection,
+  readRecordsReflection,
   recordsQuestion,
   recordsQuestions,
   reflectorPrompt,
@@ -87,7 +87,7 @@ const reflectionRow = async (
     prompts: questions.map((question, i) => reflectorPrompt(question, rollouts[i].tokens)),
   })
   const items = drawn.map(({ tokens }, i) => {
-    const read = readReflection(decodeText(tokens))
+    const read = readRecordsReflection(decodeRecords(tokens))
     const useful = read && usefulnessOf(read, questions[i])
     return {
       id: questions[i].id,

@@ -3,7 +3,7 @@
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { drawDialogue, drawJudgement, readVerdict } from '../../tasks/requests/index.ts'
+import { drawDialogue, drawJudgement, readRequestVerdict } from '../../tasks/requests/index.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { scoresOf } from '../common/evaluated-set.ts'
@@ -80,7 +80,7 @@ const requestRow = async (asking: Asking, step: number): Promise<EvalRow> => {
 /** Questions to the judge: agreement with the truth, in all and by family of criteria. */
 const judgeRow = async (asking: Asking, step: number): Promise<EvalRow> => {
   const { drawn, answers } = await ask(asking, 'judge test', drawJudgement)
-  const verdicts = answers.map(readVerdict)
+  const verdicts = answers.map(readRequestVerdict)
   const truth = drawn.map(({ met }) => met)
   const agrees = drawn.map(({ family, met }, i) => [family, Number(verdicts[i] === met)] as const)
   const accepted = truth.filter((_, i) => verdicts[i] === true)

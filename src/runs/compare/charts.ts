@@ -14,8 +14,8 @@ import {
 import type { ChartSpec, ChartUnit } from '../report/chart-spec.ts'
 import { smoothingWindow } from '../report/chart-spec.ts'
 import { evalsOf, setNames } from '../report/data.ts'
-import { HEALTH } from '../report/known-figures.ts'
-import { headlineScores, scoreValue, scoreWords } from '../scores.ts'
+import { HEALTH } from '../report/known-metrics.ts'
+import { describeScore, headlineScores, scoreValue } from '../scores.ts'
 import type { ComparedRun, RunGroup } from './groups.ts'
 
 interface Overlay {
@@ -41,7 +41,7 @@ const evaluationCurves = (runs: readonly ComparedRun[]): Overlay[] => {
     const rows = runs.flatMap(({ data }) => evalsOf(data, set))
     return headlineScores(rows).map(score => ({
       id: `score-${at}-${score}`,
-      title: capitalised(scoreWords(score, rows)),
+      title: capitalised(describeScore(score, rows)),
       about: set,
       unit: 'rate' as const,
       points: ({ data }: ComparedRun) =>

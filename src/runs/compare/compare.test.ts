@@ -6,7 +6,7 @@ import { evalRow } from '../eval-row.fixture.ts'
 import { csvOf } from '../export.ts'
 import { listRun } from '../listing.ts'
 import { compareMany } from './compare.ts'
-import { runMean } from './figures.ts'
+import { runMean } from './comparisons.ts'
 import { runNames } from './groups.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-many-'))

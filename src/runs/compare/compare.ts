@@ -1,6 +1,6 @@
 /** @file Any number of runs compared: in groups over seeds, as figures, as text, and as a page with one curve over another. */
 
-import { type ComparedRuns, metricFigures, scoreFigures } from './figures.ts'
+import { type ComparedRuns, metricComparisons, scoreComparisons } from './comparisons.ts'
 import { type ComparedRun, groupRuns, type RunGroup, runNames } from './groups.ts'
 import { overlayPage } from './page.ts'
 import { comparisonText } from './text.ts'
@@ -36,8 +36,8 @@ export const compareMany = (
   const json: ComparedRuns = {
     runs: dirs.length,
     groups: groups.map(group => describe(group, names)),
-    scores: scoreFigures(groups),
-    metrics: metricFigures(groups),
+    scores: scoreComparisons(groups),
+    metrics: metricComparisons(groups),
     settings,
   }
   return { json, text: comparisonText(json), page: () => overlayPage(title, groups, json) }

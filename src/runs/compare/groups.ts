@@ -1,6 +1,6 @@
 /** @file Many runs as groups: runs that differ in nothing but their seed are one. */
 
-import { contentsOf, digestWords, flatSettings } from '../report/compare.ts'
+import { contentsOf, describeDigest, flatSettings } from '../report/compare.ts'
 import { loadReportData, type ReportData } from '../report/data.ts'
 import type { RunInfo } from '../rows.ts'
 
@@ -34,7 +34,7 @@ const settingsOf = ({ config, recipe, forkedFrom, files = [] }: RunInfo): Map<st
   const settings = new Map(flatSettings(config).filter(([path]) => !isAside(path)))
   if (recipe !== undefined) settings.set('recipe', recipe)
   if (forkedFrom) settings.set('model.folder', `${forkedFrom.run}/${forkedFrom.step}`)
-  for (const { path, sha256 } of files) settings.set(contentsOf(path), digestWords(sha256))
+  for (const { path, sha256 } of files) settings.set(contentsOf(path), describeDigest(sha256))
   return settings
 }
 

@@ -5,7 +5,7 @@ import { COLORS } from '../report/bands.ts'
 import { type Html, html } from '../report/html.ts'
 import { figure, heading, page } from '../report/page.ts'
 import { overlayCharts, shownGroups } from './charts.ts'
-import type { ComparedRuns, GroupDifference, RunMean } from './figures.ts'
+import type { ComparedRuns, GroupDifference, RunMean } from './comparisons.ts'
 import type { RunGroup } from './groups.ts'
 
 const STYLE = `.about + .panel { margin-top: 14px; } .swatch { display: inline-block; width: 12px; height: 4px; border-radius: 2px; margin-right: 8px; vertical-align: middle; }`

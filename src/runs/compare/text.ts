@@ -2,7 +2,7 @@
 
 import { number, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
 import { comparisonTable } from '../report/compare.ts'
-import type { ComparedRuns, GroupDifference, RunMean } from './figures.ts'
+import type { ComparedRuns, GroupDifference, RunMean } from './comparisons.ts'
 
 /** More columns than these no terminal has room for. */
 const MOST_COLUMNS = 6

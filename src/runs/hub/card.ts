@@ -5,7 +5,7 @@ import { percent, percentInterval } from '../../util/format.ts'
 import { visible } from '../../util/visible.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { EvalRow, RunInfo } from '../rows.ts'
-import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
+import { describeScore, headlineScores, scoreNamesOf, scoreValue } from '../scores.ts'
 
 /** What a card tells. */
 export interface CardFacts {
@@ -58,7 +58,7 @@ export const withoutFolders = (value: unknown): unknown => {
 }
 
 /** Whether a setting, by its dotted path, may be told. */
-export const isTold = (name: string): boolean => !name.split('.').some(key => TELLS_TOO_MUCH.has(key))
+export const isShared = (name: string): boolean => !name.split('.').some(key => TELLS_TOO_MUCH.has(key))
 
 /** A block of code that nothing in it ends. */
 const codeBlock = (language: string, code: string): string => {
@@ -95,7 +95,7 @@ const results = (evals: readonly EvalRow[], step: number): string => {
     const first = evals.find(({ set }) => set === row.set)
     return scoreNamesOf([row]).map(name => [
       cell(row.set),
-      cell(scoreWords(name, [row])),
+      cell(describeScore(name, [row])),
       first === row ? '–' : scoreText(first, name),
       scoreText(row, name),
       String(row.step),
@@ -116,7 +116,7 @@ const metadata = ({ name, info, step, evals, adapter, license, baseModel }: Card
       return {
         task: { type: 'text-generation' },
         dataset: { type: 'gradus', name: row.set },
-        metrics: [{ type: score, value, name: scoreWords(score, [row]) }],
+        metrics: [{ type: score, value, name: describeScore(score, [row]) }],
       }
     }),
   )
@@ -142,7 +142,7 @@ const rubricTable = ({ rubric }: RunInfo): string => {
   return `\n${table(['criterion', 'says', 'points', 'decided by'], rows)}\n`
 }
 
-const startWords = ({ info, baseModel }: CardFacts): string => {
+const describeStart = ({ info, baseModel }: CardFacts): string => {
   if (baseModel !== null) return `Trained from [${baseModel}](https://huggingface.co/${baseModel}).`
   const { model } = info
   return model === undefined ? '' : `Trained from ${cell(withoutFolders(model))}.`
@@ -167,7 +167,7 @@ ${metadata(facts)}---
 
 # ${name.split('/').at(-1)}
 
-${startWords(facts)} Trained with Gradus, rubric-based reinforcement learning for language models.
+${describeStart(facts)} Trained with Gradus, rubric-based reinforcement learning for language models.
 ${formula}${rubricTable(info)}
 ## Results
 

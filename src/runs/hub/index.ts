@@ -1,5 +1,5 @@
 /** @file Models of runs on the Hugging Face Hub: card, files, upload. */
 
-export { isTold, modelCard, withoutFolders } from './card.ts'
+export { isShared, modelCard, withoutFolders } from './card.ts'
 export { isAdapter, type ModelFile, modelFiles } from './files.ts'
 export { pushModel } from './push.ts'

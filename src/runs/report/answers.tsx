@@ -1,7 +1,7 @@
 /** @file Held-out problems for reading: what the model said before and after the training, side by side. */
 
 import { percent } from '../../util/format.ts'
-import { criterionWords } from '../criterion-words.ts'
+import { describeCriteria } from '../criterion-words.ts'
 import { sampleRow } from '../eval-samples.ts'
 import type { EvalRow, RolloutRow, RunInfo } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames } from './data.ts'
@@ -46,7 +46,7 @@ const Pair = ({ info, rows }: { info: RunInfo; rows: readonly (RolloutRow | null
     {rows.map(
       row =>
         row && (
-          <RolloutCard key={row.step} row={withoutRaw(row)} criteria={criterionWords(info)} of="score" />
+          <RolloutCard key={row.step} row={withoutRaw(row)} criteria={describeCriteria(info)} of="score" />
         ),
     )}
   </div>

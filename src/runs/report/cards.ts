@@ -12,7 +12,7 @@ import {
   pointsInterval,
 } from '../../util/format.ts'
 import type { EvalRow } from '../rows.ts'
-import { greedyName, headlineScores, scoreValue, scoreWords } from '../scores.ts'
+import { describeScore, greedyName, headlineScores, scoreValue } from '../scores.ts'
 import { beforeAfter, evalsOf, type ReportData, setNames, trainingSeconds } from './data.ts'
 import { type Html, html } from './html.ts'
 import { type ScoreChange, scoreChange } from './paired.ts'
@@ -52,7 +52,7 @@ const scoreCard = (data: ReportData, set: string, score: string): Html | null =>
   const change = scoreChange(before, after, score)
   if (after === undefined || change === null) return null
   return card(
-    capitalised(scoreWords(score, [after])),
+    capitalised(describeScore(score, [after])),
     percentFromTo(change),
     gainLine(change, after, score),
     sub(`${set}, ${change.problems}${samplesOf(after)}`),
@@ -66,7 +66,7 @@ const greedyCard = (data: ReportData, set: string): Html | null => {
   if (after === undefined) return null
   const [first, ...others] = headlineScores([after]).flatMap(score => {
     const change = scoreChange(before, after, greedyName(score))
-    return change ? [{ words: scoreWords(score, [after]), change }] : []
+    return change ? [{ words: describeScore(score, [after]), change }] : []
   })
   if (first === undefined) return null
   const line = ({ words, change }: typeof first) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChartSeries, ChartSpec } from './chart-spec.ts'
 import { legendText, tickText } from './client/numbers.ts'
-import { axisLimits, lastKnown, partsOf } from './client/parts.ts'
+import { axisLimits, chartParts, lastKnown } from './client/parts.ts'
 
 const series = (kind: ChartSeries['kind'], values: (number | null)[], own = {}): ChartSeries => ({
   label: kind,
@@ -20,7 +20,7 @@ const chart = (unit: ChartSpec['unit'], ...parts: ChartSeries[]): ChartSpec => (
 
 describe('the parts of a chart', () => {
   it('are sums of areas, the tallest first, each with its own values for the legend', () => {
-    const parts = partsOf(chart('seconds', series('area', [1, 2, 3]), series('area', [10, null, 30])))
+    const parts = chartParts(chart('seconds', series('area', [1, 2, 3]), series('area', [10, null, 30])))
     expect(parts.map(({ values }) => values)).toEqual([
       [11, 2, 33],
       [1, 2, 3],
@@ -33,8 +33,8 @@ describe('the parts of a chart', () => {
 
   it('leave out what a logarithm has no place for, and nothing elsewhere', () => {
     const values = [0, -1, 0.5]
-    expect(partsOf(chart('log', series('line', values)))[0].values).toEqual([null, null, 0.5])
-    expect(partsOf(chart('number', series('line', values)))[0].values).toEqual(values)
+    expect(chartParts(chart('log', series('line', values)))[0].values).toEqual([null, null, 0.5])
+    expect(chartParts(chart('number', series('line', values)))[0].values).toEqual(values)
   })
 })
 

@@ -1,7 +1,7 @@
 /** @file Which curves a run has: chart descriptions as data, drawn in the page by client/chart.ts. */
 
 import type { MetricGroup, MetricsRow } from '../rows.ts'
-import { headlineScores, scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
+import { describeScore, headlineScores, scoreNamesOf, scoreValue } from '../scores.ts'
 import {
   type ChartSeries,
   type ChartSpec,
@@ -11,7 +11,7 @@ import {
   smoothingWindow,
 } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
-import { FAMILIES, figureOf, HEALTH, titleOfKey } from './known-figures.ts'
+import { HEALTH, METRIC_FAMILIES, metricOf, titleOfKey } from './known-metrics.ts'
 
 export interface ChartSection {
   title: string
@@ -25,7 +25,7 @@ const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
 
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),
-  ...FAMILIES.flatMap(family => family.keys),
+  ...METRIC_FAMILIES.flatMap(family => family.keys),
   ...['step', 'reward', 'rewardStd', 'criteria', 'time', 'tokens', 'rollouts'],
   ...['logprobGapMean', 'logprobGapMax', 'heldOut', 'rewardShare', 'pointShare'],
 ])
@@ -109,7 +109,7 @@ const withEvals = (data: ReportData, score: string): ChartSpec[] => {
       high: align(new Map(rows.map(row => [row.step, roundForPage(row.scores[score].interval?.[1])]))),
     })
   }
-  const title = titleOfKey(scoreWords(score, data.evals))
+  const title = titleOfKey(describeScore(score, data.evals))
   return [{ id: `score-${score}`, title, unit: 'share', x, series }]
 }
 
@@ -257,7 +257,7 @@ const others = (data: ReportData): ChartSpec[] => {
 
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
-    const { title, unit, about, exact } = figureOf(key)
+    const { title, unit, about, exact } = metricOf(key)
     if (has(data.metrics, row => row[key] as number))
       return single(
         data,
@@ -306,13 +306,17 @@ const withoutZeros = (section: ChartSection): ChartSection => {
 
 /** Families of figures; without any of a run's own there is nothing of them. */
 const families = (data: ReportData): ChartSection[] =>
-  FAMILIES.map(({ title, about, keys }) => ({
+  METRIC_FAMILIES.map(({ title, about, keys }) => ({
     ...{ title, about, size: 'narrow' },
     charts: unnamed(data, keys),
   }))
 
 /** Sections of figures that a setting, or luck, may keep at zero. */
-const MAY_BE_OFF = new Set(['Health of the policy', 'Other metrics', ...FAMILIES.map(({ title }) => title)])
+const MAY_BE_OFF = new Set([
+  'Health of the policy',
+  'Other metrics',
+  ...METRIC_FAMILIES.map(({ title }) => title),
+])
 
 /** All charts of a run, in sections; a section without charts is left out. */
 export const chartSections = (data: ReportData): ChartSection[] => {

@@ -5,7 +5,7 @@ import { number, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import type { CriterionChange, EvalRow, MetricsRow, RunInfo } from '../rows.ts'
 import { isCriterionShared, isMetricShared, isScoreShared } from '../same-rubric.ts'
-import { scoreNamesOf, scoreValue, scoreWords } from '../scores.ts'
+import { describeScore, scoreNamesOf, scoreValue } from '../scores.ts'
 import {
   criterionLabel,
   evalsOf,
@@ -114,7 +114,7 @@ const compareEvals = (a: ReportData, b: ReportData): EvalComparison[] =>
     return scoreNamesOf([rowA, rowB]).flatMap(score => {
       const [valueA, valueB] = [scoreValue(rowA, score), scoreValue(rowB, score)]
       if (valueA === null || valueB === null) return []
-      const own = { set, score, label: scoreWords(score, [rowA, rowB]), a: valueA, b: valueB }
+      const own = { set, score, label: describeScore(score, [rowA, rowB]), a: valueA, b: valueB }
       return isScoreShared(a.info, b.info, score)
         ? [{ ...own, paired: pairedDifference(rowA, rowB, score) }]
         : [{ ...own, paired: null, otherRubric: true as const }]
@@ -150,7 +150,7 @@ export const flatSettings = (value: unknown, path = ''): [string, unknown][] =>
 /** What a file held, where settings stand by name. */
 export const contentsOf = (path: string): string => `contents of ${path}`
 
-export const digestWords = (sha256: string): string => `SHA-256 ${sha256.slice(0, 12)}`
+export const describeDigest = (sha256: string): string => `SHA-256 ${sha256.slice(0, 12)}`
 
 /** Files of rows and rubrics that both runs name alike, and that were not the same: scores by two rubrics do not compare. */
 const otherContents = ({ files: a = [] }: RunInfo, { files: b = [] }: RunInfo): RunComparison['settings'] => {
@@ -158,7 +158,7 @@ const otherContents = ({ files: a = [] }: RunInfo, { files: b = [] }: RunInfo): 
     const other = b.find(file => file.path === path)
     return other === undefined || other.sha256 === sha256
       ? []
-      : [{ name: contentsOf(path), a: digestWords(sha256), b: digestWords(other.sha256) }]
+      : [{ name: contentsOf(path), a: describeDigest(sha256), b: describeDigest(other.sha256) }]
   })
 }
 

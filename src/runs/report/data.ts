@@ -24,7 +24,7 @@ import type {
   RunInfo,
 } from '../rows.ts'
 import { isFinished, loadRunState } from '../run-state.ts'
-import { pairedCriterion, problemsOf } from './paired.ts'
+import { describePairs, pairedCriterion } from './paired.ts'
 
 export type * from '../rows.ts'
 
@@ -154,7 +154,7 @@ const evaluatedProfile = (set: string, before: EvalRow | undefined, after: EvalR
   return {
     before: before?.criteria ? { ...meanGroup([before.criteria]), ...overPairs('before') } : null,
     after: { ...meanGroup([after.criteria!]), ...overPairs('after') },
-    source: `${set}, ${upTo}${problemsOf(before, after, most)}`,
+    source: `${set}, ${upTo}${describePairs(before, after, most)}`,
     changes: after.tax ?? null,
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RolloutRow, RolloutVerdict } from '../rows.ts'
-import { callTotals, callWords, judgeName, rowCallOf } from './judge-words.ts'
+import { callTotals, describeCall, judgeName, rowCallOf } from './judge-words.ts'
 
 const asked = { judge: 'm', raw: 'r', promptTokens: 1812, completionTokens: 64, cost: 0.0003 }
 const row = { judgeCalls: [asked, { judge: 'n', reused: 'cache' }] } as unknown as RolloutRow
@@ -16,12 +16,12 @@ describe('a verdict in words', () => {
   })
 
   it('says what it took, and of a remembered one what it took then', () => {
-    expect(callWords(asked)).toBe('1,812 tokens in, 64 out · cost 0.0003')
-    expect(callWords({ judge: 'n', reused: 'cache' })).toBe('from the cache')
-    expect(callWords({ ...asked, attempts: 2, reused: 'shared' })).toBe(
+    expect(describeCall(asked)).toBe('1,812 tokens in, 64 out · cost 0.0003')
+    expect(describeCall({ judge: 'n', reused: 'cache' })).toBe('from the cache')
+    expect(describeCall({ ...asked, attempts: 2, reused: 'shared' })).toBe(
       'asked for another rollout at the same time; then 1,812 tokens in, 64 out · cost 0.0003 · 2 attempts',
     )
-    expect(callWords({ judge: 'n' })).toBe('')
+    expect(describeCall({ judge: 'n' })).toBe('')
   })
 
   it('adds up what was asked for now, and says no sum that is not known', () => {

@@ -25,20 +25,20 @@ export const judgeName = (verdict: RolloutVerdict, row: RolloutRow): string | nu
   rowCallOf(verdict, row)?.judge ?? (verdict.source === undefined ? null : SOURCES[verdict.source])
 
 /** In the currency of the configured prices, whatever it is. */
-const costWords = (cost: number): string =>
+const describeCost = (cost: number): string =>
   `cost ${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}`
 
-const tokenWords = ({ promptTokens, completionTokens }: RolloutJudgeCall): string[] =>
+const describeTokens = ({ promptTokens, completionTokens }: RolloutJudgeCall): string[] =>
   promptTokens === undefined || completionTokens === undefined
     ? []
     : [`${formatInteger(promptTokens)} tokens in, ${formatInteger(completionTokens)} out`]
 
 /** `812 tokens in, 64 out · cost 0.0003`; of a remembered answer what it took when it was asked for. */
-export const callWords = (call: RolloutJudgeCall): string => {
+export const describeCall = (call: RolloutJudgeCall): string => {
   const { attempts, cost, reused } = call
   const took = [
-    ...tokenWords(call),
-    ...(typeof cost === 'number' ? [costWords(cost)] : []),
+    ...describeTokens(call),
+    ...(typeof cost === 'number' ? [describeCost(cost)] : []),
     ...(attempts === undefined ? [] : [plural(attempts, 'attempt')]),
   ].join(' · ')
   if (reused === undefined) return took
@@ -63,6 +63,6 @@ export const callTotals = (calls: readonly RolloutJudgeCall[]): string => {
   return [
     `${plural(calls.length, 'question')} to judges${reused > 0 ? `, ${reused} of them not asked anew` : ''}`,
     ...(tokens !== null && asked.length > 0 ? [plural(tokens, 'token')] : []),
-    ...(cost !== null && asked.length > 0 ? [costWords(cost)] : []),
+    ...(cost !== null && asked.length > 0 ? [describeCost(cost)] : []),
   ].join(' · ')
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
 import { type ChartSpec, chartPlace } from './chart-spec.ts'
-import { placeOf } from './contents.ts'
+import { anchorOf } from './contents.ts'
 import { type Html, html, jsonForScript, part, raw } from './html.ts'
 import { ChartFrame } from './parts/chart-frame.tsx'
 import { STYLE } from './style.ts'
@@ -26,7 +26,7 @@ const pageScript = (): string => {
 }
 
 export const heading = (title: string, about?: string): Html =>
-  html`<a class="place" id="${placeOf(title)}"></a><h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
+  html`<a class="place" id="${anchorOf(title)}"></a><h2>${title}</h2>${about !== undefined && html`<p class="about">${about}</p>`}`
 
 /** The place of a chart; the page's script draws into it. */
 export const figure = (spec: ChartSpec, index: number): Html =>

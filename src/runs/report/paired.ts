@@ -82,13 +82,13 @@ export const scoreChange = (
   return {
     before: paired?.before ?? scoreValue(before, score),
     after: paired?.after ?? value,
-    problems: problemsOf(before, after, paired?.n),
+    problems: describePairs(before, after, paired?.n),
     paired,
   }
 }
 
 /** Over how many problems two evaluations are compared, in words. @param pairs absent where they cannot be paired */
-export const problemsOf = (before: EvalRow | undefined, after: EvalRow, pairs?: number): string => {
+export const describePairs = (before: EvalRow | undefined, after: EvalRow, pairs?: number): string => {
   if (pairs !== undefined) return `${pairs} problems`
   return before === undefined || before.n === after.n
     ? `${after.n} problems`

@@ -21,7 +21,7 @@ const ownCriteria = (info: RunInfo): Html[] =>
   )
 
 /** `+3 points · rule length (max: 15) · in 12 rows`. */
-const worthWords = ({ points, check, rows }: RewardedCriterion): string =>
+const describeWorth = ({ points, check, rows }: RewardedCriterion): string =>
   [
     points === null
       ? 'points differ by row'
@@ -34,7 +34,7 @@ const worthWords = ({ points, check, rows }: RewardedCriterion): string =>
 const givenCriteria = ({ rubric }: RunInfo): Html[] =>
   (rubric?.criteria ?? []).map(
     own =>
-      html`<dt>${own.id}</dt><dd>${own.text ?? 'Each row says it in words of its own.'} <span class="quiet">${worthWords(own)}</span></dd>`,
+      html`<dt>${own.id}</dt><dd>${own.text ?? 'Each row says it in words of its own.'} <span class="quiet">${describeWorth(own)}</span></dd>`,
   )
 
 const otherCriteria = ({ rubric }: RunInfo): Html | null =>

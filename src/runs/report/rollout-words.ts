@@ -34,14 +34,14 @@ export const verdictWord = ({ met }: RolloutVerdict, { role }: Pick<RolloutRow, 
   return `${met ? '' : 'not '}${role === 'rubricator' ? 'valid' : 'met'}`
 }
 
-const proofWords = ({ valid, proved }: RolloutRow): string | null => {
+const describeProof = ({ valid, proved }: RolloutRow): string | null => {
   if (valid === undefined) return null
   if (proved) return 'proved'
   if (!valid) return 'not proved'
   return proved === undefined ? 'whole proof valid' : 'every step valid, not proved: one leaps'
 }
 
-export interface AnswerWords {
+export interface AnswerDescription {
   text: string
   /** Null where nobody said. */
   right: boolean | null
@@ -50,13 +50,13 @@ export interface AnswerWords {
 }
 
 /** The answer beside what was expected; null of a rollout that has none to give. */
-export const answerWords = (row: RolloutRow): AnswerWords | null => {
+export const describeAnswer = (row: RolloutRow): AnswerDescription | null => {
   const { answer, gold, correct } = row
   if (answer === undefined && gold === undefined) return null
   return {
     text: answer === null || answer === undefined || answer === '' ? 'no answer' : answer,
     right: correct ?? (gold === undefined ? null : answer === gold),
     gold: gold ?? null,
-    proof: proofWords(row),
+    proof: describeProof(row),
   }
 }

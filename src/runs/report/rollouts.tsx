@@ -1,6 +1,6 @@
 /** @file Rollouts for reading: what was asked and said, and the verdicts beside it. */
 
-import { criterionWords } from '../criterion-words.ts'
+import { describeCriteria } from '../criterion-words.ts'
 import type { RolloutRow, RunInfo } from '../rows.ts'
 import type { ChosenRollouts } from './data.ts'
 import { type Html, html, part } from './html.ts'
@@ -16,7 +16,7 @@ export const withoutRaw = (row: RolloutRow): RolloutRow => ({
 export const Rollouts = ({ info, rows }: { info: RunInfo; rows: readonly RolloutRow[] }) => (
   <div class="rollouts">
     {rows.map((row, i) => (
-      <RolloutCard key={`${i}-${row.step}`} row={withoutRaw(row)} criteria={criterionWords(info)} />
+      <RolloutCard key={`${i}-${row.step}`} row={withoutRaw(row)} criteria={describeCriteria(info)} />
     ))}
   </div>
 )

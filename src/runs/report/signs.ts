@@ -38,5 +38,5 @@ export const signsOf = (events: readonly EventRow[]): ReportedSign[] => {
 }
 
 /** `steps 10 to 20`, `since step 40`. */
-export const spanWords = ({ step, until }: Pick<ReportedSign, 'step' | 'until'>): string =>
+export const describeSpan = ({ step, until }: Pick<ReportedSign, 'step' | 'until'>): string =>
   until === null ? `since step ${step}` : `steps ${step} to ${until}`

@@ -3,7 +3,7 @@
 import { capitalised, percent, percentInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import type { EvalRow, SourceScore } from '../rows.ts'
-import { scoreWords } from '../scores.ts'
+import { describeScore } from '../scores.ts'
 import { criterionLabel, type ReportData } from './data.ts'
 import { type Html, html } from './html.ts'
 
@@ -27,7 +27,7 @@ const columnsOf = (data: ReportData, rows: readonly ModelRow[], headline: readon
   const criteria = [...new Set(sources.flatMap(({ criteria = {} }) => Object.keys(criteria)))]
   return [
     ...headline.map(score => ({
-      title: capitalised(scoreWords(score, evals)),
+      title: capitalised(describeScore(score, evals)),
       about: ({ scores }: SourceScore) =>
         scores[score]?.interval ? `95%: ${percentInterval(scores[score].interval)}` : '',
       value: ({ scores }: SourceScore) => scores[score]?.value,

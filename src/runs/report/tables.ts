@@ -3,7 +3,7 @@
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import type { Baseline, EvalRow, Interval } from '../rows.ts'
-import { greedyName, headlineScores, missingVerdicts, scoreNamesOf, scoreWords } from '../scores.ts'
+import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { type Html, html, part } from './html.ts'
 import { pairedDifference } from './paired.ts'
@@ -98,7 +98,7 @@ const furtherColumns = (evals: readonly EvalRow[], headline: readonly string[]):
   return scoreNamesOf(evals)
     .filter(score => !shown.has(score))
     .map(score => ({
-      title: capitalised(scoreWords(score, evals)),
+      title: capitalised(describeScore(score, evals)),
       about: row => intervalTitle(row.scores[score]?.interval),
       value: row => row.scores[score]?.value,
     }))
@@ -111,7 +111,7 @@ const labelColumns = (evals: readonly EvalRow[], headline: readonly string[]): D
   )
   return labels.flatMap(label =>
     scores.map(score => ({
-      title: scores.length > 1 ? `${label}: ${scoreWords(score, evals)}` : label,
+      title: scores.length > 1 ? `${label}: ${describeScore(score, evals)}` : label,
       about: (row: EvalRow) => labelCount(row, label),
       value: (row: EvalRow) => row.byLabel?.[label]?.scores[score],
     })),
@@ -157,7 +157,7 @@ const changesOf = (data: ReportData, set: string): string => {
     const paired = pairedDifference(before, after, score)
     if (paired === null) return []
     const { n, difference, interval } = paired
-    return `${scoreWords(score, [after!])} ${percent(paired.before)} → ${percent(paired.after)}, ${points(difference)} points (95%: ${pointsInterval(interval)}; ${n} problems)`
+    return `${describeScore(score, [after!])} ${percent(paired.before)} → ${percent(paired.after)}, ${points(difference)} points (95%: ${pointsInterval(interval)}; ${n} problems)`
   })
   return parts.length > 0 ? `Paired by problem: ${parts.join('; ')}.` : ''
 }

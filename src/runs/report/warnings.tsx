@@ -5,7 +5,7 @@ import type { ReportData } from './data.ts'
 import { type Html, html, part } from './html.ts'
 import { SignCard } from './parts/sign.tsx'
 import { Rollouts } from './rollouts.tsx'
-import { type ReportedSign, signsOf, spanWords } from './signs.ts'
+import { describeSpan, type ReportedSign, signsOf } from './signs.ts'
 
 /** One line a monitor, a bar from sign to end. */
 const timeline = (signs: readonly ReportedSign[], last: number): Html => {
@@ -13,9 +13,9 @@ const timeline = (signs: readonly ReportedSign[], last: number): Html => {
   const place = (step: number) => `${((100 * step) / Math.max(1, last)).toFixed(2)}%`
   const bar = (sign: ReportedSign): Html => {
     const { monitor, title, step, until } = sign
-    return html`<a href="#warning-${monitor}-${step}" class="${until === null && 'open'}" style="left:${place(step)};width:${place((until ?? last) - step)}" title="${title}, ${spanWords(sign)}"><i></i></a>`
+    return html`<a href="#warning-${monitor}-${step}" class="${until === null && 'open'}" style="left:${place(step)};width:${place((until ?? last) - step)}" title="${title}, ${describeSpan(sign)}"><i></i></a>`
   }
-  return html`<div class="timeline" role="img" aria-label="${signs.map(sign => `${sign.title} ${spanWords(sign)}`).join('; ')}">${names.map(
+  return html`<div class="timeline" role="img" aria-label="${signs.map(sign => `${sign.title} ${describeSpan(sign)}`).join('; ')}">${names.map(
     name =>
       html`<span class="what">${name}</span><div class="track">${signs.filter(({ title }) => title === name).map(bar)}</div>`,
   )}<span></span><div class="axis"><span>step 0</span><span>${number(last)}</span></div></div>`

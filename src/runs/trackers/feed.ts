@@ -5,7 +5,7 @@ import { DataError } from '../../util/errors.ts'
 import { upgradeEval } from '../former-rows.ts'
 import { FILE_START, type RowPosition, readLinesFrom } from '../row-files.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
-import { evalFigures, metricsFigures, pointDigest } from './figures.ts'
+import { evalMetrics, pointDigest, stepMetrics } from './metrics.ts'
 import type { TrackedPoint } from './tracker.ts'
 
 /** Of a file at a time. */
@@ -83,11 +83,11 @@ export class Feed {
     if (metrics !== undefined && (evals === undefined || metrics.step <= evals.step)) {
       this.#metrics.take()
       this.#atMs += (metrics.time?.total ?? 0) * 1000
-      return this.#point(`metrics/${metrics.step}`, metrics.step, metricsFigures(metrics))
+      return this.#point(`metrics/${metrics.step}`, metrics.step, stepMetrics(metrics))
     }
     if (evals === undefined) return null
     this.#evals.take()
-    return this.#point(this.#keyOf(evals), evals.step, evalFigures(evals))
+    return this.#point(this.#keyOf(evals), evals.step, evalMetrics(evals))
   }
 
   #point(key: string, step: number, figures: Record<string, number>): TrackedPoint {

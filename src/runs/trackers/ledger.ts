@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { guardWrite } from '../errors.ts'
 import { appendRows, readRows, repairTail } from '../row-files.ts'
-import { withoutTimes } from './figures.ts'
+import { withoutTimes } from './metrics.ts'
 import type { TrackedPoint, Tracker } from './tracker.ts'
 
 /** A row that is about to be sent: its key, the digest of its figures, its time in ms. */

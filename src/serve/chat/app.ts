@@ -12,7 +12,7 @@ import type { FrontBindings } from '../http/exchange.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
 import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
 import { Prompts } from './prompts.ts'
-import { READERS, type Readers } from './readers.ts'
+import { CHAT_READERS, type ChatReaders } from './readers.ts'
 import { type ChatRequestBody, type CompletionRequestBody, WireError } from './wire.ts'
 
 export interface ChatAppOptions extends BatcherOptions {
@@ -40,7 +40,7 @@ export interface ChatApp {
 export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): ChatApp => {
   const { token = null, maxBodyBytes = 4 * 2 ** 20 } = options
   const batcher = new Batcher(model.policy, options)
-  const bodies = new Bodies(workerUrl(import.meta.url, './body-thread.js'), READERS)
+  const bodies = new Bodies(workerUrl(import.meta.url, './body-thread.js'), CHAT_READERS)
   const prompts = new Prompts(model)
   const app = new Hono<Env>()
   const pace = new Pace()
@@ -88,7 +88,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
     return answer(context, COMPLETION, generation, withLogprobs, body)
   })
 
-  const parsedBody = async <K extends keyof Readers>(context: Context<Env>, name: K) => {
+  const parsedBody = async <K extends keyof ChatReaders>(context: Context<Env>, name: K) => {
     const bytes = context.env?.body ?? new Uint8Array(await context.req.arrayBuffer())
     if (bytes.byteLength > maxBodyBytes)
       throw new WireError(413, `the body has more than ${maxBodyBytes} bytes`)

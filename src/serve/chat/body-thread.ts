@@ -1,6 +1,6 @@
 /** @file The thread that reads bodies of the chat server. */
 
 import { serveBodies } from '../http/body-thread.ts'
-import { READERS } from './readers.ts'
+import { CHAT_READERS } from './readers.ts'
 
-serveBodies(READERS)
+serveBodies(CHAT_READERS)

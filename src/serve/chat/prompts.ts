@@ -26,7 +26,7 @@ const THREADS = 2
 const IDLE_MS = 600_000
 
 /** @throws DataError for roles that the template refuses, text that has no tokens; others of the library */
-export const tokensOf = (
+export const promptTokens = (
   { tokenizer, template, ownTemplate }: ChatWords,
   request: PromptRequest,
 ): { prompts: number[][] } => {
@@ -68,7 +68,7 @@ export class Prompts {
 
   #atOnce(request: PromptRequest): PromptReply {
     try {
-      return tokensOf(this.#model, request)
+      return promptTokens(this.#model, request)
     } catch (error) {
       return { refused: (error as Error).message }
     }

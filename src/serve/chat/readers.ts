@@ -14,5 +14,5 @@ const by =
   (bytes: Uint8Array): z.output<S> =>
     parseWith(schema, parseBounded(bytes, LIMITS), '', DataError)
 
-export const READERS = { chat: by(chatRequestSchema), completion: by(completionRequestSchema) }
-export type Readers = typeof READERS
+export const CHAT_READERS = { chat: by(chatRequestSchema), completion: by(completionRequestSchema) }
+export type ChatReaders = typeof CHAT_READERS

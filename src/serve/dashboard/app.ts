@@ -3,11 +3,11 @@
 import { statSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import { criterionWords } from '../../runs/criterion-words.ts'
+import { describeCriteria } from '../../runs/criterion-words.ts'
 import { GradusError } from '../../util/errors.ts'
 import {
   type DashboardContext,
-  type Env,
+  type DashboardEnv,
   foundRun,
   NotFound,
   openRun,
@@ -80,7 +80,7 @@ const runTopic = (context: DashboardContext, id: string): LiveTopic => {
 }
 
 /** Adds what the pages of runs ask for. */
-const addRunPaths = (app: Hono<Env>, context: DashboardContext): void => {
+const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
   app.get('/api/runs', async c => {
     context.library.look()
     return c.json(await context.summaries.all(context.library.runs))
@@ -107,20 +107,20 @@ const indexedRun = async (
   return { run, bytes }
 }
 
-const addRolloutPaths = (app: Hono<Env>, context: DashboardContext): void => {
+const addRolloutPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
   app.get('/api/runs/:id/rollouts', async c => {
     const { run, bytes } = await indexedRun(context, c.req.param('id'))
     return c.json(listRollouts(run.found.dir, run.rollouts, queryOf(c, rolloutsQuery), bytes))
   })
   app.get('/api/runs/:id/rollouts/:nth', async c => {
     const { run } = await indexedRun(context, c.req.param('id'))
-    const criteria = criterionWords(run.info)
+    const criteria = describeCriteria(run.info)
     return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), criteria))
   })
 }
 
-const addStreams = (app: Hono<Env>, context: DashboardContext): void => {
-  const stream = (c: Context<Env>, topic: LiveTopic) =>
+const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
+  const stream = (c: Context<DashboardEnv>, topic: LiveTopic) =>
     new Response(context.live.stream(topic, c.env?.signal), {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     })
@@ -135,8 +135,11 @@ const addStreams = (app: Hono<Env>, context: DashboardContext): void => {
  * The page, its files, and what it asks for.
  * @param controlToken lets who sends it control runs; null: nobody can
  */
-export const createApp = (context: DashboardContext, controlToken: string | null = null): Hono<Env> => {
-  const app = new Hono<Env>()
+export const createApp = (
+  context: DashboardContext,
+  controlToken: string | null = null,
+): Hono<DashboardEnv> => {
+  const app = new Hono<DashboardEnv>()
   const assets = loadAssets()
   app.onError((error, c) => {
     if (error instanceof NotFound) return c.json({ error: error.message }, 404)

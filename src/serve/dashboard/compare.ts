@@ -1,12 +1,12 @@
 /** @file Several runs side by side: their curves in one chart each, paired differences of evaluations, settings that differ. */
 
 import { type ChartSpec, roundForPage } from '../../runs/report/chart-spec.ts'
-import { contentsOf, digestWords, flatSettings } from '../../runs/report/compare.ts'
-import { figureOf } from '../../runs/report/known-figures.ts'
+import { contentsOf, describeDigest, flatSettings } from '../../runs/report/compare.ts'
+import { metricOf } from '../../runs/report/known-metrics.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { isScoreShared } from '../../runs/same-rubric.ts'
-import { scoreNamesOf, scoreValue, scoreWords } from '../../runs/scores.ts'
+import { describeScore, scoreNamesOf, scoreValue } from '../../runs/scores.ts'
 import type { OpenRun } from './open-run.ts'
 import type { ComparedScore, CompareView, RunSummary } from './wire.ts'
 
@@ -53,7 +53,7 @@ const chartsOf = (runs: readonly OpenRun[]): ChartSpec[] => {
   const criteria = [...new Set(names.flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : [])))]
   return [
     ...ordered.flatMap(key => {
-      const { title, unit, about } = figureOf(key)
+      const { title, unit, about } = metricOf(key)
       return overlay(read, { id: `compare-${key}`, title, unit, about }, row => row[key])
     }),
     ...criteria.flatMap(id =>
@@ -80,7 +80,7 @@ const scoresOf = (runs: readonly OpenRun[]): ComparedScore[] => {
   return [...first].flatMap(([set, row]) =>
     scoreNamesOf([row]).map(score => ({
       set,
-      score: scoreWords(score, [row]),
+      score: describeScore(score, [row]),
       runs: latest.map((evals, i) => {
         const other = evals.get(set)
         const otherRubric = !isScoreShared(runs[0].info, runs[i].info, score)
@@ -96,7 +96,7 @@ const settingsOf = (runs: readonly OpenRun[]): CompareView['settings'] => {
     ({ info: { config, files = [] } }) =>
       new Map([
         ...flatSettings(config),
-        ...files.map(({ path, sha256 }) => [contentsOf(path), digestWords(sha256)] as const),
+        ...files.map(({ path, sha256 }) => [contentsOf(path), describeDigest(sha256)] as const),
       ]),
   )
   const names = [...new Set(flat.flatMap(own => [...own.keys()]))]

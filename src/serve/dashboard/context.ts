@@ -12,7 +12,7 @@ import { type OpenRun, OpenRuns } from './open-run.ts'
 import { Summaries } from './summary.ts'
 import type { RunSummary } from './wire.ts'
 
-export type Env = { Bindings: Partial<FrontBindings> }
+export type DashboardEnv = { Bindings: Partial<FrontBindings> }
 
 export interface DashboardContext {
   library: Library
@@ -56,5 +56,5 @@ export const summaryOf = async (context: DashboardContext, run: OpenRun): Promis
 }
 
 /** Query of a request, checked. @throws DataError */
-export const queryOf = <S extends z.ZodType>(c: Context<Env>, schema: S): z.output<S> =>
+export const queryOf = <S extends z.ZodType>(c: Context<DashboardEnv>, schema: S): z.output<S> =>
   parseWith(schema, c.req.query(), 'query', DataError)

@@ -7,7 +7,7 @@ import { appendControl, controlSchema } from '../../runs/control.ts'
 import { checkThresholds } from '../../train/control.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import { type DashboardContext, type Env, openRun } from './context.ts'
+import { type DashboardContext, type DashboardEnv, openRun } from './context.ts'
 import { sameSecret } from './guard.ts'
 
 /** A token that nobody guesses: 128 bits. */
@@ -24,7 +24,11 @@ const bodyOf = (bytes: Uint8Array): unknown => {
 }
 
 /** @param token what must be sent in `x-gradus-token`; null: nothing can be asked for */
-export const addControlPath = (app: Hono<Env>, context: DashboardContext, token: string | null): void => {
+export const addControlPath = (
+  app: Hono<DashboardEnv>,
+  context: DashboardContext,
+  token: string | null,
+): void => {
   app.post('/api/runs/:id/control', async c => {
     if (token === null || !sameSecret(c.req.header('x-gradus-token'), token))
       return c.json({ error: 'the token that was printed when the dashboard started is needed' }, 403)

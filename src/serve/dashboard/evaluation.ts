@@ -1,11 +1,11 @@
 /** @file Two evaluations of a run on a set of problems: which items were won and lost, and how sure the difference is. */
 
 import { z } from 'zod'
-import { criterionWords } from '../../runs/criterion-words.ts'
+import { describeCriteria } from '../../runs/criterion-words.ts'
 import { sampleRow } from '../../runs/eval-samples.ts'
 import { pairedDifference } from '../../runs/report/paired.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { scoreNamesOf, scoreWords } from '../../runs/scores.ts'
+import { describeScore, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
 import type { OpenRun } from './open-run.ts'
 import type { EvaluationView, ItemView, WonItem } from './wire.ts'
@@ -44,7 +44,7 @@ const twoEvals = (
 /** The responses to one problem at two evaluations. @throws DataError where the run has no such evaluations */
 export const itemView = (run: OpenRun, { id, ...query }: z.output<typeof itemQuery>): ItemView => {
   const [before, after] = twoEvals(run, query).map(row => sampleRow(row, id))
-  return { id, before, after, criteria: criterionWords(run.info) }
+  return { id, before, after, criteria: describeCriteria(run.info) }
 }
 
 /** @throws DataError where the run has no such evaluations */
@@ -68,7 +68,7 @@ export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQu
     before: first.step,
     after: last.step,
     score: name,
-    words: Object.fromEntries(scores.map(each => [each, scoreWords(each, rows)])),
+    words: Object.fromEntries(scores.map(each => [each, describeScore(each, rows)])),
     paired: first.step === last.step ? null : pairedDifference(first, last, name),
     ...changesOf(pairs),
     items: [...changed, ...same].slice(0, MOST_ITEMS),

@@ -48,7 +48,7 @@ const refuse = (
  * A handler that only answers who may ask, with headers that keep a page from doing harm.
  * @param token what readers must send; null on an address that only this machine reaches
  */
-export const guarded = (handler: Handler, token: string | null): Handler => {
+export const guardedHandler = (handler: Handler, token: string | null): Handler => {
   const isAllowed = token === null ? () => true : tokenCheck(token)
   return async request => {
     const answer = refuse(request, isAllowed) ?? (await handler(request))

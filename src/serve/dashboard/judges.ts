@@ -1,7 +1,7 @@
 /** @file What judges did in a run: every figure of calls, waiting, failures and spend that its rows have. */
 
 import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
-import { knownFigure } from '../../runs/report/known-figures.ts'
+import { knownMetric } from '../../runs/report/known-metrics.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { capitalised } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
@@ -32,7 +32,7 @@ const words = (name: string): string => {
 
 /** What a figure is called: as in the report, where that knows it. */
 const calledOf = (key: string, name: string | null): { title: string; unit: ChartUnit } =>
-  (name === null ? knownFigure(key) : undefined) ?? {
+  (name === null ? knownMetric(key) : undefined) ?? {
     title: words(name ?? key),
     unit: /CachedShare$/.test(name ?? key) ? 'rate' : 'number',
   }

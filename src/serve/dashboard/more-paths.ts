@@ -3,13 +3,13 @@
 import type { Hono } from 'hono'
 import { DataError } from '../../util/errors.ts'
 import { compareView, MOST_COMPARED } from './compare.ts'
-import { type DashboardContext, type Env, NotFound, openRun, queryOf, summaryOf } from './context.ts'
+import { type DashboardContext, type DashboardEnv, NotFound, openRun, queryOf, summaryOf } from './context.ts'
 import { evaluationQuery, evaluationView, itemQuery, itemView } from './evaluation.ts'
 import { experimentLine, experimentView, shownExperiments } from './experiments.ts'
 import { judgesView } from './judges.ts'
 import { rubricView } from './rubric-view.ts'
 
-export const addMorePaths = (app: Hono<Env>, context: DashboardContext): void => {
+export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
   app.get('/api/runs/:id/evaluation', async c =>
     c.json(evaluationView(await openRun(context, c.req.param('id')), queryOf(c, evaluationQuery))),
   )

@@ -1,7 +1,7 @@
 /** @file Lists of kept rollouts: filters are answered by the index, text by reading rows until there are enough or time is up. */
 
 import { z } from 'zod'
-import type { CriterionWords } from '../../runs/criterion-words.ts'
+import type { CriterionDescription } from '../../runs/criterion-words.ts'
 import { upgradeRollout } from '../../runs/former-rows.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
@@ -217,7 +217,7 @@ export const viewRollout = (
   dir: string,
   index: RolloutIndex,
   nth: number,
-  criteria: Record<string, CriterionWords>,
+  criteria: Record<string, CriterionDescription>,
 ): RolloutView => {
   if (!Number.isInteger(nth) || nth < 0 || nth >= index.count)
     throw new DataError(`rollout ${nth}: expected one of 0 to ${index.count - 1}`)

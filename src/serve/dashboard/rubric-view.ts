@@ -1,12 +1,12 @@
 /** @file What the criteria of a run's rubric do: how often each is met, whether that goes with the reward, how it changed. */
 
-import { criterionWords } from '../../runs/criterion-words.ts'
+import { describeCriteria } from '../../runs/criterion-words.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { pearson } from '../../util/descriptive.ts'
 import { ownValue } from '../../util/own-value.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RolloutIndex } from './rollout-index.ts'
-import type { CriterionFigures, RubricView } from './wire.ts'
+import type { CriterionMetrics, RubricView } from './wire.ts'
 
 /** Born and dropped rubrics that a page is sent, the latest. */
 const MOST_FATES = 120
@@ -66,7 +66,7 @@ const keptGroups = function* (rollouts: RolloutIndex): Generator<number[]> {
  * Of runs that do not record it: by place of a criterion, the share of groups of which several rollouts were kept in which it
  * tells these apart. The best and the worst of a step are kept, so it is too high rather than too low.
  */
-const keptDiscrimination = (rollouts: RolloutIndex): CriterionFigures['discrimination'][] => {
+const keptDiscrimination = (rollouts: RolloutIndex): CriterionMetrics['discrimination'][] => {
   const counts = rollouts.criteria.list.map(() => ({ all: 0, apart: 0 }))
   for (const group of keptGroups(rollouts))
     for (const [place, count] of counts.entries()) {
@@ -84,14 +84,14 @@ const keptDiscrimination = (rollouts: RolloutIndex): CriterionFigures['discrimin
 const discriminationOf = ({ rollouts, metrics }: OpenRun, last: MetricsRow | undefined) => {
   const records = metrics.names().some(({ key }) => key === 'discrimination')
   const kept = records ? [] : keptDiscrimination(rollouts)
-  return (id: string): CriterionFigures['discrimination'] => {
+  return (id: string): CriterionMetrics['discrimination'] => {
     const value = valueIn(last?.discrimination, id)
     return value === null ? (kept[rollouts.criteria.known(id)] ?? null) : { value, keptGroups: null }
   }
 }
 
 /** By two graders on the same responses; the latest evaluation that had two. */
-const agreementOn = ({ evals }: OpenRun, id: string): CriterionFigures['agreement'] => {
+const agreementOn = ({ evals }: OpenRun, id: string): CriterionMetrics['agreement'] => {
   const found = evals.findLast(({ agreement }) => typeof agreement?.[id] === 'number')
   return found ? { value: found.agreement![id]!, step: found.step, set: found.set } : null
 }
@@ -102,11 +102,11 @@ const valueIn = (group: unknown, id: string): number | null => {
 }
 
 /** The criteria of the run's own rubric first, in its order. */
-const criteriaOf = (run: OpenRun): CriterionFigures[] => {
+const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
   const { rows } = run.metrics.rows(10)
   const [first, last] = [rows[0], rows.at(-1)]
   const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
-  const words = criterionWords(run.info)
+  const words = describeCriteria(run.info)
   const told = run.info.rubric?.criteria.map(({ id }) => id) ?? []
   const ids = [...new Set([...told, ...named, ...run.rollouts.criteria.list])]
   const discrimination = discriminationOf(run, last)

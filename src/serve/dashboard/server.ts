@@ -7,7 +7,7 @@ import { frontLimitsOf } from '../http/limits.ts'
 import { createApp } from './app.ts'
 import type { ReadSlimCharts } from './arm-curves.ts'
 import { newContext } from './context.ts'
-import { guarded } from './guard.ts'
+import { guardedHandler } from './guard.ts'
 import { Library } from './library.ts'
 import { Live } from './live.ts'
 
@@ -47,7 +47,7 @@ export const startDashboard = async (
   const context = newContext(library, live, slimCharts ?? null)
   const app = createApp(context, controlToken)
   const front = new Front({
-    handler: guarded(fetchHandler(app), token),
+    handler: guardedHandler(fetchHandler(app), token),
     limits: frontLimitsOf({ bodyBytes: BODY_BYTES, drainNoticeMs: 0, drainMs: 2_000 }),
     log: log ?? null,
     hasKey: token !== null,

@@ -7,7 +7,7 @@ import { flatSettings } from '../../runs/report/compare.ts'
 import { runStatus, stepSeconds } from '../../runs/report/data.ts'
 import { checkedEval } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RunInfo } from '../../runs/rows.ts'
-import { scoreValue, scoreWords } from '../../runs/scores.ts'
+import { describeScore, scoreValue } from '../../runs/scores.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
 import { RowReader } from './row-text.ts'
@@ -127,7 +127,7 @@ const scoreOf = (row: EvalRow | undefined): RunSummary['score'] => {
   const value = row === undefined ? null : scoreValue(row, row.primary)
   return row === undefined || value === null
     ? null
-    : { value, words: scoreWords(row.primary, [row]), set: row.set }
+    : { value, words: describeScore(row.primary, [row]), set: row.set }
 }
 
 const fromPieces = (

@@ -1,6 +1,6 @@
 /** @file What the dashboard's server tells its page: plain data, types alone, so that both sides are checked against one shape. */
 
-import type { CriterionWords } from '../../runs/criterion-words.ts'
+import type { CriterionDescription } from '../../runs/criterion-words.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { ReportedSign } from '../../runs/report/signs.ts'
 import type { EvalRow, EventRow, RolloutRow } from '../../runs/rows.ts'
@@ -129,7 +129,7 @@ export interface RolloutView {
   total: number
   row: RolloutRow
   /** What the run tells of its criteria, by id. */
-  criteria: Record<string, CriterionWords>
+  criteria: Record<string, CriterionDescription>
   /** Rollouts of the same step, role and problem that were kept, this one included. */
   group: RolloutLine[]
 }
@@ -171,7 +171,7 @@ export interface ItemView {
   before: RolloutRow | null
   after: RolloutRow | null
   /** What the run tells of its criteria, by id. */
-  criteria: Record<string, CriterionWords>
+  criteria: Record<string, CriterionDescription>
 }
 
 export interface EvaluationView {
@@ -204,9 +204,9 @@ export interface CompareView {
   settings: { name: string; values: (string | null)[] }[]
 }
 
-export interface CriterionFigures {
+export interface CriterionMetrics {
   id: string
-  words: CriterionWords
+  words: CriterionDescription
   /** Mean over the training rollouts, first and last tenth of the steps. */
   first: number | null
   last: number | null
@@ -227,7 +227,7 @@ export interface CriterionFigures {
 }
 
 export interface RubricView {
-  criteria: CriterionFigures[]
+  criteria: CriterionMetrics[]
   /** `floor`: what chance alone gives, where it is known. */
   validity: { key: string; first: number | null; last: number; floor: number | null }[]
   fates: {

@@ -7,7 +7,7 @@ import { criterionSchema } from '../../rubric/criterion.ts'
 import { ruleOf } from '../../rubric/rules.ts'
 import { treeSchema } from '../../rubric/tree.ts'
 import { frontLimitsShape } from '../http/limits.ts'
-import { judgeSchema, judgeUseSchema } from './judge-config.ts'
+import { judgeUseSchema, rewardJudgeSchema } from './judge-config.ts'
 
 const name = z
   .string()
@@ -223,7 +223,7 @@ const logSchema = z.strictObject({
 export const rewardConfigSchema = z.strictObject({
   server: serverSchema.prefault({}),
   rubrics: z.record(name, rubricEntry).default({}),
-  judges: z.record(name, judgeSchema).default({}),
+  judges: z.record(name, rewardJudgeSchema).default({}),
   judge: judgeUseSchema.optional().describe('Which judge takes the criteria that no rule checks.'),
   cache: z
     .strictObject({

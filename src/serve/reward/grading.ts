@@ -6,18 +6,18 @@ import type { GradeOptions, Grader } from '../../grade/grader.ts'
 import { VerdictCache } from '../../grade/judge/cache/index.ts'
 import { needsJudge, rubricGrader, validateVerifiers } from '../../grade/rubric-grader.ts'
 import { RuleGrader } from '../../grade/rules/index.ts'
-import { placeOf } from '../../grade/rules/registry.ts'
+import { criterionPlace } from '../../grade/rules/registry.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { scoreByRule } from '../../rubric/rules.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { RewardConfig } from './config.ts'
-import { type CallListener, openJudges } from './judges.ts'
-import type { GradingFigures } from './metrics.ts'
+import { type JudgeCallListener, openJudges } from './judges.ts'
+import type { GradingMetrics } from './metrics.ts'
 import type { Probe } from './readiness.ts'
 import { type KnownRubric, RubricStore } from './rubric-store.ts'
 
 /** What `openGrading` makes. */
-export interface Grading {
+export interface OpenGrading {
   rubrics: RubricStore
   grader: Grader
   hasJudge: boolean
@@ -27,7 +27,7 @@ export interface Grading {
    */
   checkVerifiers(rubric: Rubric, where: string, options: GradeOptions): Promise<void>
   probes: Probe[]
-  figures(): GradingFigures
+  figures(): GradingMetrics
 }
 
 /** Scores the rubric without verdicts by every rule that it may meet: one that does not fit says so now. */
@@ -70,8 +70,8 @@ const cacheProbe = (cache: VerdictCache): Probe => ({
 export const openGrading = async (
   config: RewardConfig,
   folder: string,
-  onCall: CallListener = () => {},
-): Promise<Grading> => {
+  onCall: JudgeCallListener = () => {},
+): Promise<OpenGrading> => {
   const rubrics = openRubrics(config, folder)
   const cache = openCache(config, folder)
   const judge = await openJudges(config, { folder, cache, onCall })
@@ -96,7 +96,7 @@ export const openGrading = async (
     },
     async checkVerifiers(rubric, where, options) {
       for (const [index, criterion] of rubric.criteria.entries())
-        validateFormal(criterion, placeOf(where, index, criterion))
+        validateFormal(criterion, criterionPlace(where, index, criterion))
       await rules.check(rubric, where, options)
     },
     probes: [...(cache === null ? [] : [cacheProbe(cache)]), ...(judge?.probes ?? [])],

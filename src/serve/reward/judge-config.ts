@@ -23,12 +23,12 @@ const learnedJudgeSchema = z.strictObject({
 })
 
 /** A judge. */
-export const judgeSchema = z.discriminatedUnion('kind', [
+export const rewardJudgeSchema = z.discriminatedUnion('kind', [
   llmJudgeSchema,
   learnedJudgeSchema,
   scriptedJudgeSchema,
 ])
-export type RewardJudgeConfig = z.output<typeof judgeSchema>
+export type RewardJudgeConfig = z.output<typeof rewardJudgeSchema>
 export type LlmJudgeConfig = z.output<typeof llmJudgeSchema>
 
 const judgeName = z.string().min(1)

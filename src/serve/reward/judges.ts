@@ -13,26 +13,30 @@ import { ConfigError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
 import type { RewardConfig } from './config.ts'
 import { type JudgeUse, judgesUsed, type LlmJudgeConfig, type RewardJudgeConfig } from './judge-config.ts'
-import type { JudgeFigures } from './metrics.ts'
+import type { JudgeMetrics } from './metrics.ts'
 import type { Probe } from './readiness.ts'
 import { ScriptedJudge } from './scripted-judge.ts'
 
 /** Told of every call of a model that was waited for to its end. */
-export type CallListener = (judge: string, outcome: Exclude<CallOutcome, 'cancelled'>, tookMs: number) => void
+export type JudgeCallListener = (
+  judge: string,
+  outcome: Exclude<CallOutcome, 'cancelled'>,
+  tookMs: number,
+) => void
 
 /** One judge. */
 interface ReadyJudge {
   grader: Grader
   probes: Probe[]
   /** Null for judges that use no tokens. */
-  figures: (() => JudgeFigures) | null
+  figures: (() => JudgeMetrics) | null
 }
 
-export interface JudgeSurroundings {
+interface JudgeSurroundings {
   /** Folder that file names are relative to. */
   folder: string
   cache: VerdictCache | null
-  onCall: CallListener
+  onCall: JudgeCallListener
 }
 
 /** Any answer at all, even a refusal, says that a server is there. */
@@ -61,7 +65,7 @@ const fleetProbe = (name: string, fleet: JudgeFleet, { endpoints }: LlmJudgeConf
   },
 })
 
-const fleetFigures = (judge: string, fleet: JudgeFleet) => (): JudgeFigures => {
+const fleetMetrics = (judge: string, fleet: JudgeFleet) => (): JudgeMetrics => {
   const { queued, inFlight, ledger } = fleet.stats()
   const { promptTokens, completionTokens, cost } = ledger
   return { judge, promptTokens, completionTokens, cost, queued, inFlight }
@@ -79,7 +83,7 @@ const openLlm = (name: string, config: LlmJudgeConfig, { cache, onCall }: JudgeS
   return {
     grader: judge.grader,
     probes: [fleetProbe(name, fleet, config.fleet)],
-    figures: fleetFigures(name, fleet),
+    figures: fleetMetrics(name, fleet),
   }
 }
 
@@ -111,7 +115,7 @@ const openByKind = async (
 export interface ReadyJudges {
   grader: Grader
   probes: Probe[]
-  figures(): JudgeFigures[]
+  figures(): JudgeMetrics[]
 }
 
 const checkNames = (use: JudgeUse, known: readonly string[]): void => {

@@ -8,16 +8,16 @@ import type { RewardResult } from './item.ts'
 import type { AdmissionQueue } from './queue.ts'
 
 /** Figures of judges and cache, read when Prometheus asks. */
-export interface GradingFigures {
+export interface GradingMetrics {
   cacheHits: number
   cacheMisses: number
   /** Workers that rules run in; absent without any. */
   workers?: WorkPoolStats
   /** By judge; cost is null where a price or a token count is unknown. */
-  judges: readonly JudgeFigures[]
+  judges: readonly JudgeMetrics[]
 }
 
-export interface JudgeFigures {
+export interface JudgeMetrics {
   judge: string
   promptTokens: number
   completionTokens: number
@@ -61,7 +61,7 @@ export class RewardMetrics {
   private readonly seen = { positive: { all: 0, null: 0 }, negative: { all: 0, null: 0 } }
 
   /** @param figures of judges and cache; called at every scrape */
-  constructor(queue: AdmissionQueue, figures: () => GradingFigures) {
+  constructor(queue: AdmissionQueue, figures: () => GradingMetrics) {
     this.gauge('queue_depth', 'Items that wait for a place.', gauge => gauge.set(queue.depth))
     this.gauge('items_active', 'Items that are being graded.', gauge => gauge.set(queue.active))
     this.gauge(
@@ -125,7 +125,7 @@ export class RewardMetrics {
     })
   }
 
-  private workerFigures(figures: () => GradingFigures): void {
+  private workerFigures(figures: () => GradingMetrics): void {
     const totals: [string, string, 'jobs' | 'timeouts' | 'crashes' | 'restarts'][] = [
       ['worker_jobs_total', 'Jobs of the workers that rules run in.', 'jobs'],
       ['worker_timeouts_total', 'Jobs that ran over their budget, and whose worker was killed.', 'timeouts'],
@@ -140,7 +140,7 @@ export class RewardMetrics {
       )
   }
 
-  private cacheFigures(figures: () => GradingFigures): void {
+  private cacheFigures(figures: () => GradingMetrics): void {
     this.total('cache_lookups_total', 'Look-ups in the verdict cache.', ['result'], add => {
       const { cacheHits, cacheMisses } = figures()
       add({ result: 'hit' }, cacheHits)
@@ -148,7 +148,7 @@ export class RewardMetrics {
     })
   }
 
-  private judgeFigures(figures: () => GradingFigures): void {
+  private judgeFigures(figures: () => GradingMetrics): void {
     this.total('judge_tokens_total', 'Tokens of judges.', ['judge', 'kind'], add => {
       for (const { judge, promptTokens, completionTokens } of figures().judges) {
         add({ judge, kind: 'prompt' }, promptTokens)

@@ -3,7 +3,7 @@
 import { AccessLog } from './access-log.ts'
 import type { AppParts } from './app.ts'
 import type { RewardConfig } from './config.ts'
-import { type Grading, openGrading } from './grading.ts'
+import { type OpenGrading, openGrading } from './grading.ts'
 import { RewardMetrics } from './metrics.ts'
 import { ReadinessCheck } from './readiness.ts'
 import { RewardService } from './service.ts'
@@ -20,7 +20,7 @@ export interface OpenOptions {
 /** A service of what grades: its figures, its probes, its token. */
 export const assembleService = (
   config: RewardConfig,
-  grading: Grading,
+  grading: OpenGrading,
   { writeLog, env }: Omit<OpenOptions, 'folder'> = {},
 ): AppParts => {
   const token = serviceToken(config.server, env)

@@ -6,7 +6,7 @@ import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { type AppParts, rewardApp } from './app.ts'
 import type { RewardConfigInput } from './config.ts'
 import { parseRewardConfig } from './config-file.ts'
-import type { Grading } from './grading.ts'
+import type { OpenGrading } from './grading.ts'
 import { assembleService } from './open.ts'
 import type { Probe } from './readiness.ts'
 import { RubricStore } from './rubric-store.ts'
@@ -72,7 +72,7 @@ export const testService = (
   const grader = new FakeGrader()
   const rubrics = new RubricStore(parsed.rubrics, options.folder ?? '.')
   rubrics.checkRoutes(parsed.routes)
-  const grading: Grading = {
+  const grading: OpenGrading = {
     rubrics,
     grader,
     hasJudge: options.hasJudge ?? true,

@@ -1,6 +1,6 @@
 /** @file The thread that reads bodies of the training service. */
 
 import { serveBodies } from '../http/body-thread.ts'
-import { READERS } from './readers.ts'
+import { TINKER_READERS } from './readers.ts'
 
-serveBodies(READERS)
+serveBodies(TINKER_READERS)

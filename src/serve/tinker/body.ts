@@ -6,7 +6,7 @@ import { workerUrl } from '../../util/worker-url.ts'
 import { Bodies } from '../http/bodies.ts'
 import type { FrontBindings } from '../http/exchange.ts'
 import { RequestError } from './errors.ts'
-import { READERS, type Read, type Readers } from './readers.ts'
+import { type Read, TINKER_READERS, type TinkerReaders } from './readers.ts'
 
 export type Env = { Bindings: Partial<FrontBindings> }
 
@@ -14,14 +14,20 @@ const isProtobuf = (context: Context<Env>): boolean =>
   (context.req.header('content-type') ?? '').includes(PROTOBUF)
 
 export class TinkerBodies {
-  readonly #bodies = new Bodies(workerUrl(import.meta.url, './body-thread.js'), READERS)
+  readonly #bodies = new Bodies(workerUrl(import.meta.url, './body-thread.js'), TINKER_READERS)
 
-  #read<K extends keyof Readers>(context: Context<Env>, name: K): Promise<ReturnType<Readers[K]>> {
+  #read<K extends keyof TinkerReaders>(
+    context: Context<Env>,
+    name: K,
+  ): Promise<ReturnType<TinkerReaders[K]>> {
     return this.#bodies.read(name, context.env?.body ?? new Uint8Array(0))
   }
 
   /** The JSON of a request. @throws DataError for what is none, RequestError for protobuf */
-  async of<K extends keyof Readers>(context: Context<Env>, name: K): Promise<ReturnType<Readers[K]>> {
+  async of<K extends keyof TinkerReaders>(
+    context: Context<Env>,
+    name: K,
+  ): Promise<ReturnType<TinkerReaders[K]>> {
     if (isProtobuf(context))
       throw new RequestError(415, 'expected JSON, got protobuf; only forward_backward takes it')
     return this.#read(context, name)

@@ -8,7 +8,7 @@ import {
   ShapeError,
   UsageError,
 } from '../../util/errors.ts'
-import { failureWords, passesWithRoom } from '../../util/file-failure.ts'
+import { describeFailure, passesWithRoom } from '../../util/file-failure.ts'
 
 /** A request that is not taken: its status and what is said. */
 export class RequestError extends GradusError {
@@ -52,7 +52,7 @@ const wordsOf = (thrown: unknown): Failure => {
   if (BY_USER.some(kind => thrown instanceof kind))
     return { error: (thrown as Error).message, category: 'user' }
   if (thrown instanceof GradusError) return { error: thrown.message, category: 'server' }
-  const words = failureWords(thrown)
+  const words = describeFailure(thrown)
   if (words) return { error: `a file of the server: ${words.what}; ${words.hint}`, category: 'server' }
   return { error: 'the server failed on this request; its log says more', category: 'unknown' }
 }

@@ -32,11 +32,11 @@ const computation =
   (read: (bytes: Uint8Array) => ForwardBackwardRequest) =>
   (bytes: Uint8Array): Read<ForwardBackwardRequest> => ({ request: read(bytes), digest: digestOf(bytes) })
 
-export const READERS = {
+export const TINKER_READERS = {
   createSession: by(wire.createSessionSchema),
   session: by(wire.sessionSchema),
   createModel: by(wire.createModelSchema),
-  model: by(wire.modelSchema),
+  model: by(wire.modelIdSchema),
   optimStep: by(wire.optimStepSchema),
   saveWeights: by(wire.saveWeightsSchema),
   saveForSampler: by(wire.saveForSamplerSchema),
@@ -49,4 +49,4 @@ export const READERS = {
   computation: computation(bytes => forwardBackwardOf(parseBounded(bytes, OF_DATA))),
   protobufComputation: computation(decodeForwardBackward),
 }
-export type Readers = typeof READERS
+export type TinkerReaders = typeof TINKER_READERS

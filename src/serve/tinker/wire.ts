@@ -64,7 +64,7 @@ export const createModelSchema = z.looseObject({
 })
 export type CreateModelRequest = z.output<typeof createModelSchema>
 
-export const modelSchema = z.looseObject({ model_id: id })
+export const modelIdSchema = z.looseObject({ model_id: id })
 
 export const optimStepSchema = z.looseObject({
   model_id: id,

@@ -1,7 +1,7 @@
 /** @file A scripted reasoner: how the small model is shown to think, well and badly, with facts that it half remembers. */
 
 import { hashLabel, type Rng } from '../../util/rng.ts'
-import { type Calculation, calculationText, FILLERS } from './lines.ts'
+import { ARITHMETIC_FILLERS, type Calculation, calculationText } from './lines.ts'
 import { type ArithmeticProblem, answerOf, apply, chainText, MODULUS, type Operation } from './problem.ts'
 
 /** Habits of a chain of thought. */
@@ -102,7 +102,7 @@ export const demonstrate = (
   if (habits.plans) lines.push(`plan ${rng.next() < 0.85 ? operations.length : 2 + rng.int(7)} steps`)
   let value = start
   for (let at = 0; at < operations.length; ) {
-    if (rng.next() < habits.idle) lines.push(rng.pick(FILLERS))
+    if (rng.next() < habits.idle) lines.push(rng.pick(ARITHMETIC_FILLERS))
     const taken = operations.slice(at, at + stride(habits.style, operations.length - at, rng))
     at += taken.length
     const right = taken.reduce((current, operation) => apply(current, operation), value)

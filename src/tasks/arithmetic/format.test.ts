@@ -3,7 +3,7 @@ import { createTokenizer } from '../../model/tokenizer.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { Rng } from '../../util/rng.ts'
 import { DEFAULT_ERRORS, demonstrate, demonstrateWell, drawHabits } from './demonstrations.ts'
-import { answerIn, readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
+import { answeredDigit, readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
 import { evidenceOf, isMet, readCriterion } from './predicates/index.ts'
 import { answerOf, arithmeticProblem } from './problem.ts'
 import { DEFAULT_RUBRICATOR, demonstrateRubric } from './rubricator.ts'
@@ -29,7 +29,7 @@ describe('arithmetic as tokens', () => {
       expect(tokens).not.toContain(ARITHMETIC_TOKENS.unk)
       expect(decodeText(tokens)).toBe(text)
       const response = readResponse([...tokens, ARITHMETIC_TOKENS.eos])
-      expect(answerIn(response) === answerOf(problem)).toBe(right)
+      expect(answeredDigit(response) === answerOf(problem)).toBe(right)
       const prompt = rubricatorPrompt(problem, response)
       // The rubricator reads the thinking in the very tokens in which it was written.
       const thinking = tokens.slice(0, -2)
@@ -81,9 +81,9 @@ describe('arithmetic as tokens', () => {
   })
 
   it('has an answer only after thinking that ended', () => {
-    expect(answerIn(readResponse(encodeText('\nanswer 3')))).toBeNull()
-    expect(answerIn(readResponse(encodeText('\n</think>\nanswer 3')))).toBe(3)
-    expect(answerIn(readResponse(encodeText('\n</think>\nanswer 3\nanswer 4')))).toBeNull()
+    expect(answeredDigit(readResponse(encodeText('\nanswer 3')))).toBeNull()
+    expect(answeredDigit(readResponse(encodeText('\n</think>\nanswer 3')))).toBe(3)
+    expect(answeredDigit(readResponse(encodeText('\n</think>\nanswer 3\nanswer 4')))).toBeNull()
   })
 })
 

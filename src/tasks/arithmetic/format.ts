@@ -52,7 +52,7 @@ export const readResponse = (tokens: ArrayLike<number>): ThoughtResponse => part
 const ANSWER = /^answer (\d)$/
 
 /** The digit that a response answers; null where it does not. */
-export const answerIn = ({ answer }: ThoughtResponse): number | null => {
+export const answeredDigit = ({ answer }: ThoughtResponse): number | null => {
   const found = ANSWER.exec(answer)
   return found ? Number(found[1]) : null
 }

@@ -40,7 +40,7 @@ export interface ChainOfThought {
   lines: number
 }
 
-export const FILLERS = ['well', 'hmm', 'clearly', 'easy'] as const
+export const ARITHMETIC_FILLERS = ['well', 'hmm', 'clearly', 'easy'] as const
 
 const CALCULATION = /^(\d)((?: [+*-] \d)+) = (\d)$/
 const PLAN = /^plan (\d) steps$/
@@ -60,7 +60,7 @@ const calculationOf = (text: string): Calculation | null => {
 }
 
 /** Whether a calculation's result is what it comes to. */
-export const isRight = ({ left, operations, result }: Calculation): boolean =>
+export const isRightCalculation = ({ left, operations, result }: Calculation): boolean =>
   operations.reduce((value, operation) => apply(value, operation), left) === result
 
 /** Longest thinking that is read, characters: a line has about a dozen. */
@@ -92,7 +92,7 @@ export const readThinking = (problem: ArithmeticProblem, text: string): ChainOfT
       const result = Number(jump[1])
       steps.push({ left: result, operations: [], result, jump: true, checks: [], kept: result })
     } else if (plan) plans.push(Number(plan[1]))
-    else if ((FILLERS as readonly string[]).includes(line)) fillers.push(line)
+    else if ((ARITHMETIC_FILLERS as readonly string[]).includes(line)) fillers.push(line)
     else if (line.startsWith(GIVEN) && line.slice(GIVEN.length) === chainText(problem)) restates = true
     else others++
   }
@@ -128,7 +128,7 @@ export const isSound = (problem: ArithmeticProblem, { steps }: ChainOfThought): 
   let next = 0
   for (const [i, step] of steps.entries()) {
     if (step.jump || places[i] !== next || step.left !== value) return false
-    if (!isRight({ ...step, result: step.kept })) return false
+    if (!isRightCalculation({ ...step, result: step.kept })) return false
     value = step.kept
     next += step.operations.length
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { pearson } from '../../util/descriptive.ts'
 import { Rng } from '../../util/rng.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
-import { answerIn, readResponse } from './format.ts'
+import { answeredDigit, readResponse } from './format.ts'
 import { populationCorrelations, worthOf } from './population.ts'
 import { evidenceOf, isMet, PREDICATES, readCriterion } from './predicates/index.ts'
 import { answerOf, arithmeticProblem } from './problem.ts'
@@ -16,7 +16,7 @@ const population = (problems: number, samples: number) =>
       const rng = new Rng(`population/${i}/${g}`)
       const { text } = demonstrate(problem, drawHabits(rng), DEFAULT_ERRORS, rng)
       const response = readResponse(encodeText(text))
-      return { thinking: response.thinking, answer: answerIn(response) }
+      return { thinking: response.thinking, answer: answeredDigit(response) }
     })
     return { problem, responses }
   })

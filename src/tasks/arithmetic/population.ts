@@ -3,7 +3,7 @@
 import { Rng } from '../../util/rng.ts'
 import { partThinking } from '../thinking.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
-import { answerIn } from './format.ts'
+import { answeredDigit } from './format.ts'
 import {
   type ArithmeticPredicate,
   evidenceOf,
@@ -116,7 +116,7 @@ export const scriptedCorrelations = (): ReadonlyMap<string, number | null> =>
         const rng = new Rng(`population/${i}/${g}`)
         const { text } = demonstrate(problem, drawHabits(rng), DEFAULT_ERRORS, rng)
         const response = partThinking(text)
-        return { thinking: response.thinking, answer: answerIn(response) }
+        return { thinking: response.thinking, answer: answeredDigit(response) }
       })
       return { problem, responses }
     }),

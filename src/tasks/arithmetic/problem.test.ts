@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answerOf, apply, arithmeticProblem, chainText, questionText, results } from './problem.ts'
+import { answerOf, apply, arithmeticProblem, arithmeticQuestionText, chainText, results } from './problem.ts'
 
 describe('arithmetic problems', () => {
   it('keeps the last digit, also of what is negative', () => {
@@ -19,7 +19,7 @@ describe('arithmetic problems', () => {
       ] as const,
     }
     expect(chainText(problem)).toBe('7 + 5 * 3 - 9')
-    expect(questionText(problem)).toContain('7 + 5 * 3 - 9')
+    expect(arithmeticQuestionText(problem)).toContain('7 + 5 * 3 - 9')
     expect(results(problem)).toEqual([2, 6, 7])
     expect(answerOf(problem)).toBe(7)
   })

@@ -54,7 +54,7 @@ export const chainText = ({ start, operations }: ArithmeticProblem): string =>
   [String(start), ...operations.map(({ operator, operand }) => `${operator} ${operand}`)].join(' ')
 
 /** The question as judges are told it. */
-export const questionText = (problem: ArithmeticProblem): string =>
+export const arithmeticQuestionText = (problem: ArithmeticProblem): string =>
   `Work from left to right and keep only the last digit of every result: ${chainText(problem)}`
 
 export interface ArithmeticOptions {

@@ -4,7 +4,7 @@ import type { Rng } from '../../util/rng.ts'
 import { openPiece } from '../thinking-grammar/rubric-pieces.ts'
 import {
   DEFAULT_RUBRICATOR,
-  type Proposed as ProposedAbout,
+  type ProposedCriterion as ProposedAbout,
   type RubricatorHabits,
   ScriptedRubricator,
 } from '../thinking-grammar/rubricator.ts'
@@ -15,7 +15,7 @@ import { DOMAIN } from './vocabulary.ts'
 export { DEFAULT_RUBRICATOR, type RubricatorHabits }
 
 /** A criterion as a rubricator writes it. */
-export type Proposed = ProposedAbout<Evidence>
+type Proposed = ProposedAbout<Evidence>
 
 const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): string => {
   if (slot === 'digit') return String(rng.int(10))

@@ -5,8 +5,8 @@ import { DataError } from '../../util/errors.ts'
 import type { Problems, TaskWith } from '../task.ts'
 import type { ThinkingVerifier, ThoughtResponse } from '../thinking.ts'
 import { grammarVerifier } from '../thinking-grammar/index.ts'
-import { answerIn, readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
-import { isRight, isSound, readThinking } from './lines.ts'
+import { answeredDigit, readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
+import { isRightCalculation, isSound, readThinking } from './lines.ts'
 import { scriptedCorrelations, worthOf } from './population.ts'
 import {
   ARITHMETIC_GRAMMAR,
@@ -17,7 +17,7 @@ import {
   sentenceWith,
   slotsOf,
 } from './predicates/index.ts'
-import { type ArithmeticProblem, answerOf, questionText } from './problem.ts'
+import { type ArithmeticProblem, answerOf, arithmeticQuestionText } from './problem.ts'
 import { rubricAutomaton } from './rubric-grammar.ts'
 import { ARITHMETIC_TOKENS, decodeText } from './vocabulary.ts'
 
@@ -80,13 +80,13 @@ const assertSentence = ({ id, text }: Criterion): void => {
 export const arithmeticVerifier = (outcomes = true): ThinkingVerifier<ArithmeticProblem> =>
   grammarVerifier(
     ARITHMETIC_GRAMMAR,
-    (problem, response) => evidenceOf(problem, response.thinking, answerIn(response)),
+    (problem, response) => evidenceOf(problem, response.thinking, answeredDigit(response)),
     outcomes,
   )
 
 /** Right or wrong, and whether the thinking gets there step by step: verdicts `answer` and `sound`. */
 const verdictsOn = (problem: ArithmeticProblem, response: ThoughtResponse): Verdict[] => {
-  const right = answerIn(response) === answerOf(problem)
+  const right = answeredDigit(response) === answerOf(problem)
   const sound = right && isSound(problem, readThinking(problem, response.thinking))
   return [
     { criterionId: 'answer', met: right, source: 'rule' },
@@ -104,7 +104,7 @@ export const arithmeticTask = (
     ...{ train: [], tests: {}, ...problems },
     label: 'arithmetic problems',
     id: ({ id }) => id,
-    question: questionText,
+    question: arithmeticQuestionText,
     prompt: reasonerPrompt,
     show: decodeText,
     rubric: () => ANSWERS,
@@ -112,7 +112,7 @@ export const arithmeticTask = (
     grade: async items =>
       items.map(({ problem, tokens }) => {
         const response = readResponse(tokens)
-        return { verdicts: verdictsOn(problem, response), wellFormed: answerIn(response) !== null }
+        return { verdicts: verdictsOn(problem, response), wellFormed: answeredDigit(response) !== null }
       }),
     shows: ({ text }) => ARITHMETIC_GRAMMAR.read(text) !== null,
     thinking: {
@@ -121,7 +121,7 @@ export const arithmeticTask = (
       assertExecutes: assertSentence,
       stepVerdicts: async items =>
         items.map(({ problem, response }) =>
-          readThinking(problem, response.thinking).steps.map(step => !step.jump && isRight(step)),
+          readThinking(problem, response.thinking).steps.map(step => !step.jump && isRightCalculation(step)),
         ),
       oracle: ORACLE,
       bank: BANK,

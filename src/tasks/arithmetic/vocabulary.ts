@@ -12,8 +12,8 @@ import {
   range,
   sentencePieces,
 } from '../thinking-grammar/rubric-pieces.ts'
-import { FILLERS } from './lines.ts'
-import { CATEGORIES, OUTCOME_PREDICATES, PREDICATES } from './predicates/index.ts'
+import { ARITHMETIC_FILLERS } from './lines.ts'
+import { OUTCOME_PREDICATES, PREDICATES, THINKING_CATEGORIES } from './predicates/index.ts'
 import { OPERATIONS, type Operation } from './problem.ts'
 
 /** What a rubricator calls the questions. */
@@ -48,8 +48,8 @@ export const ARITHMETIC_VOCABULARY: readonly string[] = [
     ...range(0, 9).map(digit => ` ${digit}`),
     ...OPERATIONS.map(operationPiece),
     ...Object.values(PIECES),
-    ...FILLERS.map(filler => `\n${filler}`),
-    ...CATEGORIES.map(itemPiece),
+    ...ARITHMETIC_FILLERS.map(filler => `\n${filler}`),
+    ...THINKING_CATEGORIES.map(itemPiece),
     ...POINTS.map(pointsPiece),
     ...range(-MOST_POINTS, MOST_POINTS).map(String),
     ...sentencePieces([...PREDICATES, ...OUTCOME_PREDICATES]),

@@ -49,7 +49,7 @@ const consistent = (hints: readonly Hint[]): Hint[] => {
 }
 
 /** A habit list changed until it follows every hint. */
-export const follow = (world: PackingWorld, trip: Trip, hints: readonly Hint[], rng: Rng): string[] => {
+export const followHints = (world: PackingWorld, trip: Trip, hints: readonly Hint[], rng: Rng): string[] => {
   const of = (word: Hint['word']) => hints.filter(hint => hint.word === word)
   const out = new Set(of('without').flatMap(({ items }) => items))
   const must = [...new Set(hints.flatMap(({ word, items }) => (word === 'without' ? [] : items)))]
@@ -97,6 +97,6 @@ export const demonstration = (
     companion: rng.int(COMPANIONS.length),
   }
   const hints = rng.next() < hinted ? drawHints(world, trip, rng) : []
-  const list = hints.length > 0 ? follow(world, trip, hints, rng) : habitList(world, trip, rng)
+  const list = hints.length > 0 ? followHints(world, trip, hints, rng) : habitList(world, trip, rng)
   return { trip, hints, promptTokens: tripPrompt(trip, hints), responseTokens: listTokens(list) }
 }

@@ -9,10 +9,10 @@ import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { rewardOf, type Scoring, scored } from '../scored-response.ts'
-import { conversationFigures } from './figures.ts'
 import { encodeSplit } from './prompts.ts'
 import { ROWS, writeRows } from './rows.fixture.ts'
 import { needJudge, splitConversations } from './rows.ts'
+import { conversationSizes } from './sizes.ts'
 import { type Conversation, type ConversationOptions, conversationTask } from './task.ts'
 
 let folder: string
@@ -108,7 +108,7 @@ describe('prompts', () => {
   })
 
   it('are counted for a plan as they are encoded', () => {
-    const figures = conversationFigures({
+    const figures = conversationSizes({
       task: { ...filesOf(), maxPromptTokens: 1000 },
       folder: join(folder, 'model'),
       scaffold: show,
@@ -119,7 +119,7 @@ describe('prompts', () => {
     expect(figures.promptTokens).toBeCloseTo(lengths.reduce((a, b) => a + b) / 6, 9)
     expect(figures.longestPrompt).toBe(Math.max(...lengths))
     const absent = { ...filesOf({ file: join(folder, 'absent.jsonl') }), maxPromptTokens: 1000 }
-    expect(conversationFigures({ task: absent, folder: null, scaffold: show })).toMatchObject({
+    expect(conversationSizes({ task: absent, folder: null, scaffold: show })).toMatchObject({
       train: 4500,
       assumed: true,
       tokensEstimated: true,

@@ -2,10 +2,10 @@
 
 import type { Rng } from '../../util/rng.ts'
 import {
+  evenParts,
   firstSentences,
   onOneLine,
-  partsOf,
-  sentencesOf,
+  roughSentences,
   withinWords,
   withoutSentencesOf,
   wordCount,
@@ -60,7 +60,7 @@ const withPlaceholders: Edit = (answer, { kwargs, rng }) => {
 }
 
 const withPostscript: Edit = (answer, { kwargs }) => {
-  const last = sentencesOf(answer).at(-1) ?? ''
+  const last = roughSentences(answer).at(-1) ?? ''
   const before = answer.slice(0, answer.lastIndexOf(last)).trim()
   // A signature is no afterthought.
   return before === '' || wordCount(last) < 4
@@ -69,7 +69,7 @@ const withPostscript: Edit = (answer, { kwargs }) => {
 }
 
 const asJson: Edit = (answer, { subject, rng }) => {
-  const parts = partsOf(answer, 2 + rng.int(4))
+  const parts = evenParts(answer, 2 + rng.int(4))
   const shapes = [{ [subject]: onOneLine(answer) }, { title: subject, text: parts }]
   return JSON.stringify(rng.pick(shapes), null, 2)
 }
@@ -84,19 +84,19 @@ export const EDITS: Readonly<Record<string, Edit>> = {
     kwargs.relation === 'less than' ? withinWords(answer, (kwargs.num_words as number) - 1) : answer,
   'punctuation:no_comma': answer => answer.replaceAll(',', ''),
   'detectable_format:number_bullet_lists': (answer, { kwargs }) =>
-    partsOf(answer, kwargs.num_bullets as number)
+    evenParts(answer, kwargs.num_bullets as number)
       .map(part => `* ${part}`)
       .join('\n'),
   'detectable_format:multiple_sections': (answer, { kwargs }) =>
-    partsOf(answer, kwargs.num_sections as number)
+    evenParts(answer, kwargs.num_sections as number)
       .map((part, i) => `${kwargs.section_spliter} ${i + 1}\n${part}`)
       .join('\n\n'),
   'length_constraints:number_paragraphs': (answer, { kwargs }) =>
-    partsOf(answer, kwargs.num_paragraphs as number).join('\n\n***\n\n'),
+    evenParts(answer, kwargs.num_paragraphs as number).join('\n\n***\n\n'),
   'length_constraints:nth_paragraph_first_word': (answer, { kwargs }) => {
     const { num_paragraphs: count, nth_paragraph: nth, first_word: word } = kwargs as Record<string, never>
     const begins = new RegExp(`^${word}\\b`, 'i')
-    return partsOf(answer, count)
+    return evenParts(answer, count)
       .map((part, i) => (i !== nth - 1 || begins.test(part) ? part : `${capitalised(word)}! ${part}`))
       .join('\n\n')
   },

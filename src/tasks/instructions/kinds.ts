@@ -5,7 +5,7 @@
 
 import type { Rng } from '../../util/rng.ts'
 import type { Request } from './requests.ts'
-import { partsOf, sentencesOf, wordCount } from './text.ts'
+import { evenParts, roughSentences, wordCount } from './text.ts'
 import { COMMON_WORDS, END_PHRASES, LIKELY_WORDS, SECTION_NAMES } from './words.ts'
 
 export interface AskedInstruction {
@@ -190,7 +190,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     }
   }),
   kind('detectable_format:number_bullet_lists', ['frame'], (rng, _, answer) => {
-    const n = between(rng, 2, answer === undefined ? 4 : Math.min(9, partsOf(answer, 9).length))
+    const n = between(rng, 2, answer === undefined ? 4 : Math.min(9, evenParts(answer, 9).length))
     return { gaps: { n: numeral(rng, n) }, kwargs: { num_bullets: n } }
   }),
   kind('detectable_format:number_highlighted_sections', [], (rng, _, answer) => {
@@ -199,7 +199,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   }),
   // With a case: its mark, such as `Part 1`, is looked for in its own, whatever the case of all else has to be.
   kind('detectable_format:multiple_sections', ['frame', 'length', 'case'], (rng, _, answer) => {
-    const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, partsOf(answer, 6).length))
+    const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, evenParts(answer, 6).length))
     const splitter = rng.pick(SECTION_NAMES)
     return {
       gaps: { n: numeral(rng, n), splitter },
@@ -218,7 +218,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   }),
   kind('length_constraints:number_sentences', ['length'], (rng, _, answer) => {
     const few = rng.next() < 0.5
-    const has = answer === undefined ? between(rng, 3, 5) : sentencesOf(answer).length
+    const has = answer === undefined ? between(rng, 3, 5) : roughSentences(answer).length
     // Fewer than there are: the answer is cut.
     const n = few
       ? Math.max(2, fitting(rng, true, between(rng, 1, has)))
@@ -241,16 +241,16 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
     }
   }),
   kind('length_constraints:number_paragraphs', ['frame', 'length'], (rng, _, answer) => {
-    const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, partsOf(answer, 6).length))
+    const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, evenParts(answer, 6).length))
     return { gaps: { n: numeral(rng, n) }, kwargs: { num_paragraphs: n }, fewest: 30 }
   }),
   kind(
     'length_constraints:nth_paragraph_first_word',
     ['frame', 'length', 'start'],
     (rng, request, answer) => {
-      const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, partsOf(answer, 6).length))
+      const n = between(rng, 2, answer === undefined ? 3 : Math.min(6, evenParts(answer, 6).length))
       const nth = between(rng, 1, n)
-      const own = answer && /^[A-Za-z]+/.exec(partsOf(answer, n)[nth - 1] ?? '')?.[0].toLowerCase()
+      const own = answer && /^[A-Za-z]+/.exec(evenParts(answer, n)[nth - 1] ?? '')?.[0].toLowerCase()
       const [word] = own && rng.next() < 0.6 ? [own] : wordsFor(rng, request, 1)
       return {
         gaps: { n: numeral(rng, n), nth: String(nth), word: enumerated(rng, [word], '') },

@@ -3,17 +3,17 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
 import { LONG_FORMS, MESSAGES, PASSAGE_FORMS, type RequestForm, SHORT_FORMS } from './forms.ts'
-import { TOPICS } from './topics.ts'
+import { INSTRUCTION_TOPICS } from './topics.ts'
 import {
-  COLOURS,
-  DAYS,
   EVENTS,
-  JOBS,
+  INSTRUCTION_COLOURS,
+  INSTRUCTION_DAYS,
+  INSTRUCTION_JOBS,
+  INSTRUCTION_NAMES,
+  INSTRUCTION_PLACES,
+  INSTRUCTION_READERS,
   LEADS,
-  NAMES,
   PASSAGES,
-  PLACES,
-  READERS,
   THINGS,
   TONES,
 } from './words.ts'
@@ -37,14 +37,20 @@ const rule = (fn: string, params: Record<string, unknown>) => ({ kind: 'rule', f
 
 /** What stands in the gaps of one request; the same gap has the same in it. */
 const drawGaps = (rng: Rng): Record<string, string> => {
-  const [name, other] = rng.shuffle(NAMES)
+  const [name, other] = rng.shuffle(INSTRUCTION_NAMES)
   const hour = 1 + rng.int(8)
-  const colour = rng.pick(COLOURS)
+  const colour = rng.pick(INSTRUCTION_COLOURS)
   return {
-    ...{ name, other, day: rng.pick(DAYS), place: rng.pick(PLACES), event: rng.pick(EVENTS) },
+    ...{
+      name,
+      other,
+      day: rng.pick(INSTRUCTION_DAYS),
+      place: rng.pick(INSTRUCTION_PLACES),
+      event: rng.pick(EVENTS),
+    },
     ...{ thing: rng.pick(THINGS), colour: `${colour === 'orange' ? 'an' : 'a'} ${colour}` },
-    ...{ price: String(5 * (2 + rng.int(30))), hour: `${hour} pm`, job: rng.pick(JOBS) },
-    ...{ reader: rng.pick(READERS), tone: rng.pick(TONES) },
+    ...{ price: String(5 * (2 + rng.int(30))), hour: `${hour} pm`, job: rng.pick(INSTRUCTION_JOBS) },
+    ...{ reader: rng.pick(INSTRUCTION_READERS), tone: rng.pick(TONES) },
   }
 }
 
@@ -65,7 +71,7 @@ const topicCriterion = (about: string, terms: readonly string[], without: readon
 })
 
 const aboutTopic = (rng: Rng, forms: readonly RequestForm[]): Request => {
-  const { name, words: subject, stems } = rng.pick(TOPICS)
+  const { name, words: subject, stems } = rng.pick(INSTRUCTION_TOPICS)
   const { text, words, most } = rng.pick(forms)
   return {
     ask: filled(text, { ...drawGaps(rng), '': name }),

@@ -3,7 +3,7 @@
 /** After a mark that ends a sentence and not a number, or at the end of a line. */
 const SENTENCE_END = /(?<=[^\d\s][.!?]["')]?)\s+|\n+/
 
-export const sentencesOf = (text: string): string[] =>
+export const roughSentences = (text: string): string[] =>
   text.split(SENTENCE_END).filter(part => part.trim() !== '')
 
 export const wordCount = (text: string): number => text.trim().split(/\s+/).length
@@ -43,8 +43,8 @@ const unmarked = (text: string): string =>
   text.replace(/^[ \t]*(?:[-*•]|\d+[.)]|#+)[ \t]+/gm, '').replaceAll('*', '')
 
 /** Sentences in as many parts, as even as can be; fewer where there are fewer sentences. */
-export const partsOf = (answer: string, count: number): string[] => {
-  const sentences = sentencesOf(unmarked(answer)).map(onOneLine)
+export const evenParts = (answer: string, count: number): string[] => {
+  const sentences = roughSentences(unmarked(answer)).map(onOneLine)
   const at = (i: number) => Math.round((i * sentences.length) / count)
   return Array.from({ length: count }, (_, i) => sentences.slice(at(i), at(i + 1)).join(' ')).filter(Boolean)
 }

@@ -79,7 +79,7 @@ the local bakery: bread cake pastry oven fresh smell morning flour customer swee
 `
 
 /** @see Topic */
-export const TOPICS: readonly InstructionTopic[] = TEXT.trim()
+export const INSTRUCTION_TOPICS: readonly InstructionTopic[] = TEXT.trim()
   .split(/\n| \/ /)
   .map(line => {
     const [name, list] = line.split(': ')

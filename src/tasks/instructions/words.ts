@@ -17,11 +17,11 @@ export const END_PHRASES = list(
 
 /** Of parts of a text, before their numbers. */
 export const SECTION_NAMES = list(`Part|Section|Chapter|Step|Day|PART|SECTION|Lesson|Scene|Point`)
-export const NAMES = list(
+export const INSTRUCTION_NAMES = list(
   `Anna|Ben|Clara|David|Elena|Frank|Grace|Hugo|Irene|James|Karin|Lucas|Maria|Noah|Olga|Peter|Amir|Chen|Fatima|Jonas|Priya|Rosa|Tomas|Yuki`,
 )
-export const DAYS = list(`Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday`)
-export const PLACES = list(
+export const INSTRUCTION_DAYS = list(`Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday`)
+export const INSTRUCTION_PLACES = list(
   `the library|the town hall|the school gym|the old station|room 12|the garden|the museum|the beach|the office|the park|the harbour|the community centre`,
 )
 export const EVENTS = list(
@@ -30,8 +30,8 @@ export const EVENTS = list(
 export const THINGS = list(
   `desk lamp|bicycle|backpack|wooden chair|kettle|guitar|rain jacket|camera|tent|coffee machine|headphones case|toaster`,
 )
-export const COLOURS = list(`red|blue|green|black|white|yellow|grey|orange`)
-export const JOBS = list(
+export const INSTRUCTION_COLOURS = list(`red|blue|green|black|white|yellow|grey|orange`)
+export const INSTRUCTION_JOBS = list(
   `nurse|carpenter|bus driver|teacher|gardener|shop assistant|software developer|cook|librarian|electrician`,
 )
 
@@ -39,7 +39,7 @@ export const JOBS = list(
 export const LEADS = list(
   `I am a {job}.|You are a {job}.|Answer as a {job} would.|Imagine that you are a pirate.|Hello!|Hi there.|Quick question.|I have a favour to ask.|This is for my homework.|You are a patient grandfather.|My English is not perfect.|I am twelve years old.|Good morning.|I am preparing for an exam.|You write for a small newspaper.|I need this by tonight.|You are a robot that wants to be a poet.|We are a small company.`,
 )
-export const READERS = list(
+export const INSTRUCTION_READERS = list(
   `a five-year-old|my grandmother|a new colleague|a tourist|my class|a busy manager|someone who has never heard of it|our neighbours|a teenager`,
 )
 export const TONES = list(

@@ -2,11 +2,11 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { KnotWait } from './curriculum-clock.ts'
+import type { KeyframeWait } from './curriculum-clock.ts'
 import type { LogicTaskExample } from './example.ts'
 import { encodePrompt, encodeResponse } from './format.ts'
 import { type LogicGeneratorOptions, logicGenerator, longestOf, TEN_KINDS_HOPS } from './generator.ts'
-import { lookingProof, type ProofStyle, stepsOf } from './looking.ts'
+import { lookingProof, type ProofStyle, proofSteps } from './looking.ts'
 import { type RecitationOptions, recitationDrill } from './recitation-drill.ts'
 import { hasPhrases, LOGIC_TOKENS, tokenId, WORD_COUNT } from './vocabulary.ts'
 import { canonicalWording, type RuleWording } from './wording.ts'
@@ -23,13 +23,13 @@ export interface SupervisedExample {
 }
 
 /** What to learn from at a moment of the training: weights of the sources, not necessarily normalised. */
-export interface CurriculumKnot {
+export interface CurriculumKeyframe {
   /** Progress in [0, 1]. */
   at: number
   /** One weight a source, at least one above zero. */
   weights: readonly number[]
   /** The training stays here until it has learnt so much. */
-  until?: KnotWait
+  until?: KeyframeWait
 }
 
 /** Problems of a sort, and what their demonstrations are. */
@@ -42,7 +42,7 @@ export interface CurriculumSource extends RecitationOptions {
 export interface Curriculum {
   sources: readonly CurriculumSource[]
   /** In ascending order of `at`; before the first and after the last the weights stay. */
-  knots: readonly CurriculumKnot[]
+  knots: readonly CurriculumKeyframe[]
 }
 
 export interface ColdStartOptions {
@@ -109,7 +109,11 @@ export const shortProofCurriculum = (maxHops = 3, common: LogicGeneratorOptions 
   }
 }
 
-const checkKnot = ({ at, weights, until }: CurriculumKnot, i: number, { sources, knots }: Curriculum) => {
+const checkKeyframe = (
+  { at, weights, until }: CurriculumKeyframe,
+  i: number,
+  { sources, knots }: Curriculum,
+) => {
   const place = `curriculum.knots[${i}]`
   if (!(at >= 0 && at <= 1) || (i > 0 && at <= knots[i - 1].at)) {
     throw new ConfigError(`${place}.at: expected ascending values in [0, 1], got ${at}`)
@@ -191,7 +195,7 @@ const renumber = (tokens: number[], rng: Rng, numberedTo: number): number[] => {
 /** Step number that random starts reach unless told otherwise. */
 const usualNumbering = (sources: readonly LogicGeneratorOptions[], proofs: ProofStyle): number => {
   const longest = Math.max(TEN_KINDS_HOPS, ...sources.map(({ hops = TEN_KINDS_HOPS }) => longestOf(hops)))
-  return stepsOf(longest, proofs)
+  return proofSteps(longest, proofs)
 }
 
 /** @throws ConfigError naming the source that the generator refuses */
@@ -233,7 +237,7 @@ export const coldStartStream = ({
   }
   if (curriculum.knots.length === 0)
     throw new ConfigError('curriculum.knots: expected at least one, got none')
-  for (const [i, knot] of curriculum.knots.entries()) checkKnot(knot, i, curriculum)
+  for (const [i, knot] of curriculum.knots.entries()) checkKeyframe(knot, i, curriculum)
   const generators = curriculum.sources.map((source, i) => generatorOf(source, i, seed))
   return (index: number, progress: number): SupervisedExample => {
     const rng = new Rng(`cold start/${seed}/${index}`)

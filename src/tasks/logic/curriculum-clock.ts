@@ -1,7 +1,7 @@
 /** @file Where a training is in its curriculum: at its share of the steps, or behind it while a knot waits for the loss to fall. */
 
 /** A knot that is not left before it is learnt. */
-export interface KnotWait {
+export interface KeyframeWait {
   /** Nats a token that the mean loss of the last `window` steps has to be below; those steps all lie after the knot was reached. */
   loss: number
   window: number
@@ -9,13 +9,17 @@ export interface KnotWait {
   atMost: number
 }
 
-interface TimedKnot {
+interface TimedKeyframe {
   at: number
-  until?: KnotWait
+  until?: KeyframeWait
 }
 
 /** The first step after which the mean of the last `window` losses is below the bound, counted from `from`; null: not yet. */
-const firstBelow = (losses: readonly number[], from: number, { loss, window }: KnotWait): number | null => {
+const firstBelow = (
+  losses: readonly number[],
+  from: number,
+  { loss, window }: KeyframeWait,
+): number | null => {
   let [sum, start] = [0, from]
   for (let i = from; i < losses.length; i++) {
     if (!Number.isFinite(losses[i])) {
@@ -37,7 +41,7 @@ const firstBelow = (losses: readonly number[], from: number, { loss, window }: K
  * @param losses of the steps before this one; infinite where one is not known, which is below nothing
  */
 export const curriculumProgress = (
-  knots: readonly TimedKnot[],
+  knots: readonly TimedKeyframe[],
   steps: number,
   step: number,
   losses: readonly number[],

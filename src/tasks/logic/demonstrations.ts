@@ -15,7 +15,7 @@ import { assertContext, vocabularyFor } from './lengths.ts'
 import { type LogicStart, problemShape } from './start-settings.ts'
 import { LONG_LOGIC_VOCABULARY } from './vocabulary.ts'
 
-export type Shape = Pick<LogicGeneratorOptions, 'style' | keyof typeof problemShape>
+type Shape = Pick<LogicGeneratorOptions, 'style' | keyof typeof problemShape>
 
 const SHAPE = ['style', ...Object.keys(problemShape)] as (keyof Shape)[]
 
@@ -49,7 +49,7 @@ const curriculumOf = (settings: CurriculumSettings): Curriculum => {
 }
 
 /** The sorts of problems that are learnt. @throws ConfigError for a custom curriculum without any */
-export const sourcesOf = (settings: CurriculumSettings): readonly CurriculumSource[] =>
+export const curriculumSources = (settings: CurriculumSettings): readonly CurriculumSource[] =>
   curriculumOf(settings).sources
 
 /** The tokens of a fresh model: the long vocabulary where its demonstrations or test problems take it, or the settings say so. */
@@ -58,7 +58,7 @@ export const startVocabulary = (settings: LogicStart): readonly string[] => {
   const tested = tests.hops.map(hops => ({ hops, labels, kinds }))
   return vocabulary === 'long'
     ? LONG_LOGIC_VOCABULARY
-    : vocabularyFor([...sourcesOf(settings), ...tested], numberedTo, proofs)
+    : vocabularyFor([...curriculumSources(settings), ...tested], numberedTo, proofs)
 }
 
 /**
@@ -71,7 +71,7 @@ export const assertDemonstrationsFit = (
   vocabulary: number,
   maxPositions: number,
 ): void => {
-  for (const [i, options] of sourcesOf(settings).entries()) {
+  for (const [i, options] of curriculumSources(settings).entries()) {
     const place = settings.curriculum.kind === 'custom' ? `curriculum.sources[${i}]` : 'curriculum'
     assertContext(options, maxPositions, place, vocabulary, settings.proofs)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
+  decodeLogicWithOffsets,
   decodeTokens,
-  decodeWithOffsets,
   encodePremises,
   encodePrompt,
   encodeResponse,
@@ -96,7 +96,7 @@ describe('logic format', () => {
   })
 
   it('maps character spans to tokens', () => {
-    const decoded = decodeWithOffsets(encodeResponse(stella))
+    const decoded = decodeLogicWithOffsets(encodeResponse(stella))
     const start = decoded.text.indexOf('2. every')
     const span = tokenSpan(decoded, start, decoded.text.indexOf('\n3.'))!
     expect(decodeTokens(encodeResponse(stella).slice(span.start, span.end))).toBe(

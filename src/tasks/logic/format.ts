@@ -185,7 +185,7 @@ export const decodeTokens = (tokens: ArrayLike<number>): string => {
 }
 
 /** `decodeTokens` with the place of every token in the text, to map character spans (a step, the answer) back to tokens. */
-export const decodeWithOffsets = (tokens: ArrayLike<number>): TokenText => {
+export const decodeLogicWithOffsets = (tokens: ArrayLike<number>): TokenText => {
   const ends = new Int32Array(tokens.length)
   let text = ''
   for (let i = 0; i < tokens.length; i++) {

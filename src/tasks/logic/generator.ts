@@ -21,7 +21,7 @@ import {
   type RuleTemplate,
   type Sentence,
 } from './sentences.ts'
-import { ALL_NOUNS, NAMES, NOUNS } from './vocabulary.ts'
+import { ALL_NOUNS, INDIVIDUALS, NOUNS } from './vocabulary.ts'
 
 /**
  * `real`: statistics of the real ProntoQA rows; `shortcut-free`: none of their shallow cues; `varied`: nor does the size of a
@@ -275,7 +275,7 @@ const draw = (rng: Rng, settled: Settled, id: string): LogicTaskExample => {
     above: settled.above,
   }
   const plan = (settled.distractors === 'connected' ? treePlan : chainPlan)(rng, planOptions)
-  const name = rng.pick(NAMES)
+  const name = rng.pick(INDIVIDUALS)
   const { premises, proof } = word(rng, plan, name, settled.order)
   const conclusion = propertyFact(name, plan.query.adjective, plan.query.negated)
   const texts = premises.map(sentence => sentence.text)

@@ -2,7 +2,7 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { type LogicGeneratorOptions, longestOf, mentionsOf, settleLogicOptions } from './generator.ts'
-import { type ProofStyle, stepsOf } from './looking.ts'
+import { type ProofStyle, proofSteps } from './looking.ts'
 import { mostTreeKinds } from './plan.ts'
 import type { RecitationOptions } from './recitation-drill.ts'
 import {
@@ -71,7 +71,7 @@ const mostHops = (options: LogicGeneratorOptions): number => {
 export const longestProof = (options: LogicGeneratorOptions, proofs: ProofStyle = 'shortest'): number => {
   // A proof for Unknown goes on from its last kind, too.
   const isLonger = proofs === 'looking' && settleLogicOptions(options).labels === 'three-way'
-  return stepsOf(mostHops(options), proofs) + (isLonger ? 2 : 0)
+  return proofSteps(mostHops(options), proofs) + (isLonger ? 2 : 0)
 }
 
 /** Most tokens of a gold response, `<eos>` included. @param vocabulary how many tokens the model has */

@@ -4,7 +4,7 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { coldStartStream } from './coldstart.ts'
 import { decodeTokens } from './format.ts'
 import { generateLogicProblems } from './generator.ts'
-import { lookingProof, stepsOf } from './looking.ts'
+import { lookingProof, proofSteps } from './looking.ts'
 
 const numbered = (proof: readonly string[], answer: string): string =>
   [
@@ -48,8 +48,8 @@ describe('a proof that looks before it goes on', () => {
       'Each zumpus is hot.',
       'Rex is hot.',
     ])
-    expect(looking).toHaveLength(stepsOf(3, 'looking'))
-    expect(proof).toHaveLength(stepsOf(3, 'shortest'))
+    expect(looking).toHaveLength(proofSteps(3, 'looking'))
+    expect(proof).toHaveLength(proofSteps(3, 'shortest'))
   })
 
   it('is correct and proved in every style, and never longer than said', async () => {
@@ -58,7 +58,7 @@ describe('a proof that looks before it goes on', () => {
     )
     const proofs = problems.map(problem => lookingProof({ ...problem, proof: problem.proof! }))
     for (const [i, proof] of proofs.entries())
-      expect(proof.length).toBeLessThanOrEqual(stepsOf((problems[i].proof!.length - 1) / 2, 'looking'))
+      expect(proof.length).toBeLessThanOrEqual(proofSteps((problems[i].proof!.length - 1) / 2, 'looking'))
     const solver = await LogicSolver.start({ backend: 'ground' })
     const items = problems.map((problem, i) => ({ problem, response: numbered(proofs[i], problem.label) }))
     const grades = await gradeLogicBatch(items, solver)

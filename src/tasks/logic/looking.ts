@@ -12,7 +12,7 @@ const KIND_NAMES: ReadonlySet<string> = new Set(ALL_NOUNS.map(noun => noun.toLow
 export type ProofStyle = 'shortest' | 'looking'
 
 /** Steps of a proof of so many hops, at most: the fact, a rule and its consequence for each, and those of each kind passed. */
-export const stepsOf = (hops: number, proofs: ProofStyle): number =>
+export const proofSteps = (hops: number, proofs: ProofStyle): number =>
   1 + 2 * hops + (proofs === 'looking' ? 2 * (hops - 1) : 0)
 
 /** The sentence's rule, and whether it leads to a kind; null for facts. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { extractLabel } from '../../grade/logic/answer.ts'
 import { tagsOf } from '../../grade/logic/exploits.ts'
 import { extractReasoning, ruleNamed, splitAnnotation } from '../../grade/logic/steps.ts'
-import { SYSTEM_PROMPT, userPrompt } from './prompts.ts'
+import { premisesPrompt, SYSTEM_PROMPT } from './prompts.ts'
 
 describe('prompts for pretrained models (spec, Appendix A: rar5)', () => {
   it('asks for the tags, and shows a response that the grader reads', () => {
@@ -41,7 +41,7 @@ describe('prompts for pretrained models (spec, Appendix A: rar5)', () => {
   })
 
   it('numbers the premises as steps cite them, and ends with the conclusion', () => {
-    const prompt = userPrompt({ premises: ['Cats are red.', 'Rex is a cat.'], conclusion: 'Rex is red.' })
+    const prompt = premisesPrompt({ premises: ['Cats are red.', 'Rex is a cat.'], conclusion: 'Rex is red.' })
     expect(prompt.split('\n')).toEqual([
       'Premises:',
       'p1. Cats are red.',

@@ -8,7 +8,7 @@ import { printFormula } from '../../grade/logic/formula.ts'
 import type { ChatFormat, TokenText } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { LogicTaskExample } from './example.ts'
-import { decodeWithOffsets, encodePrompt, encodeResponse } from './format.ts'
+import { decodeLogicWithOffsets, encodePrompt, encodeResponse } from './format.ts'
 import { LOGIC_TOKENS, WORD_COUNT } from './vocabulary.ts'
 
 const OUTPUT_RULES = `Work in numbered steps, one statement a line, each step following from the premises alone.
@@ -31,7 +31,7 @@ LABEL is True, False or Unknown.
 ${OUTPUT_RULES}`
 
 /** The premises, numbered so that steps can cite them, and the conclusion. */
-export const userPrompt = ({
+export const premisesPrompt = ({
   premises,
   conclusion,
 }: Pick<LogicTaskExample, 'premises' | 'conclusion'>): string =>
@@ -73,14 +73,14 @@ export const miniatureFormat = (vocabulary = WORD_COUNT): LogicFormat => ({
   prompt: problem => encodePrompt(problem, vocabulary),
   goldTokens: problem => (problem.proof ? encodeResponse(problem, vocabulary).length : null),
   show: ({ context, conclusion }) => `${context}\nQuestion: ${conclusion}`,
-  read: tokens => decodeWithOffsets(tokens),
+  read: tokens => decodeLogicWithOffsets(tokens),
   stopTokens: [LOGIC_TOKENS.eos],
 })
 
 /** What a chat model is told of a problem: our system prompt, and the problem as the user's turn. */
 const logicMessages = (problem: LogicTaskExample, { formulas }: ShownFormulas = {}): ChatMessage[] => [
   { role: 'system', content: SYSTEM_PROMPT },
-  { role: 'user', content: (formulas === 'shown' ? userPromptWithFormulas : userPrompt)(problem) },
+  { role: 'user', content: (formulas === 'shown' ? userPromptWithFormulas : premisesPrompt)(problem) },
 ]
 
 /** A pretrained chat model: our system prompt, the problem as the user's turn, the model's own template. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { extractLabel } from '../../grade/logic/answer.ts'
 import { parseSentence } from '../../grade/logic/english.ts'
 import { extractReasoning } from '../../grade/logic/steps.ts'
-import { decodeWithOffsets, encodeResponse, tokenSpan } from './format.ts'
+import { decodeLogicWithOffsets, encodeResponse, tokenSpan } from './format.ts'
 import { generateLogicProblems } from './generator.ts'
 import { countSkippedSteps, settlesQuestion } from './settled.ts'
 import { LOGIC_TOKENS } from './vocabulary.ts'
@@ -43,7 +43,7 @@ describe('the end of a proof', () => {
   it('the grader finds the steps and answer in a decoded response, and spans lead back to their tokens', () => {
     for (const problem of problems) {
       const tokens = encodeResponse(problem)
-      const decoded = decodeWithOffsets(tokens)
+      const decoded = decodeLogicWithOffsets(tokens)
       const { steps, tagged } = extractReasoning(decoded.text)
       expect(tagged).toBe(true)
       expect(steps.map(step => parseSentence(step.text))).toEqual(problem.proof!.map(parseSentence))

@@ -83,7 +83,7 @@ const sourceSchema = z.strictObject({
   ...problemShape,
 })
 
-const knotSchema = z.strictObject({
+const keyframeSchema = z.strictObject({
   at: z.number().min(0).max(1).describe('Progress of the training in [0, 1].'),
   weights: z.array(z.number().min(0)).describe('One weight a source.'),
   until: z
@@ -107,7 +107,7 @@ const curriculumSchema = z.strictObject({
     ),
   maxHops: hopCount.default(3).describe('Longest proof.'),
   sources: z.array(sourceSchema).default([]).describe('Problems to draw from.'),
-  knots: z.array(knotSchema).default([]).describe('Weights of the sources over the steps.'),
+  knots: z.array(keyframeSchema).default([]).describe('Weights of the sources over the steps.'),
 })
 
 /** What decides which demonstrations are drawn; recipes may go on learning them. */

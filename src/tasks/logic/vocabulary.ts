@@ -70,7 +70,7 @@ export const ALL_FAMILIES: readonly (readonly string[])[] = [...ADJECTIVE_FAMILI
 const ADJECTIVES: readonly string[] = ADJECTIVE_FAMILIES.flat()
 
 /** Individuals, capitalised as shown. */
-export const NAMES = ['Alex', 'Fae', 'Max', 'Polly', 'Rex', 'Sally', 'Sam', 'Stella', 'Wren'] as const
+export const INDIVIDUALS = ['Alex', 'Fae', 'Max', 'Polly', 'Rex', 'Sally', 'Sam', 'Stella', 'Wren'] as const
 
 /** Step numbers of the short vocabulary; a five-hop proof has 11 steps, an exhausted chain of 10 kinds 19. */
 const SHORT_STEPS = 23
@@ -98,7 +98,7 @@ export const LOGIC_VOCABULARY: readonly string[] = [
   '.',
   'es',
   ...spaced(['is', 'are', 'a', 'an', 'not', 'every', 'each']),
-  ...spaced(NAMES),
+  ...spaced(INDIVIDUALS),
   ...spaced(NOUNS),
   ...spaced(ADJECTIVES),
   ...stepTokens.slice(0, SHORT_STEPS),

@@ -8,7 +8,7 @@ import { argumentsCheck, type CheckArguments } from '../research/tool-schema.ts'
 import type { OpenEnvTaskSettings } from './settings.ts'
 import type { TurnFormat } from './turn-format.ts'
 import { assertPlaces } from './words.ts'
-import { type OpenEnvProblem, OpenEnvWorld, observationWords } from './world.ts'
+import { describeObservation, type OpenEnvProblem, OpenEnvWorld } from './world.ts'
 
 export interface OpenEnvTask {
   train: OpenEnvProblem[]
@@ -80,7 +80,7 @@ const openProblem = async (
   if (first.done)
     throw new ConfigError(`task.url: expected episodes to act in, got one that is over at its start (${id})`)
   assertPlaces(settings.prompt, first.observation, 'task.prompt')
-  const text = observationWords(settings, first.observation, true)
+  const text = describeObservation(settings, first.observation, true)
   return { id, reset, first: first.observation, text, prompt: format.prompt(text) }
 }
 

@@ -18,7 +18,7 @@ const placesOf = (template: string): string[] => [...template.matchAll(PLACE)].m
  * An observation in the words of a template. What the environment says is a stranger's: nothing in it can pass for a tag, a
  * control token or a speaker; what is not there is empty.
  */
-export const inWords = (
+export const fillTemplate = (
   template: string,
   observation: Readonly<Record<string, unknown>>,
   maxChars: number,

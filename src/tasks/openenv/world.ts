@@ -14,7 +14,7 @@ import type { CheckArguments } from '../research/tool-schema.ts'
 import type { EpisodeOutcome } from '../world.ts'
 import type { OpenEnvTaskSettings } from './settings.ts'
 import type { TurnFormat } from './turn-format.ts'
-import { type Action, ActionFault, actionOf, inWords } from './words.ts'
+import { type Action, ActionFault, actionOf, fillTemplate } from './words.ts'
 
 /** An episode as it begins: the same for every rollout of a group. */
 export interface OpenEnvProblem {
@@ -39,11 +39,12 @@ export interface WorldOptions {
 const CHARS_PER_TOKEN = 8
 
 /** An observation in the words that the policy is shown. */
-export const observationWords = (
+export const describeObservation = (
   { prompt, observation, maxObservationTokens }: WorldOptions['settings'],
   value: Readonly<Record<string, unknown>>,
   first: boolean,
-): string => inWords(first ? prompt : (observation ?? prompt), value, CHARS_PER_TOKEN * maxObservationTokens)
+): string =>
+  fillTemplate(first ? prompt : (observation ?? prompt), value, CHARS_PER_TOKEN * maxObservationTokens)
 
 /** One rollout's episode; fits `Episode` of the floor of training. */
 export class OpenEnvEpisode {
@@ -87,7 +88,7 @@ export class OpenEnvEpisode {
     const { observation, reward, done } = result
     this.outcome.rewards.push(reward)
     this.outcome.done = done
-    return done ? null : format.say(observationWords(settings, observation, false), turn)
+    return done ? null : format.say(describeObservation(settings, observation, false), turn)
   }
 
   #actionOf(text: string): Action {

@@ -9,12 +9,12 @@ import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { rewardOf, scored } from '../scored-response.ts'
 import { mainTest, type Task } from '../task.ts'
 import { type QuestionTaskConfig, questionTaskSchema } from './config.ts'
-import { questionFigures } from './figures.ts'
 import { needResponseJudge, openQuestions } from './open.ts'
 import { reasonerMessages, rubricatorMessages } from './prompts.ts'
 import type { Question } from './question.ts'
 import { writeQuestions } from './rows.fixture.ts'
 import { readQuestions } from './rows.ts'
+import { questionSizes } from './sizes.ts'
 import { questionTask } from './task.ts'
 import { readThought } from './thought.ts'
 
@@ -359,7 +359,7 @@ describe('questions of a file', () => {
   it('are counted for a plan as they are encoded', () => {
     const file = writeQuestions(join(folder, 'plan'), 'writingbench')
     const task = config({ format: 'writingbench', file })
-    const figures = questionFigures({ task, folder: model })
+    const figures = questionSizes({ task, folder: model })
     const questions = readQuestions(file, 'writingbench')
     const lengths = questions.map(question => format.encode(reasonerMessages(question)).length)
     expect(figures).toMatchObject({ train: 3, test: 3, judged: 5, assumed: false, tokensEstimated: false })
@@ -367,20 +367,20 @@ describe('questions of a file', () => {
     expect(figures.longestPrompt).toBe(Math.max(...lengths))
     const beside = questions.map(question => format.encode(rubricatorMessages(question, '')).length)
     expect(figures.rubricatorTokens).toBeCloseTo(beside.reduce((a, b) => a + b) / 6, 9)
-    const characters = questionFigures({ task, folder: null })
+    const characters = questionSizes({ task, folder: null })
     expect(characters.tokensEstimated).toBe(true)
     expect(characters.promptTokens).toBeLessThan(figures.promptTokens)
   })
 
   it('are planned as published where the file is not there', () => {
     const task = config({ format: 'strategyqa', file: join(folder, 'absent.jsonl') })
-    expect(questionFigures({ task, folder: null })).toMatchObject({
+    expect(questionSizes({ task, folder: null })).toMatchObject({
       train: 2061,
       test: 229,
       assumed: true,
       tokensEstimated: true,
       judged: 0,
     })
-    expect(() => questionFigures({ task: config({ format: 'dapo' }), folder: null })).toThrow('task.file')
+    expect(() => questionSizes({ task: config({ format: 'dapo' }), folder: null })).toThrow('task.file')
   })
 })

@@ -6,11 +6,11 @@ import { Rng } from '../../util/rng.ts'
 import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
 import { placeboOf, reflectionText } from './lessons.ts'
 import { demonstrateReflection, drawReflectorHabits } from './reflector.ts'
-import { advised, type Contribution, demonstrateResearch, drawHabits } from './research.ts'
+import { advised, type Contribution, demonstrateResearch, drawResearchHabits } from './research.ts'
 import { hopsSchema } from './settings.ts'
-import { piecesOf, readTrajectory } from './trajectory.ts'
-import { encodeText, RECORDS_TOKENS } from './vocabulary.ts'
-import { answerOf, archiveName, type RecordsQuestion, recordsQuestion, siblingOf } from './world.ts'
+import { readTrajectory, trajectoryPieces } from './trajectory.ts'
+import { encodeRecords, RECORDS_TOKENS } from './vocabulary.ts'
+import { archiveName, type RecordsQuestion, recordsAnswer, recordsQuestion, siblingOf } from './world.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -43,11 +43,11 @@ interface Attempt {
 }
 
 const attemptOf = (segments: readonly Contribution[], question: RecordsQuestion): Attempt => {
-  const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
+  const encoded = segments.map(({ text, own }) => ({ tokens: encodeRecords(text), own }))
   const tokens = encoded.flatMap(part => part.tokens)
   const mask = encoded.flatMap(part => part.tokens.map(() => Number(part.own)))
-  const { answer } = readTrajectory(piecesOf(tokens, mask))
-  return { tokens, mask, right: answer?.person === answerOf(question) }
+  const { answer } = readTrajectory(trajectoryPieces(tokens, mask))
+  return { tokens, mask, right: answer?.person === recordsAnswer(question) }
 }
 
 /** An attempt that is drawn again, up to `tries` times in all, while its answer is wrong: rejection sampling. */
@@ -63,7 +63,7 @@ const attempt = (
   )
   for (let i = 1; ; i++) {
     const own = rng.fork(i)
-    const habits = advised(drawHabits(own), said, heeds, own)
+    const habits = advised(drawResearchHabits(own), said, heeds, own)
     const done = attemptOf(demonstrateResearch(question, said, habits, { calls, scaffold }, own), question)
     if (done.right || i >= tries) return done
   }
@@ -98,7 +98,7 @@ const referencesFor = (question: RecordsQuestion, teacher: Teacher, rng: Rng): R
     const kind = own.pick(REFERENCES)
     const about = ABOUT[kind](question, teacher, own)
     const { tokens, mask } = attempt(about, [], { ...teacher, tries: 1 }, own)
-    const trajectory = readTrajectory(piecesOf(tokens, mask))
+    const trajectory = readTrajectory(trajectoryPieces(tokens, mask))
     const reflection = demonstrateReflection(about, trajectory, drawReflectorHabits(own), own)
     const key = `${teacher.seed}/${own.uint32()}`
     return {
@@ -126,11 +126,11 @@ const demonstrationOf = (
       responseWeights: Float32Array.from(done.mask),
     }
   const own = rng.fork('reflection')
-  const trajectory = readTrajectory(piecesOf(done.tokens, done.mask))
+  const trajectory = readTrajectory(trajectoryPieces(done.tokens, done.mask))
   const reflection = demonstrateReflection(question, trajectory, drawReflectorHabits(own), own)
   return {
     promptTokens: reflectorPrompt(question, done.tokens),
-    responseTokens: [...encodeText(reflectionText(reflection)), RECORDS_TOKENS.eos],
+    responseTokens: [...encodeRecords(reflectionText(reflection)), RECORDS_TOKENS.eos],
   }
 }
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import {
-  decodeText,
+  decodeRecords,
   demonstrateResearch,
-  drawHabits,
-  encodeText,
+  drawResearchHabits,
+  encodeRecords,
   RecordsEpisode,
   recordsQuestion,
   stagedAttempt,
 } from './index.ts'
 
-const habitsOf = (rng: Rng) => ({ ...drawHabits(rng), misreads: 0 })
+const habitsOf = (rng: Rng) => ({ ...drawResearchHabits(rng), misreads: 0 })
 
 describe('an episode of the records task', () => {
   it('says to every call what the demonstrations say, and ends with the answer', async () => {
@@ -21,8 +21,8 @@ describe('an episode of the records task', () => {
       const episode = new RecordsEpisode(question, 6)
       for (const [at, { text, own }] of segments.entries()) {
         if (!own) continue
-        const reply = await episode.reply(Int32Array.from(encodeText(text)))
-        expect(reply && decodeText(reply)).toBe(segments[at + 1]?.text ?? null)
+        const reply = await episode.reply(Int32Array.from(encodeRecords(text)))
+        expect(reply && decodeRecords(reply)).toBe(segments[at + 1]?.text ?? null)
       }
     }
   })
@@ -31,8 +31,8 @@ describe('an episode of the records task', () => {
     const question = recordsQuestion('here', 1)
     const episode = new RecordsEpisode(question, 1)
     const say = async (text: string) => {
-      const reply = await episode.reply(Int32Array.from(encodeText(text)))
-      return reply && decodeText(reply)
+      const reply = await episode.reply(Int32Array.from(encodeRecords(text)))
+      return reply && decodeRecords(reply)
     }
     expect(await say('\n<call_tool> guide_ref</call_tool>')).toBe('\n<tool_output> none</tool_output>')
     expect(await say('\n<call_tool> ann guide_ref</call_tool>')).toBe('\n<tool_output> over</tool_output>')
@@ -50,7 +50,7 @@ describe('stages of an attempt', () => {
       ['\n<review> guide r7</review>', 3, 1],
       ['\n<answer> bob<cite> r7</cite></answer>', 4, 1],
     ]
-    const encoded = parts.map(([text, stage, own]) => ({ tokens: encodeText(text), stage, own }))
+    const encoded = parts.map(([text, stage, own]) => ({ tokens: encodeRecords(text), stage, own }))
     const tokens = encoded.flatMap(part => part.tokens)
     const mask = encoded.flatMap(part => part.tokens.map(() => part.own))
     const { staged, tokenStages, wellFormed } = stagedAttempt('key', tokens, mask, 6)

@@ -1,7 +1,7 @@
 /** @file Prompts of the records task as tokens, and what the small model wrote as text. */
 
-import { type RecordsReflection, referenceText } from './lessons.ts'
-import { encodeText, pieceToken, RECORDS_TOKENS, TAGS } from './vocabulary.ts'
+import { type RecordsReflection, shownReflection } from './lessons.ts'
+import { encodeRecords, RECORDS_TOKENS, recordsToken, TAGS } from './vocabulary.ts'
 import { type Archive, archiveName, type RecordsQuestion } from './world.ts'
 
 /** What memory gives an agent: a reflection, and the archive that it is about. */
@@ -16,13 +16,13 @@ const questionLine = ({ archive, person, relations }: RecordsQuestion): string =
 /** `<bos> [references] question`: the agent goes on from here. */
 export const agentPrompt = (question: RecordsQuestion, references: readonly Reference[] = []): number[] => [
   RECORDS_TOKENS.bos,
-  ...references.flatMap(({ archive, reflection }) => encodeText(referenceText(archive, reflection))),
-  ...encodeText(questionLine(question)),
+  ...references.flatMap(({ archive, reflection }) => encodeRecords(shownReflection(archive, reflection))),
+  ...encodeRecords(questionLine(question)),
 ]
 
 /** The question and an attempt at it, and the tag that asks for a reflection. */
 export const reflectorPrompt = (question: RecordsQuestion, attempt: ArrayLike<number>): number[] => [
   ...agentPrompt(question),
   ...Array.from(attempt),
-  pieceToken(TAGS.reflect),
+  recordsToken(TAGS.reflect),
 ]

@@ -6,7 +6,6 @@ import type { Output } from './trajectory.ts'
 import { ADVICE, type Advice, TAGS } from './vocabulary.ts'
 import {
   type Archive,
-  answerOf,
   archiveName,
   ENDINGS,
   type Ending,
@@ -17,6 +16,7 @@ import {
   RELATIONS,
   type RecordsQuestion,
   type Relation,
+  recordsAnswer,
 } from './world.ts'
 
 /** What is worth knowing next time: which field an archive uses, which it does not, or (worth nothing elsewhere) an answer. */
@@ -44,7 +44,7 @@ export const reflectionText = ({ advice, lessons }: RecordsReflection): string =
   `${TAGS.rubrics}${adviceText(advice)}${TAGS.rubricsEnd}${TAGS.takeaways}${lessons.map(lessonText).join('')}${TAGS.takeawaysEnd}`
 
 /** What an agent is shown of one, before its question. */
-export const referenceText = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
+export const shownReflection = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
   `${TAGS.reference} ${archiveName(archive)}${adviceText(advice)}${lessons.map(lessonText).join('')}${TAGS.referenceEnd}`
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
@@ -87,7 +87,7 @@ const readAdvice = (text: string): Advice[] | null => {
  * Reads a reflection: exactly two blocks, with one to four lessons; null for anything else (spec 5.4).
  * @param text what the reflector wrote
  */
-export const readReflection = (text: string): RecordsReflection | null => {
+export const readRecordsReflection = (text: string): RecordsReflection | null => {
   const { rubrics, rubricsEnd, takeaways, takeawaysEnd } = TAGS
   const middle = `${rubricsEnd}${takeaways}`
   if (!text.startsWith(rubrics) || !text.endsWith(takeawaysEnd)) return null
@@ -99,8 +99,8 @@ export const readReflection = (text: string): RecordsReflection | null => {
   return lessons.length >= 1 && lessons.length <= MOST_LESSONS ? { advice, lessons } : null
 }
 
-export const isTrue = (lesson: Lesson, question: RecordsQuestion): boolean => {
-  if (lesson.kind === 'answer') return lesson.person === answerOf(question)
+export const isTrueLesson = (lesson: Lesson, question: RecordsQuestion): boolean => {
+  if (lesson.kind === 'answer') return lesson.person === recordsAnswer(question)
   const { relation, ending } = lesson.field
   return (lesson.kind === 'use') === (endingOf(question.archive, relation) === ending)
 }
@@ -144,7 +144,7 @@ const distinct = (lessons: readonly Lesson[]) => new Set(lessons.map(lessonText)
 export const usefulnessOf = (
   { advice, lessons }: RecordsReflection,
   question: RecordsQuestion,
-  holds: (lesson: Lesson) => boolean = lesson => isTrue(lesson, question),
+  holds: (lesson: Lesson) => boolean = lesson => isTrueLesson(lesson, question),
 ): Usefulness => {
   const good = advice.filter(name => GOOD_ADVICE.includes(name)).length
   const right = lessons.filter(holds).length

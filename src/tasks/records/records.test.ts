@@ -1,43 +1,43 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import {
-  answerOf,
   type Contribution,
-  decodeText,
+  decodeRecords,
   demonstrateReflection,
   demonstrateResearch,
-  drawHabits,
   drawReflectorHabits,
+  drawResearchHabits,
   ENDINGS,
-  encodeText,
+  encodeRecords,
   endingOf,
   type Field,
   isBorneOut,
-  isTrue,
+  isTrueLesson,
   type Lesson,
   lookUp,
   type Output,
-  piecesOf,
   placeboOf,
-  questionText,
   RECORDS_TOKENS,
   type RecordsQuestion,
-  readReflection,
+  readRecordsReflection,
   readTrajectory,
+  recordsAnswer,
   recordsQuestion,
+  recordsQuestionText,
   reflectionText,
   relatedTo,
   relationsOf,
   siblingOf,
+  trajectoryPieces,
   truthOf,
   usefulnessOf,
 } from './index.ts'
 
 const trajectoryOf = (segments: readonly Contribution[]) => {
-  const encoded = segments.map(({ text, own }) => ({ tokens: encodeText(text), own }))
+  const encoded = segments.map(({ text, own }) => ({ tokens: encodeRecords(text), own }))
   const mask = encoded.flatMap(({ tokens, own }) => tokens.map(() => Number(own)))
   return readTrajectory(
-    piecesOf(
+    trajectoryPieces(
       encoded.flatMap(({ tokens }) => tokens),
       mask,
     ),
@@ -75,7 +75,7 @@ describe('the world of records', () => {
         }
         person = next
       }
-      expect(answerOf(question)).toBe(person)
+      expect(recordsAnswer(question)).toBe(person)
     }
   })
 
@@ -108,7 +108,7 @@ describe('the world of records', () => {
       person: 'ann',
       relations: ['guide', 'host'],
     }
-    expect(questionText(question)).toBe(
+    expect(recordsQuestionText(question)).toBe(
       'In the records of the amber lodge: who is the host of the guide of ann?',
     )
   })
@@ -119,11 +119,17 @@ describe('trajectories', () => {
     for (let i = 0; i < 300; i++) {
       const rng = new Rng(`demonstration ${i}`)
       const question = recordsQuestion(`world ${i}`, i)
-      const segments = demonstrateResearch(question, [], drawHabits(rng), { calls: 6, scaffold: true }, rng)
+      const segments = demonstrateResearch(
+        question,
+        [],
+        drawResearchHabits(rng),
+        { calls: 6, scaffold: true },
+        rng,
+      )
       for (const { text } of segments) {
-        const tokens = encodeText(text)
+        const tokens = encodeRecords(text)
         expect(tokens).not.toContain(RECORDS_TOKENS.unk)
-        expect(decodeText(tokens)).toBe(text)
+        expect(decodeRecords(tokens)).toBe(text)
       }
       const { plan, calls, review, answer } = trajectoryOf(segments)
       expect(plan!.fields.length).toBeGreaterThan(0)
@@ -145,11 +151,11 @@ describe('trajectories', () => {
       const question = recordsQuestion(`world ${i}`, i)
       const write = (scaffold: boolean) => {
         const rng = new Rng(`demonstration ${i}`)
-        const habits = { ...drawHabits(rng), forgets: 0, alternatives: 0, misreads: 0 }
+        const habits = { ...drawResearchHabits(rng), forgets: 0, alternatives: 0, misreads: 0 }
         return demonstrateResearch(question, [], habits, { calls: 6, scaffold }, rng)
       }
       const length = (segments: readonly Contribution[]) =>
-        segments.reduce((sum, { text }) => sum + encodeText(text).length, 0)
+        segments.reduce((sum, { text }) => sum + encodeRecords(text).length, 0)
       const flat = write(false)
       expect(trajectoryOf(flat)).toMatchObject({ plan: null, review: null })
       expect(Math.abs(length(flat) - length(write(true)))).toBeLessThan(length(flat) / 3)
@@ -196,8 +202,8 @@ describe('trajectories', () => {
       const length = rng.int(60)
       const tokens = Array.from({ length }, () => rng.int(190))
       const mask = tokens.map(() => rng.int(2))
-      expect(() => readTrajectory(piecesOf(tokens, mask))).not.toThrow()
-      readReflection(decodeText(tokens))
+      expect(() => readTrajectory(trajectoryPieces(tokens, mask))).not.toThrow()
+      readRecordsReflection(decodeRecords(tokens))
     }
   })
 })
@@ -211,11 +217,17 @@ describe('reflections', () => {
     for (let i = 0; i < 300; i++) {
       const rng = new Rng(`reflection ${i}`)
       const own = recordsQuestion(`world ${i}`, i)
-      const segments = demonstrateResearch(own, [], drawHabits(rng), { calls: 6, scaffold: true }, rng)
+      const segments = demonstrateResearch(
+        own,
+        [],
+        drawResearchHabits(rng),
+        { calls: 6, scaffold: true },
+        rng,
+      )
       const reflection = demonstrateReflection(own, trajectoryOf(segments), drawReflectorHabits(rng), rng)
       const text = reflectionText(reflection)
-      expect(encodeText(text)).not.toContain(RECORDS_TOKENS.unk)
-      expect(readReflection(text)).toEqual(reflection)
+      expect(encodeRecords(text)).not.toContain(RECORDS_TOKENS.unk)
+      expect(readRecordsReflection(text)).toEqual(reflection)
     }
   })
 
@@ -238,7 +250,7 @@ describe('reflections', () => {
       'words that are no lesson',
       '\n<reflection_rubrics></reflection_rubrics>\n<reflection_takeaways> use host</reflection_takeaways>',
     ],
-  ])('with %s are none', (_, text) => expect(readReflection(text)).toBeNull())
+  ])('with %s are none', (_, text) => expect(readRecordsReflection(text)).toBeNull())
 
   it('are useful as far as they are true, settle the chain, and hold elsewhere', () => {
     const useful = usefulnessOf(
@@ -248,7 +260,7 @@ describe('reflections', () => {
           { kind: 'use', field: first },
           { kind: 'not', field: { ...second, ending: other(second.ending) } },
           { kind: 'use', field: { ...second, ending: other(second.ending) } },
-          { kind: 'answer', person: answerOf(question) },
+          { kind: 'answer', person: recordsAnswer(question) },
         ],
       },
       question,
@@ -281,7 +293,7 @@ describe('reflections', () => {
       { kind: 'use', field: second },
       { kind: 'not', field: second },
       // Its chain broke: nobody can tell from it.
-      { kind: 'answer', person: answerOf(question) },
+      { kind: 'answer', person: recordsAnswer(question) },
     ] as const)
       expect([lesson, holds(lesson)]).toEqual([lesson, false])
     const lessons: Lesson[] = [{ kind: 'use', field: wrong }]
@@ -297,7 +309,7 @@ describe('reflections', () => {
       const placebo = placeboOf({ advice: ['cite'], lessons }, String(i))
       expect(placebo.lessons).toHaveLength(lessons.length)
       expect(placebo.advice).toHaveLength(1)
-      right += placebo.lessons.filter(lesson => isTrue(lesson, own)).length / lessons.length
+      right += placebo.lessons.filter(lesson => isTrueLesson(lesson, own)).length / lessons.length
     }
     expect(right / 400).toBeGreaterThan(0.15)
     expect(right / 400).toBeLessThan(0.35)

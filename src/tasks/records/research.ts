@@ -3,7 +3,7 @@
 import type { Rng } from '../../util/rng.ts'
 import type { RecordsReflection } from './lessons.ts'
 import type { Output, Tick } from './trajectory.ts'
-import { type Advice, encodeText, FILLERS, recordName, TAGS } from './vocabulary.ts'
+import { type Advice, encodeRecords, RECORDS_FILLERS, recordName, TAGS } from './vocabulary.ts'
 import {
   drawEnding,
   ENDINGS,
@@ -36,7 +36,7 @@ export interface ResearchHabits {
   misreads: number
 }
 
-export const drawHabits = (rng: Rng): ResearchHabits => ({
+export const drawResearchHabits = (rng: Rng): ResearchHabits => ({
   forgets: rng.pick([0, 0, 0, 0, 0.3]),
   alternatives: rng.pick([0, 0, 0.5]),
   trusts: rng.pick([1, 1, 0.7, 0.3]),
@@ -239,7 +239,7 @@ const answerText = (
 
 /** As many pieces that say nothing as a text has. */
 const idle = (text: string, rng: Rng): string => {
-  const words = Math.max(1, encodeText(text).length - 2)
-  const said = Array.from({ length: words }, () => ` ${rng.pick(FILLERS)}`)
+  const words = Math.max(1, encodeRecords(text).length - 2)
+  const said = Array.from({ length: words }, () => ` ${rng.pick(RECORDS_FILLERS)}`)
   return `${TAGS.think}${said.join('')}${TAGS.thinkEnd}`
 }

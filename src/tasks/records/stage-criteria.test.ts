@@ -4,14 +4,14 @@ import { mean } from '../../util/statistics.ts'
 import {
   type Contribution,
   demonstrateResearch,
-  drawHabits,
-  encodeText,
+  drawResearchHabits,
+  encodeRecords,
   fieldName,
   outputText,
-  piecesOf,
   readTrajectory,
   recordName,
   recordsQuestion,
+  trajectoryPieces,
   truthOf,
 } from './index.ts'
 import { type Attempt, PERSISTENT_CRITERIA, READER_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
@@ -20,10 +20,10 @@ const question = recordsQuestion('here', 4, { hops: { min: 2, max: 2 } })
 const [one, two] = truthOf(question)
 
 const attemptOf = (segments: readonly Contribution[], own = question): Attempt => {
-  const encoded = segments.map(({ text, own: mine }) => ({ tokens: encodeText(text), mine }))
+  const encoded = segments.map(({ text, own: mine }) => ({ tokens: encodeRecords(text), mine }))
   const mask = encoded.flatMap(({ tokens, mine }) => tokens.map(() => Number(mine)))
   const trajectory = readTrajectory(
-    piecesOf(
+    trajectoryPieces(
       encoded.flatMap(({ tokens }) => tokens),
       mask,
     ),
@@ -100,7 +100,7 @@ describe('criteria of stages', () => {
       const rng = new Rng(`reader ${i}`)
       const asked = recordsQuestion('reader', i)
       return attemptOf(
-        demonstrateResearch(asked, [], drawHabits(rng), { calls: 8, scaffold: true }, rng),
+        demonstrateResearch(asked, [], drawResearchHabits(rng), { calls: 8, scaffold: true }, rng),
         asked,
       )
     })
@@ -119,7 +119,7 @@ describe('criteria of stages', () => {
     for (let i = 0; i < 2000; i++) {
       const tokens = Array.from({ length: rng.int(60) }, () => rng.int(180))
       const trajectory = readTrajectory(
-        piecesOf(
+        trajectoryPieces(
           tokens,
           tokens.map(() => rng.int(2)),
         ),
@@ -139,7 +139,7 @@ describe('criteria of stages', () => {
     const attempts = Array.from({ length: 1500 }, (_, i) => {
       const rng = new Rng(`population ${i}`)
       const asked = recordsQuestion(`world ${i}`, i)
-      const habits = drawHabits(rng)
+      const habits = drawResearchHabits(rng)
       return attemptOf(demonstrateResearch(asked, [], habits, { calls: 6, scaffold: true }, rng), asked)
     })
     const [right] = PERSISTENT_CRITERIA

@@ -6,8 +6,8 @@
  */
 
 import type { Level, Stage } from '../../grade/evolving/index.ts'
-import type { Call, RecordsTrajectory } from './trajectory.ts'
-import { answerOf, fieldName, type RecordsQuestion, type Relation, truthOf } from './world.ts'
+import type { LookUp, RecordsTrajectory } from './trajectory.ts'
+import { fieldName, type RecordsQuestion, type Relation, recordsAnswer, truthOf } from './world.ts'
 
 /** What is known of an attempt when a stage is judged. */
 export interface Attempt {
@@ -49,8 +49,8 @@ const found = ({ calls }: RecordsTrajectory): Finding[] =>
     field !== null && output.kind === 'found' ? [{ relation: field.relation, record: output.record }] : [],
   )
 
-const failed = ({ output }: Call) => output.kind === 'none' || output.kind === 'old'
-const asked = ({ person, field }: Call) => `${person}/${field && fieldName(field)}`
+const failed = ({ output }: LookUp) => output.kind === 'none' || output.kind === 'old'
+const asked = ({ person, field }: LookUp) => `${person}/${field && fieldName(field)}`
 
 /** Where research goes on: the person whom the last call found. */
 const goesOn = ({ question, trajectory: { calls } }: Attempt): { met: number; of: number } => {
@@ -313,7 +313,7 @@ export const PERSISTENT_CRITERIA: readonly StageCriterion[] = [
       'The answer names the right person; to say that it is unknown where the chain broke is half of it.',
     level: attempt => {
       const { answer } = attempt.trajectory
-      if (answer?.person === answerOf(attempt.question)) return 2
+      if (answer?.person === recordsAnswer(attempt.question)) return 2
       return answer?.unknown && answer.person === null && !isWhole(attempt) ? 1 : 0
     },
   },

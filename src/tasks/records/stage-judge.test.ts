@@ -5,10 +5,9 @@ import {
   attemptOf,
   demonstrateResearch,
   draftOf,
-  drawHabits,
-  encodeText,
-  persistentRubrics,
-  piecesOf,
+  drawResearchHabits,
+  encodeRecords,
+  GIVEN_RUBRICS,
   READER_CRITERIA,
   RECORDS_VOCABULARY,
   readTrajectory,
@@ -16,13 +15,20 @@ import {
   recordsQuestion,
   STAGE_CRITERIA,
   stagedAttempt,
+  trajectoryPieces,
 } from './index.ts'
 
 describe('the judge of stages of the records task', () => {
   const question = recordsQuestion('here', 4)
   const rollouts = Array.from({ length: 8 }, (_, i) => {
     const rng = new Rng(`rollout ${i}`)
-    const segments = demonstrateResearch(question, [], drawHabits(rng), { calls: 6, scaffold: true }, rng)
+    const segments = demonstrateResearch(
+      question,
+      [],
+      drawResearchHabits(rng),
+      { calls: 6, scaffold: true },
+      rng,
+    )
     const parts = segments.map(({ text, own }) => ({ stage: own ? (2 as const) : null, text }))
     return { key: String(i), stages: ['plan', 'research', 'review', 'answer'] as const, parts }
   })
@@ -34,15 +40,15 @@ describe('the judge of stages of the records task', () => {
       const rng = new Rng(`read ${i}`)
       const own = recordsQuestion('read', i)
       const options = { calls: 8, scaffold: i % 5 > 0 }
-      const segments = demonstrateResearch(own, [], drawHabits(rng), options, rng)
-      const tokens = segments.flatMap(({ text }) => encodeText(text))
-      const mask = segments.flatMap(({ text, own: writes }) => encodeText(text).map(() => Number(writes)))
+      const segments = demonstrateResearch(own, [], drawResearchHabits(rng), options, rng)
+      const tokens = segments.flatMap(({ text }) => encodeRecords(text))
+      const mask = segments.flatMap(({ text, own: writes }) => encodeRecords(text).map(() => Number(writes)))
       // Also such as were cut off, or are garbled.
       const cut = i % 3 === 0 ? rng.int(tokens.length) : tokens.length
       if (i % 4 === 0) tokens[rng.int(tokens.length)] = 4 + rng.int(RECORDS_VOCABULARY.length - 4)
       const rollout = [tokens.slice(0, cut), mask.slice(0, cut)] as const
       const { staged } = stagedAttempt('k', ...rollout, 8)
-      expect(attemptOf(own, staged).trajectory).toEqual(readTrajectory(piecesOf(...rollout)))
+      expect(attemptOf(own, staged).trajectory).toEqual(readTrajectory(trajectoryPieces(...rollout)))
     }
   })
 
@@ -50,17 +56,23 @@ describe('the judge of stages of the records task', () => {
     for (let i = 0; i < 60; i++) {
       const rng = new Rng(`special ${i}`)
       const own = recordsQuestion('special', i)
-      const segments = demonstrateResearch(own, [], drawHabits(rng), { calls: 8, scaffold: true }, rng)
-      const tokens = segments.flatMap(({ text }) => encodeText(text))
-      const mask = segments.flatMap(({ text, own: writes }) => encodeText(text).map(() => Number(writes)))
+      const segments = demonstrateResearch(
+        own,
+        [],
+        drawResearchHabits(rng),
+        { calls: 8, scaffold: true },
+        rng,
+      )
+      const tokens = segments.flatMap(({ text }) => encodeRecords(text))
+      const mask = segments.flatMap(({ text, own: writes }) => encodeRecords(text).map(() => Number(writes)))
       // At the end of the plan, which does not change what is called.
-      const at = tokens.indexOf(encodeText('</structured_plan>')[0])
+      const at = tokens.indexOf(encodeRecords('</structured_plan>')[0])
       tokens[at] = rng.int(4)
       const outputs = (read: { calls: readonly { output: object }[] }) =>
         read.calls.map(({ output }) => output)
       const { staged } = stagedAttempt('k', tokens, mask, 8)
       expect(outputs(attemptOf(own, staged).trajectory)).toEqual(
-        outputs(readTrajectory(piecesOf(tokens, mask))),
+        outputs(readTrajectory(trajectoryPieces(tokens, mask))),
       )
     }
   })
@@ -79,7 +91,7 @@ describe('the judge of stages of the records task', () => {
     // The same words about archives of other names and records: only who knows these can tell a difference.
     const elsewhere = { ...question, archive: { ...question.archive, world: 'elsewhere' } }
     const of = async (own: typeof question, oracle: boolean) => {
-      const persistent = oracle ? persistentRubrics : []
+      const persistent = oracle ? GIVEN_RUBRICS : []
       const group = { step: 3, question: own, key: question.id, rollouts, persistent }
       return (await judgeGroup(judge(1, oracle), group)).rollouts.map(({ scores }) => scores)
     }
@@ -88,7 +100,7 @@ describe('the judge of stages of the records task', () => {
   })
 
   it('gives every rollout a reward in every stage, and what evolves depends on the names alone', async () => {
-    const group = { step: 3, question, key: question.id, rollouts, persistent: persistentRubrics }
+    const group = { step: 3, question, key: question.id, rollouts, persistent: GIVEN_RUBRICS }
     const one = await judgeGroup(judge(0.7), group)
     expect(one).toEqual(await judgeGroup(judge(0.7), group))
     for (const { rewards_K } of one.rollouts)

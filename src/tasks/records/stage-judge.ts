@@ -1,13 +1,13 @@
 /** @file The judge of stages in the records task: a proposer that is right about what matters only so often, and exact levels. */
 
 import {
-  partsOf,
   type RubricDraft,
   type ScriptedStageParts,
   STAGES,
   type Stage,
   type StagedRollout,
   type StageRubric,
+  stageParts,
 } from '../../grade/evolving/index.ts'
 import type { Rng } from '../../util/rng.ts'
 import {
@@ -18,7 +18,7 @@ import {
   type StageCriterion,
 } from './stage-criteria.ts'
 import { readTrajectory } from './trajectory.ts'
-import { encodeText, RECORDS_TOKENS, RECORDS_VOCABULARY } from './vocabulary.ts'
+import { encodeRecords, RECORDS_TOKENS, RECORDS_VOCABULARY } from './vocabulary.ts'
 import type { RecordsQuestion } from './world.ts'
 
 /** How good a proposer is. */
@@ -38,7 +38,7 @@ export const draftOf = ({ stage, negative, title, description, weight }: StageCr
 })
 
 /** Given with every question where an oracle judges, for its answer: nobody else could tell. */
-export const persistentRubrics: readonly StageRubric[] = PERSISTENT_CRITERIA.map(criterion => ({
+export const GIVEN_RUBRICS: readonly StageRubric[] = PERSISTENT_CRITERIA.map(criterion => ({
   ...draftOf(criterion),
   id: `given.${criterion.id}`,
   since: null,
@@ -50,10 +50,10 @@ const BY_TITLE = new Map(
 
 /** A rollout as criteria read it. A piece may begin in the stage before: `\n<review>` does; so the text is read as a whole. */
 export const attemptOf = (question: RecordsQuestion, rollout: StagedRollout): Attempt => {
-  const parts = partsOf(rollout)
+  const parts = stageParts(rollout)
   const isOwn = parts.flatMap(({ stage, text }) => Array.from({ length: text.length }, () => stage !== null))
   let end = 0
-  const pieces = encodeText(parts.map(({ text }) => text).join('')).map(token => {
+  const pieces = encodeRecords(parts.map(({ text }) => text).join('')).map(token => {
     const text = RECORDS_VOCABULARY[token]
     // What is no piece, as the name of a special token, is unknown character by character.
     end += token === RECORDS_TOKENS.unk ? 1 : text.length

@@ -4,20 +4,20 @@ import type { Json } from '../../memory/index.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import { recordsJudgeParts } from './stage-judge.ts'
 import { recordsTask } from './task.ts'
-import { encodeText } from './vocabulary.ts'
-import { answerOf, fieldName, PEOPLE, recordsQuestion, truthOf } from './world.ts'
+import { encodeRecords } from './vocabulary.ts'
+import { fieldName, PEOPLE, recordsAnswer, recordsQuestion, truthOf } from './world.ts'
 
 const judge = scriptedStageJudge(recordsJudgeParts({ seed: 1, sound: 1, discerning: 1, oracle: false }))
 const taskWith = (oracle: boolean) => recordsTask({}, { calls: 4, judge, oracle })
 const task = taskWith(false)
 const question = recordsQuestion('test', 1)
 const [{ field, person }] = truthOf(question)
-const right = answerOf(question)
+const right = recordsAnswer(question)
 const wrong = PEOPLE.find(name => name !== right)!
 
 /** What is not the policy's is what the archive said. */
 const attemptOf = (...pieces: [text: string, own: 0 | 1][]): Rollout => {
-  const tokens = pieces.map(([text]) => encodeText(text))
+  const tokens = pieces.map(([text]) => encodeRecords(text))
   return {
     ...{ key: 'k', role: 'agent', group: 'g', sample: 0, prompt: [], turns: [], end: 'stop' },
     tokens: Int32Array.from(tokens.flat()),
@@ -55,9 +55,9 @@ describe('the records task', () => {
   it('keeps lessons with their archive, shows them, and has empty ones of the same make', async () => {
     const { reflector, takeaways, show, reminded, placebo } = task.stages
     const text = `\n${show({ rubrics: [], takeaways: taken() })}`
-    const lessons = reflector.read(question, encodeText(text))!
+    const lessons = reflector.read(question, encodeRecords(text))!
     expect(takeaways!.parse(lessons.takeaways)).toEqual(taken())
-    expect(reflector.read(question, encodeText(text.slice(0, -30)))).toBeNull()
+    expect(reflector.read(question, encodeRecords(text.slice(0, -30)))).toBeNull()
     const item = { ...lessons, qHash: '', question: '', u: 1, step: 1 }
     const found = { question: '', items: [{ item, how: 'cross' as const, score: 1 }], fellBack: false }
     const shown = task.show(Array.from(reminded(question, found)))

@@ -14,24 +14,24 @@ import {
   isBorneOut,
   placeboOf,
   type RecordsReflection,
-  readReflection,
+  readRecordsReflection,
   reflectionText,
   usefulnessOf,
 } from './lessons.ts'
 import { PERSISTENT_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
-import { attemptOf, persistentRubrics } from './stage-judge.ts'
+import { attemptOf, GIVEN_RUBRICS } from './stage-judge.ts'
 import { stagedAttempt } from './stages.ts'
-import { piecesOf, readTrajectory } from './trajectory.ts'
-import { ADVICE, type Advice, decodeText, pieceToken, RECORDS_TOKENS, TAGS } from './vocabulary.ts'
+import { readTrajectory, trajectoryPieces } from './trajectory.ts'
+import { ADVICE, type Advice, decodeRecords, RECORDS_TOKENS, recordsToken, TAGS } from './vocabulary.ts'
 import {
   ARCHIVE_COLOURS,
   ARCHIVE_PLACES,
-  answerOf,
   ENDINGS,
   PEOPLE,
-  questionText,
   RELATIONS,
   type RecordsQuestion,
+  recordsAnswer,
+  recordsQuestionText,
   relatedTo,
 } from './world.ts'
 
@@ -90,9 +90,9 @@ export const recordsQuestions = (
   ...{ train: [], tests: {}, ...problems },
   label: 'records',
   id: ({ id }) => id,
-  question: questionText,
+  question: recordsQuestionText,
   prompt: question => agentPrompt(question),
-  show: tokens => decodeText(tokens).trim(),
+  show: tokens => decodeRecords(tokens).trim(),
   rubric: () => ANSWERS,
   isBinary: true,
   grade: async items => items.map(item => verdictOn(item, calls)),
@@ -102,7 +102,7 @@ export const recordsQuestions = (
     limits: { turns: calls + 2, tokens: ATTEMPT_TOKENS },
     outcome: () => null,
   },
-  stopTokens: [pieceToken(TAGS.callEnd), pieceToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
+  stopTokens: [recordsToken(TAGS.callEnd), recordsToken(TAGS.answerEnd), RECORDS_TOKENS.eos],
   notes: [],
 })
 
@@ -119,16 +119,16 @@ export const recordsTask = (
 /** Right or not; a bare answer is all the policy's. */
 const verdictOn = ({ problem, tokens, rollout }: Item<RecordsQuestion>, calls: number): Verdicts => {
   const mask = rollout?.mask ?? new Uint8Array(tokens.length).fill(1)
-  const { answer } = readTrajectory(piecesOf(tokens, mask))
+  const { answer } = readTrajectory(trajectoryPieces(tokens, mask))
   return {
-    verdicts: [{ criterionId: 'right', met: answer?.person === answerOf(problem), source: 'rule' }],
+    verdicts: [{ criterionId: 'right', met: answer?.person === recordsAnswer(problem), source: 'rule' }],
     wellFormed: stagedAttempt('', tokens, mask, calls).wellFormed,
   }
 }
 
 const recordsStages = ({ calls, judge, oracle }: Required<RecordsOptions>): Stages<RecordsQuestion> => ({
   read: ({ key, tokens, mask }) => stagedAttempt(key, tokens, mask, calls),
-  persistent: () => (oracle ? persistentRubrics : []),
+  persistent: () => (oracle ? GIVEN_RUBRICS : []),
   judge,
   reflector: recordsReflector(oracle),
   reminded: (question, { items }) =>
@@ -147,14 +147,14 @@ const recordsReflector = (oracle: boolean): Reflector<RecordsQuestion> => ({
   prompt: (question, { tokens }) => reflectorPrompt(question, tokens),
   stopTokens: [RECORDS_TOKENS.eos],
   read({ archive }, tokens): ReflectedLessons | null {
-    const read = readReflection(decodeText(tokens))
+    const read = readRecordsReflection(decodeRecords(tokens))
     return read && lessonsOf(read, archive)
   },
   // Useful to whoever asks there next: by what is true of the archive, else by what the attempt shows that they are about.
   judge: async items =>
     items.map(({ problem: question, attempt: { tokens, mask }, lessons }) => {
       if (oracle) return usefulnessOf(own(lessons.takeaways), question)
-      const attempt = { question, trajectory: readTrajectory(piecesOf(tokens, mask)) }
+      const attempt = { question, trajectory: readTrajectory(trajectoryPieces(tokens, mask)) }
       return usefulnessOf(own(lessons.takeaways), question, lesson => isBorneOut(lesson, attempt))
     }),
 })
@@ -172,7 +172,7 @@ const truthAbout = (
     const gains = sound.map(({ level, negative }) => (negative ? 2 - level(attempt) : level(attempt)) / 2)
     return [name, mean(gains)] as const
   })
-  const { calls } = readTrajectory(piecesOf(tokens, mask))
+  const { calls } = readTrajectory(trajectoryPieces(tokens, mask))
   return {
     ...Object.fromEntries(quality),
     wellFormed: Number(wellFormed),

@@ -4,7 +4,7 @@ import { RECORDS_VOCABULARY, TAGS } from './vocabulary.ts'
 import { ENDINGS, type Ending, type Field, PEOPLE, RELATIONS, type Relation } from './world.ts'
 
 /** One piece of a trajectory, and who wrote it. */
-export interface Piece {
+interface TrajectoryPiece {
   text: string
   /** False: a tool did. */
   own: boolean
@@ -16,7 +16,7 @@ export type Output =
   | { kind: 'none' | 'over' | 'unread' }
 
 /** One look-up. */
-export interface Call {
+export interface LookUp {
   /** Null where what was written is no call. */
   person: string | null
   field: Field | null
@@ -46,13 +46,13 @@ interface Answer {
 
 export interface RecordsTrajectory {
   plan: Plan | null
-  calls: readonly Call[]
+  calls: readonly LookUp[]
   review: readonly Tick[] | null
   answer: Answer | null
 }
 
 /** @param mask 1 where the policy wrote */
-export const piecesOf = (tokens: ArrayLike<number>, mask: ArrayLike<number>): Piece[] =>
+export const trajectoryPieces = (tokens: ArrayLike<number>, mask: ArrayLike<number>): TrajectoryPiece[] =>
   Array.from({ length: tokens.length }, (_, t) => ({
     text: RECORDS_VOCABULARY[tokens[t]] ?? '',
     own: mask[t] === 1,
@@ -123,24 +123,24 @@ const readOutput = (pieces: readonly string[]): Output => {
 }
 
 /** Where a block of a kind ends: at its closing tag, or where another block begins. */
-const blockAt = (pieces: readonly Piece[], start: number, end: string): number => {
+const blockAt = (pieces: readonly TrajectoryPiece[], start: number, end: string): number => {
   let at = start
   while (at < pieces.length && pieces[at].text !== end && !pieces[at].text.startsWith('\n<')) at++
   return at
 }
 
 /** What a call asks for: the first person in it, and the first field after that. */
-const readCall = (pieces: readonly string[]): Pick<Call, 'person' | 'field'> => {
+const readCall = (pieces: readonly string[]): Pick<LookUp, 'person' | 'field'> => {
   const person = pieces.map(piece => piece.trim()).find(isPerson) ?? null
   return { person, field: fieldsIn(pieces)[0]?.field ?? null }
 }
 
 /** Never throws: what cannot be read is not there. Tags that a tool wrote are its own affair. */
-export const readTrajectory = (pieces: readonly Piece[]): RecordsTrajectory => {
+export const readTrajectory = (pieces: readonly TrajectoryPiece[]): RecordsTrajectory => {
   let plan: Plan | null = null
   let review: Tick[] | null = null
   let answer: Answer | null = null
-  const calls: Call[] = []
+  const calls: LookUp[] = []
   for (let at = 0; at < pieces.length; at++) {
     const { text, own } = pieces[at]
     const within = (end: string) => {

@@ -52,7 +52,7 @@ const WORDS = [
 ] as const
 
 /** What says nothing; thinking without a scaffold is as long by them. */
-export const FILLERS = ['hmm', 'so', 'well', 'next', 'now', 'then'] as const
+export const RECORDS_FILLERS = ['hmm', 'so', 'well', 'next', 'now', 'then'] as const
 
 /** Advice about how to work, which holds for any question. */
 export const ADVICE = {
@@ -83,22 +83,22 @@ export const RECORDS_VOCABULARY: readonly string[] = [
   ...spaced(PEOPLE),
   ...Array.from({ length: RECORDS }, (_, i) => ` ${recordName(i + 1)}`),
   ...spaced(WORDS),
-  ...spaced(FILLERS),
+  ...spaced(RECORDS_FILLERS),
   ...Object.values(ADVICE).map(advice => ` ${advice};`),
 ]
 
 const RECORDS_PIECES = new PieceText(RECORDS_VOCABULARY, SPECIAL)
 
 /** Id of a piece. @throws RangeError for what is none */
-export const pieceToken = (piece: string): number => RECORDS_PIECES.token(piece)
+export const recordsToken = (piece: string): number => RECORDS_PIECES.token(piece)
 
 export const RECORDS_TOKENS = SPECIAL_TOKENS
 
 /** A text as tokens, the longest piece first; a character that no piece begins with is unknown. */
-export const encodeText = (text: string): number[] => RECORDS_PIECES.encode(text)
+export const encodeRecords = (text: string): number[] => RECORDS_PIECES.encode(text)
 
 /** Text of tokens; special ones are silent. */
-export const decodeText = (tokens: ArrayLike<number>): string => RECORDS_PIECES.decode(tokens)
+export const decodeRecords = (tokens: ArrayLike<number>): string => RECORDS_PIECES.decode(tokens)
 
-/** Splits a text as `encodeText` does. */
+/** Splits a text as `encodeRecords` does. */
 export const recordsTokenizer = pieceTokenizer(RECORDS_VOCABULARY, RECORDS_PIECES.pattern())

@@ -146,10 +146,10 @@ export const truthOf = ({ archive, person, relations }: RecordsQuestion): (Entry
   })
 }
 
-export const answerOf = (question: RecordsQuestion): string => truthOf(question).at(-1)!.person
+export const recordsAnswer = (question: RecordsQuestion): string => truthOf(question).at(-1)!.person
 
 /** `who is the host of the guide of ann (amber lodge)` as a judge reads it. */
-export const questionText = ({ archive, person, relations }: RecordsQuestion): string =>
+export const recordsQuestionText = ({ archive, person, relations }: RecordsQuestion): string =>
   `In the records of the ${archiveName(archive)}: who is ${[...relations]
     .reverse()
     .map(relation => `the ${relation} of`)

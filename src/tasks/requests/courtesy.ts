@@ -1,6 +1,6 @@
 /** @file Requests of courtesy: greetings, thanks, apologies, declining, notes. */
 
-import { FAULTS, OCCASIONS } from './guides.ts'
+import { FAULTS, INVITATION_OCCASIONS } from './guides.ts'
 import { DAYS, NAMES } from './lexicon.ts'
 import { has, type Kind } from './request.ts'
 
@@ -104,7 +104,7 @@ const DECLINE = [
 export const declining: Kind = {
   name: 'declining',
   draw: rng => {
-    const occasion = rng.pick(OCCASIONS)
+    const occasion = rng.pick(INVITATION_OCCASIONS)
     return {
       ask: `${rng.pick(DECLINE)} ${occasion}.`,
       right: {

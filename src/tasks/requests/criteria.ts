@@ -47,7 +47,7 @@ const jsonOf = (text: string): unknown[] | null => {
 }
 
 /** Ends of sentences: a mark before a blank, a line break or the end; numbers of a list are none. */
-export const sentencesOf = (text: string): number =>
+export const sentenceEnds = (text: string): number =>
   (text.replace(/^\d+\. /gm, '').match(/[.!?](?=\s|$)/g) ?? []).length
 
 const family = (name: string, draw: Family['draw']): Family => ({ name, draw })
@@ -162,7 +162,7 @@ const OFFER = /(let me know|ask me|can i help|i can help|do you need|how can i h
 const FORMS: readonly Family[] = [
   either(
     'one sentence',
-    text => sentencesOf(text) === 1 && !text.includes('\n'),
+    text => sentenceEnds(text) === 1 && !text.includes('\n'),
     ['Is one sentence.', 'Is a single sentence.', 'Consists of one sentence.'],
     ['Has more than one sentence or none.'],
     ['It is one sentence.', 'It is not one sentence.'],

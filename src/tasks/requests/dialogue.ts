@@ -6,7 +6,7 @@ import { fact, reading, size, sum, unknown, yesNo } from './answering.ts'
 import { apology, declining, greeting, note } from './courtesy.ts'
 import { INSTRUCTIONS, type RequestInstruction } from './instructions.ts'
 import { steps, things } from './listing.ts'
-import type { Kind, Request } from './request.ts'
+import type { DialogueRequest, Kind } from './request.ts'
 import { politely, repeating, shorter } from './rewriting.ts'
 import { type AnswerStyle, drawStyle, PLAIN, put } from './style.ts'
 
@@ -28,12 +28,12 @@ const SHARES: readonly (readonly [Kind, number])[] = [
   [repeating, 5],
   [unknown, 4],
 ]
-export const KINDS: readonly Kind[] = SHARES.map(([kind]) => kind)
+export const REQUEST_KINDS: readonly Kind[] = SHARES.map(([kind]) => kind)
 const TOTAL = SHARES.reduce((sum, [, share]) => sum + share, 0)
 
 export interface Dialogue {
   kind: string
-  request: Request
+  request: DialogueRequest
   /** What is asked of the way to answer. */
   instruction: RequestInstruction | null
   /** Ends with a user's message. */
@@ -62,7 +62,7 @@ const SYSTEM = [
 ] as const
 
 /** Instructions that an answer to a request can follow. */
-export const instructionsFor = ({ right, fixed }: Request): readonly RequestInstruction[] =>
+export const instructionsFor = ({ right, fixed }: DialogueRequest): readonly RequestInstruction[] =>
   INSTRUCTIONS.filter(
     ({ lists, sentences }) =>
       !fixed && !(lists && !right.items) && !(sentences && (right.items || right.more === undefined)),
@@ -81,7 +81,7 @@ const typed = (ask: string, rng: Rng): string => {
 const AGAIN = ['Please write that again.', 'Once more, please.', 'Say it again.'] as const
 
 /** The same asked for in another way, after an answer. */
-const again = (request: Request, first: AnswerStyle, ask: ChatMessage[], rng: Rng) => {
+const again = (request: DialogueRequest, first: AnswerStyle, ask: ChatMessage[], rng: Rng) => {
   const instruction = rng.pick(instructionsFor(request))
   const style = instruction.follow(first, rng)
   return {
@@ -99,7 +99,11 @@ const again = (request: Request, first: AnswerStyle, ask: ChatMessage[], rng: Rn
 }
 
 /** A request as messages, the instruction in the system message or behind it. */
-const messagesOf = (request: Request, instruction: RequestInstruction | null, rng: Rng): ChatMessage[] => {
+const messagesOf = (
+  request: DialogueRequest,
+  instruction: RequestInstruction | null,
+  rng: Rng,
+): ChatMessage[] => {
   const ask = typed(request.ask, rng)
   const text = instruction === null ? '' : rng.pick(instruction.texts)
   const inSystem = instruction !== null && rng.next() < 0.45

@@ -97,7 +97,7 @@ export const FAULTS = [
 ] as const
 
 /** What somebody may be invited to, after "to". */
-export const OCCASIONS = [
+export const INVITATION_OCCASIONS = [
   'the party',
   'the meeting',
   'the dinner',

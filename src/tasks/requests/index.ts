@@ -2,6 +2,6 @@
 
 export { requestDemonstrations } from './cold-start.ts'
 export { drawDialogue } from './dialogue.ts'
-export { drawJudgement, readVerdict } from './judged.ts'
+export { drawJudgement, readRequestVerdict } from './judged.ts'
 
 export { CHAT_TEMPLATE, chatTokenizer, JUDGE_TEXTS, TOKENS } from './tokenizer.ts'

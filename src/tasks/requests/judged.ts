@@ -75,7 +75,7 @@ export const drawJudgement = (rng: Rng, family?: Family): JudgedStatement => {
 const MERIT: Criterion = { id: 'judged', text: 'any', points: 1 }
 
 /** The verdict of a judge's answer as Gradus reads it; null where there is none. */
-export const readVerdict = (text: string): boolean | null => {
+export const readRequestVerdict = (text: string): boolean | null => {
   const reading = REPLIES.one(REPLIES.scaleOf(MERIT, 'yes-no')).read(text, [MERIT])
   return reading.problem === undefined ? reading.value[0].met : null
 }

@@ -3,7 +3,7 @@
 import type { Rng } from '../../util/rng.ts'
 import type { Body } from './style.ts'
 
-export interface Request {
+export interface DialogueRequest {
   ask: string
   right: Body
   /** An answer to the same request that is wrong; absent where nearly anything is right. */
@@ -17,7 +17,7 @@ export interface Request {
 /** A family of requests. */
 export interface Kind {
   name: string
-  draw(rng: Rng): Request
+  draw(rng: Rng): DialogueRequest
 }
 
 /** Whether a text has a phrase as whole words, whatever the case of its letters. */

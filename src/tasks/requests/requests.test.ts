@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { checkRule } from '../../grade/index.ts'
 import { Rng } from '../../util/rng.ts'
-import { FAMILIES, sentencesOf } from './criteria.ts'
-import { drawDialogue, instructionsFor, KINDS } from './dialogue.ts'
+import { FAMILIES, sentenceEnds } from './criteria.ts'
+import { drawDialogue, instructionsFor, REQUEST_KINDS } from './dialogue.ts'
 import { INSTRUCTIONS } from './instructions.ts'
-import { drawJudgement, readVerdict } from './judged.ts'
+import { drawJudgement, readRequestVerdict } from './judged.ts'
 import { drawStyle, PLAIN, put } from './style.ts'
 
 const rngs = (label: string, count: number) =>
@@ -19,7 +19,7 @@ describe('requests', () => {
     expect(new Set(texts).size).toBeGreaterThan(270)
   })
 
-  it.each(KINDS.map(kind => [kind.name, kind] as const))(
+  it.each(REQUEST_KINDS.map(kind => [kind.name, kind] as const))(
     'of kind %s tell right answers from wrong ones',
     (_, kind) => {
       for (const rng of rngs('kind', 60)) {
@@ -61,8 +61,8 @@ describe('questions to a judge', () => {
   const judged = rngs('judge', 1200).map(rng => drawJudgement(rng))
 
   it('have an answer that Gradus reads as the verdict', () => {
-    for (const { answer, met } of judged) expect(readVerdict(answer)).toBe(met)
-    expect(readVerdict('{"explanation": "x"}')).toBeNull()
+    for (const { answer, met } of judged) expect(readRequestVerdict(answer)).toBe(met)
+    expect(readRequestVerdict('{"explanation": "x"}')).toBeNull()
   })
 
   it('are met about as often as not, in every family', () => {
@@ -101,8 +101,8 @@ describe('questions to a judge', () => {
 
 describe('what is counted in answers', () => {
   it('sentences end with a mark', () => {
-    expect(sentencesOf('One. Two! Three?')).toBe(3)
-    expect(sentencesOf('1. a\n2. b')).toBe(0)
-    expect(sentencesOf('4 + 4 = 8')).toBe(0)
+    expect(sentenceEnds('One. Two! Three?')).toBe(3)
+    expect(sentenceEnds('1. a\n2. b')).toBe(0)
+    expect(sentenceEnds('4 + 4 = 8')).toBe(0)
   })
 })

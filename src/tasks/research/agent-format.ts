@@ -1,7 +1,7 @@
 /** @file How an agent's tokens become text, and what is said to it becomes tokens: for chat models, by their own templates. */
 
 import type { ChatFormat, TokenText } from '../../model/chat-format.ts'
-import type { ChatMessage } from '../../model/chat-template.ts'
+import type { ChatTurn } from '../../model/chat-template.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
@@ -44,9 +44,9 @@ const PROBE: ListedTool = {
   description: 'PROBE-DESCRIPTION',
   parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
 }
-const ASK: ChatMessage = { role: 'user', content: 'PROBE-QUESTION' }
+const ASK: ChatTurn = { role: 'user', content: 'PROBE-QUESTION' }
 const SAID = 'PROBE-SAID'
-const CALLS: ChatMessage = {
+const CALLS: ChatTurn = {
   role: 'assistant',
   content: '',
   tool_calls: [
@@ -57,7 +57,7 @@ const CALLS: ChatMessage = {
     },
   ],
 }
-const TOOL_SAYS: ChatMessage = { role: 'tool', content: SAID, name: PROBE.name, tool_call_id: 'call00000' }
+const TOOL_SAYS: ChatTurn = { role: 'tool', content: SAID, name: PROBE.name, tool_call_id: 'call00000' }
 
 /** What a template writes behind a turn: up to what is said, and from there to where the next turn begins. */
 interface Frame {

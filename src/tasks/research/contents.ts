@@ -22,7 +22,7 @@ const PART_OF = new Map(
 const NAMES: ReadonlySet<string> = new Set(PART_OF.keys())
 
 /** The parts of a plan or a review that are there, each as it stands first. */
-export const partsOf = (text: string, { inside }: Element): Partial<Record<ContentsPart, string>> => {
+export const contentsParts = (text: string, { inside }: Element): Partial<Record<ContentsPart, string>> => {
   const parts: Partial<Record<ContentsPart, string>> = {}
   if (inside === null) return parts
   for (const { name, text: content } of innerElements(text.slice(inside.start, inside.end), NAMES))
@@ -31,8 +31,10 @@ export const partsOf = (text: string, { inside }: Element): Partial<Record<Conte
 }
 
 /** The rubrics that a trajectory wrote for itself, newest last: those of its plan, then of its changes to it. */
-export const ownRubrics = (text: string, elements: readonly Element[]): string[] =>
-  elements.filter(({ name }) => name === 'structured_plan').flatMap(plan => partsOf(text, plan).rubric ?? [])
+export const selfWrittenRubrics = (text: string, elements: readonly Element[]): string[] =>
+  elements
+    .filter(({ name }) => name === 'structured_plan')
+    .flatMap(plan => contentsParts(text, plan).rubric ?? [])
 
 /** What a trajectory answers: the inside of its last whole answer; null without one. */
 export const answerText = (text: string, elements: readonly Element[]): string | null => {

@@ -10,7 +10,7 @@ export {
   toolFormOf,
 } from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
-export { answerText, type ContentsPart, ownRubrics, partsOf } from './contents.ts'
+export { answerText, type ContentsPart, contentsParts, selfWrittenRubrics } from './contents.ts'
 export {
   DemonstrationEncoder,
   type DemonstrationOptions,

@@ -1,7 +1,7 @@
 /** @file Which recorded trajectories are fit to be learnt from: the rejection rules of RubricEM's supervised data (spec 5.1). */
 
 import { CallFault, readCall } from './calls.ts'
-import { partsOf } from './contents.ts'
+import { contentsParts } from './contents.ts'
 import { type Element, elementsOf } from './elements.ts'
 import type { ToolCallOutcome } from './outcome.ts'
 import { isAction } from './problems.ts'
@@ -96,7 +96,7 @@ export const rejectionsOf = (
     if (index === 0) {
       const plan = has('structured_plan')
       if (!plan) found.add('no-plan')
-      else if (!partsOf(text, plan).rubric) found.add('no-rubric')
+      else if (!contentsParts(text, plan).rubric) found.add('no-rubric')
     } else if (!has('state_evaluation')) found.add('no-state-evaluation')
   }
   if (rounds.length === 0) found.add('no-answer')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { answerText, ownRubrics, partsOf } from './contents.ts'
+import { answerText, contentsParts, selfWrittenRubrics } from './contents.ts'
 import { problemText } from './problems.ts'
 import { parseTrajectory, type StageOptions, stageText } from './stages.ts'
 
@@ -233,9 +233,13 @@ describe('stages of a trajectory (spec 5.1)', () => {
       const { elements, valid } = parseTrajectory(text)
       const of = (name: string) => elements.find(each => each.name === name)!
       expect(valid).toBe(true)
-      expect(partsOf(text, of('structured_plan'))).toEqual({ analysis: 'A', rubric: 'R', researchPlan: 'P' })
-      expect(partsOf(text, of('review'))).toEqual({ rubricReview: 'V', writingPlan: 'W' })
-      expect(ownRubrics(text, elements)).toEqual(['R', 'R2'])
+      expect(contentsParts(text, of('structured_plan'))).toEqual({
+        analysis: 'A',
+        rubric: 'R',
+        researchPlan: 'P',
+      })
+      expect(contentsParts(text, of('review'))).toEqual({ rubricReview: 'V', writingPlan: 'W' })
+      expect(selfWrittenRubrics(text, elements)).toEqual(['R', 'R2'])
       expect(answerText(text, elements)).toBe('x')
     }
   })

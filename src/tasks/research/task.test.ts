@@ -175,7 +175,7 @@ describe('an attempt', () => {
     const late =
       '\n<tool_output error="timeout">\nError: search did not answer within 1 seconds.\n</tool_output>\n'
     const rude = rolloutOf(PLAN, late, 'hm', said('Not accepted: no'), `${REVIEW}<answer>x</answer>`)
-    expect(taskOf().stages.figures!([whole, rude])).toMatchObject({
+    expect(taskOf().stages.metrics!([whole, rude])).toMatchObject({
       toolCalls: 1,
       answeredShare: 1,
       wellFormedShare: 0.5,
@@ -188,7 +188,7 @@ describe('an attempt', () => {
         reminders: 1,
       },
     })
-    expect(taskOf().stages.figures!([])).toEqual({})
+    expect(taskOf().stages.metrics!([])).toEqual({})
   })
 })
 

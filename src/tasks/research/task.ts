@@ -21,7 +21,7 @@ import type { Rollout } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { mean } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
-import type { AttemptFigures, ReflectedLessons, Reflector, StagedRead, Stages } from '../stages.ts'
+import type { AttemptMetrics, ReflectedLessons, Reflector, StagedRead, Stages } from '../stages.ts'
 import type { Item, TaskWith, Verdicts } from '../task.ts'
 import { type ChatAgentFormat, chatAgentFormat } from './agent-format.ts'
 import { answerText } from './contents.ts'
@@ -160,7 +160,7 @@ const stagesOf = (parts: ResearchParts, agent: ChatAgentFormat, read: Read): Sta
       effort: Math.min(1, calls / parts.settings.rules.maxCalls),
     }
   },
-  figures: rollouts => attemptFigures(rollouts.map(read)),
+  metrics: rollouts => attemptMetrics(rollouts.map(read)),
 })
 
 /** Lessons are lines of text. */
@@ -241,7 +241,7 @@ const fitting = (encode: (most: number | null) => number[], longest: number, roo
 }
 
 /** How calls went: by rollout, by what came of them. */
-const attemptFigures = (attempts: readonly ReadAttempt[]): AttemptFigures => {
+const attemptMetrics = (attempts: readonly ReadAttempt[]): AttemptMetrics => {
   if (attempts.length === 0) return {}
   const said = attempts.flatMap(own => own.said)
   const of = (kind: SaidKind) => said.filter(own => own === kind).length

@@ -3,7 +3,7 @@
 import type { PlaceValues, Predicate } from './predicate.ts'
 
 /** A sentence of the grammar: which predicate, with which values. */
-export interface Sentence<Evidence> {
+export interface GrammarSentence<Evidence> {
   predicate: Predicate<Evidence>
   values: PlaceValues
 }
@@ -27,7 +27,7 @@ export class CriterionGrammar<Evidence, Slot extends string> {
   readonly predicates: readonly Predicate<Evidence>[]
   readonly outcomes: readonly Predicate<Evidence>[]
   readonly #patterns: readonly { predicate: Predicate<Evidence>; pattern: RegExp }[]
-  readonly #readings = new Map<string, Sentence<Evidence> | null>()
+  readonly #readings = new Map<string, GrammarSentence<Evidence> | null>()
 
   constructor({ predicates, outcomes, slots }: GrammarParts<Evidence, Slot>) {
     this.predicates = predicates
@@ -55,7 +55,7 @@ export class CriterionGrammar<Evidence, Slot extends string> {
   }
 
   /** Reads a criterion; null where it is no sentence of the grammar. Case, blanks around it and a full stop do not matter. */
-  read(text: string): Sentence<Evidence> | null {
+  read(text: string): GrammarSentence<Evidence> | null {
     const known = this.#readings.get(text)
     if (known !== undefined) return known
     const found = text.length > LONGEST_SENTENCE ? null : this.#search(plainSentence(text))
@@ -64,7 +64,7 @@ export class CriterionGrammar<Evidence, Slot extends string> {
     return found
   }
 
-  #search(text: string): Sentence<Evidence> | null {
+  #search(text: string): GrammarSentence<Evidence> | null {
     for (const { predicate, pattern } of this.#patterns) {
       const found = pattern.exec(text)
       if (found) return { predicate, values: found.slice(1) }
@@ -77,5 +77,7 @@ export class CriterionGrammar<Evidence, Slot extends string> {
 export const plainSentence = (text: string): string => text.trim().toLowerCase().replace(/\.$/, '')
 
 /** Whether a response meets a criterion. */
-export const isMet = <Evidence>({ predicate, values }: Sentence<Evidence>, evidence: Evidence): boolean =>
-  predicate.test(evidence, values)
+export const isMet = <Evidence>(
+  { predicate, values }: GrammarSentence<Evidence>,
+  evidence: Evidence,
+): boolean => predicate.test(evidence, values)

@@ -1,15 +1,15 @@
 /** @file What a predicate over a chain of thought is: a sentence with places for parameters, and how it is decided. */
 
 /** The five categories of a rubricator's criteria (RLCER Fig. 9; spec 2.2). */
-export const CATEGORIES = ['planning', 'validation', 'clarity', 'efficiency', 'other'] as const
-export type Category = (typeof CATEGORIES)[number]
+export const THINKING_CATEGORIES = ['planning', 'validation', 'clarity', 'efficiency', 'other'] as const
+export type ThinkingCategory = (typeof THINKING_CATEGORIES)[number]
 
 /** Values of a sentence's places, in order, as text. */
 export type PlaceValues = readonly string[]
 
 /** @typeParam Evidence what it is decided on, made once for a response */
 export interface Predicate<Evidence> {
-  category: Category
+  category: ThinkingCategory
   /** The sentence; a place is the name of what it may hold in braces, as `{count}`. */
   sentence: string
   /** What its author expects of it: to go with right answers, with wrong ones, or with neither. */
@@ -21,15 +21,15 @@ export interface Predicate<Evidence> {
 
 /** A predicate without places. */
 export const fixed = <Evidence>(
-  category: Category,
+  category: ThinkingCategory,
   expected: Predicate<Evidence>['expected'],
   sentence: string,
   test: (evidence: Evidence) => boolean,
 ): Predicate<Evidence> => ({ category, expected, sentence, test })
 
 /** A predicate whose one place holds a number. */
-export const counted = <Evidence>(
-  category: Category,
+export const numbered = <Evidence>(
+  category: ThinkingCategory,
   expected: Predicate<Evidence>['expected'],
   sentence: string,
   test: (evidence: Evidence, value: number) => boolean,
@@ -42,7 +42,7 @@ export const counted = <Evidence>(
 
 /** A predicate whose one place holds a word. */
 export const worded = <Evidence>(
-  category: Category,
+  category: ThinkingCategory,
   expected: Predicate<Evidence>['expected'],
   sentence: string,
   test: (evidence: Evidence, word: string) => boolean,

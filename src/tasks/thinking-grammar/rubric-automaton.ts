@@ -3,7 +3,7 @@
 import { AutomatonBuilder, type TokenAutomaton } from '../../model/automaton.ts'
 import type { CriterionGrammar } from './grammar.ts'
 import type { PieceText } from './piece-text.ts'
-import { CATEGORIES } from './predicate.ts'
+import { THINKING_CATEGORIES } from './predicate.ts'
 import {
   itemPiece,
   MOST_POINTS,
@@ -49,7 +49,7 @@ export const buildRubricAutomaton = <Slot extends string>(
   for (let count = 0; count < max; count++) {
     const begin = count === 0 ? open : builder.after(ends[count], pieces.token(RUBRIC_PIECES.comma))
     const [merits, flaws] = sumsSoFarInto(builder, language, ends[count + 1])
-    for (const category of CATEGORIES) {
+    for (const category of THINKING_CATEGORIES) {
       const root = builder.after(begin, pieces.token(itemPiece(category)))
       for (const { sentence } of predicates.filter(each => each.category === category))
         for (const last of sentenceInto(builder, root, alternatives(language, sentence)))

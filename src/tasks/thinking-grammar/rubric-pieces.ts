@@ -1,9 +1,9 @@
 /** @file The pieces of text that a rubricator of a small model writes its JSON with, one token each. */
 
-import type { Category, Predicate } from './predicate.ts'
+import type { Predicate, ThinkingCategory } from './predicate.ts'
 
 /** What a rubricator calls the categories of its criteria (RLCER Fig. 9). */
-const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
+const CATEGORY_NAMES: Readonly<Record<ThinkingCategory, string>> = {
   planning: 'problem decomposition and planning',
   validation: 'backtracking, self-validation and error handling',
   clarity: 'reasoning clarity and flow',
@@ -31,7 +31,7 @@ export const openPiece = (domain: string): string =>
   `{"question_domain":${JSON.stringify(domain)},"rubrics":[`
 
 /** `{"category":"...","criterion":"` */
-export const itemPiece = (category: Category): string =>
+export const itemPiece = (category: ThinkingCategory): string =>
   `{"category":${JSON.stringify(CATEGORY_NAMES[category])},"criterion":"`
 
 /**

@@ -6,7 +6,7 @@ import type { Predicate } from './predicate.ts'
 import { itemPiece, pointsPiece, RUBRIC_PIECES } from './rubric-pieces.ts'
 
 /** A criterion as a rubricator writes it. */
-export interface Proposed<Evidence> {
+export interface ProposedCriterion<Evidence> {
   predicate: Predicate<Evidence>
   text: string
   points: number
@@ -54,7 +54,7 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
     { wrongSign, outcomes }: Pick<RubricatorHabits, 'wrongSign' | 'outcomes'>,
     rng: Rng,
     among: readonly Predicate<Evidence>[] = this.#topic.grammar.allowed(outcomes),
-  ): Proposed<Evidence> {
+  ): ProposedCriterion<Evidence> {
     const { grammar, slotValue } = this.#topic
     const predicate = rng.pick(among)
     const values = grammar.slotsOf(predicate).map(slot => slotValue(slot, problem, rng))
@@ -65,9 +65,9 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
   }
 
   /** Points of a response, and the bounds of what a rubric gives. */
-  scoreOf(rubric: readonly Proposed<Evidence>[], evidence: Evidence) {
+  scoreOf(rubric: readonly ProposedCriterion<Evidence>[], evidence: Evidence) {
     const { grammar } = this.#topic
-    const sum = (items: readonly Proposed<Evidence>[]) =>
+    const sum = (items: readonly ProposedCriterion<Evidence>[]) =>
       items.reduce((total, { points }) => total + points, 0)
     return {
       maximum: sum(rubric.filter(({ points }) => points > 0)),
@@ -78,7 +78,7 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
 
   /** The rubric as the JSON that a rubricator answers with. */
   text(
-    rubric: readonly Proposed<Evidence>[],
+    rubric: readonly ProposedCriterion<Evidence>[],
     { maximum, minimum, current }: { maximum: number; minimum: number; current: number },
   ): string {
     const { comma, maximum: most, minimum: least, current: now, close } = RUBRIC_PIECES
@@ -100,7 +100,7 @@ export class ScriptedRubricator<Problem, Evidence, Slot extends string> {
     evidence: Evidence,
     habits: RubricatorHabits,
     rng: Rng,
-  ): { text: string; rubric: readonly Proposed<Evidence>[]; tries: number } | null {
+  ): { text: string; rubric: readonly ProposedCriterion<Evidence>[]; tries: number } | null {
     const { min, max } = habits.criteria
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
       const count = min + rng.int(max - min + 1)

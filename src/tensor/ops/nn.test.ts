@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { Executable, type Value } from '../executable.ts'
+import { Executable, type TensorValue } from '../executable.ts'
 import { checkGradients } from '../gradient-check.ts'
 import { gradients } from '../gradients.ts'
 import { TEST_PROVIDER } from '../provider.fixture.ts'
@@ -12,13 +12,13 @@ import { concat, reshape } from './shape.ts'
 
 const compile = (outputs: Record<string, Tensor>) => Executable.compile(outputs, { provider: TEST_PROVIDER })
 
-const random = (shape: number[], seed: number): Value => {
+const random = (shape: number[], seed: number): TensorValue => {
   const rng = new Rng(seed)
   const data = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => 2 * rng.next() - 1)
   return { data, dims: shape }
 }
 
-const expectClose = (a: Value, b: Value, tolerance: number) => {
+const expectClose = (a: TensorValue, b: TensorValue, tolerance: number) => {
   expect(a.dims).toEqual(b.dims)
   const [x, y] = [a.data as Float32Array, b.data as Float32Array]
   const largest = Math.max(1, ...x.map(Math.abs))
@@ -195,7 +195,7 @@ describe('attention', () => {
       const [a, b, c] = ['q', 'k', 'v'].map(name => input(name, [length, D]))
       const own = maskOf(range(length), range(length), (t, s) => s <= t)
       const alone = attention(a, [{ keys: b, values: c, mask: own, queryShape: [length, D] }], 0.5)
-      const part = ({ data }: Value) => ({ data: data.slice(from * D, to * D), dims: [length, D] })
+      const part = ({ data }: TensorValue) => ({ data: data.slice(from * D, to * D), dims: [length, D] })
       const result = await (await compile({ alone })).run({
         q: part(values.q),
         k: part(values.k),

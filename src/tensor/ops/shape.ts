@@ -1,8 +1,8 @@
 /** @file Operations that move elements and compute nothing: reshape, transpose, slice, split, concat. */
 
 import { ShapeError } from '../../util/errors.ts'
-import { type Dim, product, type Shape, sameShape, showShape, sum } from '../dim.ts'
-import { apply, apply1, constant, int64s, type Op, sizes, type Tensor } from '../tensor.ts'
+import { type Dim, product, type Shape, sameShape, showShape, sumDims } from '../dim.ts'
+import { apply1, applyOp, constant, int64s, type Op, sizes, type Tensor } from '../tensor.ts'
 import { zerosLike } from './elementwise.ts'
 
 const axisOf = (op: string, x: Tensor, axis: number): number => {
@@ -99,7 +99,7 @@ interface PadAttributes {
 const padOp: Op<PadAttributes> = {
   name: 'pad',
   infer: ([x], { axis, before, after }) => [
-    { dtype: x.dtype, shape: x.shape.map((dim, i) => (i === axis ? sum([dim, before, after]) : dim)) },
+    { dtype: x.dtype, shape: x.shape.map((dim, i) => (i === axis ? sumDims([dim, before, after]) : dim)) },
   ],
   emit: ([x], { axis, before, after }) => ({
     type: 'Pad',
@@ -125,7 +125,7 @@ export const pad = (x: Tensor, axis: number, before: number, after: number): Ten
 const splitOp: Op<{ axis: number; parts: Shape }> = {
   name: 'split',
   infer: ([x], { axis, parts }) => {
-    if (x.shape[axis] !== sum(parts))
+    if (x.shape[axis] !== sumDims(parts))
       throw new ShapeError(`split: parts [${parts}] do not add up to axis ${axis} of ${showShape(x.shape)}`)
     return parts.map(part => ({ dtype: x.dtype, shape: x.shape.map((dim, i) => (i === axis ? part : dim)) }))
   },
@@ -139,7 +139,7 @@ const splitOp: Op<{ axis: number; parts: Shape }> = {
 }
 /** Cuts an axis into consecutive parts. */
 export const split = (x: Tensor, axis: number, parts: Shape): Tensor[] =>
-  parts.length === 1 ? [x] : apply(splitOp, [x], { axis: axisOf('split', x, axis), parts })
+  parts.length === 1 ? [x] : applyOp(splitOp, [x], { axis: axisOf('split', x, axis), parts })
 
 const concatOp: Op<{ axis: number }> = {
   name: 'concat',
@@ -153,7 +153,7 @@ const concatOp: Op<{ axis: number }> = {
           `concat: ${showShape(first.shape)} and ${showShape(other.shape)} along axis ${axis}`,
         )
     }
-    const total: Dim = sum(inputs.map(x => x.shape[axis]))
+    const total: Dim = sumDims(inputs.map(x => x.shape[axis]))
     return [{ dtype: first.dtype, shape: first.shape.map((dim, i) => (i === axis ? total : dim)) }]
   },
   emit: (inputs, { axis }) => ({ type: 'Concat', attributes: { axis }, inputs: [...inputs] }),

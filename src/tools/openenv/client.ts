@@ -9,7 +9,7 @@ import { httpExchange } from '../http-exchange.ts'
 import { Secrets, type ProcessEnv as Variables } from '../secrets.ts'
 import { ToolError } from '../tool.ts'
 import { type EnvironmentSchemas, type StepResult, schemasSchema } from './messages.ts'
-import { MalformedError, readJson } from './read-answer.ts'
+import { MalformedError, readAnswerJson } from './read-answer.ts'
 import { OpenEnvSession } from './session.ts'
 import type { OpenEnvSettings } from './settings.ts'
 
@@ -136,7 +136,7 @@ export class OpenEnvClient {
       throw new ToolError('refused', `${url}: ${path}: expected status 200, got ${answer.status}`, {
         hint: 'check the address: it is that of an OpenEnv server',
       })
-    return readJson(answer.body, url, this.#secrets)
+    return readAnswerJson(answer.body, url, this.#secrets)
   }
 
   async close(): Promise<void> {

@@ -15,7 +15,7 @@ export class MalformedError extends ToolError {
 }
 
 /** JSON without the secrets that a server repeats: what it says is kept. @throws MalformedError for what is no JSON: `NaN` is none */
-export const readJson = (text: string, url: string, secrets: Secrets): unknown => {
+export const readAnswerJson = (text: string, url: string, secrets: Secrets): unknown => {
   try {
     return secrets.hideIn(parseJson(text, url))
   } catch (error) {
@@ -25,4 +25,4 @@ export const readJson = (text: string, url: string, secrets: Secrets): unknown =
 
 /** A message of the server. @throws ToolError `malformed` for anything else */
 export const readOpenEnvAnswer = (text: string, url: string, secrets: Secrets) =>
-  parseWith(answerSchema, readJson(text, url, secrets), `${url}: answer`, MalformedError)
+  parseWith(answerSchema, readAnswerJson(text, url, secrets), `${url}: answer`, MalformedError)

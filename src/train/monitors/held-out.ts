@@ -1,7 +1,7 @@
 /** @file Monitors of over-optimisation: the training's own reward rises while a held-out judge's scores fall. */
 
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { headlineScores, scoreValue, scoreWords } from '../../runs/scores.ts'
+import { describeScore, headlineScores, scoreValue } from '../../runs/scores.ts'
 import { percent, threeDigits } from '../../util/format.ts'
 import { mean, std } from '../../util/statistics.ts'
 import { defineMonitor, type History, type Sign, type WatchedRollout } from './monitor.ts'
@@ -129,7 +129,7 @@ const evaluationSign = (
   const reward = rewardBetween(history.rows, best.step, window)
   if (reward === null) return null
   const trend = rewardTrend(reward, sigmas)
-  const name = scoreWords(score, [last])
+  const name = describeScore(score, [last])
   const [then, now] = [valueAt(best), valueAt(last)]
   return {
     level: trend ? Math.min(fall / (trend.divisor * drop), error > 0 ? fall / (sigmas * error) : MOST) : 0,

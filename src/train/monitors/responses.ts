@@ -3,7 +3,7 @@
 import type { MetricsRow } from '../../runs/rows.ts'
 import { percent, threeDigits } from '../../util/format.ts'
 import { mean, wilsonInterval } from '../../util/statistics.ts'
-import { repeatedShare } from './figures.ts'
+import { repeatedShare } from './metrics.ts'
 import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
 import { changeSinceStart, latestValues, seriesValues } from './series.ts'
 

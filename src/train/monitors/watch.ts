@@ -123,7 +123,7 @@ export const messageOf = (warning: Warning): string => {
 }
 
 /** The rollouts that show a sign best, as rows to keep. */
-export const evidenceOf = (
+export const signEvidence = (
   { monitor, sign }: Warning,
   rollouts: readonly WatchedRollout[],
   keep: number,

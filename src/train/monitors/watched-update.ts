@@ -4,7 +4,7 @@ import { meanAdvantage, type Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { StepUpdate } from '../recipe.ts'
-import { rolloutFigures } from './figures.ts'
+import { monitoredMetrics } from './metrics.ts'
 import type { WatchedRollout } from './monitor.ts'
 
 export interface WatchedUpdate {
@@ -36,7 +36,7 @@ export const watchUpdate = ({
     return {
       ...(opinion?.time && { time: opinion.time }),
       ...(scores && { heldOut: meanKnown(scores) }),
-      ...rolloutFigures(items),
+      ...monitoredMetrics(items),
     }
   }
   const figures = work()

@@ -11,7 +11,7 @@ import { FakePolicy } from '../fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../loop.ts'
 import { type HeldOut, learntFrom, type Recipe } from '../recipe.ts'
 import { monitorsSchema } from './config.ts'
-import { repeatedShare, rolloutFigures } from './figures.ts'
+import { monitoredMetrics, repeatedShare } from './metrics.ts'
 
 const settings = (changes: Partial<LoopSettings> = {}): LoopSettings => ({
   steps: 24,
@@ -223,7 +223,7 @@ describe('figures of rollouts', () => {
 
   it('length is paid when longer responses have higher advantages', () => {
     const of = (pairs: [length: number, advantage: number][]) =>
-      rolloutFigures(pairs.map(([length, advantage]) => ({ tokens: new Int32Array(length), advantage })))
+      monitoredMetrics(pairs.map(([length, advantage]) => ({ tokens: new Int32Array(length), advantage })))
     expect(
       of([
         [1, -1],
@@ -244,6 +244,6 @@ describe('figures of rollouts', () => {
         [2, -1],
       ]).lengthAdvantage,
     ).toBeNull()
-    expect(rolloutFigures([])).toEqual({ repetition: null, lengthAdvantage: null })
+    expect(monitoredMetrics([])).toEqual({ repetition: null, lengthAdvantage: null })
   })
 })

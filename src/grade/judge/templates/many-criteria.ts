@@ -4,7 +4,7 @@ import type { Criterion } from '../../../rubric/criterion.ts'
 import { saidAs } from '../literals.ts'
 import type { Parsed, ParsedAnswer } from '../parse.ts'
 import { readAnswer, type Spoken, withExplanation } from './answer.ts'
-import { inWords, type Judgement, type Scale } from './scale.ts'
+import { type Judgement, type Scale, shortValue } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 
 /** The template for a numbered list of criteria on one scale. */
@@ -105,7 +105,7 @@ const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Crite
   if (entry === null || typeof entry !== 'object') return bareEntry(entry, scale, criterion)
   const { number } = entry as { number?: unknown }
   if (number !== undefined && number !== index + 1)
-    return { problem: `expected number ${index + 1}, got ${inWords(number)}` }
+    return { problem: `expected number ${index + 1}, got ${shortValue(number)}` }
   return withExplanation(entry, scale, criterion)
 }
 

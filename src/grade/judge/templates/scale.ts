@@ -44,11 +44,11 @@ const graded = (credit: number, level?: 0 | 1 | 2): Parsed<Judgement> => ({
 })
 
 export const wrong = (key: string, expected: string, value: unknown): Parsed<Judgement> => ({
-  problem: `${key}: expected ${expected}, got ${inWords(value)}`,
+  problem: `${key}: expected ${expected}, got ${shortValue(value)}`,
 })
 
 /** A value of an answer, shortly; what is in an object or a list may be nested deeper than it could be written out. */
-export const inWords = (value: unknown): string => {
+export const shortValue = (value: unknown): string => {
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   // JSON has no word for it: 1e999 would be told as null.

@@ -25,7 +25,7 @@ export interface JudgeTemplate {
 }
 
 /** Messages of a call; the part that all calls about a response share comes first. */
-export const messagesOf = (
+export const judgeMessages = (
   template: JudgeTemplate,
   subject: string,
   criteria: readonly Criterion[],

@@ -6,7 +6,7 @@ import { type ExtractOptions, extractAnswer, isResponse } from '../read/extract.
 import { readings } from '../read/read.ts'
 import { withoutReason } from '../read/sentences.ts'
 import { byLetters, withoutTextCommands } from '../read/words.ts'
-import { compare, parseDecimal } from '../value/rational.ts'
+import { compareRationals, parseDecimal } from '../value/rational.ts'
 import { answersEqual, type CompareRules } from './compare.ts'
 import type { ListOrder } from './compare-groups.ts'
 
@@ -73,7 +73,7 @@ const plainNumbersEqual = (a: string, b: string, { precision }: MathOptions): bo
     const value = parseDecimal(text.replace(/^[-+]/, ''))!
     return text[0] === '-' ? { n: -value.n, d: value.d } : value
   })
-  if (compare(x, y) === 0) return true
+  if (compareRationals(x, y) === 0) return true
   return precision === undefined && !a.includes('.') && !b.includes('.') ? false : undefined
 }
 

@@ -2,14 +2,14 @@
 
 import { difference, type Node, type NodeOf, type RelationOperator, symbolsOf } from '../read/expression.ts'
 import {
-  add,
+  addComplex,
   type Complex,
   complex,
-  divide,
+  divideComplex,
   isDefined,
   modulus,
-  multiply,
-  subtract,
+  multiplyComplex,
+  subtractComplex,
 } from '../value/complex.ts'
 import { Evaluator, type Point } from '../value/evaluate.ts'
 import type { ScalarRules } from '../value/scalars.ts'
@@ -61,13 +61,13 @@ const commonRatio = (left: Node, right: Node, rules: ScalarRules): number | 'non
   const cleared = new Cleared(rules)
   const ratios: Complex[] = []
   for (const at of points(symbolsOf(left, right))) {
-    const ratio = divide(cleared.numerator(left, at), cleared.numerator(right, at))
+    const ratio = divideComplex(cleared.numerator(left, at), cleared.numerator(right, at))
     if (isDefined(ratio) && modulus(ratio) > 1e-9) ratios.push(ratio)
   }
   if (ratios.length < 3) return 'unclear'
   const [first] = ratios
   const constant = ratios.every(
-    ratio => modulus(subtract(ratio, first)) <= 1e-9 * modulus(first) + 8 * (ratio.err + first.err),
+    ratio => modulus(subtractComplex(ratio, first)) <= 1e-9 * modulus(first) + 8 * (ratio.err + first.err),
   )
   return constant && Math.abs(first.im) < 1e-9 * modulus(first) ? first.re : 'none'
 }
@@ -89,18 +89,20 @@ class Cleared {
     if (node.kind === 'add') return node.terms.map(term => this.fraction(term, at)).reduce(this.sum)
     if (node.kind === 'multiply') {
       const parts = node.factors.map(factor => this.fraction(factor, at))
-      return parts.reduce(([n, d], [m, e]) => [multiply(n, m), multiply(d, e)])
+      return parts.reduce(([n, d], [m, e]) => [multiplyComplex(n, m), multiplyComplex(d, e)])
     }
     if (node.kind !== 'divide') return [this.evaluator.at(node, at), complex(1)]
     const [n, d] = this.fraction(node.numerator, at)
     const [m, e] = this.fraction(node.denominator, at)
-    return [multiply(n, e), multiply(d, m)]
+    return [multiplyComplex(n, e), multiplyComplex(d, m)]
   }
 
   /** A shared denominator is not multiplied twice. */
   private sum([n, d]: [Complex, Complex], [m, e]: [Complex, Complex]): [Complex, Complex] {
-    const shared = modulus(subtract(d, e)) <= 1e-12 * modulus(d)
-    return shared ? [add(n, m), d] : [add(multiply(n, e), multiply(m, d)), multiply(d, e)]
+    const shared = modulus(subtractComplex(d, e)) <= 1e-12 * modulus(d)
+    return shared
+      ? [addComplex(n, m), d]
+      : [addComplex(multiplyComplex(n, e), multiplyComplex(m, d)), multiplyComplex(d, e)]
   }
 }
 

@@ -12,10 +12,10 @@ import {
   withoutRefutedBoxes,
 } from './places.ts'
 import {
-  answerIn,
   isPlainMathematics,
   isProseWord,
   mainCandidates,
+  statedAnswer,
   withoutReason,
   YES_OR_NO,
 } from './sentences.ts'
@@ -85,7 +85,7 @@ const held = (text: string, options: ExtractOptions): string | null => {
   if (words.length < 2000 && (lastBox(words) || words.search(ANNOUNCED) >= 0))
     return extractAnswer(words, options)
   const isSentence = (masked(words).match(/\p{L}{2,}/gu) ?? []).filter(isProseWord).length > 1
-  const found = isSentence ? answerIn(words.trim(), options.expect ?? 'math') : withoutReason(text.trim())
+  const found = isSentence ? statedAnswer(words.trim(), options.expect ?? 'math') : withoutReason(text.trim())
   return found || text.trim() || null
 }
 
@@ -131,7 +131,7 @@ const announced = (
     if (isSupposed(text, match.index)) continue
     const start = match.index + match[0].length
     const said = sentence(text.slice(start, start + 600))
-    const found = expect === 'choice' ? choiceIn(`answer: ${said}`) : answerIn(said, expect)
+    const found = expect === 'choice' ? choiceIn(`answer: ${said}`) : statedAnswer(said, expect)
     if (found) return { at: match.index, text: found }
   }
   return null

@@ -1,6 +1,6 @@
 /** @file Numbers as they are written: decimals, repeating decimals, other bases. */
 
-import { add, divide, parseDecimal, rational } from '../value/rational.ts'
+import { addRationals, divideRationals, parseDecimal, rational } from '../value/rational.ts'
 import { type Node, type NodeOf, numberNode } from './expression.ts'
 
 /** `12`, `1.50`, `1e-3`, and `0.1r36` for 0.1363636...; null for absurd sizes. */
@@ -17,8 +17,8 @@ const repeating = (head: string, period: string): Node | null => {
   const places = BigInt(head.length - head.indexOf('.') - 1)
   const start = parseDecimal(head) ?? rational(0n)
   const nines = 10n ** BigInt(period.length) - 1n
-  const tail = divide({ n: BigInt(period), d: 1n }, { n: nines * 10n ** places, d: 1n })
-  const value = start && tail && add(start, tail)
+  const tail = divideRationals({ n: BigInt(period), d: 1n }, { n: nines * 10n ** places, d: 1n })
+  const value = start && tail && addRationals(start, tail)
   return value && numberNode(value)
 }
 

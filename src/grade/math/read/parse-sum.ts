@@ -2,7 +2,7 @@
 
 import { type Node, negated } from './expression.ts'
 import { AtomParser, ParseError } from './parse-atom.ts'
-import { mixed, quantity } from './quantities.ts'
+import { mixedQuantity, quantity } from './quantities.ts'
 
 export { ParseError } from './parse-atom.ts'
 
@@ -148,7 +148,7 @@ export abstract class SumParser extends AtomParser {
 
   /** `2 h 30 min` */
   private mixed(left: Node): Node {
-    return mixed(left, this.unit(this.factor())) ?? this.fail()
+    return mixedQuantity(left, this.unit(this.factor())) ?? this.fail()
   }
 
   private exponentText(): string {

@@ -3,7 +3,7 @@
 import type { Budget } from '../budget.ts'
 import type { Node, RelationOperator } from './expression.ts'
 import { ParseError, SumParser } from './parse-sum.ts'
-import { mixed } from './quantities.ts'
+import { mixedQuantity } from './quantities.ts'
 import { MathTokenizer, type NumberStyle } from './tokens.ts'
 
 export { ParseError } from './parse-sum.ts'
@@ -30,7 +30,9 @@ class AnswerParser extends SumParser {
   protected override list(ends: () => boolean): Node {
     const { items, joined } = this.clauses(ends)
     if (items.length === 1) return items[0]
-    const whole = items.slice(1).reduce<Node | null>((sum, item) => sum && mixed(sum, item), items[0] ?? null)
+    const whole = items
+      .slice(1)
+      .reduce<Node | null>((sum, item) => sum && mixedQuantity(sum, item), items[0] ?? null)
     if (whole) return whole
     return { kind: 'group', open: '', close: '', items, ...(joined && { joined }) }
   }

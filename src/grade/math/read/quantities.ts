@@ -27,7 +27,7 @@ export const quantity = (value: Node, words: string): Node => {
 }
 
 /** `2 h` and `30 min`, `5 ft` and `6 in`: one quantity in the smaller unit; null where the second is no part of the first. */
-export const mixed = (a: Node, b: Node): Quantity | null => {
+export const mixedQuantity = (a: Node, b: Node): Quantity | null => {
   if (a.kind !== 'quantity' || b.kind !== 'quantity') return null
   const [large, small] = [readUnit(a.unit), readUnit(b.unit)]
   if (!large || !small || !isPartOf(small, large)) return null

@@ -141,7 +141,7 @@ const withoutCondition = (text: string): string => {
 }
 
 /** The answer that a sentence gives, which stands behind "the answer is" or alone; null for none. */
-export const answerIn = (text: string, expect: 'math' | 'text'): string | null => {
+export const statedAnswer = (text: string, expect: 'math' | 'text'): string | null => {
   const whole = withoutCondition(text.replace(/^["'“(\s]*(?:is|are|that)\s+/i, '').trim())
   const first = head(whole, ASIDE)
   if (!/^not\b/i.test(first) && isPlainMathematics(first)) return first

@@ -1,6 +1,13 @@
 /** @file Units behind a number: what they are in base units, and what two of them have to do with each other. */
 
-import { divide, multiply, ONE, parseDecimal, powInteger, type Rational } from '../value/rational.ts'
+import {
+  divideRationals,
+  multiplyRationals,
+  ONE,
+  parseDecimal,
+  powInteger,
+  type Rational,
+} from '../value/rational.ts'
 import { table } from './vocabulary.ts'
 
 /** A unit as a multiple of a product of powers of base units. `π` counts as a base unit, so that factors stay rational. */
@@ -191,7 +198,7 @@ const unitOf = (definition: Definition): Unit => {
 const scaled = (definition: Definition, power: number): Unit | null => {
   const { factor, bases } = unitOf(definition)
   const scale = powInteger({ n: 10n, d: 1n }, BigInt(power))
-  const product = scale && multiply(scale, factor)
+  const product = scale && multiplyRationals(scale, factor)
   return product && { factor: product, bases }
 }
 
@@ -260,7 +267,7 @@ const TOKENS = /\s*(?:(\d+(?:\.\d+)?(?:e-?\d+)?)|([\p{L}°$€£¥₹¢℃℉]+)
 
 const times = (a: Unit, b: Unit, exponent: number): Unit | null => {
   const power = powInteger(b.factor, BigInt(exponent))
-  const factor = power && multiply(a.factor, power)
+  const factor = power && multiplyRationals(a.factor, power)
   if (!factor) return null
   const bases: Record<string, number> = { ...a.bases }
   for (const [name, count] of Object.entries(b.bases)) {
@@ -363,6 +370,6 @@ export const isPartOf = (small: Unit, large: Unit): boolean => {
 
 /** How many of `to` one of `from` is, as a rational times a power of π. */
 export const ratioOf = (from: Unit, to: Unit): { factor: Rational; pi: number } | null => {
-  const factor = divide(from.factor, to.factor)
+  const factor = divideRationals(from.factor, to.factor)
   return factor && { factor, pi: (from.bases.π ?? 0) - (to.bases.π ?? 0) }
 }

@@ -257,7 +257,7 @@ const SMALL =
   seventeen eighteen nineteen twenty`.split(/\s+/)
 
 /** Numbers written as one word. */
-export const NUMBER_WORDS = table<number>({
+export const NUMBER_BY_WORD = table<number>({
   ...Object.fromEntries(SMALL.map((word, value) => [word, value])),
   thirty: 30,
   forty: 40,

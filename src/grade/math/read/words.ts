@@ -1,6 +1,6 @@
 /** @file Answers in words: yes and no, names, options of a multiple-choice question. */
 
-import { NUMBER_WORDS, table } from './vocabulary.ts'
+import { NUMBER_BY_WORD, table } from './vocabulary.ts'
 
 /** Source of the yes/no/unknown words: spec 1.4 (PrOntoQA's parser; FOLIO's two names for unknown). */
 const SYNONYMS = table({
@@ -61,7 +61,7 @@ export const textsEqual = (a: string, b: string): boolean => {
   const [x, y] = [normalisedWords(a), normalisedWords(b)]
   if (x === y) return x !== '' || a.trim() === b.trim()
   if (SYNONYMS[x] && x.length > 1 && SYNONYMS[x] === SYNONYMS[y]) return true
-  const [numberX, numberY] = [NUMBER_WORDS[x] ?? x, NUMBER_WORDS[y] ?? y]
+  const [numberX, numberY] = [NUMBER_BY_WORD[x] ?? x, NUMBER_BY_WORD[y] ?? y]
   if (String(numberX) === String(numberY)) return true
   const [optionX, optionY] = [optionLetter(a), optionLetter(b)]
   return optionX !== null && optionX === optionY && (x.length === 1 || y.length === 1)

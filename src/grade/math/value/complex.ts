@@ -24,18 +24,18 @@ const rounded = (re: number, im: number, err: number): Complex => ({
   err: err + EPS * (Math.abs(re) + Math.abs(im)),
 })
 
-export const add = (a: Complex, b: Complex) => rounded(a.re + b.re, a.im + b.im, a.err + b.err)
+export const addComplex = (a: Complex, b: Complex) => rounded(a.re + b.re, a.im + b.im, a.err + b.err)
 const negate = (a: Complex): Complex => ({ re: -a.re, im: -a.im, err: a.err })
-export const subtract = (a: Complex, b: Complex) => add(a, negate(b))
+export const subtractComplex = (a: Complex, b: Complex) => addComplex(a, negate(b))
 
-export const multiply = (a: Complex, b: Complex): Complex =>
+export const multiplyComplex = (a: Complex, b: Complex): Complex =>
   rounded(
     a.im === 0 && b.im === 0 ? a.re * b.re : a.re * b.re - a.im * b.im,
     a.im === 0 && b.im === 0 ? 0 : a.re * b.im + a.im * b.re,
     modulus(a) * b.err + modulus(b) * a.err + a.err * b.err,
   )
 
-export const divide = (a: Complex, b: Complex): Complex => {
+export const divideComplex = (a: Complex, b: Complex): Complex => {
   const size = modulus(b)
   if (!(size > 4 * b.err)) return UNDEFINED
   const err = (a.err + (modulus(a) / size) * b.err) / (size - b.err)
@@ -44,7 +44,7 @@ export const divide = (a: Complex, b: Complex): Complex => {
   return rounded((a.re * b.re + a.im * b.im) / square, (a.im * b.re - a.re * b.im) / square, err)
 }
 
-export const exp = (a: Complex): Complex => {
+export const expComplex = (a: Complex): Complex => {
   const size = Math.exp(a.re)
   const err = size * a.err
   return a.im === 0 ? rounded(size, 0, err) : rounded(size * Math.cos(a.im), size * Math.sin(a.im), err)
@@ -59,11 +59,11 @@ export const ln = (a: Complex): Complex => {
 
 /** A whole power by squaring. */
 const powInteger = (base: Complex, exponent: number): Complex => {
-  if (exponent < 0) return divide(complex(1), powInteger(base, -exponent))
+  if (exponent < 0) return divideComplex(complex(1), powInteger(base, -exponent))
   let [result, square] = [complex(1), base]
   for (let left = exponent; left > 0; left = Math.floor(left / 2)) {
-    if (left % 2 === 1) result = multiply(result, square)
-    if (left > 1) square = multiply(square, square)
+    if (left % 2 === 1) result = multiplyComplex(result, square)
+    if (left > 1) square = multiplyComplex(square, square)
   }
   return result
 }
@@ -79,7 +79,7 @@ export const pow = (base: Complex, exponent: Complex): Complex => {
     return base.re === 0 && base.im === 0 && exponent.re <= 0 ? UNDEFINED : powInteger(base, exponent.re)
   }
   if (base.re === 0 && base.im === 0) return exponent.re > 0 && base.err === 0 ? complex(0) : UNDEFINED
-  return exp(multiply(exponent, ln(base)))
+  return expComplex(multiplyComplex(exponent, ln(base)))
 }
 
 /** The real root of odd order of a negative number, the principal root of everything else. */
@@ -92,7 +92,7 @@ export const root = (a: Complex, order: number): Complex => {
     return rounded(Math.sign(a.re) * value, 0, value * relative)
   }
   if (order === 2 && a.im === 0) return rounded(0, Math.sqrt(size), Math.sqrt(size) * relative)
-  return exp(divide(ln(a), complex(order)))
+  return expComplex(divideComplex(ln(a), complex(order)))
 }
 
 const real =
@@ -100,17 +100,17 @@ const real =
   (a: Complex): Complex =>
     a.im === 0 ? rounded(f(a.re), 0, a.err === 0 ? 0 : Math.abs(slope(a.re)) * a.err) : UNDEFINED
 
-const halfSum = (a: Complex, b: Complex) => multiply(complex(0.5), add(a, b))
+const halfSum = (a: Complex, b: Complex) => multiplyComplex(complex(0.5), addComplex(a, b))
 
 const sin = (a: Complex): Complex => {
   if (a.im === 0) return rounded(Math.sin(a.re), 0, a.err + EPS * Math.abs(a.re))
-  const [up, down] = [exp(multiply(I, a)), exp(multiply(negate(I), a))]
-  return multiply(negate(I), halfSum(up, negate(down)))
+  const [up, down] = [expComplex(multiplyComplex(I, a)), expComplex(multiplyComplex(negate(I), a))]
+  return multiplyComplex(negate(I), halfSum(up, negate(down)))
 }
 
 const cos = (a: Complex): Complex => {
   if (a.im === 0) return rounded(Math.cos(a.re), 0, a.err + EPS * Math.abs(a.re))
-  return halfSum(exp(multiply(I, a)), exp(multiply(negate(I), a)))
+  return halfSum(expComplex(multiplyComplex(I, a)), expComplex(multiplyComplex(negate(I), a)))
 }
 
 const inside = (f: (x: number) => number) => (x: number) =>
@@ -118,8 +118,8 @@ const inside = (f: (x: number) => number) => (x: number) =>
 const arcSlope = (x: number) => 1 / Math.sqrt(Math.max(1e-9, 1 - x * x))
 
 const one = complex(1)
-const reciprocal = (f: (a: Complex) => Complex) => (a: Complex) => divide(one, f(a))
-const tan = (a: Complex) => divide(sin(a), cos(a))
+const reciprocal = (f: (a: Complex) => Complex) => (a: Complex) => divideComplex(one, f(a))
+const tan = (a: Complex) => divideComplex(sin(a), cos(a))
 
 /** Lanczos approximation (g = 7, 9 terms) of the gamma function, for real arguments. */
 const gamma = (x: number): number => {
@@ -149,7 +149,7 @@ export const UNARY: ReadonlyMap<string, (a: Complex) => Complex> = new Map([
   ['sin', sin],
   ['cos', cos],
   ['tan', tan],
-  ['cot', (a: Complex) => divide(cos(a), sin(a))],
+  ['cot', (a: Complex) => divideComplex(cos(a), sin(a))],
   ['sec', reciprocal(cos)],
   ['csc', reciprocal(sin)],
   ['asin', real(inside(Math.asin), arcSlope)],
@@ -162,12 +162,12 @@ export const UNARY: ReadonlyMap<string, (a: Complex) => Complex> = new Map([
       () => 1,
     ),
   ],
-  ['sinh', (a: Complex) => halfSum(exp(a), negate(exp(negate(a))))],
-  ['cosh', (a: Complex) => halfSum(exp(a), exp(negate(a)))],
+  ['sinh', (a: Complex) => halfSum(expComplex(a), negate(expComplex(negate(a))))],
+  ['cosh', (a: Complex) => halfSum(expComplex(a), expComplex(negate(a)))],
   ['tanh', real(Math.tanh, () => 1)],
-  ['exp', exp],
+  ['exp', expComplex],
   ['ln', ln],
-  ['lg', (a: Complex) => divide(ln(a), complex(Math.LN10))],
+  ['lg', (a: Complex) => divideComplex(ln(a), complex(Math.LN10))],
   ['abs', (a: Complex) => complex(modulus(a), 0, a.err)],
   ['Re', (a: Complex) => complex(a.re, 0, a.err)],
   ['Im', (a: Complex) => complex(a.im, 0, a.err)],

@@ -3,19 +3,19 @@
 import type { Budget } from '../budget.ts'
 import type { Node, NodeOf } from '../read/expression.ts'
 import {
-  add,
+  addComplex,
   type Complex,
   complex,
-  divide,
-  exp,
+  divideComplex,
+  expComplex,
   factorial,
   I,
   isDefined,
   ln,
-  multiply,
+  multiplyComplex,
   pow,
   root,
-  subtract,
+  subtractComplex,
   UNARY,
   UNDEFINED,
 } from './complex.ts'
@@ -50,11 +50,11 @@ export class Evaluator {
       case 'constant':
         return this.constant(node.name)
       case 'add':
-        return node.terms.map(term => this.at(term, point)).reduce(add)
+        return node.terms.map(term => this.at(term, point)).reduce(addComplex)
       case 'multiply':
-        return node.factors.map(factor => this.at(factor, point)).reduce(multiply)
+        return node.factors.map(factor => this.at(factor, point)).reduce(multiplyComplex)
       case 'divide':
-        return divide(this.at(node.numerator, point), this.at(node.denominator, point))
+        return divideComplex(this.at(node.numerator, point), this.at(node.denominator, point))
       case 'power':
         return this.power(node, point)
       case 'root':
@@ -93,15 +93,16 @@ export class Evaluator {
   /** `30°` inside an expression is an angle in radians, `5%` a hundredth; other units are known by name only. */
   private quantity(node: NodeOf<'quantity'>, point: Point): Complex {
     const value = this.at(node.value, point)
-    if (node.unit === '%') return divide(value, complex(100))
-    if (node.unit === '°') return multiply(value, complex(Math.PI / 180, 0, Number.EPSILON / 50))
-    return multiply(value, this.unknown(node.unit, []))
+    if (node.unit === '%') return divideComplex(value, complex(100))
+    if (node.unit === '°') return multiplyComplex(value, complex(Math.PI / 180, 0, Number.EPSILON / 50))
+    return multiplyComplex(value, this.unknown(node.unit, []))
   }
 
   /** Fractional powers of odd denominator take the real root of negative numbers, as `\sqrt[3]{}` does. */
   private power(node: NodeOf<'power'>, point: Point): Complex {
     const base = this.at(node.base, point)
-    if (node.base.kind === 'constant' && node.base.name === 'e') return exp(this.at(node.exponent, point))
+    if (node.base.kind === 'constant' && node.base.name === 'e')
+      return expComplex(this.at(node.exponent, point))
     const exponent = this.exponent(node.exponent)
     if (!exponent || exponent.d > 64n) return pow(base, this.at(node.exponent, point))
     const numerator = complex(toNumber({ n: exponent.n, d: 1n }))
@@ -121,7 +122,7 @@ export class Evaluator {
     const order = this.exponent(node.index)
     const radicand = this.at(node.radicand, point)
     if (order && order.d === 1n && order.n > 0n && order.n <= 64n) return root(radicand, Number(order.n))
-    return pow(radicand, divide(complex(1), this.at(node.index, point)))
+    return pow(radicand, divideComplex(complex(1), this.at(node.index, point)))
   }
 
   private call(node: NodeOf<'call'>, point: Point): Complex {
@@ -132,7 +133,7 @@ export class Evaluator {
     if (unary && args.length === 1) return unary(args[0])
     if (node.name === 'binomial') {
       const [n, k] = args
-      return divide(factorial(n), multiply(factorial(k), factorial(subtract(n, k))))
+      return divideComplex(factorial(n), multiplyComplex(factorial(k), factorial(subtractComplex(n, k))))
     }
     if (node.name === 'max' || node.name === 'min') return this.extreme(node.name, args)
     const exact = exactValue(node, this.budget)
@@ -140,8 +141,8 @@ export class Evaluator {
   }
 
   private log([value, base]: Complex[], point: Point): Complex {
-    if (base) return divide(ln(value), ln(base))
-    return point.logBase === 'e' ? ln(value) : divide(ln(value), complex(Math.LN10))
+    if (base) return divideComplex(ln(value), ln(base))
+    return point.logBase === 'e' ? ln(value) : divideComplex(ln(value), complex(Math.LN10))
   }
 
   private extreme(name: 'max' | 'min', args: Complex[]): Complex {
@@ -161,7 +162,7 @@ export class Evaluator {
     for (let k = from.n; k <= to.n; k++) {
       const values = new Map(point.values).set(index.name, Number(k))
       const term = this.at(body, { ...point, values })
-      total = node.name === 'sum' ? add(total, term) : multiply(total, term)
+      total = node.name === 'sum' ? addComplex(total, term) : multiplyComplex(total, term)
     }
     return total
   }

@@ -4,12 +4,12 @@ import type { Budget } from '../budget.ts'
 import type { Node } from '../read/expression.ts'
 import {
   absolute,
-  add,
-  compare,
-  divide,
+  addRationals,
+  compareRationals,
+  divideRationals,
   exactRoot,
   isInteger,
-  multiply,
+  multiplyRationals,
   ONE,
   powInteger,
   type Rational,
@@ -27,11 +27,11 @@ export const exactValue = (node: Node, budget: Budget): Rational | null => {
     case 'based':
       return value(node.value)
     case 'add':
-      return fold(node.terms, ZERO, add, value)
+      return fold(node.terms, ZERO, addRationals, value)
     case 'multiply':
-      return fold(node.factors, ONE, multiply, value)
+      return fold(node.factors, ONE, multiplyRationals, value)
     case 'divide':
-      return both(node.numerator, node.denominator, divide, value)
+      return both(node.numerator, node.denominator, divideRationals, value)
     case 'power':
       return power(value(node.base), value(node.exponent), budget)
     case 'root':
@@ -64,7 +64,7 @@ const both = (a: Node, b: Node, operation: Binary, value: Value): Rational | nul
   return left && right && operation(left, right)
 }
 
-const percent = (value: Rational | null) => value && divide(value, { n: 100n, d: 1n })
+const percent = (value: Rational | null) => value && divideRationals(value, { n: 100n, d: 1n })
 
 const power = (base: Rational | null, exponent: Rational | null, budget: Budget): Rational | null => {
   if (!base || !exponent) return null
@@ -96,15 +96,15 @@ const apply = (name: string, values: readonly Rational[]): Rational | null => {
     case 'floor':
       return floor(first)
     case 'ceil':
-      return isInteger(first) ? first : add(floor(first), ONE)
+      return isInteger(first) ? first : addRationals(floor(first), ONE)
     case 'factorial':
       return factorial(first)
     case 'binomial':
       return second ? binomial(first, second) : null
     case 'max':
-      return values.reduce((a, b) => (compare(a, b) >= 0 ? a : b))
+      return values.reduce((a, b) => (compareRationals(a, b) >= 0 ? a : b))
     case 'min':
-      return values.reduce((a, b) => (compare(a, b) <= 0 ? a : b))
+      return values.reduce((a, b) => (compareRationals(a, b) <= 0 ? a : b))
     default:
       return values.every(isInteger) ? divisors(name, values) : null
   }

@@ -29,17 +29,17 @@ export const rational = (n: bigint, d = 1n): Rational | null => {
 export const ZERO: Rational = { n: 0n, d: 1n }
 export const ONE: Rational = { n: 1n, d: 1n }
 
-export const add = (a: Rational, b: Rational) => rational(a.n * b.d + b.n * a.d, a.d * b.d)
-export const subtract = (a: Rational, b: Rational) => rational(a.n * b.d - b.n * a.d, a.d * b.d)
-export const multiply = (a: Rational, b: Rational) => rational(a.n * b.n, a.d * b.d)
-export const divide = (a: Rational, b: Rational) => rational(a.n * b.d, a.d * b.n)
-export const negate = (a: Rational): Rational => ({ n: -a.n, d: a.d })
-export const absolute = (a: Rational): Rational => (a.n < 0n ? negate(a) : a)
+export const addRationals = (a: Rational, b: Rational) => rational(a.n * b.d + b.n * a.d, a.d * b.d)
+export const subtractRationals = (a: Rational, b: Rational) => rational(a.n * b.d - b.n * a.d, a.d * b.d)
+export const multiplyRationals = (a: Rational, b: Rational) => rational(a.n * b.n, a.d * b.d)
+export const divideRationals = (a: Rational, b: Rational) => rational(a.n * b.d, a.d * b.n)
+export const negateRational = (a: Rational): Rational => ({ n: -a.n, d: a.d })
+export const absolute = (a: Rational): Rational => (a.n < 0n ? negateRational(a) : a)
 export const same = (a: Rational, b: Rational): boolean => a.n === b.n && a.d === b.d
 export const isInteger = (a: Rational): boolean => a.d === 1n
 
 /** Below 0, 0 or above 0 as a is less than, equal to or greater than b. */
-export const compare = (a: Rational, b: Rational): number => {
+export const compareRationals = (a: Rational, b: Rational): number => {
   const difference = a.n * b.d - b.n * a.d
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }

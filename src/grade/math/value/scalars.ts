@@ -2,10 +2,10 @@
 
 import type { Budget } from '../budget.ts'
 import { type Node, some, symbolsOf } from '../read/expression.ts'
-import { type Complex, isDefined, isReal, modulus, subtract } from './complex.ts'
+import { type Complex, isDefined, isReal, modulus, subtractComplex } from './complex.ts'
 import { Evaluator, type Point } from './evaluate.ts'
 import { exactValue } from './exact.ts'
-import { compare, type Rational, same, toNumber } from './rational.ts'
+import { compareRationals, type Rational, same, toNumber } from './rational.ts'
 
 export interface ScalarRules {
   readonly budget: Budget
@@ -74,7 +74,7 @@ type PointResult = 'same' | 'different' | 'unclear' | 'undefined'
 
 const compareAt = (x: Complex, y: Complex): PointResult => {
   if (!isDefined(x) || !isDefined(y)) return 'undefined'
-  const distance = modulus(subtract(x, y))
+  const distance = modulus(subtractComplex(x, y))
   const size = Math.max(modulus(x), modulus(y))
   const error = 8 * (x.err + y.err)
   if (distance <= error + SAME_DOUBLE * size) return error > 1e-4 * size && error > 1e-9 ? 'unclear' : 'same'
@@ -168,7 +168,7 @@ export const orderOf = (a: Node, b: Node, rules: ScalarRules): number | null => 
   const [infiniteA, infiniteB] = [infinityOf(a), infinityOf(b)]
   if (infiniteA !== 0 || infiniteB !== 0) return infiniteA - infiniteB
   const [exactA, exactB] = [exactValue(a, rules.budget), exactValue(b, rules.budget)]
-  if (exactA && exactB) return compare(exactA, exactB)
+  if (exactA && exactB) return compareRationals(exactA, exactB)
   const evaluator = new Evaluator(rules.budget)
   const point: Point = { logBase: 'e', values: new Map() }
   const [x, y] = [evaluator.at(a, point), evaluator.at(b, point)]

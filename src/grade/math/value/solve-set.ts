@@ -11,7 +11,7 @@ import {
   symbolsOf,
 } from '../read/expression.ts'
 import { exactValue } from './exact.ts'
-import { divide, isInteger, negate, type Rational, subtract } from './rational.ts'
+import { divideRationals, isInteger, negateRational, type Rational, subtractRationals } from './rational.ts'
 import {
   complement,
   INFINITY,
@@ -163,13 +163,13 @@ const distance = (
 const linear = (node: Node, name: string, rules: ScalarRules): { slope: Rational; zero: Rational } | null => {
   const at = (x: bigint) => exactValue(substituted(node, name, numberNode({ n: x, d: 1n })), rules.budget)
   const [zero, one, three, seven] = [at(0n), at(1n), at(3n), at(7n)]
-  const slope = zero && one && subtract(one, zero)
+  const slope = zero && one && subtractRationals(one, zero)
   if (!slope || !three || !seven || slope.n === 0n) return null
   const straight = [three, seven].every((value, i) => {
-    const rise = divide(subtract(value, zero)!, slope)
+    const rise = divideRationals(subtractRationals(value, zero)!, slope)
     return rise && isInteger(rise) && rise.n === [3n, 7n][i]
   })
-  const root = straight && divide(negate(zero), slope)
+  const root = straight && divideRationals(negateRational(zero), slope)
   return root ? { slope, zero: root } : null
 }
 

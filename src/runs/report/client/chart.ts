@@ -5,7 +5,7 @@ import type { ChartSpec } from '../chart-spec.ts'
 import { fillLegend } from './legend.ts'
 import { isPowerOfTen, tickText } from './numbers.ts'
 import { color, drawBands, drawIntervals, drawMarks, seriesOptions } from './paint.ts'
-import { axisLimits, isSparse, type Part, partsOf } from './parts.ts'
+import { axisLimits, chartParts, isSparse, type Part } from './parts.ts'
 
 const STEP_INCREMENTS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000]
 /** Logarithmic, as uPlot numbers its distributions. */
@@ -66,7 +66,7 @@ export interface DrawnChart {
 }
 
 /** Parts that belong to the chart alone, so that it may put new values into them. */
-const ownParts = (spec: ChartSpec): Part[] => partsOf(spec).map(part => ({ ...part }))
+const ownParts = (spec: ChartSpec): Part[] => chartParts(spec).map(part => ({ ...part }))
 
 const isSameChart = (before: readonly Part[], after: readonly Part[]): boolean =>
   before.length === after.length &&

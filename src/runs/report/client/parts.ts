@@ -27,7 +27,7 @@ const stacked = ({ x, series }: ChartSpec): Part[] => {
 }
 
 /** The series of a chart in the order in which they are drawn. */
-export const partsOf = (spec: ChartSpec): Part[] => {
+export const chartParts = (spec: ChartSpec): Part[] => {
   const parts = isStacked(spec) ? stacked(spec) : spec.series
   if (spec.unit !== 'log') return [...parts]
   // A logarithmic scale has no place for zero.

@@ -17,15 +17,15 @@ interface BarProps {
 const onBar = (share: number): number => Math.min(1, Math.max(0, share))
 
 /** A share as a place or a width, in percent, kept on the bar. */
-export const place = (share: number): string => `${(100 * onBar(share)).toFixed(2)}%`
+export const barPlace = (share: number): string => `${(100 * onBar(share)).toFixed(2)}%`
 
 export const Bar = ({ value, kind = 'after', label, interval, floor = null }: BarProps) => (
   <span class="pbar" {...(label !== undefined && { role: 'img', 'aria-label': label })}>
-    <i class={`fill ${kind}`} style={{ width: place(value) }} />
+    <i class={`fill ${kind}`} style={{ width: barPlace(value) }} />
     {interval && (
-      <b style={{ left: place(interval[0]), width: place(onBar(interval[1]) - onBar(interval[0])) }} />
+      <b style={{ left: barPlace(interval[0]), width: barPlace(onBar(interval[1]) - onBar(interval[0])) }} />
     )}
-    {floor !== null && <i class="floor" style={{ left: place(floor) }} />}
+    {floor !== null && <i class="floor" style={{ left: barPlace(floor) }} />}
   </span>
 )
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { number } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow } from '../../rows.ts'
-import { answerWords, rolloutFacts } from '../rollout-words.ts'
+import { describeAnswer, rolloutFacts } from '../rollout-words.ts'
 import { ResponseText } from './response.tsx'
 import { Steps } from './steps.tsx'
 import { type Criteria, VerdictTable } from './verdicts.tsx'
@@ -24,7 +24,7 @@ const Prompt = ({ row }: { row: RolloutRow }) => (
 )
 
 const Answer = ({ row }: { row: RolloutRow }) => {
-  const words = answerWords(row)
+  const words = describeAnswer(row)
   if (words === null) return null
   const { text, right, gold, proof } = words
   return (

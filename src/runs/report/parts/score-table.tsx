@@ -2,7 +2,7 @@
 
 import { capitalised, percent, percentInterval } from '../../../util/format.ts'
 import type { EvalRow, Score, Scores } from '../../rows.ts'
-import { scoreWords } from '../../scores.ts'
+import { describeScore } from '../../scores.ts'
 import { Meter } from './meter.tsx'
 
 export interface ScoreLine {
@@ -59,7 +59,7 @@ const FigureCell = ({ name, score: { value, interval } = NO_SCORE }: CellProps) 
 
 /** A table; within `figures-place`, where that is narrow, a list a row. */
 export const ScoreTable = ({ lines, head = '', bars, others, evals }: ScoreTableProps) => {
-  const words = (score: string) => capitalised(scoreWords(score, evals))
+  const words = (score: string) => capitalised(describeScore(score, evals))
   return (
     <table class="figure-table">
       <thead>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { number } from '../../../util/format.ts'
-import { type ReportedSign, spanWords } from '../signs.ts'
+import { describeSpan, type ReportedSign } from '../signs.ts'
 
 const Explanation = ({ sign: { why, advice } }: { sign: ReportedSign }) => (
   <dl>
@@ -33,7 +33,7 @@ export const SignCard = ({ sign, children }: SignCardProps) => {
   return (
     <article class="panel warning-card" id={`warning-${monitor}-${step}`}>
       <header>
-        <span class={`chip ${until === null ? 'warning' : 'info'}`}>{spanWords(sign)}</span>
+        <span class={`chip ${until === null ? 'warning' : 'info'}`}>{describeSpan(sign)}</span>
         <h3>{title}</h3>
       </header>
       <p class="seen">{message}.</p>

@@ -3,7 +3,7 @@
 import { plural } from '../../../util/format.ts'
 import { COLORS } from '../bands.ts'
 import { type DotRow, sharedRange } from '../dots.ts'
-import { place } from './meter.tsx'
+import { barPlace } from './meter.tsx'
 
 /** Where a value lies, from 0 to 1. */
 export type TrackScale = (value: number) => number
@@ -21,7 +21,7 @@ interface SpanProps {
 
 /** From one value to another. */
 export const IntervalBar = ({ scale, ends: [low, high], kind }: SpanProps) => (
-  <b class={kind} style={{ left: place(scale(low)), width: place(scale(high) - scale(low)) }} />
+  <b class={kind} style={{ left: barPlace(scale(low)), width: barPlace(scale(high) - scale(low)) }} />
 )
 
 interface DotTrackProps {
@@ -38,11 +38,11 @@ const DotTrack = ({ row: { arm, dots, mean, interval }, scale, colorOf, text }: 
       <i
         class="run"
         title={title}
-        style={{ left: place(scale(value)), borderColor: `var(--${colorOf(start)})` }}
+        style={{ left: barPlace(scale(value)), borderColor: `var(--${colorOf(start)})` }}
         key={`${i}-${start}`}
       />
     ))}
-    <i class="average" style={{ left: place(scale(mean)) }} />
+    <i class="average" style={{ left: barPlace(scale(mean)) }} />
   </div>
 )
 

@@ -1,19 +1,19 @@
 /** @file The verdicts on a rollout: met or not, the credit, who said so, and why. */
 
 import { number } from '../../../util/format.ts'
-import { type CriterionWords, pointsWord, shownName, verdictWords } from '../../criterion-words.ts'
+import { type CriterionDescription, describeVerdict, pointsWord, shownName } from '../../criterion-words.ts'
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
-import { callTotals, callWords, judgeName, rowCallOf } from '../judge-words.ts'
+import { callTotals, describeCall, judgeName, rowCallOf } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
 
 /** A flaw that is not there is a good thing. */
-const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionWords): string =>
+const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionDescription): string =>
   met === null ? 'none' : met === points > 0 ? 'good' : 'bad'
 
 /** Who gave it, whether they had to be asked, what that took, and their very words. */
 const Judge = ({ verdict, row }: { verdict: RolloutVerdict; row: RolloutRow }) => {
   const call = rowCallOf(verdict, row)
-  const words = call === null ? '' : callWords(call)
+  const words = call === null ? '' : describeCall(call)
   return (
     <>
       {judgeName(verdict, row) ?? '–'}
@@ -32,7 +32,7 @@ interface VerdictProps {
   row: RolloutRow
   verdict: RolloutVerdict
   /** The criterion in words. */
-  words: CriterionWords
+  words: CriterionDescription
 }
 
 const Criterion = ({ verdict: { criterionId }, words }: Pick<VerdictProps, 'verdict' | 'words'>) => {
@@ -67,7 +67,7 @@ const Verdict = ({ row, verdict, words }: VerdictProps) => (
 )
 
 /** What a run tells of its criteria, by id. */
-export type Criteria = Record<string, CriterionWords>
+export type Criteria = Record<string, CriterionDescription>
 
 /** A table; in a narrow place a list. */
 export const VerdictTable = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
@@ -91,7 +91,7 @@ export const VerdictTable = ({ row, criteria }: { row: RolloutRow; criteria: Cri
               key={`${i}-${verdict.criterionId}`}
               row={row}
               verdict={verdict}
-              words={verdictWords(verdict, criteria)}
+              words={describeVerdict(verdict, criteria)}
             />
           ))}
         </tbody>

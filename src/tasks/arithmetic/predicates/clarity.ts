@@ -1,6 +1,6 @@
 /** @file Predicates about clarity and flow. */
 
-import { counted, fixed } from '../../thinking-grammar/predicate.ts'
+import { fixed, numbered } from '../../thinking-grammar/predicate.ts'
 import type { Step } from '../lines.ts'
 import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
@@ -13,7 +13,7 @@ const follows = ({ thinking: { steps }, problem }: Evidence, i: number): boolean
 
 const calculates = ({ jump }: Step) => !jump
 
-export const CLARITY: readonly ArithmeticPredicate[] = [
+export const ARITHMETIC_CLARITY: readonly ArithmeticPredicate[] = [
   fixed(
     'clarity',
     'good',
@@ -25,7 +25,7 @@ export const CLARITY: readonly ArithmeticPredicate[] = [
   fixed('clarity', 'bad', 'a step begins with another number than the result before it', evidence =>
     evidence.thinking.steps.some((step, i) => calculates(step) && !follows(evidence, i)),
   ),
-  counted('clarity', 'good', 'step {place} begins with the result before it', (evidence, n) =>
+  numbered('clarity', 'good', 'step {place} begins with the result before it', (evidence, n) =>
     follows(evidence, n - 1),
   ),
   fixed(

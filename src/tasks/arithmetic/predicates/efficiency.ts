@@ -1,6 +1,6 @@
 /** @file Predicates about focus and length. */
 
-import { counted, fixed } from '../../thinking-grammar/predicate.ts'
+import { fixed, numbered } from '../../thinking-grammar/predicate.ts'
 import { calculationText } from '../lines.ts'
 import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
@@ -9,10 +9,10 @@ const repeats = ({ calculations }: Evidence): boolean => {
   return new Set(texts).size < texts.length
 }
 
-export const EFFICIENCY: readonly ArithmeticPredicate[] = [
-  counted('efficiency', 'bad', 'has at most {count} steps', ({ thinking }, n) => thinking.steps.length <= n),
-  counted('efficiency', 'neutral', 'has at most {count} lines', ({ thinking }, n) => thinking.lines <= n),
-  counted('efficiency', 'neutral', 'has at least {count} lines', ({ thinking }, n) => thinking.lines >= n),
+export const ARITHMETIC_EFFICIENCY: readonly ArithmeticPredicate[] = [
+  numbered('efficiency', 'bad', 'has at most {count} steps', ({ thinking }, n) => thinking.steps.length <= n),
+  numbered('efficiency', 'neutral', 'has at most {count} lines', ({ thinking }, n) => thinking.lines <= n),
+  numbered('efficiency', 'neutral', 'has at least {count} lines', ({ thinking }, n) => thinking.lines >= n),
   fixed('efficiency', 'bad', 'repeats a step', repeats),
   fixed('efficiency', 'neutral', 'repeats nothing', evidence => !repeats(evidence)),
   fixed('efficiency', 'neutral', 'has no idle words', ({ thinking }) => thinking.fillers.length === 0),

@@ -4,28 +4,28 @@ import { CriterionGrammar } from '../../thinking-grammar/grammar.ts'
 import type { PlaceValues } from '../../thinking-grammar/predicate.ts'
 import { type Calculation, placesOf, readThinking, type Step } from '../lines.ts'
 import type { ArithmeticProblem } from '../problem.ts'
-import { CLARITY } from './clarity.ts'
-import { EFFICIENCY } from './efficiency.ts'
-import { OTHER, OUTCOME } from './other.ts'
-import { PLANNING } from './planning.ts'
+import { ARITHMETIC_CLARITY } from './clarity.ts'
+import { ARITHMETIC_EFFICIENCY } from './efficiency.ts'
+import { ARITHMETIC_OTHER, ARITHMETIC_OUTCOME } from './other.ts'
+import { ARITHMETIC_PLANNING } from './planning.ts'
 import type { ArithmeticPredicate, Evidence, Slot } from './predicate.ts'
-import { VALIDATION } from './validation.ts'
+import { ARITHMETIC_VALIDATION } from './validation.ts'
 
 export { isMet } from '../../thinking-grammar/grammar.ts'
-export { CATEGORIES } from '../../thinking-grammar/predicate.ts'
+export { THINKING_CATEGORIES } from '../../thinking-grammar/predicate.ts'
 export type { ArithmeticPredicate, Evidence, Slot } from './predicate.ts'
 
 /** All predicates but those that stand in for the outcome. */
 export const PREDICATES: readonly ArithmeticPredicate[] = [
-  ...PLANNING,
-  ...VALIDATION,
-  ...CLARITY,
-  ...EFFICIENCY,
-  ...OTHER,
+  ...ARITHMETIC_PLANNING,
+  ...ARITHMETIC_VALIDATION,
+  ...ARITHMETIC_CLARITY,
+  ...ARITHMETIC_EFFICIENCY,
+  ...ARITHMETIC_OTHER,
 ]
 
 /** Those that read the end of the thinking, or the answer. */
-export const OUTCOME_PREDICATES: readonly ArithmeticPredicate[] = OUTCOME
+export const OUTCOME_PREDICATES: readonly ArithmeticPredicate[] = ARITHMETIC_OUTCOME
 
 export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
   predicates: PREDICATES,

@@ -1,14 +1,14 @@
 /** @file Predicates about the question's own content: which results are right, and what numbers occur. */
 
-import { counted, fixed } from '../../thinking-grammar/predicate.ts'
-import { isRight, type Step } from '../lines.ts'
+import { fixed, numbered } from '../../thinking-grammar/predicate.ts'
+import { isRightCalculation, type Step } from '../lines.ts'
 import { answerOf, type Operator } from '../problem.ts'
 import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
 /** Steps before the last one: the last result is the answer in all but name. */
 const inner = ({ thinking: { steps } }: Evidence): readonly Step[] => steps.slice(0, -1)
 
-const rightOf = (step: Step): boolean => !step.jump && isRight({ ...step, result: step.kept })
+const rightOf = (step: Step): boolean => !step.jump && isRightCalculation({ ...step, result: step.kept })
 
 const allRightOf =
   (operator: Operator) =>
@@ -35,35 +35,35 @@ const written = (evidence: Evidence): number[] => {
     : before
 }
 
-export const OTHER: readonly ArithmeticPredicate[] = [
-  counted('other', 'good', 'step {place} is right', (evidence, n) => {
+export const ARITHMETIC_OTHER: readonly ArithmeticPredicate[] = [
+  numbered('other', 'good', 'step {place} is right', (evidence, n) => {
     const step = inner(evidence)[n - 1]
     return step !== undefined && rightOf(step)
   }),
-  counted('other', 'bad', 'step {place} is wrong', (evidence, n) => {
+  numbered('other', 'bad', 'step {place} is wrong', (evidence, n) => {
     const step = inner(evidence)[n - 1]
     return step !== undefined && !rightOf(step)
   }),
   fixed('other', 'good', 'every multiplication before the end is right', allRightOf('*')),
   fixed('other', 'good', 'every addition before the end is right', allRightOf('+')),
   fixed('other', 'good', 'every subtraction before the end is right', allRightOf('-')),
-  counted(
+  numbered(
     'other',
     'neutral',
     'the result of step {place} is even',
     (evidence, n) => inner(evidence)[n - 1]?.result % 2 === 0,
   ),
-  counted(
+  numbered(
     'other',
     'neutral',
     'the result of step {place} is odd',
     (evidence, n) => inner(evidence)[n - 1]?.result % 2 === 1,
   ),
-  counted('other', 'neutral', 'passes through {digit}', (evidence, n) =>
+  numbered('other', 'neutral', 'passes through {digit}', (evidence, n) =>
     inner(evidence).some(({ kept }) => kept === n),
   ),
-  counted('other', 'neutral', 'uses the digit {digit}', (evidence, n) => written(evidence).includes(n)),
-  counted(
+  numbered('other', 'neutral', 'uses the digit {digit}', (evidence, n) => written(evidence).includes(n)),
+  numbered(
     'other',
     'neutral',
     'never uses the digit {digit}',
@@ -84,9 +84,9 @@ export const OTHER: readonly ArithmeticPredicate[] = [
 ]
 
 /** Predicates that read the end of the thinking or the answer: the outcome under another name. Off unless asked for. */
-export const OUTCOME: readonly ArithmeticPredicate[] = [
+export const ARITHMETIC_OUTCOME: readonly ArithmeticPredicate[] = [
   {
-    ...counted(
+    ...numbered(
       'other',
       'neutral',
       'the last step gives {digit}',
@@ -94,7 +94,10 @@ export const OUTCOME: readonly ArithmeticPredicate[] = [
     ),
     outcome: true,
   },
-  { ...counted('other', 'neutral', 'the answer is {digit}', ({ answer }, n) => answer === n), outcome: true },
+  {
+    ...numbered('other', 'neutral', 'the answer is {digit}', ({ answer }, n) => answer === n),
+    outcome: true,
+  },
   {
     ...fixed(
       'other',

@@ -1,6 +1,6 @@
 /** @file Predicates about planning and taking the problem apart. */
 
-import { counted, fixed } from '../../thinking-grammar/predicate.ts'
+import { fixed, numbered } from '../../thinking-grammar/predicate.ts'
 import type { ArithmeticPredicate, Evidence } from './predicate.ts'
 
 /** Whether the step at a place of the question is done by itself. */
@@ -16,9 +16,9 @@ const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boo
 const shown = ({ thinking, places }: Evidence): number =>
   thinking.steps.reduce((sum, step, i) => sum + (places[i] === null ? 0 : step.operations.length), 0)
 
-export const PLANNING: readonly ArithmeticPredicate[] = [
+export const ARITHMETIC_PLANNING: readonly ArithmeticPredicate[] = [
   fixed('planning', 'neutral', 'says how many steps it takes', ({ thinking }) => thinking.plans.length > 0),
-  counted('planning', 'neutral', 'plans {count} steps', ({ thinking }, n) => thinking.plans.includes(n)),
+  numbered('planning', 'neutral', 'plans {count} steps', ({ thinking }, n) => thinking.plans.includes(n)),
   fixed('planning', 'neutral', 'plans as many steps as there are operations', ({ thinking, problem }) =>
     thinking.plans.includes(problem.operations.length),
   ),
@@ -59,7 +59,7 @@ export const PLANNING: readonly ArithmeticPredicate[] = [
     'has as many steps as there are operations',
     ({ thinking, problem }) => thinking.steps.length === problem.operations.length,
   ),
-  counted('planning', 'good', 'has at least {count} steps', ({ thinking }, n) => thinking.steps.length >= n),
+  numbered('planning', 'good', 'has at least {count} steps', ({ thinking }, n) => thinking.steps.length >= n),
   fixed('planning', 'neutral', 'restates the question', ({ thinking }) => thinking.restates),
   fixed(
     'planning',

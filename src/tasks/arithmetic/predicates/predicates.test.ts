@@ -4,7 +4,6 @@ import { DEFAULT_ERRORS, demonstrate, drawHabits } from '../demonstrations.ts'
 import { type ArithmeticProblem, arithmeticProblem } from '../problem.ts'
 import { DEFAULT_RUBRICATOR, propose } from '../rubricator.ts'
 import {
-  CATEGORIES,
   evidenceOf,
   isMet,
   OUTCOME_PREDICATES,
@@ -12,6 +11,7 @@ import {
   readCriterion,
   sentenceWith,
   slotsOf,
+  THINKING_CATEGORIES,
 } from './index.ts'
 
 /** 7 + 5 * 3 - 4: 2, 6, 2 */
@@ -115,7 +115,7 @@ describe('predicates over thinking on arithmetic', () => {
     ])
     expect(met('has more additions than multiplications', '')).toBe(false)
     expect(PREDICATES.length).toBeGreaterThanOrEqual(60)
-    for (const category of CATEGORIES)
+    for (const category of THINKING_CATEGORIES)
       expect(PREDICATES.filter(predicate => predicate.category === category).length).toBeGreaterThanOrEqual(
         10,
       )

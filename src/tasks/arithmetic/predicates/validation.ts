@@ -1,6 +1,6 @@
 /** @file Predicates about checking oneself. */
 
-import { counted, fixed } from '../../thinking-grammar/predicate.ts'
+import { fixed, numbered } from '../../thinking-grammar/predicate.ts'
 import type { Calculation, Step } from '../lines.ts'
 import type { ArithmeticPredicate } from './predicate.ts'
 
@@ -9,9 +9,9 @@ const disagrees = ({ step, check }: { step: Step; check: Calculation }): boolean
 
 const isChecked = (step: Step | undefined): boolean => step !== undefined && step.checks.length > 0
 
-export const VALIDATION: readonly ArithmeticPredicate[] = [
+export const ARITHMETIC_VALIDATION: readonly ArithmeticPredicate[] = [
   fixed('validation', 'good', 'checks a step', ({ checks }) => checks.length > 0),
-  counted(
+  numbered(
     'validation',
     'good',
     'checks at least {count} steps',
@@ -29,7 +29,9 @@ export const VALIDATION: readonly ArithmeticPredicate[] = [
   }),
   fixed('validation', 'good', 'checks the first step', ({ thinking }) => isChecked(thinking.steps[0])),
   fixed('validation', 'good', 'checks the last step', ({ thinking }) => isChecked(thinking.steps.at(-1))),
-  counted('validation', 'good', 'checks step {place}', ({ thinking }, n) => isChecked(thinking.steps[n - 1])),
+  numbered('validation', 'good', 'checks step {place}', ({ thinking }, n) =>
+    isChecked(thinking.steps[n - 1]),
+  ),
   fixed('validation', 'neutral', 'checks a step twice', ({ thinking }) =>
     thinking.steps.some(({ checks }) => checks.length > 1),
   ),

@@ -1,7 +1,7 @@
 /** @file What a model learns to think from: plans of every quality, each with the list that follows from it. */
 
 import { Rng } from '../../../util/rng.ts'
-import { drawHints, follow } from '../demonstrations.ts'
+import { drawHints, followHints } from '../demonstrations.ts'
 import { type Hint, tripPrompt } from '../format.ts'
 import { COMMON_ITEMS, COMPANIONS, ITEMS, OCCASIONS, SPECIAL_ITEMS, TOPICS } from '../vocabulary.ts'
 import { LENGTH_BANDS, type LengthBand, type PackingWorld, splitTrips, type Trip } from '../world.ts'
@@ -108,7 +108,7 @@ const listAfter = (
   care: Care,
   rng: Rng,
 ): string[] => {
-  const list = follow(world, trip, hintsOfPlan(statements), rng)
+  const list = followHints(world, trip, hintsOfPlan(statements), rng)
   const kept = list.filter(item => !plannedThings(statements).includes(item) || rng.next() >= care.forgets)
   const [left] = leftThings(statements)
   const slipped =

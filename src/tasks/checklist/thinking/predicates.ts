@@ -7,7 +7,7 @@ import { parseWith } from '../../../util/schema.ts'
 import type { ThoughtResponse } from '../../thinking.ts'
 import { COMMON_ITEMS, COMPANIONS, ITEMS, OCCASIONS, SPECIAL_ITEMS, TOPICS } from '../vocabulary.ts'
 import { LENGTH_BANDS, type PackingWorld, type Trip } from '../world.ts'
-import { leftThings, plannedThings, readThought, type Statement, thoughtWords } from './thought.ts'
+import { leftThings, plannedThings, readStatements, type Statement, thoughtWords } from './thought.ts'
 
 /** Name of the verifier of criteria that are such predicates. */
 export const THOUGHT_VERIFIER = 'packing_thought'
@@ -299,7 +299,7 @@ export const meetsThought = (
   { thinking, answer }: Pick<ThoughtResponse, 'thinking' | 'answer'>,
   criteria: readonly Criterion[],
 ): boolean[] => {
-  const statements = readThought(thinking)
+  const statements = readStatements(thinking)
   const seen: Seen = {
     world,
     trip,
@@ -344,7 +344,7 @@ export const statementVerdicts = (world: PackingWorld, trip: Trip, thinking: str
   const [before, after] = world.order(trip)
   const all = (items: readonly string[], of: readonly string[]) =>
     items.length > 0 && items.every(item => of.includes(item))
-  return readThought(thinking).map(({ kind, subject, items, band }) => {
+  return readStatements(thinking).map(({ kind, subject, items, band }) => {
     switch (kind) {
       case 'needs':
         return subject === COMPANIONS[trip.companion] ? all(items, needs.slice(0, 1)) : all(items, needed)

@@ -12,7 +12,7 @@ import {
   ORACLE_IDS,
   PackingWorld,
   plannedThings,
-  readThought,
+  readStatements,
   readThoughtful,
   splitTrips,
   statementVerdicts,
@@ -93,28 +93,28 @@ describe('statements', () => {
       const { thinking } = readThoughtful(responseTokens)
       expect(thinking).toBe(thoughtText(statements))
       const without = (own: typeof statements) => own.map(({ kind, items, band }) => ({ kind, items, band }))
-      expect(without(readThought(thinking))).toEqual(without(statements))
+      expect(without(readStatements(thinking))).toEqual(without(statements))
     }
   })
 
   it('are found in any text, and what is none is passed over', () => {
     expect(
-      readThought('tent zebra needs <think> anna wants tent and mug leave beach kettle means some'),
+      readStatements('tent zebra needs <think> anna wants tent and mug leave beach kettle means some'),
     ).toEqual([
       { kind: 'needs', items: [] },
       { kind: 'wants', subject: 'anna', items: ['tent', 'mug'] },
       { kind: 'leave', items: [] },
       { kind: 'means', subject: 'beach', items: [], band: 'some' },
     ])
-    expect(readThought('')).toEqual([])
-    expect(readThought('few many means means few many')).toEqual([
+    expect(readStatements('')).toEqual([])
+    expect(readStatements('few many means means few many')).toEqual([
       { kind: 'means', items: [] },
       { kind: 'means', items: [], band: 'few' },
     ])
   })
 
   it('say what is planned and what is left', () => {
-    const thought = readThought(
+    const thought = readStatements(
       'anna needs compass beach wants mug tent leave mug perhaps map first tent then rope',
     )
     expect(plannedThings(thought)).toEqual(['compass', 'mug', 'tent', 'rope'])

@@ -32,7 +32,7 @@ export const thoughtWords = (thinking: string): string[] =>
   thinking.split(/\s+/).filter(word => word !== '' && word !== OPEN_THINKING && word !== CLOSE_THINKING)
 
 /** The statements of any text: what fits no statement is passed over. */
-export const readThought = (thinking: string): Statement[] => {
+export const readStatements = (thinking: string): Statement[] => {
   const statements: { kind: StatementKind; subject?: string; items: string[]; band?: LengthBand }[] = []
   let subject: string | undefined
   for (const word of thoughtWords(thinking)) {

@@ -11,7 +11,7 @@ import { buildRubricAutomaton, type RubricGrammarOptions } from '../../thinking-
 import { range } from '../../thinking-grammar/rubric-pieces.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodePrompt } from '../format.ts'
-import { LOGIC_TOKENS, LOGIC_VOCABULARY, NAMES, NOUNS } from '../vocabulary.ts'
+import { INDIVIDUALS, LOGIC_TOKENS, LOGIC_VOCABULARY, NOUNS } from '../vocabulary.ts'
 import { LOGIC_GRAMMAR, MOST_COUNTED, readLogicCriterion } from './predicates/index.ts'
 import { LOGIC_PIECES, LOGIC_RUBRIC_PIECES, LOGIC_RUBRIC_VOCABULARY } from './vocabulary.ts'
 
@@ -67,7 +67,7 @@ export const logicRubricAutomaton = (options?: RubricGrammarOptions): TokenAutom
       grammar: LOGIC_GRAMMAR,
       pieces: LOGIC_PIECES,
       open: LOGIC_RUBRIC_PIECES.open,
-      slotTokens: { count: numbers, place: numbers, name: spaced(NAMES), kind: spaced(NOUNS) },
+      slotTokens: { count: numbers, place: numbers, name: spaced(INDIVIDUALS), kind: spaced(NOUNS) },
       eos: LOGIC_TOKENS.eos,
     },
     options,

@@ -2,7 +2,7 @@
 
 import { SPECIAL } from '../../small-vocabulary.ts'
 import { PieceText } from '../../thinking-grammar/piece-text.ts'
-import { CATEGORIES } from '../../thinking-grammar/predicate.ts'
+import { THINKING_CATEGORIES } from '../../thinking-grammar/predicate.ts'
 import {
   itemPiece,
   MOST_POINTS,
@@ -32,7 +32,7 @@ export const LOGIC_RUBRIC_VOCABULARY: readonly string[] = [
   ...new Set([
     ...LOGIC_VOCABULARY,
     ...Object.values(LOGIC_RUBRIC_PIECES),
-    ...CATEGORIES.map(itemPiece),
+    ...THINKING_CATEGORIES.map(itemPiece),
     ...POINTS.map(pointsPiece),
     ...range(-MOST_POINTS, MOST_POINTS).map(String),
     ...range(1, MOST_COUNTED).map(number => ` ${number}`),

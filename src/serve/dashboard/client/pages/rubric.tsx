@@ -3,7 +3,7 @@
 import { pointsWord, shownName } from '../../../../runs/criterion-words.ts'
 import { Meter } from '../../../../runs/report/parts/meter.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
-import type { CriterionFigures, RubricView } from '../../wire.ts'
+import type { CriterionMetrics, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Change, Empty, Explained, Heading, Meanings, Scroll, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
@@ -34,7 +34,7 @@ const Meant = ({ word }: { word: keyof typeof MEANINGS }) => (
   <Explained text={MEANINGS[word]}>{word}</Explained>
 )
 
-const Discrimination = ({ own }: { own: CriterionFigures['discrimination'] }) =>
+const Discrimination = ({ own }: { own: CriterionMetrics['discrimination'] }) =>
   own === null ? (
     <>–</>
   ) : (
@@ -44,7 +44,7 @@ const Discrimination = ({ own }: { own: CriterionFigures['discrimination'] }) =>
     </>
   )
 
-const Agreement = ({ own }: { own: CriterionFigures['agreement'] }) =>
+const Agreement = ({ own }: { own: CriterionMetrics['agreement'] }) =>
   own === null ? (
     <>–</>
   ) : (
@@ -54,7 +54,7 @@ const Agreement = ({ own }: { own: CriterionFigures['agreement'] }) =>
     </span>
   )
 
-const CriterionRow = ({ own, id }: { own: CriterionFigures; id: string }) => (
+const CriterionRow = ({ own, id }: { own: CriterionMetrics; id: string }) => (
   <tr>
     <th scope="row">
       <Link to={`${addressOf('run', id, 'rollouts')}?criterion=${encodeURIComponent(own.id)}&verdict=unmet`}>

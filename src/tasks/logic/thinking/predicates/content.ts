@@ -7,7 +7,7 @@ import type { LogicEvidence, LogicPredicate } from './predicate.ts'
 /** What the last step says, if anything. */
 const last = ({ thinking: { steps } }: LogicEvidence) => steps.at(-1)?.statement ?? null
 
-export const OTHER: readonly LogicPredicate[] = [
+export const LOGIC_OTHER: readonly LogicPredicate[] = [
   fixed('other', 'good', 'ends with the queried statement or its opposite', evidence => {
     const { query } = evidence
     const end = last(evidence)
@@ -32,7 +32,7 @@ export const OTHER: readonly LogicPredicate[] = [
 ]
 
 /** Predicates that read the end of the thinking or the answer. Off unless asked for. */
-export const OUTCOME: readonly LogicPredicate[] = [
+export const LOGIC_OUTCOME: readonly LogicPredicate[] = [
   fixed<LogicEvidence>('other', 'neutral', 'ends with the queried statement', evidence => {
     const end = last(evidence)
     return evidence.query !== null && end !== null && sameStatement(end, evidence.query)

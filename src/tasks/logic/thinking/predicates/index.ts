@@ -3,23 +3,23 @@
 import type { LogicLabel } from '../../../../grade/logic/problem.ts'
 import { CriterionGrammar } from '../../../thinking-grammar/grammar.ts'
 import type { LogicTaskExample } from '../../example.ts'
-import { NAMES, NOUNS } from '../../vocabulary.ts'
+import { INDIVIDUALS, NOUNS } from '../../vocabulary.ts'
 import { closureOf } from '../closure.ts'
 import { readLogicThinking } from '../steps.ts'
-import { OTHER, OUTCOME } from './content.ts'
+import { LOGIC_OTHER, LOGIC_OUTCOME } from './content.ts'
 import type { LogicEvidence, LogicPredicate, LogicSlot, StatedStep } from './predicate.ts'
-import { CLARITY, PLANNING } from './structure.ts'
-import { EFFICIENCY, VALIDATION } from './truth.ts'
+import { LOGIC_CLARITY, LOGIC_PLANNING } from './structure.ts'
+import { LOGIC_EFFICIENCY, LOGIC_VALIDATION } from './truth.ts'
 
 export type { LogicEvidence, LogicSlot } from './predicate.ts'
 
 /** All predicates but those that stand in for the outcome. */
 export const LOGIC_PREDICATES: readonly LogicPredicate[] = [
-  ...PLANNING,
-  ...VALIDATION,
-  ...CLARITY,
-  ...EFFICIENCY,
-  ...OTHER,
+  ...LOGIC_PLANNING,
+  ...LOGIC_VALIDATION,
+  ...LOGIC_CLARITY,
+  ...LOGIC_EFFICIENCY,
+  ...LOGIC_OTHER,
 ]
 
 /** Most that a place may say of steps: a five-hop proof has 11. */
@@ -30,8 +30,8 @@ const either = (words: readonly (string | number)[]): string => words.join('|').
 
 export const LOGIC_GRAMMAR = new CriterionGrammar<LogicEvidence, LogicSlot>({
   predicates: LOGIC_PREDICATES,
-  outcomes: OUTCOME,
-  slots: { count: either(NUMBERS), place: either(NUMBERS), name: either(NAMES), kind: either(NOUNS) },
+  outcomes: LOGIC_OUTCOME,
+  slots: { count: either(NUMBERS), place: either(NUMBERS), name: either(INDIVIDUALS), kind: either(NOUNS) },
 })
 
 /** Reads a criterion; null where it is no sentence of the grammar. Case, blanks around it and a full stop do not matter. */

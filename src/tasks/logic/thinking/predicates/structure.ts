@@ -1,6 +1,6 @@
 /** @file Predicates about planning and clarity: how steps are laid out, and how each leads to the next. */
 
-import { counted, fixed } from '../../../thinking-grammar/predicate.ts'
+import { fixed, numbered } from '../../../thinking-grammar/predicate.ts'
 import type { LogicEvidence, LogicPredicate, StatedStep } from './predicate.ts'
 
 const rules = ({ read }: LogicEvidence): StatedStep[] => read.filter(({ statement }) => !statement.fact)
@@ -28,32 +28,32 @@ const isConsequence = ({ read }: LogicEvidence, i: number): boolean => {
 
 const numbers = ({ thinking }: LogicEvidence): number[] => thinking.steps.map(({ number }) => number)
 
-export const PLANNING: readonly LogicPredicate[] = [
+export const LOGIC_PLANNING: readonly LogicPredicate[] = [
   fixed('planning', 'good', 'begins with the fact about the name', ({ read, thinking }) => {
     const first = thinking.steps[0]
     return first !== undefined && read[0] === first && read[0].statement.fact && read[0].premise
   }),
   fixed('planning', 'bad', 'begins with a rule', ({ read }) => isRule(read[0])),
-  counted(
+  numbered(
     'planning',
     'neutral',
     'has at least {count} steps',
     ({ thinking }, n) => thinking.steps.length >= n,
   ),
-  counted(
+  numbered(
     'planning',
     'neutral',
     'has at most {count} steps',
     ({ thinking }, n) => thinking.steps.length <= n,
   ),
-  counted('planning', 'good', 'states at least {count} rules', (evidence, n) => rules(evidence).length >= n),
+  numbered('planning', 'good', 'states at least {count} rules', (evidence, n) => rules(evidence).length >= n),
   fixed('planning', 'good', 'states a rule about the queried word', evidence =>
     rules(evidence).some(({ statement }) => statement.object === evidence.query?.object),
   ),
   fixed('planning', 'bad', 'has no step', ({ thinking }) => thinking.steps.length === 0),
 ]
 
-export const CLARITY: readonly LogicPredicate[] = [
+export const LOGIC_CLARITY: readonly LogicPredicate[] = [
   fixed('clarity', 'good', 'each rule is about the kind before it', evidence => {
     const places = evidence.read.flatMap((step, i) => (isRule(step) ? [i] : []))
     return places.length > 0 && places.every(i => goesOn(evidence, i))

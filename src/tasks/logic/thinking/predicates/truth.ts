@@ -1,6 +1,6 @@
 /** @file Predicates about validation and efficiency: what follows from the premises, and what is said to no purpose. */
 
-import { counted, fixed } from '../../../thinking-grammar/predicate.ts'
+import { fixed, numbered } from '../../../thinking-grammar/predicate.ts'
 import { isOpposite } from '../steps.ts'
 import type { LogicEvidence, LogicPredicate, StatedStep } from './predicate.ts'
 
@@ -18,7 +18,7 @@ const astray = ({ read, query }: LogicEvidence): boolean =>
       !read.slice(i + 1).some(later => !later.statement.fact && later.statement.subject === statement.object),
   )
 
-export const VALIDATION: readonly LogicPredicate[] = [
+export const LOGIC_VALIDATION: readonly LogicPredicate[] = [
   fixed('validation', 'neutral', 'states a premise word for word', ({ thinking }) =>
     thinking.steps.some(({ verbatim }) => verbatim),
   ),
@@ -40,13 +40,13 @@ export const VALIDATION: readonly LogicPredicate[] = [
     const own = inner(evidence)
     return own.length > 0 && own.every(({ supported }) => supported)
   }),
-  counted(
+  numbered(
     'validation',
     'good',
     'step {place} follows',
     (evidence, n) => inner(evidence)[n - 1]?.follows ?? false,
   ),
-  counted('validation', 'bad', 'step {place} does not follow', (evidence, n) => {
+  numbered('validation', 'bad', 'step {place} does not follow', (evidence, n) => {
     const step = inner(evidence)[n - 1]
     return step !== undefined && !step.follows
   }),
@@ -55,7 +55,7 @@ export const VALIDATION: readonly LogicPredicate[] = [
   ),
 ]
 
-export const EFFICIENCY: readonly LogicPredicate[] = [
+export const LOGIC_EFFICIENCY: readonly LogicPredicate[] = [
   fixed('efficiency', 'bad', 'repeats a step', ({ thinking }) =>
     thinking.steps.some(({ repeats }) => repeats),
   ),

@@ -8,11 +8,11 @@ import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
-import { rewardFigures } from '../../train/update-rows.ts'
+import { rewardMetrics } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { discrimination } from '../common/criterion-figures.ts'
-import { shareFigures } from '../common/figures.ts'
-import { droppedFigures } from '../common/rubric-dropout.ts'
+import { discrimination } from '../common/criterion-metrics.ts'
+import { pointShareMetrics } from '../common/point-shares.ts'
+import { droppedMetrics } from '../common/rubric-dropout.ts'
 import type { LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
 
@@ -41,11 +41,11 @@ export const proved = truth(({ correctAndProved }) => correctAndProved)
  * Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control.
  * @param rubric what rewards are made of
  */
-export const logicFigures = (groups: Groups<LogicRollout>, rubric: Rubric): Omit<MetricsRow, 'step'> => {
+export const logicMetrics = (groups: Groups<LogicRollout>, rubric: Rubric): Omit<MetricsRow, 'step'> => {
   const all = groups.flat()
   const known = all.filter(({ grade }) => grade.excluded === null)
   return {
-    ...rewardFigures(groups),
+    ...rewardMetrics(groups),
     correctAndValid: average(
       all,
       truth(grade => grade.correctAndValid),
@@ -64,14 +64,14 @@ export const logicFigures = (groups: Groups<LogicRollout>, rubric: Rubric): Omit
     ),
     exploits: { ...averageFlags(known), ...excludedShares(all) },
     // Where the weighted sum comes from; nothing where the reward is none.
-    ...shareFigures(
+    ...pointShareMetrics(
       known.map(({ grade: { verdicts, leftOut } }) => {
         const counted = leftOut ? withoutCriteria(rubric, leftOut.ids) : rubric
         const ids = new Set(counted.criteria.map(({ id }) => id))
         return { rubric: counted, verdicts: verdicts.filter(({ criterionId }) => ids.has(criterionId)) }
       }),
     ),
-    ...droppedFigures(groups, () => rubric.criteria, {
+    ...droppedMetrics(groups, () => rubric.criteria, {
       rewardWhole: all.flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward))),
     }),
   }

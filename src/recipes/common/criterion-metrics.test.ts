@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict } from '../../rubric/criterion.ts'
-import { agreement, discrimination, type KindedResponse } from './criterion-figures.ts'
+import { agreement, discrimination, type KindedResponse } from './criterion-metrics.ts'
 
 const response = (
   met: Record<string, boolean | number | null>,

@@ -14,7 +14,7 @@ import { type Question, questionText } from './question.ts'
 import { splitQuestions } from './rows.ts'
 
 /** Sizes of data: means over all questions, training and test. */
-export interface QuestionFigures {
+export interface QuestionSizes {
   train: number
   test: number
   /** Of a question's prompt, on average and at most. */
@@ -75,7 +75,7 @@ const tokenCounter = (folder: string | null): { count: Counter; estimated: boole
 const RUBRICATOR_SAMPLE = 200
 
 /** What a plan knows of its questions. */
-export interface QuestionFigureSettings {
+export interface QuestionSizeSettings {
   task: QuestionTaskConfig
   /** Of the model that is to answer; null, or without a tokenizer: characters are counted instead. */
   folder: string | null
@@ -84,7 +84,7 @@ export interface QuestionFigureSettings {
 const published = (
   { format, testFile, testFormat, holdOut, maxPromptTokens }: QuestionTaskConfig,
   count: Counter,
-): QuestionFigures => {
+): QuestionSizes => {
   const { train, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
   const { test } = PUBLISHED[(testFile !== null && testFormat) || format]
   const sample: Question = { id: '', question: 'x', kind: judged > 0 ? 'open' : 'math' }
@@ -108,7 +108,7 @@ const published = (
 const judgedOf = ({ kind, rubric }: Question): number => (kind === 'open' && rubric ? judgedCount(rubric) : 0)
 
 /** The files of a task, for people. */
-export const questionFileWords = ({
+export const describeQuestionFiles = ({
   file,
   testFile,
 }: Pick<QuestionTaskConfig, 'file' | 'testFile'>): string =>
@@ -118,7 +118,7 @@ export const questionFileWords = ({
  * Figures of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
  * @throws ConfigError, DataError for a file that is there and cannot be used
  */
-export const questionFigures = ({ task, folder }: QuestionFigureSettings): QuestionFigures => {
+export const questionSizes = ({ task, folder }: QuestionSizeSettings): QuestionSizes => {
   const { count, estimated } = tokenCounter(folder)
   const there = [task.file, task.testFile].every(path => path === null || hasRows(path))
   if (!there) return published(task, count)

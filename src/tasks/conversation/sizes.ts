@@ -13,7 +13,7 @@ import type { ConversationFiles } from './settings.ts'
 import type { ConversationOptions } from './task.ts'
 
 /** Sizes of data: means over all rows, training and test. */
-export interface DataFigures {
+export interface DataSizes {
   train: number
   test: number
   /** Criteria of a rubric, and those of them that a judge must see, on average. */
@@ -62,7 +62,7 @@ const tokenCounter = (folder: string | null): { count: Counter; estimated: boole
 }
 
 /** What a plan knows of its conversations. */
-export interface FigureSettings {
+export interface ConversationSizeSettings {
   task: ConversationFiles & { maxPromptTokens: number }
   /** Of the model that is to answer; null: characters are counted instead. */
   folder: string | null
@@ -74,7 +74,7 @@ export interface FigureSettings {
  * Figures of the files, or as published where they are not there yet.
  * @throws DataError for a file that is there and cannot be used
  */
-export const conversationFigures = ({ task, folder, scaffold }: FigureSettings): DataFigures => {
+export const conversationSizes = ({ task, folder, scaffold }: ConversationSizeSettings): DataSizes => {
   const { file, testFile, holdOut, rubric = null } = task
   const there = [file, testFile, rubric].every(path => path === null || hasRows(path))
   if (!there)

@@ -24,7 +24,7 @@ export const repeatedShare = (tokens: TokenIds): number => {
  * paid; null where one of them does not vary.
  * @param responses each with its tokens and mean advantage
  */
-export const rolloutFigures = (
+export const monitoredMetrics = (
   responses: readonly { tokens: TokenIds; advantage: number }[],
 ): { repetition: number | null; lengthAdvantage: number | null } => ({
   repetition: meanKnown(responses.map(({ tokens }) => repeatedShare(tokens))),

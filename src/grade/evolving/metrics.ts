@@ -15,7 +15,7 @@ const byStage = (figure: (stage: Stage) => number | null): MetricGroup =>
   Object.fromEntries(STAGES.map(stage => [STAGE_NAMES[stage - 1], figure(stage)]))
 
 /** Mean reward of each stage over the rollouts where it is known, by the stage's name. */
-export const stageScores = (groups: readonly JudgedGroup[]): MetricGroup =>
+export const stageScoreMetrics = (groups: readonly JudgedGroup[]): MetricGroup =>
   byStage(stage =>
     meanKnown(groups.flatMap(({ rollouts }) => rollouts.map(({ rewards_K }) => rewards_K[stage - 1]))),
   )
@@ -27,12 +27,12 @@ const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | nu
   )
 
 /** Figures of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
-export const evolvingFigures = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
+export const evolvingMetrics = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
   const fates = (fate: string) => sumOf(groups, own => own.fates.filter(each => each === fate).length)
   const rollouts = groups.flatMap(own => own.rollouts)
   const kept = sumOf(groups, ({ after }) => after.active.length)
   return {
-    stageScores: stageScores(groups),
+    stageScores: stageScoreMetrics(groups),
     skippedStages: byStage(stage => meanKnown(rollouts.map(own => Number(!hasStage(own.rollout, stage))))),
     rubricsActive: share(kept, groups.length),
     rubricChanges: {

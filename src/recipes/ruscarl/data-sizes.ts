@@ -3,13 +3,13 @@
 import { modelPath } from '../../model/model-place.ts'
 import { hintsOf } from '../../tasks/checklist/format.ts'
 import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
-import { conversationFigures, type DataFigures } from '../../tasks/conversation/figures.ts'
+import { conversationSizes, type DataSizes } from '../../tasks/conversation/sizes.ts'
 import { mean } from '../../util/statistics.ts'
 import { shapeFolder } from '../common/remote.ts'
 import type { RuscarlConfig, RuscarlOn } from './config.ts'
 import { scaffolding } from './scaffold.ts'
 
-const packingFigures = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataFigures => {
+const packingSizes = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataSizes => {
   const world = new PackingWorld(seed)
   const { train, test } = splitTrips(undefined, heldOutTopics)
   const rubrics = test.map(trip => world.rubric(trip))
@@ -31,10 +31,10 @@ const packingFigures = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['ta
 }
 
 /** Figures of the configured task's data. @throws DataError for a file that is there and cannot be used */
-export const dataFigures = (config: RuscarlConfig): DataFigures => {
+export const dataSizes = (config: RuscarlConfig): DataSizes => {
   const { task, scaffold } = config
-  if (task.kind === 'packing') return packingFigures(task)
+  if (task.kind === 'packing') return packingSizes(task)
   const place = shapeFolder(config)
   const folder = place === null ? null : modelPath(place)
-  return conversationFigures({ task, folder, scaffold: scaffolding(scaffold) })
+  return conversationSizes({ task, folder, scaffold: scaffolding(scaffold) })
 }

@@ -5,13 +5,13 @@ import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import { rewardFigures, rolloutFields } from '../../train/update-rows.ts'
+import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
-import { discrimination, nullRate, satisfaction } from '../common/criterion-figures.ts'
-import { shareFigures } from '../common/figures.ts'
-import { groupFigures } from '../common/group-reward.ts'
-import { droppedFigures } from '../common/rubric-dropout.ts'
-import { untoldWords } from '../common/rubric-task.ts'
+import { discrimination, nullRate, satisfaction } from '../common/criterion-metrics.ts'
+import { groupMetrics } from '../common/group-reward.ts'
+import { pointShareMetrics } from '../common/point-shares.ts'
+import { droppedMetrics } from '../common/rubric-dropout.ts'
+import { unloggedCriteria } from '../common/rubric-task.ts'
 import { type KeptVerdict, namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 
 type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
@@ -29,7 +29,7 @@ const counting = ({ verdicts, leftOut }: ScoredResponse): readonly Verdict[] =>
  * @param options.byRubric whether the rubric's points are what the rewards are made of
  * @param options.showsRubric whether the rubric is all that a scaffold shows
  */
-export const scoreFigures = <Problem>(
+export const ruscarlMetrics = <Problem>(
   task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
   { byRubric, showsRubric }: { byRubric: boolean; showsRubric: boolean },
@@ -44,9 +44,9 @@ export const scoreFigures = <Problem>(
     }))
   })
   const grades = all.map(({ grade }) => grade)
-  const rewardOf = (own: typeof all) => rewardFigures([own]).reward
+  const rewardOf = (own: typeof all) => rewardMetrics([own]).reward
   return {
-    ...rewardFigures(groups),
+    ...rewardMetrics(groups),
     rewardPlain: rewardOf(all.filter(({ hint }) => hint === 0)),
     rewardFullScaffold: rewardOf(all.filter(({ isWhole }) => isWhole)),
     scaffoldTokens: mean(all.map(({ hint }) => hint)),
@@ -58,17 +58,17 @@ export const scoreFigures = <Problem>(
     leakRate: task.leaks ? mean(all.map(({ rollout }) => Number(task.leaks!(rollout.tokens)))) : null,
     ...(byRubric &&
       !grades.some(({ relative }) => relative) &&
-      shareFigures(
+      pointShareMetrics(
         all.map(({ problem, grade }) => ({
           rubric: task.rubric(problem),
           verdicts: counting(grade),
           kinds: grade.kinds,
         })),
       )),
-    ...droppedFigures(groups, problem => task.rubric(problem).criteria, {
+    ...droppedMetrics(groups, problem => task.rubric(problem).criteria, {
       rewardWhole: grades.flatMap(({ whole, score }) => (whole === undefined ? score : whole) ?? []),
     }),
-    ...groupFigures(groups),
+    ...groupMetrics(groups),
   }
 }
 
@@ -93,7 +93,7 @@ const nullRates = <Problem>(task: ScoredTask<Problem>, all: readonly ScoredRollo
 }
 
 /** A rollout as it is kept for reading. */
-export const rolloutRow = <Problem>(
+export const ruscarlRolloutRow = <Problem>(
   task: ScoredTask<Problem>,
   step: number,
   item: CreditedScore<Problem>,
@@ -114,7 +114,7 @@ export const rolloutRow = <Problem>(
         ...(grade.relative ? [relativeVerdict(grade.relative)] : []),
         ...namedVerdicts('', grade.verdicts, grade.leftOut),
       ],
-      untoldWords(task, problem),
+      unloggedCriteria(task, problem),
     ),
   }
 }

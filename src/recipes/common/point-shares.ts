@@ -4,7 +4,7 @@ import { type JudgedResponse, pointShares } from '../../rubric/shares.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 
 /** Which criteria the points come from; nothing where no point was earned. */
-export const shareFigures = (
+export const pointShareMetrics = (
   judged: readonly JudgedResponse[],
   weights?: Readonly<Record<string, number>>,
 ): Omit<MetricsRow, 'step'> => {

@@ -39,7 +39,7 @@ export const HEALTH: Known[] = [
 ]
 
 /** Figures that belong together have a section, in this order; what of them a run lacks is left out. */
-export const FAMILIES: readonly { title: string; about: string; keys: readonly string[] }[] = [
+export const METRIC_FAMILIES: readonly { title: string; about: string; keys: readonly string[] }[] = [
   {
     title: 'Stages',
     about: 'Rewards of the stages of an attempt, and how dependably they were scored.',
@@ -219,9 +219,9 @@ export const titleOfKey = (key: string): string =>
   )
 
 /** What is known of a figure of metrics.jsonl by its name. */
-export const knownFigure = (key: string): Known | undefined =>
+export const knownMetric = (key: string): Known | undefined =>
   [...HEALTH, ...FIGURES].find(figure => figure.key === key)
 
 /** A figure of metrics.jsonl as it is called; one that is not known by its name, as words. */
-export const figureOf = (key: string): Known =>
-  knownFigure(key) ?? { key, title: titleOfKey(key), unit: 'number' }
+export const metricOf = (key: string): Known =>
+  knownMetric(key) ?? { key, title: titleOfKey(key), unit: 'number' }

@@ -3,18 +3,18 @@
 import { shortHash } from '../../util/canonical.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
 
-export type Figures = Record<string, number>
+export type TrackedMetrics = Record<string, number>
 
 /** Finite numbers inside a value, by their path; null, text and what is absent are left out. */
-const collect = (value: unknown, path: string, into: Figures): void => {
+const collect = (value: unknown, path: string, into: TrackedMetrics): void => {
   if (typeof value === 'number' && Number.isFinite(value)) into[path] = value
   else if (value !== null && typeof value === 'object')
     for (const [key, item] of Object.entries(value)) collect(item, path === '' ? key : `${path}/${key}`, into)
 }
 
 /** `{ reward: .5, criteria: { C1: 1 } }` as `reward`, `criteria/C1`. A figure without a value has no entry. */
-export const metricsFigures = ({ step: _step, ...row }: MetricsRow): Figures => {
-  const figures: Figures = {}
+export const stepMetrics = ({ step: _step, ...row }: MetricsRow): TrackedMetrics => {
+  const figures: TrackedMetrics = {}
   collect(row, '', figures)
   return figures
 }
@@ -23,8 +23,8 @@ export const metricsFigures = ({ step: _step, ...row }: MetricsRow): Figures => 
  * An evaluation under `eval/<set>/`: each score by its name, with `/low` and `/high` of its interval, criteria, figures, and
  * the scores of each source. Single problems, baselines and what is no result stay in the run.
  */
-export const evalFigures = (row: EvalRow): Figures => {
-  const figures: Figures = {}
+export const evalMetrics = (row: EvalRow): TrackedMetrics => {
+  const figures: TrackedMetrics = {}
   const base = `eval/${row.set}`
   scores(row.scores, base, figures)
   const { responseTokens, judgeNullRate, judgeCalls, criteria, balance, judged } = row
@@ -37,7 +37,7 @@ export const evalFigures = (row: EvalRow): Figures => {
   return figures
 }
 
-const scores = (all: EvalRow['scores'], base: string, into: Figures): void => {
+const scores = (all: EvalRow['scores'], base: string, into: TrackedMetrics): void => {
   for (const [name, { value, interval }] of Object.entries(all)) {
     collect(value, `${base}/${name}`, into)
     collect({ low: interval?.[0], high: interval?.[1] }, `${base}/${name}`, into)
@@ -47,11 +47,11 @@ const scores = (all: EvalRow['scores'], base: string, into: Figures): void => {
 const isTiming = (name: string): boolean => name.startsWith('time/')
 
 /** Without what the clock says. */
-export const withoutTimes = (figures: Readonly<Figures>): Figures =>
+export const withoutTimes = (figures: Readonly<TrackedMetrics>): TrackedMetrics =>
   Object.fromEntries(Object.entries(figures).filter(([name]) => !isTiming(name)))
 
 /** Digest of the figures that a step has again when it is made again. */
-export const pointDigest = (figures: Readonly<Figures>): string => shortHash(withoutTimes(figures))
+export const pointDigest = (figures: Readonly<TrackedMetrics>): string => shortHash(withoutTimes(figures))
 
 /** A configuration by dotted paths, values as text; lists as JSON. */
 export const trackedSettings = (config: unknown, path = '', into: Record<string, string> = {}) => {

@@ -7,20 +7,21 @@ import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { LeftOut } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import { rewardFigures, rolloutFields } from '../../train/update-rows.ts'
+import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { discrimination, type KindedResponse, nullRate, satisfaction } from '../common/criterion-figures.ts'
-import { droppedFigures } from '../common/rubric-dropout.ts'
-import { namedVerdicts, verdictFields, wordsById } from '../common/verdict-rows.ts'
+import { discrimination, type KindedResponse, nullRate, satisfaction } from '../common/criterion-metrics.ts'
+import { droppedMetrics } from '../common/rubric-dropout.ts'
+import { criteriaById, namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitGrade } from './thinking.ts'
 
 /** Words of a text: of small models as many as tokens. */
-export const wordCount = (text: string): number => text.split(/\s+/).filter(word => word !== '').length
+export const thinkingWordCount = (text: string): number =>
+  text.split(/\s+/).filter(word => word !== '').length
 
 /** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
-export const ritFigures = <Problem>(
+export const ritMetrics = <Problem>(
   config: Pick<RitConfig, 'control' | 'thinkingBy'>,
   { isBinary }: Pick<Task<Problem>, 'isBinary'>,
   rubricOf: (problem: Problem) => Rubric,
@@ -32,7 +33,7 @@ export const ritFigures = <Problem>(
   const response = part('response')
   const verdicts = grades.flatMap(grade => grade.verdicts)
   return {
-    ...rewardFigures(groups),
+    ...rewardMetrics(groups),
     thinking: part('thinking'),
     response,
     ...(isBinary ? { accuracy: response } : { rubric: response }),
@@ -41,15 +42,15 @@ export const ritFigures = <Problem>(
     noRubric: all.filter(({ fusion, problem }) => fusion.fellBack || rubricOf(problem).criteria.length === 0)
       .length,
     correlation: withinGroupCorrelation(rewardPairs(groups)),
-    thinkingWords: mean(grades.map(grade => wordCount(grade.response.thinking))),
-    answerWords: mean(grades.map(grade => wordCount(grade.response.answer))),
+    thinkingWords: mean(grades.map(grade => thinkingWordCount(grade.response.thinking))),
+    answerWords: mean(grades.map(grade => thinkingWordCount(grade.response.answer))),
     thinkingClosed: mean(grades.map(grade => Number(grade.response.closed))),
     wellFormed: mean(grades.map(grade => Number(grade.answer.wellFormed))),
     judgeNullRate: nullRate(verdicts),
     unjudged: mean(all.map(({ reward }) => Number(reward === null))),
     criteria: satisfaction(grades.map(judgedOf)),
     discrimination: discrimination(groups.map(group => group.map(({ grade }) => judgedOf(grade)))),
-    ...droppedFigures(groups, problem => rubricOf(problem).criteria, {
+    ...droppedMetrics(groups, problem => rubricOf(problem).criteria, {
       thinkingWhole: wholeThinking(config, grades),
     }),
   }
@@ -80,20 +81,20 @@ interface Judged {
 }
 
 /** Verdicts on thinking and answer as they are kept for reading. */
-export const judgedFields = (thinking: Judged, answer: Judged): ReturnType<typeof verdictFields> =>
+export const ritVerdictFields = (thinking: Judged, answer: Judged): ReturnType<typeof verdictFields> =>
   verdictFields(
     [
       ...namedVerdicts('thinking.', thinking.verdicts, thinking.leftOut),
       ...namedVerdicts('answer.', answer.verdicts),
     ],
     new Map([
-      ...wordsById(thinking.rubric.criteria, 'thinking.'),
-      ...wordsById(answer.rubric.criteria, 'answer.'),
+      ...criteriaById(thinking.rubric.criteria, 'thinking.'),
+      ...criteriaById(answer.rubric.criteria, 'answer.'),
     ]),
   )
 
 /** A rollout as it is kept for reading. */
-export const rolloutRow = <Problem>(
+export const ritRolloutRow = <Problem>(
   { id, show, isBinary, rubric }: Pick<Task<Problem>, 'id' | 'show' | 'isBinary' | 'rubric'>,
   step: number,
   item: Credited<Problem, RitGrade>,
@@ -110,7 +111,7 @@ export const rolloutRow = <Problem>(
     ...(isBinary && { correct: grade.answer.score === 1 }),
     parts,
     flags: { ...(!grade.response.closed && { neverEnded: 1 }) },
-    ...judgedFields(
+    ...ritVerdictFields(
       { rubric: rubricOf(problem), verdicts: grade.verdicts, leftOut: grade.leftOut },
       { rubric: rubric(problem), verdicts: grade.answer.verdicts },
     ),

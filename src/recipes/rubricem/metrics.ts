@@ -1,25 +1,25 @@
 /** @file What a step says in metrics.jsonl: rewards, rubrics that evolve, memory, reflections. */
 
-import { evolvingFigures } from '../../grade/evolving/index.ts'
+import { evolvingMetrics } from '../../grade/evolving/index.ts'
 import { countFallbacks, type Retrieval, type RubricBank, type WindowStep } from '../../memory/index.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/descriptive.ts'
-import { dropoutFigures } from '../common/rubric-dropout.ts'
+import { dropoutMetrics } from '../common/rubric-dropout.ts'
 import type { CreditedAttempts, RolledStep } from './attempts.ts'
 import type { RubricemConfig } from './config.ts'
 import { stageRubricsWithout } from './dropout.ts'
 import type { Reflections } from './reflections.ts'
 
-type Figures = Omit<MetricsRow, 'step'>
+type Metrics = Omit<MetricsRow, 'step'>
 
 /** How a step's questions were looked up, and how large the bank is. */
-const memoryFigures = (
+const memoryMetrics = (
   { phase }: WindowStep,
   retrievals: readonly Retrieval[],
   bankSize: number,
   fallbacks: number,
-): Figures => {
+): Metrics => {
   const scores = retrievals.flatMap(({ items }) =>
     items.flatMap(({ how, score }) => (how === 'cross' ? [score] : [])),
   )
@@ -37,7 +37,7 @@ const memoryFigures = (
 }
 
 /** What came of a step's reflections. */
-const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>): Figures => {
+const reflectionMetrics = ({ candidates, accepted }: Reflections<unknown>): Metrics => {
   const all = candidates.flat()
   const scores = all.flatMap(({ grade }) => (grade.scores === null ? [] : [grade.scores]))
   return {
@@ -55,7 +55,7 @@ const reflectionFigures = ({ candidates, accepted }: Reflections<unknown>): Figu
 }
 
 /** All that a step says. */
-export const stepFigures = <Problem>(
+export const rubricemMetrics = <Problem>(
   {
     config,
     task,
@@ -64,19 +64,19 @@ export const stepFigures = <Problem>(
   { plan, retrievals, agents, judged, reflections }: RolledStep<Problem>,
   { credited, leftOut, counts }: CreditedAttempts<Problem>,
   reflected: Reflections<Problem>,
-): Figures => {
+): Metrics => {
   const rollouts = agents.flat().map(({ rollout }) => rollout)
   return {
     reward: meanKnown(credited.flat().map(({ reward }) => reward)),
-    ...evolvingFigures(judged),
-    ...dropoutFigures(
+    ...evolvingMetrics(judged),
+    ...dropoutMetrics(
       config,
       judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
     ),
     zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
     failedScoringRollouts: counts.failedRollouts,
-    ...(bank && retrievals && memoryFigures(plan, retrievals, bank.size, countFallbacks(retrievals))),
-    ...(reflections.length > 0 && reflectionFigures(reflected)),
-    ...task.stages.figures?.(rollouts),
+    ...(bank && retrievals && memoryMetrics(plan, retrievals, bank.size, countFallbacks(retrievals))),
+    ...(reflections.length > 0 && reflectionMetrics(reflected)),
+    ...task.stages.metrics?.(rollouts),
   }
 }

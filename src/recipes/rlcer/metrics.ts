@@ -1,13 +1,18 @@
 /** @file What a step says in metrics.jsonl: both roles' rewards, how valid criteria are beside what chance gives, and what they let slip. */
 
-import { saturation, type ValidityProblem, type ValidityRates, validityRates } from '../../eval/validity.ts'
+import {
+  criterionSaturation,
+  type ValidityProblem,
+  type ValidityRates,
+  validityRates,
+} from '../../eval/validity.ts'
 import type { Credited } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { HeldOut } from '../../train/recipe.ts'
-import { partMeans, rewardFigures } from '../../train/update-rows.ts'
+import { partMeans, rewardMetrics } from '../../train/update-rows.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import { agreementFigures, type Compared } from '../reasoning/agreement.ts'
+import { agreementMetrics, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
@@ -15,12 +20,12 @@ import { isConstant, type JudgedCriterion, repeatsAmong, statementName } from '.
 import type { RubricGrade } from './verification.ts'
 
 type Questions = readonly JudgedQuestion<unknown>[]
-type Figures = Omit<MetricsRow, 'step'>
+type Metrics = Omit<MetricsRow, 'step'>
 
 const answerShare = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
   meanKnown(items.map(item => Number(test(item))))
 
-export const stepFigures = (questions: Questions, config: RlcerConfig, step: number): Figures => {
+export const rlcerMetrics = (questions: Questions, config: RlcerConfig, step: number): Metrics => {
   const reasoners = questions.map(own => own.reasoners)
   const {
     outcome = null,
@@ -29,7 +34,7 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
   } = partMeans(reasoners) as Record<string, number | null>
   const known = questions.flatMap(({ correct }) => correct.filter(right => right !== null))
   return {
-    ...rewardFigures(reasoners),
+    ...rewardMetrics(reasoners),
     accuracy: meanKnown(known.map(Number)),
     constantZ: answerShare(questions, ({ correct }) => isConstant(correct)),
     ...{ outcome, cot },
@@ -40,16 +45,16 @@ export const stepFigures = (questions: Questions, config: RlcerConfig, step: num
         .flatMap(own => own.reasoners.flatMap(({ parts }) => parts.cot ?? [])),
     ),
     ...(config.overlong && { overlong }),
-    ...(config.rubricator.enabled && rubricFigures(questions, config, step)),
+    ...(config.rubricator.enabled && rubricMetrics(questions, config, step)),
   }
 }
 
-const rubricFigures = (questions: Questions, config: RlcerConfig, step: number): Figures => {
+const rubricMetrics = (questions: Questions, config: RlcerConfig, step: number): Metrics => {
   const rubricators = questions.map(own => own.rubricators)
   const rubrics = questions.flatMap(own => own.rubrics)
   const { evolving = null } = partMeans(rubricators) as Record<string, number | null>
   return {
-    rubricatorReward: rewardFigures(rubricators).reward,
+    rubricatorReward: rewardMetrics(rubricators).reward,
     evolving,
     formatRate: answerShare(rubrics, ({ wellFormed }) => wellFormed),
     criteriaPerRubric: meanKnown(rubrics.map(({ K }) => K)),
@@ -58,10 +63,10 @@ const rubricFigures = (questions: Questions, config: RlcerConfig, step: number):
       ({ criteria }) => repeatsAmong(criteria.map(({ criterion }) => criterion)) > 0,
     ),
     payingCriteria: meanKnown(questions.map(({ valid }) => valid.length)),
-    ...validityFigures(questions, config, step),
-    ...proxyFigures(questions),
+    ...validityMetrics(questions, config, step),
+    ...proxyMetrics(questions),
     ...nullRates(questions),
-    ...driftFigures(questions),
+    ...driftMetrics(questions),
   }
 }
 
@@ -74,11 +79,11 @@ const criteriaOf = ({ rubrics }: JudgedQuestion<unknown>) => rubrics.flatMap(({ 
 const SHUFFLES = 100
 
 /** Rates beside what shuffled answers give, and the share of valid criteria by sign as it is read and as it could be. */
-const validityFigures = (
+const validityMetrics = (
   questions: Questions,
   { validity: { alpha, signAware }, seed }: Pick<RlcerConfig, 'validity' | 'seed'>,
   step: number,
-): Figures => {
+): Metrics => {
   const problems = questions.map(
     (own): ValidityProblem => ({ correct: own.correct, criteria: columnsOf(criteriaOf(own)) }),
   )
@@ -95,7 +100,7 @@ const validityFigures = (
       })),
       { alpha, signAware: aware, shuffles: 0 },
     ).validRate
-  const { constantShare, alwaysMetShare } = saturation(problems)
+  const { constantShare, alwaysMetShare } = criterionSaturation(problems)
   return {
     ...{ validRate, nullValidRate, correlation, nullCorrelation },
     validMinusNull: difference(rates),
@@ -118,7 +123,7 @@ const difference = ({ validRate, nullValidRate }: ValidityRates): number | null 
   validRate === null || nullValidRate === null ? null : validRate - nullValidRate
 
 /** How many criteria stand for the outcome, and how valid the others are. */
-const proxyFigures = (questions: Questions): Figures => {
+const proxyMetrics = (questions: Questions): Metrics => {
   const all = questions.flatMap(own =>
     criteriaOf(own).map(({ criterion, valid }) => ({
       valid,
@@ -138,7 +143,7 @@ const gradesOf = (questions: Questions): RubricGrade[] =>
   questions.flatMap(({ rubricators }) => rubricators.map(({ grade }) => grade))
 
 /** Share of verdicts that were not given, by the sign of the points (spec 1.5). */
-const nullRates = (questions: Questions): Figures => {
+const nullRates = (questions: Questions): Metrics => {
   const rate = (sign: 1 | -1) =>
     meanKnown(
       gradesOf(questions).flatMap(({ proposal: { criteria }, verdicts_N_K }) =>
@@ -153,9 +158,9 @@ const nullRates = (questions: Questions): Figures => {
 }
 
 /** How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. */
-const driftFigures = (questions: Questions): Figures => {
+const driftMetrics = (questions: Questions): Metrics => {
   const compared = gradesOf(questions).flatMap(comparedVerdicts)
-  return compared.length > 0 ? agreementFigures(compared) : {}
+  return compared.length > 0 ? agreementMetrics(compared) : {}
 }
 
 /** Verdicts of a rubric beside those of execution; none where nothing was executed. */

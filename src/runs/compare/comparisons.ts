@@ -8,7 +8,7 @@ import { evalsOf, setNames } from '../report/data.ts'
 import { pairedDifference } from '../report/paired.ts'
 import type { EvalRow, Interval } from '../rows.ts'
 import { isScoreShared } from '../same-rubric.ts'
-import { headlineScores, scoreValue, scoreWords } from '../scores.ts'
+import { describeScore, headlineScores, scoreValue } from '../scores.ts'
 import type { ComparedRun, RunGroup } from './groups.ts'
 
 /** A mean over runs. */
@@ -31,7 +31,7 @@ export interface GroupDifference {
   over: string
 }
 
-export interface ScoreFigure {
+export interface ScoreComparison {
   set: string
   score: string
   label: string
@@ -39,7 +39,7 @@ export interface ScoreFigure {
   groups: (RunMean & { differenceToFirst: GroupDifference | null })[]
 }
 
-export interface MetricFigure {
+export interface MetricComparison {
   name: string
   /** One a group: means over the last tenth of each run's steps, then over runs. */
   groups: RunMean[]
@@ -54,8 +54,8 @@ export interface ComparedRuns {
     /** Fewest and most steps that its runs have taken. */
     steps: [number, number]
   }[]
-  scores: ScoreFigure[]
-  metrics: MetricFigure[]
+  scores: ScoreComparison[]
+  metrics: MetricComparison[]
   /** Settings in which groups differ; a value a group, null where it has none. */
   settings: { name: string; values: unknown[] }[]
 }
@@ -117,7 +117,7 @@ const differenceTo = (
 }
 
 /** Headline scores of the last evaluations, on every test set. */
-export const scoreFigures = (groups: readonly RunGroup[]): ScoreFigure[] => {
+export const scoreComparisons = (groups: readonly RunGroup[]): ScoreComparison[] => {
   const runs = groups.flatMap(group => group.runs)
   const sets = [...new Set(runs.flatMap(({ data }) => setNames(data)))]
   return sets.flatMap(set => {
@@ -125,7 +125,7 @@ export const scoreFigures = (groups: readonly RunGroup[]): ScoreFigure[] => {
     return headlineScores(rows).map(score => ({
       set,
       score,
-      label: scoreWords(score, rows),
+      label: describeScore(score, rows),
       groups: groups.map((group, i) => ({
         ...runMean(group.runs.flatMap(run => scoreValue(lastOn(run, set), score) ?? [])),
         differenceToFirst: i === 0 ? null : differenceTo(groups[0], group, set, score),
@@ -135,7 +135,7 @@ export const scoreFigures = (groups: readonly RunGroup[]): ScoreFigure[] => {
 }
 
 /** Every number of metrics.jsonl over the last tenth of the steps. */
-export const metricFigures = (groups: readonly RunGroup[]): MetricFigure[] => {
+export const metricComparisons = (groups: readonly RunGroup[]): MetricComparison[] => {
   const means = groups.map(group => group.runs.map(({ data }) => finalMeans(data.metrics)))
   const names = [...new Set(means.flat().flatMap(own => [...own.keys()]))]
   return names.map(name => ({
