@@ -9,6 +9,5 @@ export {
   scoreGroup,
   sharedMessages,
 } from './judge.ts'
-export { openGroupJudge } from './open.ts'
 export { type Standards, standardsText } from './standards.ts'
-export { GROUP_JUDGE } from './template.ts'
+export { GROUP_JUDGE, openGroupJudge } from './template.ts'

@@ -3,7 +3,11 @@
  * (OpenPipe ART: one call a group, what responses share is shown once, `{scores: [{id, explanation, score}]}`); the words are ours.
  */
 
+import type { ChatModel } from '../../chat/chat-model.ts'
 import { entriesSchema, readEntries } from '../evolving/entries.ts'
+import type { JudgeConfig } from '../judge/judge-config.ts'
+import { type OpenJudge, openJudge } from '../judge/open-judge.ts'
+import { recentVerdicts } from '../judge/recent-verdicts.ts'
 import { type Scale, wrong } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
 import { QUOTING_NOTE } from '../judge/untrusted.ts'
@@ -64,3 +68,14 @@ export const GROUP_JUDGE = oneTemplateForm(template, {
   question: 'What the responses have in common:',
   judged: { heading: 'What to go by:', tag: 'standards' },
 })
+
+/**
+ * Opens a judge of groups for `scoreGroup`. The same group is asked about once while the process runs, also without a cache folder.
+ * @param model in place of the configured endpoints
+ * @throws ConfigError for an endpoint, a key or a folder that cannot be used
+ */
+export const openGroupJudge = ({ fleet, ask, cache }: JudgeConfig, model?: ChatModel): OpenJudge =>
+  openJudge(
+    { fleet, cache, ask: { ...ask, shape: 'rubric' } },
+    { form: GROUP_JUDGE, model, store: recentVerdicts(), tellsCalls: true },
+  )

@@ -2,6 +2,7 @@
 
 import { syllable } from 'syllable'
 import { countSchema, instruction, phrase, position } from './definition.ts'
+import { lazily } from './lazy.ts'
 import { splitSentences } from './sentences.ts'
 import {
   firstCharacter,
@@ -14,7 +15,30 @@ import {
   withoutPunctuation,
 } from './text.ts'
 import { tokenize, wordTokens } from './tokens.ts'
-import { startsWithVerb } from './verb.ts'
+
+interface Sentence {
+  terms: { text: string; tags: string[] }[]
+}
+type Tagger = (text: string) => { json(options: { terms: true }): Sentence[] }
+
+const compromise = lazily<{ default?: Tagger }>('compromise/two')
+
+/** The beginning of the first sentence decides; more only costs time. */
+const CONTEXT_CHARACTERS = 200
+
+/**
+ * Whether the first word is a verb. Modal verbs (`can`, `should`) have a tag of their own in the Penn Treebank and are not
+ * counted; a text that opens with a mark (`*`, a quote) does not start with a word.
+ */
+export const startsWithVerb = (text: string): boolean => {
+  const [sentence] = splitSentences(text)
+  if (sentence === undefined || !/^\p{L}/u.test(sentence)) return false
+  const module = compromise()
+  const tag = module.default ?? (module as unknown as Tagger)
+  const [first] = tag(sentence.slice(0, CONTEXT_CHARACTERS)).json({ terms: true })
+  const tags = first?.terms.find(term => term.text !== '')?.tags ?? []
+  return tags.includes('Verb') && !tags.includes('Modal')
+}
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 const PRIMES: ReadonlySet<number> = new Set([

@@ -1,7 +1,7 @@
 /** @file Both rewards in one, and advantages of them: pure functions over grades (spec 3.3). */
 
 import { type Advantages, amongKnown, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
-import { type Fusion, fuse, gated } from '../../rl/fusion.ts'
+import { type Fusion, type FusionGate, fuse, gated } from '../../rl/fusion.ts'
 import { advantagesOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
 import type { RitConfig } from './config.ts'
@@ -72,3 +72,20 @@ export const rewardPairs = (groups: Groups<RitRollout<unknown>>): [thinking: num
       thinking === null || response === null ? [] : [[thinking, response]],
     ),
   )
+
+const GATE_WORDS: Readonly<Record<FusionGate, string>> = {
+  none: 'Nothing gates it.',
+  max: 'Where the answer alone is worth more, that counts (gate max).',
+  conditional: 'Thinking counts only where the answer has all of its reward (gate conditional).',
+  min: 'It is never more than the answer alone is worth (gate min).',
+}
+
+/** How the reward of a configuration comes from thinking and answer. */
+export const describeRitRewards = ({ reward, fusion }: Pick<RitConfig, 'reward' | 'fusion'>): string => {
+  const parts =
+    'Thinking is worth the share of its criteria that it meets, the answer what its own rubric or checker gives, each from 0 to 1.'
+  if (reward === 'response') return `${parts} The reward is the answer’s alone.`
+  if (reward === 'thinking') return `${parts} The reward is thinking’s alone.`
+  const { alpha, gate } = fusion
+  return `${parts} The reward is ${alpha} × thinking + ${Number((1 - alpha).toPrecision(6))} × answer. ${GATE_WORDS[gate]}`
+}

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
+import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
@@ -9,10 +10,30 @@ import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { arithmeticPhaseSchema } from '../sft/config.ts'
 import { taskSchema } from './task-config.ts'
-import { rubricVerifierSchema } from './verifier-config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
+
+export const rubricVerifierSchema = z.discriminatedUnion('kind', [
+  /** The task's own: criteria are executed. */
+  z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
+  /** The same with verdicts inverted at random, always the same ones of a rollout. */
+  z.strictObject({
+    kind: z.literal('noisy').describe('Which kind; each has keys of its own.'),
+    flipRate: share.default(0.1).describe('Chance that a verdict is inverted.'),
+  }),
+  /** A language model that is asked: endpoints, how it is asked, what it remembers. */
+  z.strictObject({
+    kind: z.literal('judge').describe('Which kind; each has keys of its own.'),
+    judge: thinkingJudgeSchema.describe('Who judges.'),
+  }),
+  /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
+  z.strictObject({
+    kind: z.literal('learned').describe('Which kind; each has keys of its own.'),
+    folder: z.string().describe('Checkpoint of a learned verifier, named as `model.folder`.'),
+    threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
+  }),
+])
 
 /** What a reasoner is paid for: both; the answer alone (RLVR); its thinking alone; chance in place of that. */
 const REASONER_REWARDS = ['outcome+rubric', 'outcome', 'rubric', 'random'] as const

@@ -14,7 +14,7 @@ import type { RlcerConfig } from './config.ts'
 import { rlcerEvaluation } from './evaluate.ts'
 import { EVALUATED_SETS } from './evaluation-parts.ts'
 import { rlcer } from './recipe.ts'
-import { describeRlcerRewards } from './reward-words.ts'
+import { describeRlcerRewards } from './rewards.ts'
 import { withRlcerTask } from './tasks.ts'
 import { openRubricVerifier, type RlcerRunParts } from './verifiers.ts'
 

@@ -6,14 +6,18 @@ import type { Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { MetricsRow } from '../../runs/rows.ts'
+import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { LogicTask } from '../../tasks/logic/task.ts'
 import type { HeldOut } from '../../train/recipe.ts'
-import { rewardMetrics } from '../../train/update-rows.ts'
+import { tokenFields } from '../../train/token-fields.ts'
+import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination } from '../common/criterion-metrics.ts'
 import { pointShareMetrics } from '../common/point-shares.ts'
 import { droppedMetrics } from '../common/rubric-dropout.ts'
-import type { LogicRollout } from './credit.ts'
+import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
+import { gradedFields } from '../logic/graded-fields.ts'
+import type { CreditedLogicRollout, LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
 
 type Read = (grade: LogicRollout['grade']) => number | boolean | null
@@ -120,4 +124,23 @@ export const assertSolverWorks = (groups: Groups<LogicRollout>): void => {
     throw new SolverError(`the solver failed on every one of ${rollouts.length} rollouts`, {
       hint: 'go on with --resume; if it happens again, check the memory that is left',
     })
+}
+
+export const rubricAsRewardRolloutRow = (
+  task: Pick<LogicTask, 'id' | 'question' | 'show'>,
+  step: number,
+  item: CreditedLogicRollout,
+): RolloutRow => {
+  const { problem, parts } = item
+  const { grade, flags, verdicts, leftOut, response } = item.grade
+  return {
+    ...rolloutFields(step, item),
+    problemId: task.id(problem),
+    prompt: task.question(problem),
+    response: response.text,
+    ...tokenFields(item, response.text, task.show),
+    ...gradedFields(problem, grade),
+    ...{ parts, flags },
+    ...verdictFields(namedVerdicts('', verdicts, leftOut)),
+  }
 }

@@ -1,6 +1,6 @@
 /** @file From verdicts to rewards and advantages: each condition of the paper is a rubric, its points the weights. Pure functions. */
 
-import { LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
+import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import {
   type Advantages,
   amongKnown,
@@ -14,10 +14,12 @@ import { advantagesOf, type Groups, type Reward } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { weightedScore } from '../../rubric/linear.ts'
+import type { RunInfo } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicVerdicts } from '../../tasks/logic/task.ts'
 import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import type { Item, Task } from '../../tasks/task.ts'
+import { threeDigits } from '../../util/format.ts'
 import type { Condition, RubricAsRewardConfig } from './config.ts'
 
 export type LogicWeights = Readonly<Partial<Record<LogicCriterion, number>>>
@@ -121,4 +123,33 @@ export const rolloutAdvantages = (
   if (condition !== 'rubric_norm') return advantagesOf(groups, known => grpoAdvantages(known, options))
   const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
   return amongKnown(parts_P_G, known => rubricNormAdvantages(known, weights, options))
+}
+
+const ABOUT = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))
+
+const PROOF = 'The reward is 3 for a right answer whose every step is proved, else 0: condition proof.'
+const BASELINE = 'Nothing is rewarded: condition baseline evaluates alone.'
+
+/** What a report tells of the reward of a configuration. */
+export const describeRubricRewards = ({
+  condition,
+  weights: own,
+}: Pick<RubricAsRewardConfig, 'condition' | 'weights'>): Pick<
+  RunInfo,
+  'criterionAbout' | 'criterionWeights' | 'rewardFormula'
+> => {
+  const criterionAbout = { ...ABOUT }
+  if (condition === 'proof') return { criterionAbout, rewardFormula: PROOF }
+  if (condition === 'baseline') return { criterionAbout, rewardFormula: BASELINE }
+  const weights = own ?? conditionWeights(condition)
+  const sum = LOGIC_CRITERIA.filter(id => (weights[id] ?? 0) > 0)
+    .map(id => `${threeDigits(weights[id]!)} ${id}`)
+    .join(' + ')
+  const norm =
+    condition === 'rubric_norm' ? ' Each criterion is normalised in its group before they are added up.' : ''
+  return {
+    criterionAbout,
+    criterionWeights: { ...weights },
+    rewardFormula: `The reward of a response is 3 × (${sum}), each criterion from 0 to 1: condition ${condition}.${norm}`,
+  }
 }

@@ -12,11 +12,11 @@ import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
+import { describeRubricemRewards } from './attempts.ts'
 import { checkRubricem } from './check.ts'
 import type { RubricemConfig } from './config.ts'
 import { REUSE_SETS, rubricemEvaluation } from './evaluation.ts'
 import { rubricem } from './recipe.ts'
-import { describeRubricemRewards } from './reward-words.ts'
 import { type RubricemRunParts, withRubricemTask } from './tasks.ts'
 
 /** In the run's folder: the bank, for people and for later use. */

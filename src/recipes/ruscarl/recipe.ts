@@ -22,12 +22,20 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { grpoAdvantages } from '../../rl/advantages.ts'
-import { advantagesOf, creditRollouts, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import { type EntropyBonusOptions, withEntropyBonus } from '../../rl/entropy-bonus.ts'
+import {
+  advantagesOf,
+  type Credited,
+  creditRollouts,
+  datumsOf,
+  type Graded,
+  type Groups,
+} from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import type { StepIo } from '../../train/rollout.ts'
+import { entropiesOf, type ScoringOptions } from '../../train/scores.ts'
 import { withSpread } from '../common/dynamic-sampling.ts'
-import { entropyCredit } from '../common/entropy-credit.ts'
 import { idleCriteria } from '../common/idle-criteria.ts'
 import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
@@ -141,4 +149,21 @@ export const ruscarl = <Problem>(
     atEnd: idleCriteria,
     ...(lessons.state && { state: lessons.state }),
   }
+}
+
+/** @param bonus null: rollouts as they are. @throws ConfigError for a policy that cannot tell entropies */
+export const entropyCredit = async <Problem, Grade>(
+  policy: Policy,
+  credited: Credited<Problem, Grade>[][],
+  bonus: EntropyBonusOptions | null,
+  options: ScoringOptions,
+): Promise<Credited<Problem, Grade>[][]> => {
+  if (bonus === null) return credited
+  const entropies_P_G = await entropiesOf(policy, credited, options)
+  return credited.map((group, p) =>
+    group.map((item, g) => ({
+      ...item,
+      advantages: withEntropyBonus(item.advantages, entropies_P_G[p][g], bonus),
+    })),
+  )
 }

@@ -11,8 +11,28 @@ import { GrowingFile, rowOf } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { RolloutIndex } from './rollout-index.ts'
 import { rowText } from './row-text.ts'
-import { RubricHistory } from './rubric-history.ts'
 import type { LightEval, RunStatus } from './wire.ts'
+
+/** Rows kept whole, the latest; older ones count in the figures alone. */
+const MOST_ROWS = 4_000
+
+export class RubricHistory {
+  /** The latest rows. */
+  rows: RubricRow[] = []
+  /** All rows there are. */
+  count = 0
+
+  add(row: RubricRow): void {
+    this.count++
+    this.rows.push(row)
+    if (this.rows.length > 2 * MOST_ROWS) this.rows.splice(0, MOST_ROWS)
+  }
+
+  clear(): void {
+    this.rows = []
+    this.count = 0
+  }
+}
 
 /** Where a row of a file stands, to be read again when it is asked for. */
 export interface RowPlace {

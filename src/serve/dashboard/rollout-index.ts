@@ -5,15 +5,25 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { upgradeRollout } from '../../runs/former-rows.ts'
 import { FILE_START, type PlacedLine, type RowPosition } from '../../runs/row-files.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
-import { pageCacheFolder } from './cache-folder.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
 import { Names, nameListSchema } from './names.ts'
+
+/** `GRADUS_CACHE`, else the system's place for caches. */
+export const pageCacheFolder = (env: Readonly<Record<string, string | undefined>> = process.env): string => {
+  const named = env.GRADUS_CACHE ?? ''
+  if (named !== '') return join(named, 'dashboard')
+  const xdg = env.XDG_CACHE_HOME ?? ''
+  const home = homedir()
+  const base = xdg !== '' ? xdg : home === '' ? tmpdir() : join(home, '.cache')
+  return join(base, 'gradus', 'dashboard')
+}
 
 const RECORD_BYTES = 64
 /** Criteria of a rollout that the index holds; those that come first in the run. */

@@ -7,14 +7,17 @@ import { parseWith } from '../../util/schema.ts'
 import type { FrontBindings } from '../http/exchange.ts'
 import { parseBounded } from '../http/json-body.ts'
 import { type AccessEntry, type AccessLog, samplesOf } from './access-log.ts'
-import type { RewardConfig } from './config.ts'
+import type { RewardConfig, RouteConfig } from './config.ts'
 import { InvalidRequest, ServiceError } from './errors.ts'
 import type { RewardItem, RewardResult } from './item.ts'
 import type { RewardMetrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import type { ReadinessCheck } from './readiness.ts'
-import { makeRoute } from './routes/index.ts'
+import { gradeRoute } from './routes/grade.ts'
+import { nemoGymRoute } from './routes/nemo-gym.ts'
+import { openRlhfRoute } from './routes/openrlhf.ts'
 import type { RewardRoute, SideRoute } from './routes/route.ts'
+import { slimeRoute } from './routes/slime.ts'
 import { ClientGone, type RewardService } from './service.ts'
 import { tokenCheck } from './token.ts'
 
@@ -195,4 +198,18 @@ export const rewardApp = (parts: AppParts): Hono<Env> => {
     return c.json({ error: errorBody(error) }, 404)
   })
   return app
+}
+
+/** The route that a configuration describes. */
+export const makeRoute = (config: RouteConfig): RewardRoute => {
+  switch (config.kind) {
+    case 'grade':
+      return gradeRoute(config) as RewardRoute
+    case 'openrlhf':
+      return openRlhfRoute(config) as RewardRoute
+    case 'slime':
+      return slimeRoute(config) as RewardRoute
+    case 'nemo-gym':
+      return nemoGymRoute(config) as RewardRoute
+  }
 }

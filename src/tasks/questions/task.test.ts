@@ -15,8 +15,7 @@ import type { Question } from './question.ts'
 import { writeQuestions } from './rows.fixture.ts'
 import { readQuestions } from './rows.ts'
 import { questionSizes } from './sizes.ts'
-import { questionTask } from './task.ts'
-import { readThought } from './thought.ts'
+import { questionTask, readThought } from './task.ts'
 
 const END = 257
 let folder: string

@@ -9,13 +9,35 @@ import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { meanScore } from '../../rubric/linear.ts'
 import { GradusError } from '../../util/errors.ts'
 import type { Item, Problems, TaskWith, Verdicts } from '../task.ts'
-import type { ThoughtResponse } from '../thinking.ts'
+import { partThinking, type ThoughtResponse } from '../thinking.ts'
 import { answerVerdict } from './answers.ts'
 import type { QuestionTaskConfig } from './config.ts'
 import { maskAnswers } from './mask.ts'
 import { reasonerMessages, rubricatorMessages, withoutMiddle } from './prompts.ts'
 import { type Question, questionText } from './question.ts'
-import { readThought } from './thought.ts'
+
+const CLOSE = '</think>'
+
+/** How many of the tokens it takes until the closing tag is there. */
+const throughClose = (format: ChatFormat, tokens: readonly number[]): number => {
+  let [below, enough] = [0, tokens.length]
+  while (enough - below > 1) {
+    const middle = (below + enough) >> 1
+    if (format.show(tokens.slice(0, middle)).includes(CLOSE)) enough = middle
+    else below = middle
+  }
+  return enough
+}
+
+/** What a model wrote, parted at the end of its thinking. */
+export const readThought = (format: ChatFormat, given: ArrayLike<number>): ThoughtResponse => {
+  const tokens = Array.from(given)
+  const { text } = format.read(tokens)
+  if (text.includes(CLOSE) || !format.show(tokens).includes(CLOSE)) return partThinking(text)
+  const end = throughClose(format, tokens)
+  const [before, after] = [tokens.slice(0, end - 1), tokens.slice(end)].map(part => format.read(part).text)
+  return partThinking(`${before}${CLOSE}${after}`)
+}
 
 export interface QuestionTaskOptions
   extends Pick<QuestionTaskConfig, 'thinkTags' | 'askToThink' | 'maxRubricatorTokens'> {

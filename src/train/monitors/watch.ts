@@ -3,11 +3,35 @@
 import type { EvalRow, EventRow, MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { MonitorName, MonitorSettings } from './config.ts'
 import { evaluationFalls, heldOutFalls } from './held-out.ts'
-import { Latch, type LatchTurn } from './latch.ts'
 import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
 import { entropyCollapse, hotSampling, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
 import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
 import { exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
+
+export type LatchTurn = 'on' | 'over'
+
+export class Latch {
+  readonly #confirm: number
+  readonly #settings: Pick<MonitorSettings, 'calm' | 'release'>
+  #active = false
+  #looks = 0
+
+  constructor(confirm: number, settings: Pick<MonitorSettings, 'calm' | 'release'>) {
+    this.#confirm = confirm
+    this.#settings = settings
+  }
+
+  /** Takes the level of one look (null: nothing was seen at all, which changes nothing) and says whether the sign turned. */
+  look(level: number | null): LatchTurn | null {
+    if (level === null) return null
+    const towards = this.#active ? level < this.#settings.release : level >= 1
+    this.#looks = towards ? this.#looks + 1 : 0
+    if (this.#looks < (this.#active ? this.#settings.calm : this.#confirm)) return null
+    this.#active = !this.#active
+    this.#looks = 0
+    return this.#active ? 'on' : 'over'
+  }
+}
 
 /** All monitors, by name; the settings say which of them look. */
 export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {

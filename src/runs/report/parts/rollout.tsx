@@ -3,11 +3,37 @@
 import type { ComponentChildren } from 'preact'
 import { number } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
-import type { RolloutRow } from '../../rows.ts'
-import { describeAnswer, rolloutFacts } from '../rollout-words.ts'
+import type { RolloutRow, RolloutStep } from '../../rows.ts'
+import { describeAnswer, rolloutFacts, STATUS_MARKS } from '../rollout-words.ts'
 import { ResponseText } from './response.tsx'
-import { Steps } from './steps.tsx'
 import { type Criteria, VerdictTable } from './verdicts.tsx'
+
+/** With a mark: nothing is told by colour alone. A status without a colour of its own is grey. */
+const StepStatus = ({ status }: { status: string }) => (
+  <span class={`chip ${STATUS_MARKS[status] === undefined ? 'plain' : status}`}>
+    {STATUS_MARKS[status] !== undefined && <span aria-hidden="true">{STATUS_MARKS[status]} </span>}
+    {status}
+  </span>
+)
+
+export const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
+  <ol class="steps">
+    {steps.map((step, i) => (
+      <li key={`${i}-${step.status}`}>
+        <span class="step-text">{step.text}</span>
+        <span class="step-verdict">
+          {step.flags?.map(flag => (
+            <span class="flag" key={flag}>
+              {flag}
+            </span>
+          ))}
+          <StepStatus status={step.status} />
+        </span>
+        {step.note !== undefined && <small class="step-note">{step.note}</small>}
+      </li>
+    ))}
+  </ol>
+)
 
 const Prompt = ({ row }: { row: RolloutRow }) => (
   <>

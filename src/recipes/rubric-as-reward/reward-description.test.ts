@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ritSchema } from '../rit/config.ts'
-import { describeRitRewards } from '../rit/reward-words.ts'
-import { describeRubricRewards } from './reward-words.ts'
+import { describeRitRewards } from '../rit/rewards.ts'
+import { describeRubricRewards } from './rewards.ts'
 
 it('tells the formula of a condition with its weights, and what each criterion asks for', () => {
   // Paper, Table 1: 0.3, 0.25, 0.1, 0.15, 0.2.

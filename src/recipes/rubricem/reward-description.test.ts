@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { describeRubricemRewards } from './attempts.ts'
 import { rubricemSchema } from './config.ts'
-import { describeRubricemRewards } from './reward-words.ts'
 
 const words = (settings: object) => describeRubricemRewards(rubricemSchema.parse(settings))
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { rlcerSchema } from './config.ts'
-import { describeRlcerRewards } from './reward-words.ts'
+import { describeRlcerRewards } from './rewards.ts'
 
 const words = (settings: object) => describeRlcerRewards(rlcerSchema.parse(settings))
 
