@@ -9,14 +9,7 @@ import type { NextTurn, Policy, Sample, SampledToken, TurnReply } from '../polic
 import { lossRefusal } from '../update.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import type { ModelSource } from './model-source.ts'
-import type {
-  CallMessage,
-  EngineMethod,
-  ErrorData,
-  NextTurnMessage,
-  WorkerReply,
-  WorkerStart,
-} from './protocol.ts'
+import type { CallMessage, ErrorData, NextTurnMessage, WorkerReply, WorkerStart } from './protocol.ts'
 import { RunGate } from './run-gate.ts'
 import type { PartialSampleRequest } from './sample-request.ts'
 
@@ -178,7 +171,7 @@ export class LocalPolicy implements Policy {
     this.#pending.clear()
   }
 
-  #call<T>(method: EngineMethod, args: unknown[], listeners: Listeners = {}): Promise<T> {
+  #call<T>(method: CallMessage['method'], args: unknown[], listeners: Listeners = {}): Promise<T> {
     if (this.#closed) return Promise.reject(this.#closed)
     const id = this.#nextId++
     return new Promise<T>((resolve, reject) => {

@@ -13,7 +13,7 @@ export interface WorkerStart {
 }
 
 /** Calls that travel to the worker: the engine's methods by name. */
-export type EngineMethod = Exclude<keyof Engine, 'parameters' | 'refuses'>
+type EngineMethod = Exclude<keyof Engine, 'parameters' | 'refuses'>
 
 export interface CallMessage {
   id: number

@@ -4,7 +4,8 @@ import { percentAgreement, type Rating } from '../../eval/agreement.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { MetricGroup } from '../../runs/rows.ts'
+import { type JudgedResponse, pointShares } from '../../rubric/shares.ts'
+import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 
@@ -89,4 +90,13 @@ export const agreement = (
       ])
   }
   return Object.fromEntries(ratings.entries.map(([name, pairs]) => [name, percentAgreement(pairs)]))
+}
+
+/** Which criteria the points come from; nothing where no point was earned. */
+export const pointShareMetrics = (
+  judged: readonly JudgedResponse[],
+  weights?: Readonly<Record<string, number>>,
+): Omit<MetricsRow, 'step'> => {
+  const shares = pointShares(judged, weights)
+  return shares ? { rewardShare: shares.earned, pointShare: shares.toBeHad } : {}
 }

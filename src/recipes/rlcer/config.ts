@@ -4,12 +4,36 @@ import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
+import { questionTaskShape } from '../../tasks/questions/index.ts'
 import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
+import { LOGIC_THINKING } from '../common/logic-miniature.ts'
+import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { arithmeticPhaseSchema } from '../sft/config.ts'
-import { taskSchema } from './task-config.ts'
+
+/** The miniature: chains of operations with shown steps, criteria that are executed. */
+const arithmeticSchema = z.strictObject({
+  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
+  ...MINIATURES.arithmetic.settings.shape,
+})
+
+/** The same with proofs: what `logic-rubric-start` makes a model for. */
+const logicSchema = z.strictObject({
+  kind: z.literal('logic').describe('Which kind; each has keys of its own.'),
+  ...LOGIC_THINKING.settings.shape,
+})
+
+/** Rows of a file, answered by a chat model. */
+const questionsSchema = z.strictObject({
+  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+  ...questionTaskShape,
+})
+
+export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
+
+export type QuestionsConfig = z.output<typeof questionsSchema>
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()

@@ -12,8 +12,7 @@ import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkRlcer } from './check.ts'
-import type { RlcerConfig } from './config.ts'
-import type { QuestionsConfig } from './task-config.ts'
+import type { QuestionsConfig, RlcerConfig } from './config.ts'
 import { withMiniature } from './tasks.ts'
 
 /** Lengths and numbers of the data that a plan is about. */

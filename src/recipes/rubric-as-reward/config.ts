@@ -12,14 +12,26 @@ import {
   batchSize,
   LOSS_SETTING,
   lossSettingSchema,
+  madeProblemCount,
   reinforcementShape,
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
+import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 import { logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
-import { labelledVerifierSchema } from './verifier-config.ts'
+
+export const labelledVerifierSchema = verifierPhaseSchema.extend({
+  problems: madeProblemCount
+    .default(1280)
+    .describe(
+      'Problems that the start writes about to be labelled, and how often: about five thousand outputs.',
+    ),
+  samples: testSampleCount.default(4).describe('Samples of each problem.'),
+})
+
+export type VerifierSettings = z.output<typeof labelledVerifierSchema>
 
 /**
  * The five conditions of the paper (spec 6.4) and ours:

@@ -6,10 +6,9 @@ import type { Policy } from '../../policy/policy.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
 import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { type LogicResponse, logicTask, type TrainedLogicTask } from '../../tasks/logic/task.ts'
-import { rubricAsRewardSchema } from './config.ts'
+import { labelledVerifierSchema, rubricAsRewardSchema } from './config.ts'
 import { softlyJudged } from './controls.ts'
 import { labelledOutputs, learnedJudge } from './verifier.ts'
-import { labelledVerifierSchema } from './verifier-config.ts'
 
 const problems = logicGenerator({ hops: 2, style: 'real', labels: 'two-way' }, 'verifier test')
 const CRITERIA = { C1: 1, C2: 1, C3: 1, C4: 0.25, C5: 0.125 }

@@ -23,7 +23,7 @@ import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import type { VerifierQuestion } from '../learned-verifier/reading.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
 import type { RubricAsRewardConfig } from './config.ts'
-import { labelledVerifierSchema, type VerifierSettings } from './verifier-config.ts'
+import { labelledVerifierSchema, type VerifierSettings } from './config.ts'
 
 /** How far away in the stream of problems those lie that the verifier learns from. */
 const ELSEWHERE = 3_000_017

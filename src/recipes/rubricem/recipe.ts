@@ -77,11 +77,7 @@ export const rubricem = <Problem>(
 }
 
 /** A step of the window: its problems with their lessons, attempts at them, and in fresh steps reflections on those. */
-const rollOut = async <Problem>(
-  own: Own<Problem>,
-  step: number,
-  io: StepIo,
-): Promise<RolledStep<Problem>> => {
+const rollOut = async <Problem>(own: Own<Problem>, step: number, io: StepIo) => {
   const { config, task, bank, buffers } = own
   const { reflection, rollout } = config
   const plan = windowStep(step, config.window)

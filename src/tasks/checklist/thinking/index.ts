@@ -2,7 +2,6 @@
 
 export * from './demonstrations.ts'
 export * from './predicates.ts'
-export { thinkingPackingTask } from './task.ts'
+export { thinkingPackingTask, thoughtVerifier } from './task.ts'
 export * from './thought.ts'
-export { thoughtVerifier } from './verifier.ts'
 export { THOUGHT_VOCABULARY, thoughtToken, thoughtTokenizer } from './vocabulary.ts'

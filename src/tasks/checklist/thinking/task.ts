@@ -3,19 +3,19 @@
 import { RuleGrader } from '../../../grade/rules/index.ts'
 import { signedScore } from '../../../rubric/index.ts'
 import type { TaskWith } from '../../task.ts'
-import type { ThoughtResponse } from '../../thinking.ts'
+import type { ThinkingVerifier, ThoughtResponse } from '../../thinking.ts'
 import { hintsOf, isHint, tripPrompt } from '../format.ts'
 import { COMPANIONS, ITEMS, OCCASIONS, TOPICS } from '../vocabulary.ts'
 import { type PackingWorld, splitTrips, type Trip, tripName } from '../world.ts'
 import {
   assertThought,
+  meetsThought,
   ORACLE_IDS,
   statementVerdicts,
   THINKING_BANK,
   THOUGHT_VERIFIER,
 } from './predicates.ts'
 import { readThoughtful, thoughtfulText } from './thought.ts'
-import { thoughtVerifier } from './verifier.ts'
 
 const THINGS: ReadonlySet<string> = new Set(ITEMS)
 
@@ -64,3 +64,15 @@ export const thinkingPackingTask = (world: PackingWorld): TaskWith<Trip, 'thinki
     notes: [],
   }
 }
+
+/** Exact and without cost. @throws DataError for a criterion that is no predicate of this task */
+export const thoughtVerifier = (world: PackingWorld): ThinkingVerifier<Trip> => ({
+  verify: async items =>
+    items.map(({ problem, response, rubric: { criteria } }) =>
+      meetsThought(world, problem, response, criteria).map((met, i) => ({
+        criterionId: criteria[i].id,
+        met,
+        source: 'rule',
+      })),
+    ),
+})
