@@ -30,7 +30,7 @@ const CONTEXT_CHARACTERS = 200
  * Whether the first word is a verb. Modal verbs (`can`, `should`) have a tag of their own in the Penn Treebank and are not
  * counted; a text that opens with a mark (`*`, a quote) does not start with a word.
  */
-export const startsWithVerb = (text: string): boolean => {
+const startsWithVerb = (text: string): boolean => {
   const [sentence] = splitSentences(text)
   if (sentence === undefined || !/^\p{L}/u.test(sentence)) return false
   const module = compromise()

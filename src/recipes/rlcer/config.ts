@@ -31,14 +31,14 @@ const questionsSchema = z.strictObject({
   ...questionTaskShape,
 })
 
-export const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
+const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
 
 export type QuestionsConfig = z.output<typeof questionsSchema>
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
-export const rubricVerifierSchema = z.discriminatedUnion('kind', [
+const rubricVerifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
   z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
   /** The same with verdicts inverted at random, always the same ones of a rollout. */

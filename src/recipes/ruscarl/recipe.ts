@@ -152,7 +152,7 @@ export const ruscarl = <Problem>(
 }
 
 /** @param bonus null: rollouts as they are. @throws ConfigError for a policy that cannot tell entropies */
-export const entropyCredit = async <Problem, Grade>(
+const entropyCredit = async <Problem, Grade>(
   policy: Policy,
   credited: Credited<Problem, Grade>[][],
   bonus: EntropyBonusOptions | null,

@@ -16,7 +16,7 @@ import { GrowingFile, rowOf } from './growing-file.ts'
 import { Names, nameListSchema } from './names.ts'
 
 /** `GRADUS_CACHE`, else the system's place for caches. */
-export const pageCacheFolder = (env: Readonly<Record<string, string | undefined>> = process.env): string => {
+const pageCacheFolder = (env: Readonly<Record<string, string | undefined>> = process.env): string => {
   const named = env.GRADUS_CACHE ?? ''
   if (named !== '') return join(named, 'dashboard')
   const xdg = env.XDG_CACHE_HOME ?? ''

@@ -201,7 +201,7 @@ export const rewardApp = (parts: AppParts): Hono<Env> => {
 }
 
 /** The route that a configuration describes. */
-export const makeRoute = (config: RouteConfig): RewardRoute => {
+const makeRoute = (config: RouteConfig): RewardRoute => {
   switch (config.kind) {
     case 'grade':
       return gradeRoute(config) as RewardRoute

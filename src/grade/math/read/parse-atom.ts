@@ -7,7 +7,7 @@ import { MINUS_ONE, type Node, type NodeOf, numberNode } from './expression.ts'
 import { BracketParser } from './parse-bracket.ts'
 
 /** `12`, `1.50`, `1e-3`, and `0.1r36` for 0.1363636...; null for absurd sizes. */
-export const readNumber = (text: string): Node | null => {
+const readNumber = (text: string): Node | null => {
   const [head, period] = text.split('r')
   if (period !== undefined) return repeating(head, period)
   const value = parseDecimal(text)
@@ -26,7 +26,7 @@ const repeating = (head: string, period: string): Node | null => {
 }
 
 /** Whether a subscript names a base that all digits belong to. */
-export const isBased = (node: NodeOf<'number'>, base: string): boolean => {
+const isBased = (node: NodeOf<'number'>, base: string): boolean => {
   if (!/^\d{1,2}$/.test(base) || node.decimals !== undefined || node.value.d !== 1n || node.value.n < 0n)
     return false
   const radix = Number(base)
@@ -34,7 +34,7 @@ export const isBased = (node: NodeOf<'number'>, base: string): boolean => {
 }
 
 /** The value of a whole number in another base. */
-export const readBased = (node: NodeOf<'number'>, base: string): Node | null => {
+const readBased = (node: NodeOf<'number'>, base: string): Node | null => {
   const digits = String(node.value.n)
   const value = rational([...digits].reduce((sum, digit) => sum * BigInt(base) + BigInt(digit), 0n))
   return value && { kind: 'based', value: numberNode(value), digits }

@@ -16,7 +16,7 @@ const StepStatus = ({ status }: { status: string }) => (
   </span>
 )
 
-export const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
+const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   <ol class="steps">
     {steps.map((step, i) => (
       <li key={`${i}-${step.status}`}>

@@ -301,7 +301,7 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
   )
 }
 
-export const Response = ({ row }: { row: RolloutRow }) => {
+const Response = ({ row }: { row: RolloutRow }) => {
   const [colour, setColour] = useState<TokenColour | null>(null)
   if (row.perToken === undefined) return <ResponseText row={row} />
   return (
