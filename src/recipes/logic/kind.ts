@@ -27,7 +27,7 @@ import { assertLogicVocabulary, hasLogicTokenizer, logicTokensOf } from '../comm
 import type { TaskKind, TaskParts, ToldBeside } from '../common/task-kind.ts'
 import { baselineRows, nothingLeft } from './evaluate.ts'
 import { formatFor } from './format.ts'
-import { besideScores, LOGIC_SCORES } from './scores.ts'
+import { besideScores, LOGIC_SCORE_NAMES, LOGIC_SCORES } from './scores.ts'
 import { SOFT_CRITERIA, softItem } from './soft-judge.ts'
 
 const settings = z.strictObject({
@@ -162,7 +162,8 @@ const beside = (answered: Answered): ToldBeside => {
     return known.length > 0 ? [{ problem, said: known }] : []
   })
   if (kept.length === 0) throw nothingLeft('logic', answered.length)
-  return { ...besideScores(kept), baselines: baselineRows(kept.map(({ problem }) => problem)) }
+  const baselines = baselineRows(kept.map(({ problem }) => problem))
+  return { scoreNames: LOGIC_SCORE_NAMES, ...besideScores(kept), baselines }
 }
 
 export const LOGIC_KIND: TaskKind<LogicSettings, LogicTaskExample> = {

@@ -126,9 +126,11 @@ const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource
   return { bySource: Object.fromEntries(sources.map(source => [source, figures(source)])) }
 }
 
+/** Scores in words. */
+export const LOGIC_SCORE_NAMES = Object.fromEntries(SCORE_NAMES.map(name => [name, SCORES[name].words]))
+
 /** What is said of such answers by label and by source. */
 export const besideScores = (rows: readonly AnsweredProblem[]) => ({
-  scoreNames: Object.fromEntries(SCORE_NAMES.map(name => [name, SCORES[name].words])),
   ...labelScores(rows),
   ...sourceScores(rows),
 })
@@ -141,6 +143,7 @@ export const rowMetrics = (rows: readonly AnsweredProblem[]) => {
     names,
     // Nothing is proved where no conclusion has a formula.
     primary: names.includes(PRIMARY) ? PRIMARY : 'accuracy',
+    scoreNames: LOGIC_SCORE_NAMES,
     criteria: criteriaOf(rows.flatMap(({ said }) => said)),
     criteriaIntervals: criteriaIntervals(items),
     ...besideScores(rows),
