@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Policy } from '../../policy/policy.ts'
+import type { Graded } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
 import { partThinking } from '../../tasks/thinking.ts'
@@ -7,7 +8,7 @@ import { answering } from '../../train/answering-io.fixture.ts'
 import { ritSchema } from './config.ts'
 import { rit } from './recipe.ts'
 import type { RitTask } from './task.ts'
-import { type RitGrade, shuffledThinking } from './thinking.ts'
+import { type RitGrade, underControl } from './thinking.ts'
 
 /** Two criteria about thinking: that it says "good", and, a flaw, that it says "bad". */
 const RUBRIC: Rubric = {
@@ -200,10 +201,15 @@ describe('controls', () => {
     const shuffled = await thinkingOf('shuffled')
     expect(shuffled.toSorted()).toEqual((await thinkingOf()).toSorted())
     expect(await thinkingOf('shuffled')).toEqual(shuffled)
-    const many = Array.from({ length: 40 }, (_, i) => ({ grade: { thinking: i } as RitGrade }))
-    const order = shuffledThinking(many, 'a').map(({ grade }) => grade.thinking)
+    const many = Array.from(
+      { length: 40 },
+      (_, i) => ({ grade: { thinking: i } }) as Graded<number, RitGrade>,
+    )
+    const shuffledBy = (seed: string) =>
+      underControl({ control: 'shuffled', seed }, 1, [many])[0].map(({ grade }) => grade.thinking)
+    const order = shuffledBy('a')
     expect(order).not.toEqual(many.map(({ grade }) => grade.thinking))
-    expect(order).not.toEqual(shuffledThinking(many, 'b').map(({ grade }) => grade.thinking))
+    expect(order).not.toEqual(shuffledBy('b'))
     expect(order.toSorted((a, b) => Number(a) - Number(b))).toEqual(many.map(({ grade }) => grade.thinking))
   })
 

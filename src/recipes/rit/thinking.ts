@@ -225,7 +225,7 @@ const controlled = (
  * The control `shuffled`: the scores of a group's thinking given to other responses of the group. A rubric of another question
  * would not do: much of what rubrics ask for is the same for all questions.
  */
-export const shuffledThinking = <Item extends { grade: RitGrade }>(
+const shuffledThinking = <Item extends { grade: RitGrade }>(
   group: readonly Item[],
   key: string,
 ): Item[] => {
