@@ -2,7 +2,7 @@
 
 import { median, signFlipTest } from '../util/statistics.ts'
 
-/** A step may take so much of what the formula says (spec 10.2: within 15 percent). */
+/** A step may take so much of what the formula says (within 15 percent). */
 const BOUND = 1.15
 const LEVEL = 0.05
 

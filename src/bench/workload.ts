@@ -4,7 +4,7 @@ import type { GradeItem } from '../grade/grader.ts'
 import { caseTag, ruleTag, scriptedTruth } from '../grade/judge/scripted/index.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
 
-/** About as many as a HealthBench rubric has (spec 4.1: 11.5). */
+/** About as many as a HealthBench rubric has (RuscaRL: 11.5). */
 export const CRITERIA_PER_ITEM = 12
 
 const PROMPT =

@@ -21,12 +21,12 @@ export interface LabelBalance {
   predicted: Record<string, number>
   /** Share predicted minus share gold, by label: above 0 the label is favoured. */
   bias: Record<string, number>
-  /** `bias` of True: the True-bias of spec 6.5; null where True is no label. */
+  /** `bias` of True: the True-bias; null where True is no label. */
   trueBias: number | null
 }
 
 /**
- * Per-label accuracy, recalls, predicted distribution and biases (spec 6.5, 8.9).
+ * Per-label accuracy, recalls, predicted distribution and biases (Rubric as Reward).
  * @throws DataError for no answers, or a gold label that is not among `labels`.
  */
 export const labelBalance = (

@@ -12,7 +12,7 @@ export type BleuSmoothing = 'none' | 'epsilon' | 'method1'
 export interface BleuOptions {
   /** Longest n-gram; lengths 1..order weigh the same. Default 4. */
   order?: number
-  /** Default `epsilon`, so that short responses have a score at all (spec 8.3). */
+  /** Default `epsilon`, so that short responses have a score at all. */
   smoothing?: BleuSmoothing
 }
 
@@ -113,7 +113,7 @@ export const bleu = (
 }
 
 /**
- * Mean BLEU of each response against all others (Zhu et al. 2018, Texygen; spec 8.3); 1 for equal texts. Null for fewer than
+ * Mean BLEU of each response against all others (Zhu et al. 2018, Texygen); 1 for equal texts. Null for fewer than
  * two responses.
  * @param responses tokens of each response to one prompt
  */
@@ -135,7 +135,7 @@ export const selfBleu = (
   )
 }
 
-/** 1 - self-BLEU; 0 for fewer than two different responses (spec 8.3). @param responses texts answering one prompt */
+/** 1 - self-BLEU; 0 for fewer than two different responses. @param responses texts answering one prompt */
 export const lexicalDiversity = (responses: readonly string[], options: BleuOptions = {}): number => {
   if (new Set(responses).size < 2) return 0
   return 1 - (selfBleu(responses.map(bleuWords), options) ?? 1)

@@ -61,7 +61,7 @@ describe('BLEU (Papineni et al. 2002)', () => {
   })
 })
 
-describe('self-BLEU and lexical diversity (spec 8.3)', () => {
+describe('self-BLEU and lexical diversity', () => {
   it('is 1 for equal texts and near 0 for texts that share nothing', () => {
     expect(selfBleu(Array(4).fill(tokens('a b c d e')))).toBeCloseTo(1, 12)
     expect(selfBleu([tokens('a b c d'), tokens('e f g h')])).toBeLessThan(1e-6)
@@ -86,7 +86,7 @@ describe('self-BLEU and lexical diversity (spec 8.3)', () => {
   })
 })
 
-describe('semantic distance (spec 8.4)', () => {
+describe('semantic distance', () => {
   const corpus = ['the cat sat', 'the dog ran', 'the cat ran far', 'a bird']
   const embedder = new HashedEmbedder(corpus, { seed: 1 })
 
@@ -145,7 +145,7 @@ it('the most novel responses come first, each with what it gained (RuscaRL table
   expect(mostNovel(responses)).toHaveLength(4)
 })
 
-it('internalisation keeps prompts above the threshold and reports the self-distance (spec 4.7)', () => {
+it('internalisation keeps prompts above the threshold and reports the self-distance', () => {
   const item = (score: number) => ({
     initial: [0, 1],
     plain: [1, 0],
@@ -167,7 +167,7 @@ describe('validity of criteria (RLCER Eq. 7)', () => {
   const k3 = column(1, Array(8).fill(1))
   const k4 = column(2, [0, 1, 0, 1, 0, 1, 0, 1])
 
-  it('has the values of the worked example (spec 2.5)', () => {
+  it('has the values of the worked example', () => {
     expect(criterionCorrelation(k1, correct)).toBeCloseTo(0.775, 3)
     expect(criterionCorrelation(k2, correct, { signAware: false })).toBeCloseTo(-0.577, 3)
     expect(criterionCorrelation(k3, correct)).toBeNull()
@@ -207,7 +207,7 @@ describe('validity of criteria (RLCER Eq. 7)', () => {
     }
   })
 
-  it('has the chance floor of the table in spec 2.4', () => {
+  it('has the chance floor of the hypergeometric table', () => {
     const table = [
       [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0],
       [0.25, 0.464, 0.107, 0.214, 0.357, 0.536, 0.75],
@@ -249,13 +249,13 @@ describe('validity of criteria (RLCER Eq. 7)', () => {
     expect(validityRates([], { shuffles: 2 })).toMatchObject({ correlation: null, validRate: null })
   })
 
-  it('counts criteria that have stopped telling samples apart (spec 8.8)', () => {
+  it('counts criteria that have stopped telling samples apart', () => {
     const counted = criterionSaturation([{ correct, criteria: [k1, k2, k3, column(1, Array(8).fill(0))] }])
     expect(counted).toEqual({ constantShare: 0.5, alwaysMetShare: 0.25 })
   })
 })
 
-describe('win rates (spec 3.6, 8.11)', () => {
+describe('win rates', () => {
   it('lists every order once', () => {
     expect(permutations(3)).toHaveLength(6)
     expect(new Set(permutations(4).map(String)).size).toBe(24)
@@ -320,7 +320,7 @@ describe('win rates (spec 3.6, 8.11)', () => {
   })
 })
 
-it('judge gap: the gain that only the training judge sees (spec 8.12)', () => {
+it('judge gap: the gain that only the training judge sees', () => {
   const { trainGain, gap, reversals } = judgeGap(
     [84.4, 85.7],
     [

@@ -6,7 +6,7 @@ import { Rng } from '../util/rng.ts'
 import { bleuWords } from './bleu.ts'
 
 export interface EmbedderOptions {
-  /** Dimensions of an embedding. Default 256 (spec 8.4). */
+  /** Dimensions of an embedding. Default 256. */
   dims?: number
   /** Longest word n-gram. Default 2. */
   order?: number
@@ -22,7 +22,7 @@ const ngrams = (text: string, order: number): string[] => {
 
 /**
  * Embeds texts by the n-grams in them, weighted by how rare they are in a fixed corpus. Every n-gram has its own random
- * direction, which depends on the seed and the n-gram alone: all arms of an experiment share one embedding (spec 8.4).
+ * direction, which depends on the seed and the n-gram alone: all arms of an experiment share one embedding.
  */
 export class HashedEmbedder {
   readonly #options: Required<EmbedderOptions>
@@ -84,6 +84,6 @@ export const cosineDistance = (a: ArrayLike<number>, b: ArrayLike<number>): numb
   return aa === 0 || bb === 0 ? 1 : Math.max(0, 1 - dot / Math.sqrt(aa * bb))
 }
 
-/** Mean cosine distance over all pairs (spec 8.4); null for fewer than two. @param embeddings of the responses to one prompt */
+/** Mean cosine distance over all pairs; null for fewer than two. @param embeddings of the responses to one prompt */
 export const semanticDistance = (embeddings: readonly ArrayLike<number>[]): number | null =>
   meanKnown(embeddings.flatMap((a, i) => embeddings.slice(i + 1).map(b => cosineDistance(a, b))))

@@ -30,7 +30,7 @@ export interface Internalisation {
 
 /**
  * Mean distances over the prompts that the new policy scores above `threshold` on (RuscaRL appendix C.7), with the
- * self-distance that the paper lacks (spec 4.7).
+ * self-distance that the paper lacks (RuscaRL).
  */
 export const internalisation = (
   items: readonly InternalisationItem[],

@@ -8,7 +8,7 @@ import { cohenKappa } from './agreement.ts'
 export interface LabelledVerdict {
   /** Of the criterion; only the sign counts. */
   points: number
-  /** Whether the criterion is met: by a person, or by a program that knows (spec 8.14). */
+  /** Whether the criterion is met: by a person, or by a program that knows. */
   label: boolean
   /** What the judge said; null where it gave nothing usable. */
   verdict: boolean | null
@@ -41,15 +41,15 @@ export interface JudgeQuality {
   positive: JudgeRates
   /** Criteria that penalise. A false accept here punishes the innocent; a false reject lets a flaw pass. */
   negative: JudgeRates
-  /** No more than 5% of the verdicts are missing for either sign: the honesty check of spec 1.5. */
+  /** No more than 5% of the verdicts are missing for either sign: a run counts as honest. */
   nullsAcceptable: boolean
 }
 
-/** Largest share of missing verdicts, for either sign, with which a run counts as honest (spec 1.5). */
+/** Largest share of missing verdicts, for either sign, with which a run counts as honest. */
 export const MAX_NULL_RATE = 0.05
 
 /**
- * Quality of a judge on labelled verdicts, in all and by sign of points (spec 8.14), with intervals.
+ * Quality of a judge on labelled verdicts, in all and by sign of points, with intervals.
  * @throws DataError for no rows, points of zero, or rows of which only some have a group
  */
 export const judgeQuality = (

@@ -11,7 +11,7 @@ import {
   passAtK,
 } from './index.ts'
 
-describe('pass@k (spec 8.1)', () => {
+describe('pass@k', () => {
   it('has the printed values', () => {
     const expected = [0.25, 0.4643, 0.7857, 1]
     for (const [i, k] of [1, 2, 4, 8].entries()) expect(passAtK(8, 2, k)).toBeCloseTo(expected[i], 4)
@@ -38,7 +38,7 @@ describe('pass@k (spec 8.1)', () => {
   })
 })
 
-describe('best-of-N (spec 8.2)', () => {
+describe('best-of-N', () => {
   it('has the printed values in any order of the scores', () => {
     const expected = [0.4, 0.6667, 0.85, 1]
     for (const [i, score] of expected.entries())
@@ -74,7 +74,7 @@ describe('best-of-N (spec 8.2)', () => {
   })
 })
 
-describe('best-of-N chosen by one judge and scored by another (spec 8.2)', () => {
+describe('best-of-N chosen by one judge and scored by another', () => {
   /** Every draw of `n`, each with every way to break its ties. */
   const byEnumeration = (scores: number[], chosenBy: number[], n: number): number => {
     const drawsOf = (from: number, count: number): number[][] =>
@@ -140,8 +140,8 @@ const answersOf = (labels: Record<string, [items: number, right: number]>): Labe
   )
 }
 
-describe('labelBalance (spec 6.5, 8.9)', () => {
-  it("reproduces the paper's rows from its label counts (spec 6.6, 9.5)", () => {
+describe('labelBalance', () => {
+  it("reproduces the paper's rows from its label counts", () => {
     const baseline = labelBalance(answersOf({ True: [75, 36], False: [55, 22], Unknown: [36, 17] }))
     expect(baseline.accuracy).toBeCloseTo(0.452, 3)
     expect(baseline.byLabel.True.accuracy).toBeCloseTo(0.48, 3)
@@ -178,7 +178,7 @@ describe('labelBalance (spec 6.5, 8.9)', () => {
   })
 })
 
-describe('optimisationTax (spec 8.10)', () => {
+describe('optimisationTax', () => {
   it('is the paired change with its interval', () => {
     const items = Array.from({ length: 40 }, (_, i) => (i % 5) / 5)
     const before = { C4: [items], C5: [items] }

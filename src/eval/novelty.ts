@@ -34,7 +34,7 @@ export interface NoveltySummary {
   above: { 2: number; 10: number; 100: number }
 }
 
-/** Summary over test items (spec 4.7), from the items' log rho. @throws DataError for no items. */
+/** Summary over test items (RuscaRL), from the items' log rho. @throws DataError for no items. */
 export const noveltySummary = (logRhos: readonly number[]): NoveltySummary => {
   if (logRhos.length === 0) throw new DataError('noveltySummary: expected at least one response, got none')
   const above = (bound: number) => logRhos.filter(x => x > Math.log(bound)).length
@@ -55,6 +55,6 @@ export interface NovelResponse {
   scoreDifference: number
 }
 
-/** The most novel responses, most novel first: whether what the start would never write is any good (RuscaRL table 8; spec 4.7). */
+/** The most novel responses, most novel first: whether what the start would never write is any good (RuscaRL table 8). */
 export const mostNovel = (responses: readonly NovelResponse[], count = 10): NovelResponse[] =>
   responses.toSorted((a, b) => b.logRho - a.logRho).slice(0, count)

@@ -20,7 +20,7 @@ const checkScores = (name: string, scores: readonly number[]): void => {
 }
 
 /**
- * Unbiased pass@k of one problem: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021, arXiv 2107.03374 Eq. 1; spec 8.1),
+ * Unbiased pass@k of one problem: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021, arXiv 2107.03374 Eq. 1),
  * as a product so that nothing overflows.
  * @param samples n, samples drawn
  * @param correct c, those that were right
@@ -41,7 +41,7 @@ export const meanPassAtK = (right_I_S: readonly (readonly boolean[])[], k: numbe
 
 /**
  * Expected best score of N draws without replacement from M scored samples: sum over i = N..M of C(i-1, N-1) s_i /
- * C(M, N), scores in ascending order (spec 8.2). In logarithms, so that M may be thousands.
+ * C(M, N), scores in ascending order. In logarithms, so that M may be thousands.
  * @throws DataError unless 1 <= N <= M and all scores are finite.
  */
 export const bestOfN = (scores: readonly number[], draw: number): number => {
@@ -57,7 +57,7 @@ export const bestOfN = (scores: readonly number[], draw: number): number => {
 
 /**
  * Best-of-N where one judge chooses and another scores: expected score of the sample that comes first by `chosenBy` among N
- * draws without replacement from M. By the judge of training and re-scored by an independent one are two curves (spec 8.2); they
+ * draws without replacement from M. By the judge of training and re-scored by an independent one are two curves; they
  * part where the policy pleases its own judge. Of samples that the choosing judge ties, each is as likely to be chosen.
  * @param scores by the judge that scores, one a sample
  * @param chosenBy by the judge that chooses, of the same samples

@@ -86,7 +86,7 @@ const DRAWS = 20_000_000
 const MOST_RESAMPLES = 10_000
 const FEWEST_RESAMPLES = 1_000
 
-/** As many as spec 1.7 asks for, unless there are so many items that the interval is narrow anyway. */
+/** 10,000, unless there are so many items that the interval is narrow anyway. */
 const resamplesFor = (items: number, { resamples }: ProfileOptions): number =>
   resamples ?? Math.round(Math.min(MOST_RESAMPLES, Math.max(FEWEST_RESAMPLES, DRAWS / Math.max(1, items))))
 

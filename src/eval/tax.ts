@@ -20,7 +20,7 @@ const meanOf = (table: readonly (readonly number[])[]) => mean(table.flat())
 
 /**
  * Change of each criterion from the starting model to the trained one, paired by item, with a bootstrap interval over
- * items and seeds (spec 6.5, 8.10). Below zero is a tax. `before` with one row serves all seeds (one starting model).
+ * items and seeds (Rubric as Reward). Below zero is a tax. `before` with one row serves all seeds (one starting model).
  * @throws ShapeError when a criterion is missing before training or the tables do not pair.
  */
 export const optimisationTax = (

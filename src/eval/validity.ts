@@ -22,12 +22,12 @@ export interface ValidityProblem {
 export interface ValidityOptions {
   /** Valid above this correlation. Default 0.2 (RLCER Eq. 7). */
   alpha?: number
-  /** Count the absence of a penalised flaw as satisfaction. Default true (spec 2.4). */
+  /** Count the absence of a penalised flaw as satisfaction. Default true (RLCER Eq. 7). */
   signAware?: boolean
 }
 
 /**
- * Pearson correlation (phi) of satisfaction and correctness; null where one of them does not vary (spec 2.4). Samples of which
+ * Pearson correlation (phi) of satisfaction and correctness; null where one of them does not vary (RLCER Eq. 7). Samples of which
  * either is not known are left out.
  * @throws DataError for lengths that differ.
  */
@@ -56,7 +56,7 @@ export const criterionCorrelation = (
   return signAware && points < 0 ? -phi : phi
 }
 
-/** Strictly above alpha: a correlation of exactly alpha is not valid (spec 11, case 8). */
+/** Strictly above alpha: a correlation of exactly alpha is not valid. */
 export const isValidCriterion = (
   column: CriterionColumn,
   correct: readonly (boolean | null)[],
@@ -75,7 +75,7 @@ export interface ValidityRates {
   correlation: number | null
   /** Share of criteria that are valid. */
   validRate: number | null
-  /** The same with correctness shuffled within each problem: what chance gives (spec 8.7). */
+  /** The same with correctness shuffled within each problem: what chance gives. */
   nullCorrelation: number | null
   nullValidRate: number | null
   /** Share of problems whose samples are all right or all wrong. */
@@ -136,7 +136,7 @@ export const validityRates = (
 
 /**
  * Exact chance that a criterion met by `met` of `samples` is valid although it has nothing to do with which `correct` of
- * them are right: the hypergeometric probability of phi > alpha (spec 2.4).
+ * them are right: the hypergeometric probability of phi > alpha (RLCER Eq. 7).
  */
 export const chanceOfValidity = (samples: number, correct: number, met: number, alpha = 0.2): number => {
   const spread = Math.sqrt(correct * (samples - correct) * met * (samples - met))
@@ -153,7 +153,7 @@ export const chanceOfValidity = (samples: number, correct: number, met: number, 
 }
 
 export interface Saturation {
-  /** Share of criteria that all samples of their problem meet, or none does: they say nothing (spec 8.8). */
+  /** Share of criteria that all samples of their problem meet, or none does: they say nothing. */
   constantShare: number | null
   /** Share that all samples meet. */
   alwaysMetShare: number | null

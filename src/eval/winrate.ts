@@ -26,7 +26,7 @@ export interface WinRates {
 }
 
 /**
- * Shares of wins over the comparisons of a test set (spec 3.6, 8.11).
+ * Shares of wins over the comparisons of a test set (RiT).
  * @throws DataError for no comparisons, a comparison that does not show every arm once, or a place that is not there.
  */
 export const winRates = (comparisons: readonly JudgedComparison[], arms: number): WinRates => {
@@ -101,7 +101,7 @@ export const bradleyTerry = (wins_A_B: readonly (readonly number[])[], iteration
   return strengths
 }
 
-/** Gain under the judge of training against the mean gain under judges that training never saw (spec 8.12). */
+/** Gain under the judge of training against the mean gain under judges that training never saw. */
 export interface JudgeGap {
   trainGain: number
   heldOutGain: number

@@ -15,7 +15,7 @@ describe('the length of a text', () => {
   })
 })
 
-describe('the score of a length (spec 3.6)', () => {
+describe('the score of a length', () => {
   it('is by the formula, on both sides of the requirement', () => {
     for (const [x, y, score] of [
       [100, 100, 100],

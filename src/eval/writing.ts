@@ -1,4 +1,4 @@
-/** @file Scores of long writing: how well a text keeps to its length, and what judged aspects come to (spec 3.6). */
+/** @file Scores of long writing: how well a text keeps to its length, and what judged aspects come to (RiT). */
 
 import { mean } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
@@ -13,7 +13,7 @@ export const countWords = (text: string): number =>
 
 /**
  * S_l of LongBench-Write, 0 to 100: 100 at the required length, 0 from four times as long on and at a third of it; 0 for
- * nothing written (LongWriter's `eval_length.py`; spec 3.6).
+ * nothing written (LongWriter's `eval_length.py`).
  * @param required words asked for, above zero
  * @param written words written
  * @throws DataError for a requirement that is none

@@ -33,7 +33,7 @@ const check = (
   { needsLabel = true, truth = false } = {},
 ): FormalCheck => ({ about, credit, needsLabel, truth })
 
-/** What a criterion with `verifier: {kind: formal}` may ask for (spec 6.2, 6.3). Responses follow the step grammar. */
+/** What a criterion with `verifier: {kind: formal}` may ask for (Rubric as Reward section 2.2). Responses follow the step grammar. */
 export const FORMAL_CHECKS: Readonly<Record<string, FormalCheck>> = {
   entailed_answer: check('The answer is what the premises entail: True, False or Unknown.', grade =>
     Number(grade.answerCorrect),

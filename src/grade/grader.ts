@@ -27,7 +27,7 @@ export interface GradeOptions {
 
 /**
  * Gives a verdict for each criterion, in the order of the criteria. A bad response is data: it never throws for one, and a
- * grader that fails gives `met: null` with the reason in `explanation` and the raw text kept (spec 1.5). It throws for
+ * grader that fails gives `met: null` with the reason in `explanation` and the raw text kept. It throws for
  * criteria that it cannot grade at all (a configuration error) and for an aborted signal.
  */
 export interface Grader {

@@ -143,7 +143,7 @@ describe('formal checks', async () => {
       source: 'formal',
       explanation: 'answer True; steps: 2 entailed',
     })
-    // Entailed 1, consistent .5, contradicted 0: spec 6.3.
+    // Entailed 1, consistent .5, contradicted 0.
     const mixed =
       '<reasoning>\n1. Tom is a mammal\n2. Tom is red\n3. Tom is not warm\n</reasoning>\n<answer>False</answer>'
     const [wrong, half] = await grader.grade(item(mixed, known), all)

@@ -1,4 +1,4 @@
-/** @file Which reflection is kept: two definitions of its utility, and the gate before the bank (RubricEM, spec 5.4). */
+/** @file Which reflection is kept: two definitions of its utility, and the gate before the bank (RubricEM). */
 
 import { ConfigError, NumericError } from '../util/errors.ts'
 
@@ -73,7 +73,7 @@ export interface Gated {
   accepted: number | null
 }
 
-/** Least utility that is kept (spec 5.4). */
+/** Least utility that is kept. */
 export const ACCEPT_THRESHOLD = 0
 
 /**

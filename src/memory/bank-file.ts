@@ -198,7 +198,7 @@ const vectorsFit = (header: BankHeader, embedder: Embedder, other: OtherEmbedder
   return fits
 }
 
-/** Steps between two writings (spec 5.4). */
+/** Steps between two writings. */
 export const WRITE_EVERY_STEPS = 10
 
 /**

@@ -1,4 +1,4 @@
-/** @file The rubric bank (RubricEM, spec 5.4): one lesson a question, found again by the same question or by similar ones. */
+/** @file The rubric bank (RubricEM): one lesson a question, found again by the same question or by similar ones. */
 
 import { ConfigError, DataError } from '../util/errors.ts'
 import { type BankState, bankState, type OtherEmbedder, readBankState } from './bank-state.ts'
@@ -31,7 +31,7 @@ export interface RetrieveOptions {
   mode: RetrievalMode
   /** Similar questions a question. Default 2. */
   top?: number
-  /** With `within`: similar questions in place of what is missing (spec 5.5). Default true. */
+  /** With `within`: similar questions in place of what is missing. Default true. */
   fallback?: boolean
 }
 
@@ -58,7 +58,7 @@ export interface Added {
   evicted: number
 }
 
-/** Similar questions that are shown (spec 5.6). */
+/** Similar questions that are shown. */
 export const TOP = 2
 
 /** What a bank holds at a time; `load` replaces all of it at once. */

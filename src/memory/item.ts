@@ -7,7 +7,7 @@ import { parseWith } from '../util/schema.ts'
 import { unitVector } from './embedder.ts'
 import { copyJson, type Json, wellFormed } from './json.ts'
 
-/** An accepted reflection (spec 5.4). */
+/** An accepted reflection. */
 export interface Reflection<Takeaways extends Json = Json> {
   question: string
   /** What matters for the question: text, or a structure of the task's own. */

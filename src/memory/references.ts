@@ -1,5 +1,5 @@
 /**
- * @file Lessons put before a question (content of RubricEM, spec 5.4 and appendix A; our words). Lessons are a model's own
+ * @file Lessons put before a question (content of RubricEM; our words). Lessons are a model's own
  * words about pages of strangers: they are quoted so that they can neither close the block nor speak as somebody else.
  */
 

@@ -1,4 +1,4 @@
-/** @file The two blocks of a reflection (RubricEM, spec 5.4): read strictly, because only whole ones are kept. */
+/** @file The two blocks of a reflection (RubricEM): read strictly, because only whole ones are kept. */
 
 export interface ReflectionText {
   rubrics: string
@@ -14,7 +14,7 @@ export type ReadReflection =
       problem: string
     }
 
-/** Portable lessons that a reflection may have (spec 5.4). */
+/** Portable lessons that a reflection may have. */
 export const MOST_TAKEAWAYS = 4
 
 const TAGS = ['reflection_rubrics', 'reflection_takeaways'] as const

@@ -4,7 +4,7 @@ import { alg1Utility, d62Utility, gate, utilityOf } from './acceptance.ts'
 import { readReflection } from './reflection-format.ts'
 import { checkWindow, countFallbacks, freshBatches, windowRetrieval, windowStep } from './window.ts'
 
-describe('the window (spec 5.5)', () => {
+describe('the window', () => {
   it('has K fresh steps with similar questions, then the same batches with their own reflections', () => {
     const steps = Array.from({ length: 8 }, (_, i) => windowStep(i + 1))
     expect(steps.map(({ phase }) => phase[0]).join('')).toBe('fffrrrff')
@@ -52,7 +52,7 @@ describe('the window (spec 5.5)', () => {
   })
 })
 
-describe('utility and gate (spec 5.4)', () => {
+describe('utility and gate', () => {
   const scores = { diagnosticAccuracy: 0.5, specificity: 1, scopeAndBalance: 0 }
 
   it('has both definitions', () => {

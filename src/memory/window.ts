@@ -1,9 +1,9 @@
-/** @file The windowed curriculum of RubricEM (spec 5.5): K steps of fresh batches, then the same batches once more. */
+/** @file The windowed curriculum of RubricEM: K steps of fresh batches, then the same batches once more. */
 
 import { ConfigError } from '../util/errors.ts'
 import type { Retrieval, RetrieveOptions } from './bank.ts'
 
-/** K: fresh steps of a window, and repeated ones (spec 5.6). */
+/** K: fresh steps of a window, and repeated ones. */
 export const WINDOW_STEPS = 3
 
 export interface WindowSettings {
@@ -30,7 +30,7 @@ export interface WindowStep {
  * Refuses a window that cannot work.
  * @param behind by how many steps a step's reflections are later in the bank than its own sampling: 1, or as many steps as are
  * sampled ahead; 0 where there are none
- * @throws ConfigError where a batch would be repeated before its reflections can be in the bank (spec 5.5, 11.19)
+ * @throws ConfigError where a batch would be repeated before its reflections can be in the bank
  */
 export const checkWindow = ({ steps = WINDOW_STEPS }: WindowSettings, behind: number): void => {
   if (!(Number.isSafeInteger(steps) && steps >= 1))

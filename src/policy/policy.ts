@@ -9,7 +9,7 @@ export interface SamplingOptions {
   maxTokens: number
   /** 0 is greedy; log-probs are then those at temperature 1. */
   temperature?: number
-  /** Only the k likeliest tokens; 0 for all. Truncation does not change the log-probs that are returned (spec 1.2). */
+  /** Only the k likeliest tokens; 0 for all. Truncation does not change the log-probs that are returned. */
   topK?: number
   /** Only the likeliest tokens that together reach this probability. */
   topP?: number

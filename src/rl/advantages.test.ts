@@ -27,7 +27,7 @@ const rewards = fc
 const groups = fc.array(rewards, { minLength: 1, maxLength: 5 })
 
 describe('grpoAdvantages', () => {
-  it('reproduces the stage advantages of spec 5.3 (ddof 0, no epsilon)', () => {
+  it('reproduces worked stage advantages (ddof 0, no epsilon)', () => {
     const stages = [
       [1.8, 0.85, 0.9, 0.5],
       [1.0, 1.35, 0.9, 0.5],
@@ -42,14 +42,14 @@ describe('grpoAdvantages', () => {
     closeTo(advantages_P_G[3], [0, 0, Math.SQRT2, -Math.SQRT2], 1e-4)
   })
 
-  it('has both conventions of the deviation: a factor sqrt(8/7) at G = 8 (spec 1.2)', () => {
+  it('has both conventions of the deviation: a factor sqrt(8/7) at G = 8', () => {
     const group = [0, 1, 0, 1, 1, 0, 0.5, 0.25]
     const [population] = grpoAdvantages([group], { epsilon: 0 }).advantages_P_G
     const [sample] = grpoAdvantages([group], { epsilon: 0, ddof: 1 }).advantages_P_G
     expect(population[1] / sample[1]).toBeCloseTo(Math.sqrt(8 / 7), 12)
   })
 
-  it('gives zero for equal rewards and counts the group (spec 11, case 1)', () => {
+  it('gives zero for equal rewards and counts the group', () => {
     const result = grpoAdvantages([
       [0.3, 0.3, 0.3],
       [0, 1],
@@ -61,7 +61,7 @@ describe('grpoAdvantages', () => {
     expect(result.realBatchRatio).toBeCloseTo(1 / 3, 12)
   })
 
-  it('gives zero for a group of one and counts it (spec 11, case 2)', () => {
+  it('gives zero for a group of one and counts it', () => {
     expect(grpoAdvantages([[5]])).toEqual({
       advantages_P_G: [[0]],
       groups: 1,
@@ -73,7 +73,7 @@ describe('grpoAdvantages', () => {
     expect(grpoAdvantages([]).realBatchRatio).toBe(0)
   })
 
-  it('refuses a reward that is not finite, by group and index (spec 11, case 3)', () => {
+  it('refuses a reward that is not finite, by group and index', () => {
     const rules = [grpoAdvantages, drGrpoAdvantages, rlooAdvantages, maxRlAdvantages, batchNormalised]
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
       for (const rule of rules) {
@@ -87,7 +87,7 @@ describe('grpoAdvantages', () => {
       }
   })
 
-  it('is unchanged by a positive affine change of the rewards (spec 11, case 24)', () => {
+  it('is unchanged by a positive affine change of the rewards', () => {
     const scale = fc.integer({ min: 1, max: 40 }).map(n => n / 4)
     fc.assert(
       fc.property(groups, scale, fc.integer({ min: -10, max: 10 }), (rewards_P_G, a, b) => {
@@ -149,7 +149,7 @@ describe('batchNormalised', () => {
   })
 })
 
-describe('the central ambiguity of Rubric as Reward (spec 6.4)', () => {
+describe('the central ambiguity of Rubric as Reward', () => {
   const weights = { C1: 0.3, C2: 0.25, C3: 0.1 }
   const normalised = { C1: 0.3 / 0.65, C2: 0.25 / 0.65, C3: 0.1 / 0.65 }
   type Parts = Record<string, number>

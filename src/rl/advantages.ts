@@ -16,7 +16,7 @@ export interface Advantages {
   zeroVarianceGroups: number
   /** Groups of which nothing is known: neither equal nor different. */
   emptyGroups: number
-  /** Share of groups that carry a gradient (spec 1.2, `real_batch_ratio`). */
+  /** Share of groups that carry a gradient (`real_batch_ratio`). */
   realBatchRatio: number
 }
 
@@ -29,11 +29,11 @@ export interface GrpoOptions {
   scale?: 'group' | 'batch' | 'none'
 }
 
-/** Below this range a group counts as having no variance (spec 1.2). */
+/** Below this range a group counts as having no variance. */
 export const MIN_RANGE = 1e-12
 
 /**
- * Throws on the first reward that is NaN or infinite: training on it would be silent nonsense (spec 11, case 3).
+ * Throws on the first reward that is NaN or infinite: training on it would be silent nonsense.
  * @throws NumericError naming group and index.
  */
 export const checkRewards = (rewards_P_G: ByGroup): void => {
@@ -96,8 +96,8 @@ const standardise = (values: readonly number[], ddof: 0 | 1, epsilon: number): n
 }
 
 /**
- * Group-relative advantages: (r - mean) / (std + epsilon) within each group (GRPO, DeepSeekMath arXiv 2402.03300 Eq. 3;
- * conventions of spec 1.2). Equal rewards and groups of one give zeros and are counted.
+ * Group-relative advantages: (r - mean) / (std + epsilon) within each group (GRPO, DeepSeekMath arXiv 2402.03300 Eq. 3).
+ * Equal rewards and groups of one give zeros and are counted.
  * @throws NumericError for a reward that is not finite.
  */
 export const grpoAdvantages = (
@@ -172,13 +172,13 @@ export type CriterionWeights =
 export interface RubricNormOptions {
   ddof?: 0 | 1
   epsilon?: number
-  /** Give the weight of criteria without variance in a group to the others. Default false (spec 6.4). */
+  /** Give the weight of criteria without variance in a group to the others. Default false (Rubric as Reward section 2.4). */
   redistribute?: boolean
 }
 
 /**
  * Per-criterion normalisation before mixing, `rubric_norm`: sum over criteria of w_k (s_k - mean s_k) / (std s_k + e)
- * within the group, then standardised over the batch (spec 6.4; GDPO, arXiv 2601.05242). A criterion without variance
+ * within the group, then standardised over the batch (Rubric as Reward section 2.4; GDPO, arXiv 2601.05242). A criterion without variance
  * contributes 0, as does a missing score; the other scores of the group carry that criterion's statistics.
  * @param scores_P_G raw scores by criterion [problem][sample]
  * @throws NumericError for a score that is not finite.

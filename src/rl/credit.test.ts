@@ -28,7 +28,7 @@ describe('datum', () => {
     ...changes,
   })
 
-  it('broadcasts an advantage over policy tokens only (spec 11, case 26)', () => {
+  it('broadcasts an advantage over policy tokens only', () => {
     expect([...broadcastAdvantage(0.5, [1, 0, 1])]).toEqual([0.5, 0, 0.5])
     expect(() => broadcastAdvantage(Number.NaN, [1])).toThrow(NumericError)
   })
@@ -106,7 +106,7 @@ describe('gae', () => {
 })
 
 describe('penalties', () => {
-  it('has the overlong vector of spec 1.3', () => {
+  it('has the worked overlong vector', () => {
     const spec = { maxLength: 12288, buffer: 4096 }
     expect([8192, 9216, 10240, 12288].map(n => overlongPenalty(n, spec))).toEqual([0, -0.25, -0.5, -1])
   })
@@ -158,7 +158,7 @@ describe('schedules', () => {
     expect(scheduleSchema.safeParse({ peak: 1, hold: 1.1 }).success).toBe(false)
   })
 
-  it('survive a run of one step or none (spec 11, case 14)', () => {
+  it('survive a run of one step or none', () => {
     for (const kind of ['constant', 'linear', 'cosine'] as const) {
       expect(scheduleAt(schedule({ kind }), 0, 1)).toBe(2)
       expect(scheduleAt(schedule({ kind, warmup: 1 }), 0, 1)).toBe(2)

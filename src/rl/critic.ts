@@ -80,7 +80,7 @@ const whitenRoles = (
 
 /**
  * Advantages, value targets and old values of rollouts, to be spread into their datums: GAE over the policy's tokens (`gae`
- * with its defaults, gamma and lambda 1: spec 1.2, verl's), then whitening by role (spec 2.7). An environment's token is no
+ * with its defaults, gamma and lambda 1, verl's), then whitening by role (RLCER). An environment's token is no
  * action: the step goes from a policy token to the next one, whose value is the next value, and is discounted once however
  * many tokens the environment wrote between. After the last policy token the value is 0.
  * @returns one entry a rollout, in order

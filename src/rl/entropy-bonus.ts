@@ -10,8 +10,8 @@ export interface EntropyBonusOptions {
 }
 
 /**
- * `A_t + min(kappa1 H_t, |A_t| / kappa2)` for each token, the entropy taken as a constant (Cheng et al., arXiv 2506.14758;
- * spec 4.5). A token without advantage gets no bonus.
+ * `A_t + min(kappa1 H_t, |A_t| / kappa2)` for each token, the entropy taken as a constant (Cheng et al., arXiv 2506.14758).
+ * A token without advantage gets no bonus.
  * @param entropies nats, one a token
  * @throws ShapeError unless there is one entropy a token; NumericError for one that is not finite.
  */

@@ -6,7 +6,7 @@ const unit = fc.double({ min: 0, max: 1, noNaN: true })
 const final = (thinking: number, response: number, alpha: number, gate: (typeof GATES)[number] = 'min') =>
   fuse(thinking, response, { alpha, gate }).reward!
 
-describe('the min gate (spec 3.3)', () => {
+describe('the min gate', () => {
   it.each([
     [0.6, 1, 0.5, 0.8],
     [0.6, 1, 1, 0.6],

@@ -3,7 +3,7 @@
 import { ConfigError } from '../util/errors.ts'
 
 /**
- * What the response may do to the fused reward (RiT Eq. 7-8 and Fig. 3a; spec 3.3). The paper has all but the last in words alone:
+ * What the response may do to the fused reward (RiT Eq. 7-8 and Fig. 3a). The paper has all but the last in words alone:
  * - `none`: nothing; the fused reward as it is
  * - `max`: the larger of the fused reward and the response's
  * - `conditional`: the fused reward where the response has all of its reward, else the response's alone
@@ -48,7 +48,7 @@ export const meanSatisfaction = (
 }
 
 /**
- * The gate itself (spec 3.3), on the fused reward or on thinking alone: alpha T + (1 - alpha) R through it is
+ * The gate itself (RiT Eq. 4 to 8), on the fused reward or on thinking alone: alpha T + (1 - alpha) R through it is
  * alpha T' + (1 - alpha) R with T through it, for `min` because min(alpha T + (1 - alpha) R, R) = R - alpha max(R - T, 0).
  */
 export const gated = (gate: FusionGate, value: number, response: number): number => {

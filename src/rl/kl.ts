@@ -59,7 +59,7 @@ export const klPerToken = (
 }
 
 /**
- * Token rewards of PPO: -beta x KL on every policy token, and the sequence's reward on the last one (spec 1.2, verl
+ * Token rewards of PPO: -beta x KL on every policy token, and the sequence's reward on the last one (verl
  * `apply_kl_penalty`). A sequence without policy tokens gets zeros.
  * @throws NumericError when the reward is not finite.
  */

@@ -55,7 +55,7 @@ describe('clipped surrogate', () => {
     expect(clippedLoss(10, 4, clip({ dualClip: 3 }))).toBeCloseTo(-4.8, 12)
   })
 
-  it('is minus the advantage where the policy has not moved (spec 11, case 25)', () => {
+  it('is minus the advantage where the policy has not moved', () => {
     for (const kind of ['clip', 'gspo'] as const) {
       const { losses, clipped } = policyLossPerToken(clip({ kind }), sequence({ advantages: [0.7, -0.3] }))
       expect([...losses]).toEqual([-0.7, 0.3])
@@ -63,7 +63,7 @@ describe('clipped surrogate', () => {
     }
   })
 
-  it('is exactly 0 outside the mask, whatever is there (spec 11, case 26)', () => {
+  it('is exactly 0 outside the mask, whatever is there', () => {
     for (const kind of ['clip', 'cispo', 'gspo', 'reinforce', 'none'] as const) {
       const masked = sequence({ logprobs: [-1, Number.NaN], advantages: [1, Number.NaN], mask: [1, 0] })
       expect(policyLossPerToken(clip({ kind }), masked).losses[1]).toBe(0)

@@ -15,7 +15,7 @@ export interface OverlongOptions {
 
 /**
  * DAPO's soft overlong punishment: 0 up to maxLength - buffer, then falling linearly to -factor at maxLength (arXiv
- * 2503.14476 Eq. 13; TRL f2cd57710, verl 1dda039b9; spec 1.3). The two projects differ beyond the maximum.
+ * 2503.14476 Eq. 13; TRL f2cd57710, verl 1dda039b9). The two projects differ beyond the maximum.
  * @param length response length in tokens
  * @throws ConfigError unless 0 < buffer <= maxLength.
  */

@@ -134,7 +134,7 @@ export const meanAdvantage = ({
 
 /**
  * What the ratio of a rollout compares when it was sampled from another prompt (a scaffold) than the plain one (RuscaRL
- * appendix C.5; spec 4.3):
+ * appendix C.5):
  * - `plain`: pi(o | plain) / pi_old(o | plain), the published choice; no true importance correction
  * - `true-is`: pi(o | plain) / pi_old(o | sampled)
  * - `sampled`: pi(o | sampled) / pi_old(o | sampled): the policy is trained on the prompt that it saw

@@ -12,7 +12,7 @@ import {
   stageTokenCredit,
 } from './stage-credit.ts'
 
-/** The worked example of spec 5.3. */
+/** The worked example. */
 const R = [
   [1, 0.25, 0.5, 0.5],
   [0, 0.75, 0.5, 0.5],
@@ -29,7 +29,7 @@ const close = (values: readonly (number | null)[], expected: readonly number[], 
 const column = (rows: readonly (readonly number[])[], k: number) => rows.map(row => row[k])
 
 describe('the weights of stages', () => {
-  it('have the default of spec 5.3', () => {
+  it('have the matrix of the paper', () => {
     expect(DEFAULT_LAMBDA).toEqual([
       [1, 0.4, 0.6, 0.8],
       [0, 1, 0.4, 0.8],
@@ -85,7 +85,7 @@ describe('the weights of stages', () => {
 })
 
 describe('returns of stages', () => {
-  it('are those of spec 5.3', () => {
+  it('are those of the worked example', () => {
     const G = [
       [1.8, 0.85, 0.9, 0.5],
       [1.0, 1.35, 0.9, 0.5],
@@ -126,7 +126,7 @@ describe('returns of stages', () => {
 })
 
 describe('advantages of stages', () => {
-  it('are those of spec 5.3', () => {
+  it('are those of the worked example', () => {
     const { advantages_P_G_K, zeroVarianceGroups_K, ...counts } = stageAdvantages([R], EXACT)
     const [A] = advantages_P_G_K
     close(column(A, 0), [1.372, -1.372, 0.343, -0.343], 3)
@@ -191,7 +191,7 @@ describe('advantages of stages', () => {
   })
 })
 
-describe('scorings that failed (spec 5.3)', () => {
+describe('scorings that failed', () => {
   const full: StageRewards[] = [
     [1, 0, 0, 1],
     [0, 0, 0, 0],
@@ -302,7 +302,7 @@ describe('tokens', () => {
     expect([...credit]).toEqual([1, 0, 2, 0, 4, 0, 3])
   })
 
-  it('of the next stage begin with the advantage of one that is missing (spec 5.1)', () => {
+  it('of the next stage begin with the advantage of one that is missing', () => {
     const credit = (stages: number[], mask: number[], missing?: 'none') => [
       ...stageTokenCredit(stages, [1, 2, 4, 8], mask, missing),
     ]

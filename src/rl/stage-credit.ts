@@ -1,4 +1,4 @@
-/** @file Credit by stage (RubricEM's SS-GRPO; spec 5.3): rewards of stages become returns, advantages, and those a token each. */
+/** @file Credit by stage (RubricEM's SS-GRPO): rewards of stages become returns, advantages, and those a token each. */
 
 import { z } from 'zod'
 import { mean, std } from '../util/descriptive.ts'
@@ -11,7 +11,7 @@ import type { Credited, Graded, Groups } from './rollout.ts'
 /** How much stage k hears of the reward of stage j: [k][j], ones on the diagonal, zeros below it. */
 export type StageWeights = readonly (readonly number[])[]
 
-/** Plan, research, review, answer (spec 5.3). */
+/** Plan, research, review, answer. */
 export const DEFAULT_LAMBDA: StageWeights = [
   [1, 0.4, 0.6, 0.8],
   [0, 1, 0.4, 0.8],
@@ -48,7 +48,7 @@ export interface StageCreditOptions extends GrpoOptions {
   /** Default `DEFAULT_LAMBDA`. */
   lambda?: StageWeights
   /**
-   * A rollout of which only the answer's reward is known, which counts in the last stage's statistics (spec 5.2). `terminal`
+   * A rollout of which only the answer's reward is known, which counts in the last stage's statistics. `terminal`
    * (default) gives stage k the return lambda[k, last] * R[last], beside the statistics of rollouts that have the rewards which
    * it lacks: large negative advantages, whatever the answer. `answer`: its answer's advantage in all stages; `leave-out`: none.
    */
@@ -83,7 +83,7 @@ const knowledgeOf = (rewards: StageRewards, mode: 'stages' | 'terminal'): Knowle
 }
 
 /**
- * Returns of one rollout: G[k] = sum over j >= k of lambda[k, j] R[j] (spec 5.3). Where only the answer's reward is known,
+ * Returns of one rollout: G[k] = sum over j >= k of lambda[k, j] R[j]. Where only the answer's reward is known,
  * G[k] = lambda[k, last] R[last]; where that is not known either, null.
  * @throws NumericError for a reward that is not finite, ShapeError for more or fewer rewards than stages
  */
@@ -146,8 +146,8 @@ const valuesOf = ({ returns_G_K, basis_K }: StagedGroup, k: number): number[] =>
 
 /**
  * Advantages of stages, each relative to the same stage of the group's other rollouts: (G - mean) / (std + epsilon)
- * (RubricEM's SS-GRPO; spec 5.3). Mean and deviation are over the rollouts with full scores, in the last stage over all whose
- * answer's reward is known (spec 5.2); a stage in which these do not differ has no advantages at all. A stage that a rollout
+ * (RubricEM's SS-GRPO). Mean and deviation are over the rollouts with full scores, in the last stage over all whose
+ * answer's reward is known; a stage in which these do not differ has no advantages at all. A stage that a rollout
  * lacks has reward 0 and takes part in the others' means.
  * @param rewards_P_G_K rewards of the stages of each rollout: [problem][sample][stage]
  * @throws ConfigError for a matrix that cannot be, NumericError and ShapeError for rewards that cannot
@@ -211,7 +211,7 @@ const countsOf = (
 export type MissingStages = 'next' | 'none'
 
 /**
- * Every token of stage k carries the advantage of stage k; `missing`: of a stage without a token of the policy's (spec 5.1).
+ * Every token of stage k carries the advantage of stage k; `missing`: of a stage without a token of the policy's.
  * @param stages the stage of each token, from 1; 0 for none, which has no credit
  * @param advantages one a stage
  * @param mask one a token: 0 where the environment wrote

@@ -1,4 +1,4 @@
-/** @file What it is worth to know the stage (RubricEM, Theorems 1 and 2; spec 5.3): values of policies on tables, exactly. */
+/** @file What it is worth to know the stage (RubricEM, Theorems 1 and 2): values of policies on tables, exactly. */
 
 import { ShapeError } from '../util/errors.ts'
 

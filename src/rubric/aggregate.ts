@@ -14,7 +14,7 @@ export interface AggregateScore {
 }
 
 /**
- * Data-set score as HealthBench reports it (spec 1.6): single scores may be negative, only the mean is clipped;
+ * Data-set score as HealthBench reports it: single scores may be negative, only the mean is clipped;
  * undefined scores are skipped and counted.
  */
 export const aggregateScores = (

@@ -7,7 +7,7 @@ import { boundedNumber, levelsOf, MOST_TREE_LEVELS } from './bounds.ts'
 import { levelSchema, type ScoreLevel } from './levels.ts'
 import { leavesOf, type RubricTree, treeSchema } from './tree.ts'
 
-/** Worth of a criterion: above zero rewards, below zero penalises (spec 1.1). Never zero. */
+/** Worth of a criterion: above zero rewards, below zero penalises. Never zero. */
 export type Points = number
 
 /** One thing to look for in a response. */
@@ -20,11 +20,11 @@ export interface Criterion {
   points: Points
   category?: string
   tags?: string[]
-  /** Stage of a staged trajectory: plan, research, review, answer (spec 5.1). */
+  /** Stage of a staged trajectory: plan, research, review, answer (RubricEM). */
   stage?: 1 | 2 | 3 | 4
   /** Given with the task, proposed while training, or written by the policy itself. */
   origin?: 'persistent' | 'adaptive' | 'self'
-  /** Failing it is fatal: the rule `veto` zeroes the whole score (spec 7.4). */
+  /** Failing it is fatal: the rule `veto` zeroes the whole score. */
   critical?: boolean
   /** What the scores of a graded criterion look like, ascending; a criterion without them is met or not. */
   levels?: ScoreLevel[]
@@ -51,13 +51,13 @@ export interface Rubric {
   tree?: RubricTree
 }
 
-/** What a grader found for one criterion. A grader that failed says null: a failure is not a zero (spec 1.5). */
+/** What a grader found for one criterion. A grader that failed says null: a failure is not a zero. */
 export interface Verdict {
   criterionId: string
   met: boolean | null
   /** Graded credit in [0, 1]; where present it is used instead of `met`. */
   credit?: number
-  /** Three-step level of staged judges (spec 5.2). */
+  /** Three-step level of staged judges (RubricEM). */
   level?: 0 | 1 | 2
   explanation?: string
   source: 'rule' | 'formal' | 'model' | 'llm'
@@ -132,7 +132,7 @@ export const rubricSchema = z.strictObject({
 
 /**
  * Checks an outside value (from YAML or JSON) and returns it as a rubric. An empty rubric is allowed: some methods
- * propose none (spec 11, case 4).
+ * propose none.
  * @param source named in errors, for example the file
  * @throws DataError listing every problem, also ids that occur twice and a tree whose leaves are not the criteria.
  */

@@ -53,34 +53,34 @@ export const alike: Weighting = {
 }
 
 /**
- * Signed score: sum of credit x points over the sum of positive points (spec 1.6; RuscaRL Eq. 4, HealthBench). At most
+ * Signed score: sum of credit x points over the sum of positive points (RuscaRL Eq. 4, HealthBench). At most
  * 1, may be negative, not clipped. Undefined without positive points (see `whenUndefined`).
  * @throws DataError for verdicts that do not belong to the rubric; NumericError for a credit outside [0, 1].
  */
 export const signedScore: ScoringRule = ratioRule(signed)
 
 /**
- * All-weights score: sum of |points| x what is good about the criterion, over the sum of |points|; in [0, 1] (RaR, spec
- * 7.3). Written with signs this is the bounded min-max score (raw - MIN) / (MAX - MIN) of RLCER (spec 2.5, Eq. 6): MAX
+ * All-weights score: sum of |points| x what is good about the criterion, over the sum of |points|; in [0, 1] (RaR, arXiv
+ * 2507.17746). Written with signs this is the bounded min-max score (raw - MIN) / (MAX - MIN) of RLCER (Eq. 6): MAX
  * and MIN are the sums of positive and of negative points, and a penalty avoided is worth what a penalty incurred costs.
- * With levels 0, 1, 2 as half credits it is RubricEM's stage score (spec 5.2). Undefined when nothing was judged.
+ * With levels 0, 1, 2 as half credits it is RubricEM's stage score. Undefined when nothing was judged.
  */
 export const allWeightsScore: ScoringRule = ratioRule(allPoints)
 
 /**
  * Plain mean over criteria of what is good about each: the credit of a positive criterion, 1 - credit of a penalty
- * (spec 3.3, avoiding a flaw counts as meeting). How many points a criterion has is ignored.
+ * (RiT Eq. 4 to 8: avoiding a flaw counts as meeting). How many points a criterion has is ignored.
  */
 export const meanScore: ScoringRule = ratioRule(alike)
 
 /**
- * DR Tulu's score: as signed, but never divided by less than 1 (spec 7.1), so that rubrics of penalties alone have a
+ * DR Tulu's score: as signed, but never divided by less than 1, so that rubrics of penalties alone have a
  * score. Its weights are +1 and -1, its credits half of levels 0, 1, 2. Undefined when nothing was judged.
  */
 export const drTuluScore: ScoringRule = ratioRule(signed, 1)
 
 /**
- * Weighted sum: scale x sum of weight x credit (spec 6.2). Under `drop` the weights of the criteria that were judged
+ * Weighted sum: scale x sum of weight x credit (Rubric as Reward section 2.2). Under `drop` the weights of the criteria that were judged
  * are scaled up so that they sum to the same total. Undefined when nothing was judged.
  */
 export const weightedScore: ScoringRule = (rubric, verdicts, options = {}) => {

@@ -39,7 +39,7 @@ describe('chance', () => {
     const opposite = { credits: [1, 1, 1, 1, 0, 0, 0, 0], outcomes: [0, 0, 0, 0, 1, 1, 1, 1] }
     expect(antiCorrelationTest([opposite])).toBeCloseTo(1 / 70, 12)
     expect(antiCorrelationTest([opposite, opposite])).toBeCloseTo(1 / 4900, 12)
-    // The hypergeometric table of spec 2.4, 3 of 8 right and 5 met: only "all three right ones met" exceeds phi 0.2.
+    // The hypergeometric table, 3 of 8 right and 5 met: only "all three right ones met" exceeds phi 0.2.
     const two = { credits: fill(8, 5), outcomes: [1, 1, 0, 0, 0, 1, 0, 0] }
     expect(1 - antiCorrelationTest([two])).toBeCloseTo(0.179, 3)
   })

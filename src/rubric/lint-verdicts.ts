@@ -12,11 +12,11 @@ import { type VerdictRow, verdictsOnOthers } from './verdict-rows.ts'
 export interface LintVerdictsOptions {
   /** A criterion that is met this often says nothing about a response. Default 0.95. */
   saturatedShare?: number
-  /** The least correlation with the outcome that a criterion should have. Default 0.2 (RLCER, spec 2.4). */
+  /** The least correlation with the outcome that a criterion should have. Default 0.2 (RLCER). */
   minCorrelation?: number
-  /** The least agreement of a judge with itself. Default 0.9 (spec 3.2). */
+  /** The least agreement of a judge with itself. Default 0.9 (RiT). */
   minAgreement?: number
-  /** The highest share of failed verdicts. Default 0.05 (spec 1.5). */
+  /** The highest share of failed verdicts. Default 0.05. */
   maxNullShare?: number
   /** Level of tests, for all criteria together (Holm). Default 0.05. */
   alpha?: number

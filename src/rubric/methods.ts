@@ -5,7 +5,7 @@ import { allWeightsScore } from './linear.ts'
 import type { ScoreOptions } from './score.ts'
 
 /**
- * Stage scores of a staged trajectory (RubricEM, spec 5.2): the criteria of each stage by the rule `levels`; null for a
+ * Stage scores of a staged trajectory (RubricEM): the criteria of each stage by the rule `levels`; null for a
  * stage without criteria or verdicts.
  */
 export const stageScores = (
@@ -22,7 +22,7 @@ export const stageScores = (
   return { 1: scoreOf(1), 2: scoreOf(2), 3: scoreOf(3), 4: scoreOf(4) }
 }
 
-/** RaR's weights of its four categories (spec 7.3). A pitfall's counts for its avoidance. */
+/** RaR's weights of its four categories. A pitfall's counts for its avoidance. */
 export const RAR_WEIGHTS = { essential: 1, important: 0.7, optional: 0.3, pitfall: 0.9 } as const
 
 /**
@@ -45,7 +45,7 @@ export interface DrTuluParts {
   searchTurns: number
 }
 
-/** DR Tulu's whole reward: .5 rubric + .2 citation + .2 format + .1 search turns; .6, .2, .2 without citations (spec 7.1). */
+/** DR Tulu's whole reward: .5 rubric + .2 citation + .2 format + .1 search turns; .6, .2, .2 without citations. */
 export const drTuluReward = ({ rubric, citation, format, searchTurns }: DrTuluParts): number =>
   citation === undefined
     ? 0.6 * rubric + 0.2 * format + 0.2 * searchTurns

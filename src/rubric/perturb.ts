@@ -1,4 +1,4 @@
-/** @file Rubrics spoilt on purpose, to see what a method makes of a bad rubric: the variants of RuscaRL's Table 14 (spec 4.6). */
+/** @file Rubrics spoilt on purpose, to see what a method makes of a bad rubric: the variants of RuscaRL's Table 14. */
 
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
@@ -25,7 +25,7 @@ export interface PerturbedRubric {
   removedIds: string[]
   /**
    * What a signed score divides by: the sum of positive points, or of all points without sign where none are positive, so
-   * that training on a negated rubric has a signal at all (spec 4.6). Worth logging where the two differ.
+   * that training on a negated rubric has a signal at all (RuscaRL Table 14). Worth logging where the two differ.
    */
   attainablePoints: number
 }

@@ -68,14 +68,14 @@ describe('signedScore', () => {
     expect(signedScore(rubricOf([7, 5, 10, -6]), verdictsOf([true, false, true, true])).score).toBe(0.5)
   })
 
-  it('may be negative and is clipped only in the aggregate (spec 11, case 6)', () => {
+  it('may be negative and is clipped only in the aggregate', () => {
     const { score } = signedScore(rubricOf([2, -6]), verdictsOf([false, true]))
     expect(score).toBe(-3)
     expect(aggregateScores([score, -1]).mean).toBe(0)
     expect(aggregateScores([score, 1, 1, 1, 1, 1]).mean).toBeCloseTo(2 / 6, 12)
   })
 
-  it('is undefined without positive points: null for evaluation, 0 for training (spec 11, case 5)', () => {
+  it('is undefined without positive points: null for evaluation, 0 for training', () => {
     const rubric = rubricOf([-2, -3])
     expect(signedScore(rubric, verdictsOf([true, true])).score).toBeNull()
     expect(signedScore(rubric, verdictsOf([true, true]), { whenUndefined: 0 }).score).toBe(0)
@@ -134,7 +134,7 @@ describe('weightedScore', () => {
   const logic: Rubric = {
     criteria: Object.entries(weights).map(([id, points]) => ({ id, text: id, points })),
   }
-  // Profiles of Table 2 with their totals (spec 9.5): outside numbers for the weights.
+  // Profiles of Table 2 with their totals: outside numbers for the weights.
   const table = {
     Baseline: [[0.452, 0.06, 0.442, 0.616, 0.628], 0.413],
     'Outcome-only': [[0.458, 0.155, 0.777, 0.611, 0.596], 0.465],

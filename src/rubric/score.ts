@@ -3,7 +3,7 @@
 import { DataError, NumericError } from '../util/errors.ts'
 import type { Criterion, RewardRecord, Rubric, Verdict } from './criterion.ts'
 
-/** `drop`: a criterion without a verdict leaves numerator and denominator; `as-false`: it counts as not met (spec 1.5). */
+/** `drop`: a criterion without a verdict leaves numerator and denominator; `as-false`: it counts as not met. */
 export type NullHandling = 'drop' | 'as-false'
 
 export const NULL_HANDLINGS = ['drop', 'as-false'] as const satisfies readonly NullHandling[]
@@ -22,7 +22,7 @@ export interface RubricScore {
   score: number | null
   /** Credit in [0, 1] of each judged criterion, before points; a penalty's credit is 1 when the flaw is present. */
   parts: Record<string, number>
-  /** Criteria without a usable verdict, by the sign of their points: a judge's failures must be visible (spec 1.5). */
+  /** Criteria without a usable verdict, by the sign of their points: a judge's failures must be visible. */
   nulls: { positive: number; negative: number }
   /** Criteria in all, by the sign of their points. */
   counts: { positive: number; negative: number }
@@ -94,7 +94,7 @@ export interface Counted {
   criterion: Criterion
   points: number
   credit: number
-  /** What is good about it, in [0, 1]: its credit; of a penalty, that the flaw is absent (spec 7.3). */
+  /** What is good about it, in [0, 1]: its credit; of a penalty, that the flaw is absent (RaR, arXiv 2507.17746). */
   good: number
 }
 

@@ -1,4 +1,4 @@
-/** @file Rules around a rule: a veto for criteria that must not fail, and diminishing returns (Rubicon, spec 7.4). */
+/** @file Rules around a rule: a veto for criteria that must not fail, and diminishing returns (Rubicon). */
 
 import { DataError } from '../util/errors.ts'
 import type { Criterion } from './criterion.ts'

@@ -63,7 +63,7 @@ describe('a rubric on a response', () => {
       const [verdicts] = await verifier.verify([item])
       expect(met(verdicts)).toEqual([null, null, null])
       expect(verdicts[0].explanation).toContain('expected 3 verdicts')
-      // Asked once, repaired once, and both again: three further attempts (spec 1.5).
+      // Asked once, repaired once, and both again: three further attempts.
       expect(model.calls).toBe(4)
     }
   })

@@ -16,7 +16,7 @@ export interface JudgeVerifierOptions {
   signal?: AbortSignal
 }
 
-/** Where there is no such part, no judge is asked: every merit is missing, and no flaw is avoided (spec 3.3: no thinking earns nothing). */
+/** Where there is no such part, no judge is asked: every merit is missing, and no flaw is avoided (RiT Eq. 4 to 8: no thinking earns nothing). */
 const emptyVerdict = ({ id, points }: Criterion): Verdict => ({
   criterionId: id,
   met: points < 0,

@@ -1,4 +1,4 @@
-/** @file Work in stages (plan, research, review, answer), reflections on it, and lessons that later attempts are shown (RubricEM; spec 5). */
+/** @file Work in stages (plan, research, review, answer), reflections on it, and lessons that later attempts are shown (RubricEM). */
 
 import type { z } from 'zod'
 import type { JudgedRollout, StagedRollout, StageJudge, StageRubric } from '../grade/evolving/index.ts'
@@ -23,7 +23,7 @@ export interface ReflectedLessons {
   takeaways: Json
 }
 
-/** A reflection that is to be judged, with all that its judge is told (spec 5.4). */
+/** A reflection that is to be judged, with all that its judge is told. */
 export interface JudgedReflection<Problem> {
   problem: Problem
   attempt: Rollout

@@ -21,7 +21,7 @@ const CLOSE = '</think>'
 
 /**
  * Parts a response at its first `</think>`; an opening tag at its start is left out, and is often not there, because chat
- * templates open the tag in the prompt (RiT section 3; spec 3.1).
+ * templates open the tag in the prompt (RiT Eq. 1).
  */
 export const partThinking = (text: string): ThoughtResponse => {
   const end = text.indexOf(CLOSE)

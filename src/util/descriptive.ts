@@ -64,7 +64,7 @@ const varies = (xs: ArrayLike<number>, squaredDeviations: number): boolean => {
 }
 
 /**
- * Pearson correlation; for two binary vectors this is phi (spec 2.4). Null where it is undefined: fewer than two pairs,
+ * Pearson correlation; for two binary vectors this is phi (RLCER Eq. 7). Null where it is undefined: fewer than two pairs,
  * or a vector without variance beyond what rounding leaves.
  * @throws DataError when the lengths differ.
  */

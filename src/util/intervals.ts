@@ -15,7 +15,7 @@ export interface Estimate {
 }
 
 export interface BootstrapOptions {
-  /** Number of resamples; default 10,000 (spec 1.7). */
+  /** Number of resamples; default 10,000. */
   resamples?: number
   /** Coverage; default 0.95. */
   level?: number
@@ -36,7 +36,7 @@ const needItems = (name: string, count: number): void => {
 }
 
 /**
- * Percentile bootstrap interval of a statistic of one list (spec 1.7). Same seed, same interval. Resamples on which the
+ * Percentile bootstrap interval of a statistic of one list. Same seed, same interval. Resamples on which the
  * statistic is undefined (null) are left out.
  * @throws DataError for an empty list, or one whose own statistic is undefined.
  */

@@ -2,7 +2,7 @@
 
 /**
  * Rounds to the nearest integer, halves to even: 2.5 -> 2, 3.5 -> 4, -2.5 -> -2. `Math.round` would give 3, 4, -2,
- * which differs from every Python implementation of the methods built here (spec 4.2, `n_show`).
+ * which differs from every Python implementation of the methods built here (RuscaRL Eq. 3: `n_show`).
  */
 export const roundHalfToEven = (x: number): number => {
   const below = Math.floor(x)

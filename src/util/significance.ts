@@ -13,7 +13,7 @@ export interface SignFlipOptions {
   seed?: number | string
 }
 
-/** Up to this many differences all 2^n sign patterns are enumerated (spec 1.7). */
+/** Up to this many differences all 2^n sign patterns are enumerated. */
 export const EXACT_SIGN_FLIPS = 12
 
 const asExtreme = (alternative: Alternative, observed: number) => {
@@ -25,7 +25,7 @@ const asExtreme = (alternative: Alternative, observed: number) => {
 
 /**
  * Paired sign-flip permutation test of "the differences are symmetric about zero" with the sum as statistic: exact for
- * at most 12 differences, otherwise seeded Monte Carlo with the (1 + hits) / (1 + draws) estimate (spec 1.7).
+ * at most 12 differences, otherwise seeded Monte Carlo with the (1 + hits) / (1 + draws) estimate.
  * @returns the p-value
  * @throws DataError for no differences, or one that is not finite.
  */

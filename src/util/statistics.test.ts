@@ -35,7 +35,7 @@ describe('largestOf', () => {
 })
 
 describe('roundHalfToEven', () => {
-  it('sends halves to the even neighbour (spec 11, case 13)', () => {
+  it('sends halves to the even neighbour', () => {
     expect([0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5].map(roundHalfToEven)).toEqual([0, 2, 2, 4, 0, -2, -2])
   })
 
@@ -45,7 +45,7 @@ describe('roundHalfToEven', () => {
     expect(roundHalfToEven(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('gives the n_show of spec 4.2', () => {
+  it('gives the counts of shown criteria', () => {
     const show = (criteria: number) =>
       Array.from({ length: 8 }, (_, i) => roundHalfToEven(((7 - i) / 7) * criteria))
     expect(show(11)).toEqual([11, 9, 8, 6, 5, 3, 2, 0])
@@ -68,7 +68,7 @@ describe('descriptive statistics', () => {
     expect(() => quantile([1], 50)).toThrow('share, not a percentage')
   })
 
-  it('computes the correlations of spec 2.5 and is undefined without variance', () => {
+  it('computes worked correlations and is undefined without variance', () => {
     const right = [1, 1, 1, 0, 0, 0, 1, 0]
     expect(pearson([1, 1, 0, 0, 0, 0, 1, 0], right)).toBeCloseTo(0.7746, 4)
     expect(pearson([0, 0, 0, 1, 1, 0, 0, 0], right)).toBeCloseTo(-0.5774, 4)
@@ -209,7 +209,7 @@ describe('tests and power', () => {
     expect(holm([])).toEqual([])
   })
 
-  it('reproduces the power analysis of spec 6.6', () => {
+  it('reproduces a power analysis worked out by hand', () => {
     expect(twoProportionTest(86, 166, 83, 166)).toBeCloseTo(0.74, 2)
     expect(twoProportionTest(86, 166, 75, 166)).toBeCloseTo(0.23, 2)
     expect(Math.abs(itemsForTwoProportions(0.452, 0.518) - 900)).toBeLessThan(20)

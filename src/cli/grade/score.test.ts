@@ -102,7 +102,7 @@ describe('gradus score', () => {
   })
 
   it('reads levels, credits and verdict objects', async () => {
-    // The worked example of the stage score (spec 5.2).
+    // The worked example of the stage score.
     const levels = flat([3, 1, -2], [2, 1, 1])
     expect((await score([levels], '--rule', 'levels')).scores).toEqual([0.75])
     expect((await score([flat([3, 1], [0.5, 1])], '--rule', 'signed')).scores).toEqual([2.5 / 4])

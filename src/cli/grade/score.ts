@@ -73,7 +73,7 @@ const scoreLine = ({ place, text }: JsonlLine, rule: NamedRule, options: ScoreCo
 
 const missing = (rate: number | null) => (rate === null ? 'none to give' : percent(rate))
 
-/** The file as one figure: the clipped mean with its bootstrap spread, as HealthBench reports a data set (spec 1.6). */
+/** The file as one figure: the clipped mean with its bootstrap spread, as HealthBench reports a data set. */
 const summary = (scores: readonly RubricScore[], failed: number, asJson: boolean): string => {
   const aggregate = aggregateScores(scores.map(({ score }) => score))
   const nulls = nullRates(scores)

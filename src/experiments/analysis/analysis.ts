@@ -1,5 +1,5 @@
 /**
- * @file The statistics of a claim, from pairs of runs: pure functions, no files, no clock (spec 1.7, 10.2).
+ * @file The statistics of a claim, from pairs of runs: pure functions, no files, no clock.
  *
  * A pair is one cold start with one seed, run under both arms. The observations are the pairs' differences; starts and seeds
  * are crossed, so a claim has starts x seeds of them. They are exchangeable given these starts: what they show is of these, and

@@ -85,7 +85,7 @@ const heldOutNames = (row: EvalRow, { train, heldOut }: JudgeGapOptions): string
 
 const judgeGapMetric: Metric<JudgeGapOptions> = {
   summary:
-    'gain from first to last evaluation under the judge of training less the mean gain under judges that training never saw (spec 8.12); `of`: gap, trainGain, heldOutGain, or reversals, judges under which the score fell though it rose in training',
+    'gain from first to last evaluation under the judge of training less the mean gain under judges that training never saw; `of`: gap, trainGain, heldOutGain, or reversals, judges under which the score fell though it rose in training',
   options: z.strictObject({
     set: z.string().optional(),
     train: z.string().min(1),

@@ -6,7 +6,7 @@ import { probeSchema } from '../probes/schema.ts'
 /** Stands for the model that an arm began with: its run's own evaluation before the first step. */
 export const START = 'start'
 
-/** Fewest test problems that let effects of a few points show (spec 10.2); fewer are allowed, and said. */
+/** Fewest test problems that let effects of a few points show; fewer are allowed, and said. */
 export const ADVISED_PROBLEMS = 2000
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]*$/i, 'a name of letters, digits, dots and dashes')

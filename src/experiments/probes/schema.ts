@@ -9,7 +9,7 @@ const arms = z.array(z.string()).min(1)
 const problems = z.int().positive()
 
 export const probeSchema = z.discriminatedUnion('name', [
-  /** Expected best score of n samples, by the unbiased estimator (RuscaRL figure 4; spec 8.2). */
+  /** Expected best score of n samples, by the unbiased estimator (RuscaRL figure 4). */
   z.strictObject({
     name: z.literal('best-of-n'),
     arms,
@@ -18,7 +18,7 @@ export const probeSchema = z.discriminatedUnion('name', [
     ns: z.array(z.int().positive()).min(1).default([1, 4, 16, 64, 256, 1024, 2048]),
   }),
   /**
-   * rho of Eq. 5 over one response a problem, and the ten most novel of them (RuscaRL tables 7, 8; spec 4.7); with `shares` also
+   * rho of Eq. 5 over one response a problem, and the ten most novel of them (RuscaRL tables 7, 8); with `shares` also
    * over responses that were shown such a share of the rubric (appendix C.8).
    */
   z.strictObject({
@@ -27,14 +27,14 @@ export const probeSchema = z.discriminatedUnion('name', [
     problems: problems.default(500),
     shares: z.array(z.number().min(0).max(1)).default([]),
   }),
-  /** Diversity of several responses to a problem, by words and by meaning (RuscaRL appendix C.4.2; spec 4.7, 8.3, 8.4). */
+  /** Diversity of several responses to a problem, by words and by meaning (RuscaRL appendix C.4.2). */
   z.strictObject({
     name: z.literal('diversity'),
     arms,
     problems: problems.default(100),
     samples: z.int().min(2).default(16),
   }),
-  /** Distances between responses with and without the scaffold (RuscaRL appendix C.7; spec 4.7). */
+  /** Distances between responses with and without the scaffold (RuscaRL appendix C.7). */
   z.strictObject({
     name: z.literal('internalisation'),
     arms,

@@ -1,5 +1,5 @@
 /**
- * @file What writes a rubric from a task and its traces (spec 3.2): a chat model that proposes and revises, or a choice from a bank
+ * @file What writes a rubric from a task and its traces: a chat model that proposes and revises, or a choice from a bank
  * of predicates by how well they tell good traces from bad. Both go through the same rounds.
  */
 
@@ -41,7 +41,7 @@ export interface RubricAuthor {
 }
 
 export interface ChatAuthorOptions extends Omit<RefineOptions, 'onRound' | 'rubric'> {
-  /** Traces of each kind that the model is shown, the first ones. Default 3 (spec 3.2). */
+  /** Traces of each kind that the model is shown, the first ones. Default 3. */
   traces?: number
 }
 

@@ -1,4 +1,4 @@
-/** @file Writes a rubric without a model: picks predicates from a bank by how well they tell good traces from bad (spec 3.2). */
+/** @file Writes a rubric without a model: picks predicates from a bank by how well they tell good traces from bad. */
 
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { mean, pearson } from '../../util/descriptive.ts'
@@ -18,13 +18,13 @@ export interface CriterionCandidate {
 export interface BankDraftOptions {
   /** Criteria that the first proposal has. Default 4. */
   propose?: number
-  /** Most criteria. Default 8 (spec 3.2: 4 to 8). */
+  /** Most criteria. Default 8 (4 to 8). */
   maxCriteria?: number
-  /** Default 3 (spec 3.2). */
+  /** Default 3. */
   rounds?: number
-  /** Two criteria whose verdicts correlate more than this, in either direction, are one. Default 0.9 (spec 3.2). */
+  /** Two criteria whose verdicts correlate more than this, in either direction, are one. Default 0.9. */
   maxPhi?: number
-  /** A predicate that agrees less than this with its own repeats is ambiguous. Default 0.9 (spec 3.2). */
+  /** A predicate that agrees less than this with its own repeats is ambiguous. Default 0.9. */
   minAgreement?: number
   /** Least |phi| with being a good trace. Default 0: anything that tells at all. */
   minDiscrimination?: number

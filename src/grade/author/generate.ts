@@ -1,4 +1,4 @@
-/** @file Writes a rubric for a question that has a reference answer but no rubric (spec 4.8; RuscaRL, Box D.3). */
+/** @file Writes a rubric for a question that has a reference answer but no rubric (RuscaRL Box D.3). */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
@@ -22,7 +22,7 @@ export interface QuestionWithAnswer {
   reference: string
 }
 
-/** 5 to 15 criteria worth 1 to 10 or -10 to -1, every kind of coverage (spec 4.8). */
+/** 5 to 15 criteria worth 1 to 10 or -10 to -1, every kind of coverage (RuscaRL Box D.3). */
 const LIMITS: DraftLimits = {
   minCriteria: 5,
   maxCriteria: 15,

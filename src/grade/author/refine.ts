@@ -1,4 +1,4 @@
-/** @file Rounds that look for missing, redundant and ambiguous criteria and revise the rubric (spec 3.2; RiT). */
+/** @file Rounds that look for missing, redundant and ambiguous criteria and revise the rubric (RiT). */
 
 import type { ChatMessage, ChatUsage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
@@ -13,13 +13,13 @@ import { context, type PromptSubject, type RubricSubject, systemFor } from './ta
 export interface RefineOptions extends AuthorOptions {
   /** The rubric to start from; without one the model proposes it. */
   rubric?: Rubric
-  /** Most rounds. Default 3 (spec 3.2). */
+  /** Most rounds. Default 3. */
   rounds?: number
   /** What the criteria are about, in a word or two. Default `the reasoning`, for a rubric of thinking `the thinking`. */
   subject?: string
   /** A rubric of the thinking before an answer: criteria about the answer are refused. */
   about?: Rubric['about']
-  /** Default 4 and 8, or what the given rubric has if that is outside (spec 3.2). */
+  /** Default 4 and 8, or what the given rubric has if that is outside. */
   minCriteria?: number
   maxCriteria?: number
   onRound?: (round: RefineRound, index: number) => void
@@ -96,7 +96,7 @@ const limitsFor = ({ rubric, minCriteria, maxCriteria }: RefineOptions): DraftLi
 }
 
 /**
- * A first rubric from a task and examples (spec 3.2, initial rubric).
+ * A first rubric from a task and examples: the initial rubric.
  * @throws as `refineRubric`.
  */
 export const proposeRubric = (task: RubricSubject, options: RefineOptions): Promise<Authored<Rubric>> => {

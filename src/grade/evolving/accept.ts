@@ -1,4 +1,4 @@
-/** @file Which proposals become rubrics: every rule of spec 5.2 that a program can check, and the reason where one is broken. */
+/** @file Which proposals become rubrics: every rule that a program can check, and the reason where one is broken. */
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { lintPairs } from '../../rubric/lint-pairs.ts'

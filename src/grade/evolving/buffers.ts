@@ -1,4 +1,4 @@
-/** @file The rubrics that evolve, by question: what lives across steps, and goes into checkpoints (spec 5.2, 5.4). */
+/** @file The rubrics that evolve, by question: what lives across steps, and goes into checkpoints. */
 
 import { z } from 'zod'
 import { CheckpointError } from '../../util/errors.ts'

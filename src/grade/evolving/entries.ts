@@ -34,7 +34,7 @@ const readEntry = (
     : reading
 }
 
-/** A list of another length makes the whole answer unusable: to align it would be to guess (spec 1.5). */
+/** A list of another length makes the whole answer unusable: to align it would be to guess. */
 const readList = (json: unknown, criteria: readonly Criterion[], scale: EntryScale): Parsed<Spoken[]> => {
   const list =
     json !== null && typeof json === 'object' ? (json as { verdicts?: unknown }).verdicts : undefined

@@ -396,7 +396,7 @@ it('over many steps: rewards in [0, 1] or unknown, caps hold, what was given sta
   )
 }, 60_000)
 
-it('settings have the defaults of spec 5.2 and refuse what cannot be', () => {
+it('settings have the defaults of the paper and refuse what cannot be', () => {
   expect(DEFAULT_EVOLVING).toMatchObject({
     caps: [3, 2, 2, 3],
     targets: [

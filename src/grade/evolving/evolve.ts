@@ -1,4 +1,4 @@
-/** @file One question's turn with a judge that evolves: propose, score, reward, prune; what was and what becomes of every rubric (spec 5.2). */
+/** @file One question's turn with a judge that evolves: propose, score, reward, prune; what was and what becomes of every rubric. */
 
 import type { RubricRow, RubricStatus } from '../../runs/rows.ts'
 import { JudgeError } from '../../util/errors.ts'

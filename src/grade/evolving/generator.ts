@@ -1,4 +1,4 @@
-/** @file Proposing new rubrics from all rollouts of a question, in one call (spec 5.2; our words). */
+/** @file Proposing new rubrics from all rollouts of a question, in one call (our words). */
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../grader.ts'

@@ -1,4 +1,4 @@
-/** @file A judge whose rubrics evolve, stage by stage (RubricEM; spec 5.2). */
+/** @file A judge whose rubrics evolve, stage by stage (RubricEM). */
 
 export { type Accepted, acceptDrafts, type RefusalRule, type RefusedDraft } from './accept.ts'
 export { EvolvingBuffers, NO_RUBRICS, type QuestionRubrics } from './buffers.ts'

@@ -442,7 +442,7 @@ describe('what is shown of a rollout', () => {
   })
 })
 
-it('settings of a judge of stages have the retries of spec 1.5 and one call a rollout', () => {
+it('settings of a judge of stages have five retries and one call a rollout', () => {
   expect(CONFIG.score).toMatchObject({ shape: 'rubric', temperature: 0, repairs: 1, retries: 2 })
   expect(CONFIG.generate).toMatchObject({ shape: 'rubric', temperature: 0.7, maxTokens: 8192 })
   expect(stageJudgeSchema.safeParse({ fleet: CONFIG.fleet, ask: {} }).success).toBe(false)

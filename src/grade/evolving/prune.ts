@@ -1,4 +1,4 @@
-/** @file Which active rubrics stay: those on which the rollouts of a question differ most (RubricEM C.4; DR Tulu; spec 5.2). */
+/** @file Which active rubrics stay: those on which the rollouts of a question differ most (RubricEM C.4; DR Tulu). */
 
 import { meanKnown, variance } from '../../util/descriptive.ts'
 import {

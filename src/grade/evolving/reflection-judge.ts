@@ -134,7 +134,7 @@ export const REFLECTION_JUDGE: JudgeForm = {
   many: () => template,
 }
 
-/** A reflection to judge, with all that its judge is told (spec 5.4). */
+/** A reflection to judge, with all that its judge is told. */
 export interface ReflectionToJudge {
   prompt: readonly ChatMessage[]
   rollout: StagedRollout

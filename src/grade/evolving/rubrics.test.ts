@@ -21,7 +21,7 @@ describe('what levels earn', () => {
     expect(([0, 1, 2] as const).map(level => gainOf('negative', level))).toEqual([1, 0.5, 0])
   })
 
-  it('gives .75 for the example of spec 5.2', () => {
+  it('gives .75 for the worked example', () => {
     const rubrics = [
       rubric('a', 2, { weight: 3 }),
       rubric('b', 2, { weight: 1 }),

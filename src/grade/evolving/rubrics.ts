@@ -1,10 +1,10 @@
-/** @file Rubrics of stages: what one is, what a level on it is worth, and what a rollout's stages earn by theirs (spec 5.2). */
+/** @file Rubrics of stages: what one is, what a level on it is worth, and what a rollout's stages earn by theirs. */
 
 import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { stageScores } from '../../rubric/methods.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 
-/** Plan, research, review, answer (spec 5.1). */
+/** Plan, research, review, answer. */
 export type Stage = 1 | 2 | 3 | 4
 export const STAGES: readonly Stage[] = [1, 2, 3, 4]
 export const STAGE_NAMES = ['plan', 'research', 'review', 'answer'] as const
@@ -56,7 +56,7 @@ export interface ScoredLevel {
 /** Levels of one rollout by rubric id. */
 export type LevelsById = Readonly<Record<string, ScoredLevel>>
 
-/** What a level earns, in [0, 1]: level / 2 of a merit, (2 - level) / 2 of a flaw (spec 5.2). */
+/** What a level earns, in [0, 1]: level / 2 of a merit, (2 - level) / 2 of a flaw. */
 export const gainOf = (sign: RubricSign, level: Level): number =>
   (sign === 'positive' ? level : 2 - level) / 2
 
@@ -125,7 +125,7 @@ export const persistentRubrics = (criteria: readonly Criterion[]): StageRubric[]
 }
 
 /**
- * What each stage of a rollout earns: sum of w g over sum of w, in [0, 1] (spec 5.2).
+ * What each stage of a rollout earns: sum of w g over sum of w, in [0, 1].
  * - A stage without rubrics earns 0, as in all rollouts of the question; so does one that the rollout lacks.
  * - A level that was not given is left out, its weight with it; null where none of a stage's was given.
  */

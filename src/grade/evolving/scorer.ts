@@ -1,4 +1,4 @@
-/** @file Scoring one rollout on the rubrics of its stages, in one call: a level and a justification each (spec 5.2; our words). */
+/** @file Scoring one rollout on the rubrics of its stages, in one call: a level and a justification each (our words). */
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../grader.ts'

@@ -1,4 +1,4 @@
-/** @file Settings of a judge that evolves, with their defaults (RubricEM; spec 5.2, 5.6). */
+/** @file Settings of a judge that evolves, with their defaults (RubricEM). */
 
 import { z } from 'zod'
 
@@ -37,9 +37,7 @@ export const evolvingSchema = z.strictObject({
   dropZeroVariance: z
     .boolean()
     .default(true)
-    .describe(
-      'Rubrics on which no two rollouts differ go to the inactive ones, every step (DR Tulu; spec 5.2).',
-    ),
+    .describe('Rubrics on which no two rollouts differ go to the inactive ones, every step (DR Tulu).'),
   maxInactive: z
     .int()
     .min(0)

@@ -33,7 +33,7 @@ const OF_TAGS = new Set(
 
 const WORD = /[\p{L}\p{N}]+/gu
 
-/** Whether a rubric asks for a tag, or its form, and for nothing in it: who writes the tag is paid for it (spec 5.2). */
+/** Whether a rubric asks for a tag, or its form, and for nothing in it: who writes the tag is paid for it. */
 export const asksForTag = (text: string): boolean => {
   let tags = 0
   const rest = text.replace(TAG_NAMED, () => {

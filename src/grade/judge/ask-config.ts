@@ -37,11 +37,11 @@ const COMMON = {
  * Defaults by name.
  * - `plain`: the likeliest verdict, everything else as the server has it; an answer that cannot be read is sent back once.
  *   Servers, commands and `llmJudge` have it.
- * - `ruscarl`: the numbers of RuscaRL's code (spec 4.1, 1.5), which asks afresh instead. The recipe has it. Its topK holds
+ * - `ruscarl`: the numbers of RuscaRL's code, which asks afresh instead. The recipe has it. Its topK holds
  *   only where every endpoint is sent it (`sendTopK`); any server but vLLM and its like would refuse it.
- * - `thinking`: judges of thinking are asked about the whole rubric in one call; up to three further attempts (spec 1.5), every
+ * - `thinking`: judges of thinking are asked about the whole rubric in one call; up to three further attempts, every
  *   other one with the unusable answer sent back.
- * - `stages`: judges of staged rollouts, a call a rollout; up to five further attempts (RubricEM; spec 1.5).
+ * - `stages`: judges of staged rollouts, a call a rollout; up to five further attempts (RubricEM).
  * - `proposals`: the same for those that write new rubrics, which are longer and not the same every time.
  */
 export const ASK_PRESETS = {
@@ -116,10 +116,10 @@ export const askSchema = z
     levels: z
       .enum(['yes-no', 'levels'])
       .describe(
-        '`yes-no`, or `levels` 0, 1, 2 (spec 5.2). Criteria with scores of their own are judged on these.',
+        '`yes-no`, or `levels` 0, 1, 2 (RubricEM). Criteria with scores of their own are judged on these.',
       ),
     repairs: count.max(5).describe('How often an answer that cannot be read is sent back with the reason.'),
-    retries: count.max(20).describe('How often the question is then asked afresh (spec 1.5).'),
+    retries: count.max(20).describe('How often the question is then asked afresh.'),
     showSystem: z
       .boolean()
       .describe(

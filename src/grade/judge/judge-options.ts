@@ -31,11 +31,11 @@ export interface JudgeOptions extends OrNull<JudgeSampling>, SubjectOptions {
   /** What is put to it, and in which words. Default: replies in a conversation. */
   form?: JudgeForm
   shape?: CallShape
-  /** `yes-no`, or `levels` 0, 1, 2 (spec 5.2). Criteria with scores of their own are judged on these. */
+  /** `yes-no`, or `levels` 0, 1, 2 (RubricEM). Criteria with scores of their own are judged on these. */
   levels?: 'yes-no' | 'levels'
   /** How often an answer that cannot be read is sent back with the reason. */
   repairs?: number
-  /** How often the question is then asked afresh (10 in RuscaRL's code; spec 1.5). */
+  /** How often the question is then asked afresh (10 in RuscaRL's code). */
   retries?: number
   /** Keep the raw answer in verdicts that are null. Default true. */
   nullsKeepRaw?: boolean

@@ -239,7 +239,7 @@ describe('several criteria a call', () => {
       `${list([1, 2, 3].map(n => entry(n, true)))} or {"criteria_met": false}`,
       '4 verdicts',
     ],
-  ])('makes the whole call unusable when the list is %s (spec 11, case 9)', async (_name, text, problem) => {
+  ])('makes the whole call unusable when the list is %s', async (_name, text, problem) => {
     const judge = llmJudge({ model: scriptedModel(() => text), shape: 'rubric' })
     const verdicts = await judge.grade(item, criteria)
     expect(verdicts.map(({ met }) => met)).toEqual([null, null, null])
@@ -263,7 +263,7 @@ describe('several criteria a call', () => {
 })
 
 describe('graded criteria', () => {
-  it('reads levels 0, 1, 2 as half credits (spec 5.2)', async () => {
+  it('reads levels 0, 1, 2 as half credits', async () => {
     const model = scriptedModel((_request, call) => `{"explanation": "x", "level": ${call}}`)
     const verdicts = await llmJudge({ model, levels: 'levels' }).grade(item, criteria)
     expect(verdicts.map(({ level, credit, met }) => [level, credit, met])).toEqual([

@@ -19,7 +19,7 @@ export const scriptedGrader = (
   },
 })
 
-/** A grader that always says the same: a negative control (spec 1.7). */
+/** A grader that always says the same: a negative control. */
 export const constantGrader = (opinion: Opinion): Grader => scriptedGrader(() => opinion)
 
 const asVerdict = (criterionId: string, opinion: Opinion): Verdict => {

@@ -29,7 +29,7 @@ const LABEL = new RegExp(
   'iu',
 )
 
-/** The first label word in a text (spec 1.4: PrOntoQA's word lists; FOLIO's Uncertain is Unknown), or null. */
+/** The first label word in a text (PrOntoQA's word lists; FOLIO's Uncertain is Unknown), or null. */
 export const labelIn = (text: string): LogicLabel | null => {
   const found = LABEL.exec(text)?.[0]
   return found === undefined ? null : WORDS[found.toLowerCase().replace(/\s+/g, ' ')]

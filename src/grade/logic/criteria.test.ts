@@ -74,7 +74,7 @@ describe('the logic rubric', () => {
     expect(response.slice(...found.answerSpan!)).toBe('<answer>False</answer>')
   })
 
-  it('gives .3 where the solver runs out of time (spec 11.21)', async () => {
+  it('gives .3 where the solver runs out of time', async () => {
     const texts = ['∀x ∃y R(x, y)', '∀x ¬R(x, x)', '∀x ∀y ∀z ((R(x, y) ∧ R(y, z)) → R(x, z))']
     const endless: LogicProblem = {
       ...stella,
@@ -88,7 +88,7 @@ describe('the logic rubric', () => {
     expect(found.flags.timeout).toBe(1)
   })
 
-  it('excludes items whose premises contradict each other (spec 11.21)', async () => {
+  it('excludes items whose premises contradict each other', async () => {
     const faulty = problemOf([...PREMISES, 'Stella is bright.'], 'Stella is red.', 'Unknown')
     const found = await grade(respond(['Stella is a zumpus.'], 'Unknown'), { truth: true }, faulty)
     expect(found).toMatchObject({ excluded: 'inconsistent-premises', validProof: false, truth: null })
@@ -97,7 +97,7 @@ describe('the logic rubric', () => {
     expect(logicVerdicts(found)[1]).toMatchObject({ criterionId: 'C2', met: null })
   })
 
-  it('takes a predicate with another number of arguments as unreadable (spec 11.21)', async () => {
+  it('takes a predicate with another number of arguments as unreadable', async () => {
     const found = await grade(
       respond(['zumpus(stella, stella)', 'zumpus', 'Stella', 'red(a) & red(a, b)', 'zumpus(stella)']),
     )
@@ -110,7 +110,7 @@ describe('the logic rubric', () => {
     ])
   })
 
-  it('reads names with letters beyond ASCII (spec 11.21)', async () => {
+  it('reads names with letters beyond ASCII', async () => {
     const problem: LogicProblem = {
       ...stella,
       id: 'names',
@@ -127,14 +127,14 @@ describe('the logic rubric', () => {
     expect(found.correctAndProved).toBe(true)
   })
 
-  it('takes the last of several answers and the first label in it (spec 11.22)', async () => {
+  it('takes the last of several answers and the first label in it', async () => {
     const twice = await grade(`${respond(PROOF, 'True')}<answer>It is False, not True</answer>`)
     expect([twice.answer, twice.criteria.C1, twice.flags.severalAnswers]).toEqual(['False', 1, 1])
     const none = await grade(respond(PROOF, 'perhaps'))
     expect([none.answer, none.criteria.C1, none.correctAndValid]).toEqual([null, 0, false])
   })
 
-  it('counts each tag once, in any order, and says when they are out of order (spec 11.23)', async () => {
+  it('counts each tag once, in any order, and says when they are out of order', async () => {
     const shuffled = await grade('</answer></reasoning><reasoning>\n1. a b\n2. c d\n<answer><answer>')
     expect(shuffled.criteria.C3).toBeCloseTo(1)
     expect(shuffled.flags.tagsOutOfOrder).toBe(1)

@@ -1,4 +1,4 @@
-/** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses (spec 6.2, 6.3). */
+/** @file The five criteria of the logic rubric, C1 to C5, for whole batches of responses. */
 
 import { mean } from '../../util/descriptive.ts'
 import { eventLoopYield, type YieldToEventLoop } from '../../util/yield-to-event-loop.ts'

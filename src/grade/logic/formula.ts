@@ -234,7 +234,7 @@ export const normaliseName = (name: string): string =>
     .replace(/[\u0300-\u036f'’‘`´ʼ]/g, '')
     .replace(/[^\x20-\x7e]/gu, escapeLetter)
 
-/** A copy with every name in ASCII (spec 6.3). */
+/** A copy with every name in ASCII. */
 export const normaliseFormula = (formula: Formula): Formula => {
   switch (formula.kind) {
     case 'atom':

@@ -272,7 +272,7 @@ class Parser {
 }
 
 /**
- * Reads one formula (spec 6.3: iff < implies < or, xor < and < not, quantifiers). Names become ASCII.
+ * Reads one formula (iff < implies < or, xor < and < not, quantifiers). Names become ASCII.
  * @throws FormulaSyntaxError with what was expected and where.
  */
 export const parseFormula = (text: string, options: ParseOptions = {}): ParsedFormula => {

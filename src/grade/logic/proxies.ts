@@ -1,4 +1,4 @@
-/** @file The training heuristics of C4 and C5: cheap proxies that a policy can game, on purpose (spec 6.2). */
+/** @file The training heuristics of C4 and C5: cheap proxies that a policy can game, on purpose. */
 
 import { freeVariables, predicates } from './formula.ts'
 import { singular } from './lexicon.ts'

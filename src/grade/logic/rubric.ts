@@ -1,4 +1,4 @@
-/** @file The logic rubric: its five criteria with the paper's weights, and credits as verdicts on them (spec 6.2). */
+/** @file The logic rubric: its five criteria with the paper's weights, and credits as verdicts on them. */
 
 import type { Rubric, Verdict } from '../../rubric/index.ts'
 

@@ -26,7 +26,7 @@ describe('LogicSolver', () => {
   })
   afterAll(() => solver.close())
 
-  it('tells apart the outcomes of spec 6.3, over many problems at once', async () => {
+  it('tells apart the outcomes of a step, over many problems at once', async () => {
     const first = all('∀x (P(x) → Q(x))', 'P(a)')
     const second = all('P(a)', '¬P(a)')
     const statuses = await solver.checkSteps([

@@ -11,7 +11,7 @@ import { type AskedPremises, type StepStatus, VerdictMemory } from './verdict-me
 
 export type { StepStatus }
 
-/** Graded credit of a status (spec 6.3); null where nothing can be said and the item is to be left out. */
+/** Graded credit of a status; null where nothing can be said and the item is to be left out. */
 export const STEP_CREDIT: Readonly<Record<StepStatus, number | null>> = {
   entailed: 1,
   consistent: 0.5,
@@ -131,7 +131,7 @@ export class LogicSolver {
     return this.checkSteps(items, this.#options.labelTimeoutMs)
   }
 
-  /** Whether the premises make the conclusion True, False or Unknown (spec 6.1), within `labelTimeoutMs` unless given. */
+  /** Whether the premises make the conclusion True, False or Unknown, within `labelTimeoutMs` unless given. */
   async decide(
     premises: readonly Formula[],
     conclusion: Formula,

@@ -1,6 +1,6 @@
 /** @file Finds the reasoning and its numbered steps in a response. */
 
-/** Rules of inference that a step may name (spec 6.3). */
+/** Rules of inference that a step may name. */
 export type InferenceRule =
   | 'premise'
   | 'mp'

@@ -1,4 +1,4 @@
-/** @file C4 and C5 as evaluation sees them: what the steps really use and establish (spec 6.2). */
+/** @file C4 and C5 as evaluation sees them: what the steps really use and establish. */
 
 import type { ProblemContext } from './context.ts'
 import { binary, type Formula, formulaKey, negate, not, visitAtoms } from './formula.ts'

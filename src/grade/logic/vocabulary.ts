@@ -82,7 +82,7 @@ export const foreignNames = (formula: Formula, vocabulary: Vocabulary): string[]
 ]
 
 /**
- * A statement's formula in the problem's names, or null when one predicate has two arities (spec 6.3: a parse error for
+ * A statement's formula in the problem's names, or null when one predicate has two arities (a parse error for
  * that step). A sentence carries no case, so its names take the spelling of the problem; formulas are case-sensitive.
  */
 export const fitStatement = (statement: LogicStatement, vocabulary: Vocabulary): Formula | null => {

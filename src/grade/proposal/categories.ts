@@ -1,6 +1,6 @@
 /** @file The aspects of reasoning that a proposed rubric sorts its criteria into. */
 
-/** The closed list (RLCER Fig. 9; spec 2.2). */
+/** The closed list (RLCER Fig. 9). */
 export const PROPOSAL_CATEGORIES = [
   'problem decomposition and planning',
   'backtracking, self-validation and error handling',

@@ -1,4 +1,4 @@
-/** @file The format that a proposed rubric is paid for: one JSON object, its keys, its bounds, its sums (RLCER; spec 2.6). */
+/** @file The format that a proposed rubric is paid for: one JSON object, its keys, its bounds, its sums (RLCER). */
 
 import { z } from 'zod'
 import { type Fields, isObject } from '../../rubric/formats/item.ts'
@@ -15,7 +15,7 @@ export const proposalSettingsSchema = z.strictObject({
   requireCurrentScore: z
     .boolean()
     .default(true)
-    .describe("`current_score` must be there; the paper's own sample output lacks it (spec 2.6)."),
+    .describe("`current_score` must be there; the paper's own sample output lacks it."),
   requireDomain: z
     .boolean()
     .default(false)

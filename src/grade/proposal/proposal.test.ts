@@ -32,7 +32,7 @@ const isWellFormed = (value: unknown, settings: Partial<ProposalSettings> = {}) 
 
 const criteriaOf = (count: number) => Array.from({ length: count }, () => entry(1))
 
-describe('the format of a proposal (spec 2.6)', () => {
+describe('the format of a proposal', () => {
   it('is met by one object with its keys, bounds and sums', () => {
     const { criteria, K, wellFormed, problems } = readProposal(JSON.stringify(good()))
     expect({ K, wellFormed, problems }).toEqual({ K: 6, wellFormed: true, problems: [] })
@@ -195,7 +195,7 @@ describe('reading a proposal', () => {
   })
 })
 
-/** The rules of spec 2.6 a second time, from its words alone: a list of tests over what JSON.parse gives. */
+/** The rules of the format a second time, from words alone: a list of tests over what JSON.parse gives. */
 const independent = (text: string): boolean => {
   const spelt = text.trim()
   const fenced = spelt.match(/^```json[^\S\n]*\n/)

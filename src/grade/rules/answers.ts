@@ -1,4 +1,4 @@
-/** @file Rules on the final answer: equal to the gold one after normalising (spec 1.4), or mathematically. */
+/** @file Rules on the final answer: equal to the gold one after normalising, or mathematically. */
 
 import { z } from 'zod'
 import type { GradeItem } from '../grader.ts'

@@ -1,4 +1,4 @@
-/** @file The rule `coin`: a verdict that has nothing to do with the response, for rubrics spoilt on purpose (spec 4.6). */
+/** @file The rule `coin`: a verdict that has nothing to do with the response, for rubrics spoilt on purpose (RuscaRL Table 14). */
 
 import { z } from 'zod'
 import { Rng } from '../../util/rng.ts'

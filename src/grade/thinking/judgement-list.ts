@@ -77,7 +77,7 @@ const schemaOf = ({ scale, further = {} }: ListWording, count: number): AnswerSc
 
 /**
  * A template that asks for one judgement an entry, in order. A list of any other length is no answer: to align it would be to
- * guess (spec 1.5).
+ * guess.
  */
 export const listTemplate = (wording: ListWording): JudgeTemplate => {
   const { name, version, scale, instructions, entry, entries, shown } = wording

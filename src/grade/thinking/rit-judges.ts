@@ -1,4 +1,4 @@
-/** @file RiT's judges: the thinking alone against thinking criteria, the answer alone against the task's own, 0 or 1 each (spec 3.3; no prompt is printed in the paper). */
+/** @file RiT's judges: the thinking alone against thinking criteria, the answer alone against the task's own, 0 or 1 each (no prompt is printed in the paper). */
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Quote } from '../judge/untrusted.ts'

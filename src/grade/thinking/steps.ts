@@ -1,4 +1,4 @@
-/** @file Step-level judging for the PRM arm: thinking cut into steps, each right or wrong in context, their mean as the reward (spec 3.5). */
+/** @file Step-level judging for the PRM arm: thinking cut into steps, each right or wrong in context, their mean as the reward. */
 
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { meanKnown } from '../../util/descriptive.ts'

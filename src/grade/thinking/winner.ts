@@ -1,4 +1,4 @@
-/** @file Which of several texts is the best, by a judge that sees them without names, in every order (spec 3.6, 8.11). */
+/** @file Which of several texts is the best, by a judge that sees them without names, in every order. */
 
 import { type JudgedComparison, permutations } from '../../eval/winrate.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'

@@ -10,7 +10,7 @@ import { scoredRow } from '../common/evaluated-set.ts'
 
 const SLOW_MS = 120_000
 const MODEL = fileURLToPath(new URL('../../../models/packing-start', import.meta.url))
-/** Met by what habit never packs: the exploration bottleneck (spec 10.1). */
+/** Met by what habit never packs: the exploration bottleneck. */
 const RARE = ['needed-1', 'needed-2', 'companion']
 
 describe('the policy that the miniature starts from', () => {

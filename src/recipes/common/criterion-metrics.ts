@@ -58,7 +58,7 @@ export const nullRate = (verdicts: readonly Verdict[]): number | null =>
 
 /**
  * Of each criterion the share of groups in which it tells responses apart: not all credits that it gave there are equal. Groups
- * with fewer than two credits of it are left out. It is one minus the saturation of spec 8.8, for one criterion; where it is 0,
+ * with fewer than two credits of it are left out. It is one minus saturation, for one criterion; where it is 0,
  * the criterion adds nothing to any advantage within a group.
  * @param groups responses to the same problem each
  */

@@ -42,7 +42,7 @@ export const pooledShape = {
   outcomes: z
     .boolean()
     .default(false)
-    .describe('Criteria that read the last result count as well (spec 2.4); else nobody can decide them.'),
+    .describe('Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.'),
 }
 
 const worldSetting = z

@@ -1,4 +1,4 @@
-/** @file Which problem comes when: shuffled passes, or from easy to hard by the starting policy's own scores (spec 4.5). */
+/** @file Which problem comes when: shuffled passes, or from easy to hard by the starting policy's own scores (RuscaRL Table 13). */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

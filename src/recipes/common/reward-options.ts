@@ -16,7 +16,7 @@ import { RewardNoise } from './reward-noise.ts'
 import { withDropout } from './rubric-dropout.ts'
 
 /**
- * Rubrics spoilt on purpose (spec 4.6), for scaffold and reward alike; evaluation keeps the true ones. `shuffled` gives every
+ * Rubrics spoilt on purpose (RuscaRL Table 14), for scaffold and reward alike; evaluation keeps the true ones. `shuffled` gives every
  * prompt another one's rubric: a negative control.
  */
 const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
@@ -94,7 +94,7 @@ const shuffledProblems = <Problem>(
 
 /**
  * The signed score (RuscaRL Eq. 4), neither clipped nor defined without positive points. A negated rubric may have none: it
- * divides by the sum of all points without sign, so that there is a signal at all (spec 4.6).
+ * divides by the sum of all points without sign, so that there is a signal at all (RuscaRL Table 14).
  */
 export const trainingScore =
   (noise: RewardOptions['noise'], nulls?: NullHandling) =>

@@ -40,7 +40,7 @@ const stepDecaySchema = z.discriminatedUnion('kind', [
 export type StepDecay = z.output<typeof stepDecaySchema>
 
 /**
- * Shown share of each of `samples` rollouts of a group before any decay (spec 4.2). It is 1 in a group of one, which is shown
+ * Shown share of each of `samples` rollouts of a group before any decay (RuscaRL Eq. 3). It is 1 in a group of one, which is shown
  * nothing all the same (`scaffoldedPrompts`).
  * @throws ConfigError for more fully scaffolded samples than there are.
  */
@@ -66,7 +66,7 @@ export const scaffoldShape = {
 export const scaffoldRatio = z
   .enum(['plain', 'true-is', 'sampled'])
   .default('plain')
-  .describe('What the ratio of a scaffolded rollout compares (spec 4.3).')
+  .describe('What the ratio of a scaffolded rollout compares (RuscaRL C.5).')
 
 /** The plan's line on a scaffold. @param ratio whose log-probs the ratio compares, where a recipe has the choice */
 export const scaffoldLine = (
@@ -77,11 +77,11 @@ export const scaffoldLine = (
     ? 'scaffold     none: nothing of the rubric is shown'
     : `scaffold     ${group.kind} in the group, ${decay.kind} over the steps${ratio === undefined ? '' : `, ratio ${ratio}`}`
 
-/** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of spec 4.2). */
+/** Place of a step in the run: 0 for the first of `steps`, 1 for the last (t of Eq. 3). */
 const progressOf = (step: number, steps: number): number =>
   steps <= 1 ? 0 : Math.min(1, Math.max(0, (step - 1) / (steps - 1)))
 
-/** Decay at a 1-based step of a run; 1 for a run of one step (spec 4.2). */
+/** Decay at a 1-based step of a run; 1 for a run of one step (RuscaRL Eq. 3). */
 export const lambdaStep = (decay: StepDecay, step: number, steps: number): number => {
   if (steps <= 1) return 1
   const t = progressOf(step, steps)
@@ -110,7 +110,7 @@ export const lambdasIn = (
   }: { scaffold: { group: GroupRatio; decay: StepDecay }; rollout: { samples: number }; steps: number },
 ): number[] => lambdaGroup(group, samples).map(share => share * lambdaStep(decay, step, steps))
 
-/** Criteria that a share shows: halves go to the even count, a share of 1 or more shows all (RuscaRL code; spec 4.2). */
+/** Criteria that a share shows: halves go to the even count, a share of 1 or more shows all (RuscaRL code). */
 export const shownCount = (share: number, criteria: number): number =>
   share >= 1 ? criteria : roundHalfToEven(share * criteria)
 

@@ -7,7 +7,7 @@ import { Rng } from '../../util/rng.ts'
 import { shownCount } from './scaffold-schedule.ts'
 
 /**
- * A uniformly random subset of the criteria, in the rubric's order; all of them for a share of 1 (spec 4.2). Criteria worth
+ * A uniformly random subset of the criteria, in the rubric's order; all of them for a share of 1 (RuscaRL Eq. 3). Criteria worth
  * nothing are never shown.
  */
 export const selectCriteria = (criteria: readonly Criterion[], share: number, rng: Rng): Criterion[] => {

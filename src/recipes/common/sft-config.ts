@@ -1,4 +1,4 @@
-/** @file Settings of supervised learning on demonstrations that a teacher writes (spec 4.5). */
+/** @file Settings of supervised learning on demonstrations that a teacher writes (RuscaRL). */
 
 import { z } from 'zod'
 import { optimizerSchema, samplingShape } from '../../train/config.ts'

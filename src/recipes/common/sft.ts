@@ -1,4 +1,4 @@
-/** @file Supervised learning on demonstrations that a teacher writes under the whole scaffold, filtered by score (spec 4.5). */
+/** @file Supervised learning on demonstrations that a teacher writes under the whole scaffold, filtered by score (RuscaRL). */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

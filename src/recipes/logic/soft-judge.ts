@@ -4,7 +4,7 @@ import type { GradeItem } from '../../grade/grader.ts'
 import type { Criterion } from '../../rubric/index.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 
-/** What the judge is asked (spec 6.2, Appendix A); it may give half credit. */
+/** What the judge is asked; it may give half credit. */
 export const SOFT_CRITERIA: readonly Criterion[] = [
   {
     id: 'judged.C4',

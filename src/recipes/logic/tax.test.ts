@@ -25,7 +25,7 @@ const end = rowOf(
   forty(i => 0.5 + (i % 5) / 10 - 0.1 - 0.1 * (i % 2)),
 )
 
-describe('taxBetween (spec 8.10)', () => {
+describe('taxBetween', () => {
   it('pairs problem by problem: a shift without noise has no width', () => {
     const { C2, C4 } = taxBetween(start, end)!
     expect(C2.change).toBeCloseTo(0.4, 12)

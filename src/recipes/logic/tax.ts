@@ -3,7 +3,7 @@
 import { optimisationTax } from '../../eval/tax.ts'
 import type { CriterionChange, EvalItem, EvalRow } from '../../runs/rows.ts'
 
-/** Judged by proof in evaluation alone; training sees proxies for them at most (spec 6.2). */
+/** Judged by proof in evaluation alone; training sees proxies for them at most. */
 const UNSEEN: ReadonlySet<string> = new Set(['C4', 'C5'])
 
 const scoresOf = (items: readonly EvalItem[] | undefined, id: string): Map<string, number> =>
@@ -15,7 +15,7 @@ const scoresOf = (items: readonly EvalItem[] | undefined, id: string): Map<strin
   )
 
 /**
- * Change of each criterion from one evaluation to a later one on the same set (spec 6.5, 8.10), over the problems that have
+ * Change of each criterion from one evaluation to a later one on the same set, over the problems that have
  * a score in both, with 95% intervals from a bootstrap over problems. Null when they share no scores.
  */
 export const taxBetween = (before: EvalRow, after: EvalRow): Record<string, CriterionChange> | null => {

@@ -39,7 +39,7 @@ const agreementOf = (compared: readonly Compared[]): VerifierAgreement => {
   }
 }
 
-/** The same for rewards and for penalties by themselves: they err in different directions (spec 1.5). */
+/** The same for rewards and for penalties by themselves: they err in different directions. */
 export const agreementBySign = (
   compared: readonly Compared[],
 ): Record<'all' | 'reward' | 'penalty', VerifierAgreement> => ({

@@ -44,7 +44,7 @@ const questionsSchema = z.strictObject({
   thinkTags: questionTaskShape.thinkTags
     .unwrap()
     .default('required')
-    .describe('Without `</think>` there is no answer (spec 1.3).'),
+    .describe('Without `</think>` there is no answer.'),
   openReward: z
     .enum(['criteria', 'score'])
     .default('criteria')
@@ -53,7 +53,7 @@ const questionsSchema = z.strictObject({
     ),
 })
 
-/** Where thinking rubrics come from, from nothing to the best that can be known (spec 3.2, 10.2: RIT-4). */
+/** Where thinking rubrics come from, from nothing to the best that can be known (RIT-4). */
 const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
 
 const rubricSchema = z.strictObject({

@@ -168,7 +168,7 @@ const SCORE_NAMES = {
 }
 
 /**
- * Scores of a problem's answers: pass@k of right ones, the best of k of open ones (spec 3.6), by unbiased estimators.
+ * Scores of a problem's answers: pass@k of right ones, the best of k of open ones, by unbiased estimators.
  * @param scores one a sample
  */
 const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: readonly number[]): Scores => {
@@ -189,7 +189,7 @@ const present = (scores: Scores): Record<string, number> =>
     Object.entries(scores).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
   )
 
-/** At the end: what training's judge gained beyond judges that it never heard (spec 8.12). */
+/** At the end: what training's judge gained beyond judges that it never heard. */
 const withGap = (row: EvalRow, earlier: readonly EvalRow[]): EvalRow => {
   const start = earlier.find(({ step, set }) => step === 0 && set === row.set)
   const change = (name: string): readonly [number, number] | null => {

@@ -7,7 +7,7 @@ const MINIATURE = {
   optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
 }
 
-/** What both kinds of tasks have in the paper (appendix A.1; spec 3.4); lengths and temperature of judging are not in it. */
+/** What both kinds of tasks have in the paper (appendix A.1); lengths and temperature of judging are not in it. */
 const PAPER = {
   model: { folder: 'models/Qwen3-8B' },
   rubric: { source: 'file', file: 'data/thinking-rubric.yaml' },

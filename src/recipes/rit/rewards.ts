@@ -1,4 +1,4 @@
-/** @file Both rewards in one, and advantages of them: pure functions over grades (spec 3.3). */
+/** @file Both rewards in one, and advantages of them: pure functions over grades. */
 
 import { type Advantages, amongKnown, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
 import { type Fusion, type FusionGate, fuse, gated } from '../../rl/fusion.ts'

@@ -181,7 +181,7 @@ const makeRubric = async <Problem>(
   }
 }
 
-/** A rubric from the bank, by what tells good traces from poor ones (spec 3.2). */
+/** A rubric from the bank, by what tells good traces from poor ones. */
 const authored = async <Problem>(
   config: RitConfig,
   ritTask: RitTask<Problem>,

@@ -1,4 +1,4 @@
-/** @file What thinking is worth: verdicts of a rubric or of its steps, made into a number (spec 3.3, 3.5). */
+/** @file What thinking is worth: verdicts of a rubric or of its steps, made into a number. */
 
 import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
 import type { Graded, Groups } from '../../rl/rollout.ts'
@@ -36,7 +36,7 @@ const satisfactionOf = ({ criteria }: Rubric, verdicts: readonly Verdict[]): (nu
     return credit === null || points > 0 ? credit : 1 - credit
   })
 
-/** Nothing was thought: no criterion is satisfied, whatever a judge would make of nothing (spec 3.3). */
+/** Nothing was thought: no criterion is satisfied, whatever a judge would make of nothing. */
 export const thinkingScore = (
   rubric: Rubric,
   { thinking }: ThoughtResponse,
@@ -167,7 +167,7 @@ const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
 }
 
 /**
- * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric (spec 3.3).
+ * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric.
  * @param keys name the rollouts, for a control
  */
 const scoreThinkingTogether = async <Problem>(
@@ -197,7 +197,7 @@ const scoreThinkingTogether = async <Problem>(
   })
 }
 
-/** Mean verdict of the steps (spec 3.5, PRM); thinking without any step is worth nothing. */
+/** Mean verdict of the steps (PRM); thinking without any step is worth nothing. */
 const scoreSteps = async <Problem>(
   { stepVerdicts }: Pick<RitTask<Problem>, 'stepVerdicts'>,
   items: readonly ThoughtItem<Problem>[],
@@ -225,10 +225,7 @@ const controlled = (
  * The control `shuffled`: the scores of a group's thinking given to other responses of the group. A rubric of another question
  * would not do: much of what rubrics ask for is the same for all questions.
  */
-const shuffledThinking = <Item extends { grade: RitGrade }>(
-  group: readonly Item[],
-  key: string,
-): Item[] => {
+const shuffledThinking = <Item extends { grade: RitGrade }>(group: readonly Item[], key: string): Item[] => {
   const order = new Rng(`shuffled thinking/${key}`).shuffle(group.map((_, i) => i))
   return group.map((item, i) => ({
     ...item,

@@ -1,4 +1,4 @@
-/** @file Configuration of the rlcer recipe; defaults are those of the paper where it gives them, of spec 2 where it is silent. */
+/** @file Configuration of the rlcer recipe; defaults are those of the paper where it gives them, ours where it is silent. */
 
 import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
@@ -80,7 +80,7 @@ const validitySchema = z.strictObject({
   proxies: z
     .enum(['keep', 'drop'])
     .default('keep')
-    .describe('Criteria that stand for the outcome (spec 2.4) are told of, or may not steer reasoners.'),
+    .describe('Criteria that stand for the outcome are told of, or may not steer reasoners.'),
 })
 
 const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
@@ -197,7 +197,7 @@ export const rlcerSchema = z.strictObject({
   critic: criticSchema
     .nullable()
     .prefault({})
-    .describe('PPO with a value head; null: baselines by leaving one out (spec 2.7).'),
+    .describe('PPO with a value head; null: baselines by leaving one out.'),
   roles: z
     .enum(['sum', 'pooled'])
     .default('sum')

@@ -1,4 +1,4 @@
-/** @file From both roles' rewards to advantages, apart from each other: by a critic, or by leaving one out (spec 2.7). */
+/** @file From both roles' rewards to advantages, apart from each other: by a critic, or by leaving one out. */
 
 import type { Policy } from '../../policy/policy.ts'
 import {
@@ -122,7 +122,7 @@ export const learnable = (
   return roles === 'sum' ? balanceRoles(kept) : kept
 }
 
-/** Each part of the reward normalised within its question before they are added up (spec 6.4). */
+/** Each part of the reward normalised within its question before they are added up (Rubric as Reward section 2.4). */
 const partAdvantages = (
   groups: Groups<Graded<unknown, unknown>>,
   parts: readonly string[],

@@ -142,7 +142,7 @@ const proxyMetrics = (questions: Questions): Metrics => {
 const gradesOf = (questions: Questions): RubricGrade[] =>
   questions.flatMap(({ rubricators }) => rubricators.map(({ grade }) => grade))
 
-/** Share of verdicts that were not given, by the sign of the points (spec 1.5). */
+/** Share of verdicts that were not given, by the sign of the points. */
 const nullRates = (questions: Questions): Metrics => {
   const rate = (sign: 1 | -1) =>
     meanKnown(

@@ -32,7 +32,7 @@ const cotOf = (criteria: readonly JudgedCriterion[], m: number, emptyCot: number
 const cots = (criteria: readonly JudgedCriterion[], emptyCot = 0) =>
   Z.map((_, m) => cotOf(criteria, m, emptyCot))
 
-describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
+describe('reward of thinking (RLCER Eq. 6)', () => {
   it('has the values of the worked example', () => {
     // MAX 3, MIN -4: raw 3, 3, 0, -4, -4, 0, 3, 0.
     const expected = [1, 1, 4 / 7, 0, 0, 4 / 7, 1, 4 / 7]
@@ -49,7 +49,7 @@ describe('reward of thinking (RLCER Eq. 6; spec 2.5)', () => {
     expect(cotReward(rlcerSchema.parse({ critic: null }), [], 0, 'key')).toBe(0)
   })
 
-  it('of penalties alone is what they do not take: MAX 0 (spec 11, case 5)', () => {
+  it('of penalties alone is what they do not take: MAX 0', () => {
     const other = judged(-1, [1, 0, 0, 1, 0, 0, 0, 0])
     expect(cots([K2, other])).toEqual([0.8, 1, 1, 0, 0.2, 1, 1, 1])
   })
@@ -139,7 +139,7 @@ describe("a reasoner's reward (Eq. 8, 9)", () => {
   })
 })
 
-describe("a rubricator's reward (Eq. 10 to 12; spec 2.6)", () => {
+describe("a rubricator's reward (Eq. 10 to 12)", () => {
   const settings = rlcerSchema.parse({}).rubricator
   const rubric = (valid: readonly boolean[], changes: Partial<JudgedRubric> = {}): JudgedRubric => ({
     K: valid.length,

@@ -1,4 +1,4 @@
-/** @file What reasoners and rubricators are paid: pure functions of verdicts and answers (RLCER Eq. 6 to 12; spec 2.5, 2.6). */
+/** @file What reasoners and rubricators are paid: pure functions of verdicts and answers (RLCER Eq. 6 to 12). */
 
 import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'

@@ -26,14 +26,14 @@ const rubric = (columns: readonly (readonly [number, readonly Met[]])[]) => ({
   ),
 })
 
-/** The worked example of spec 2.5. */
+/** The worked example. */
 const Z = [1, 1, 1, 0, 0, 0, 1, 0].map(Boolean)
 const K1 = [3, [1, 1, 0, 0, 0, 0, 1, 0]] as const
 const K2 = [-4, [0, 0, 0, 1, 1, 0, 0, 0]] as const
 const K3 = [1, [1, 1, 1, 1, 1, 1, 1, 1]] as const
 const K4 = [2, [0, 1, 0, 1, 0, 1, 0, 1]] as const
 
-describe('valid criteria (RLCER Eq. 7; spec 2.4, 2.5)', () => {
+describe('valid criteria (RLCER Eq. 7)', () => {
   it('are those of the worked example', () => {
     const judged = judgeCriteria(rubric([K1, K2, K3, K4]), Z, SETTINGS)
     expect(judged.map(({ valid }) => valid)).toEqual([true, true, false, false])
@@ -126,7 +126,7 @@ describe('duplicates', () => {
   })
 })
 
-describe('criteria that stand for the outcome (spec 2.4)', () => {
+describe('criteria that stand for the outcome', () => {
   const right = Array.from({ length: 8 }, (_, m) => m % 2 === 0)
   const question = (criteria: JudgedCriterion[]) => ({ criteria, correct: right })
   const but = (place: number) => right.map((own, m) => (m === place ? !own : own))

@@ -95,7 +95,7 @@ interface Pool {
   wrong: { pairs: number; agree: number }
 }
 
-/** Fewest verdicts that say anything, and the share that makes an outcome's proxy (spec 2.4). */
+/** Fewest verdicts that say anything, and the share that makes an outcome's proxy. */
 const FEWEST_PAIRS = 16
 const PROXY_SHARE = 0.95
 

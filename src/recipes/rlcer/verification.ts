@@ -53,7 +53,7 @@ export const verifyProposals = async <Problem>(
   })
 }
 
-/** Lists of another length than the rubric are no verdicts: which of them is about which criterion is anybody's guess (spec 1.5). */
+/** Lists of another length than the rubric are no verdicts: which of them is about which criterion is anybody's guess. */
 const verifiedBy = async <Problem>(
   verifier: ThinkingVerifier<Problem>,
   items: readonly VerifierItem<Problem>[],

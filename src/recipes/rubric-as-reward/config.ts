@@ -34,7 +34,7 @@ export const labelledVerifierSchema = verifierPhaseSchema.extend({
 export type VerifierSettings = z.output<typeof labelledVerifierSchema>
 
 /**
- * The five conditions of the paper (spec 6.4) and ours:
+ * The five conditions of the paper and ours:
  * - `baseline`: no training
  * - `outcome`: C1 and C3
  * - `z3`: C1, C2, C3 as one monolithic sum (equal weights unless `weights` says otherwise)

@@ -37,7 +37,7 @@ const renormalised = (ids: readonly LogicCriterion[]): LogicWeights => {
   return Object.fromEntries(ids.map(id => [id, RUBRIC_WEIGHTS[id] / total]))
 }
 
-/** Criterion weights of a condition (spec 6.4); none where the reward is not a weighted sum. */
+/** Criterion weights of a condition; none where the reward is not a weighted sum. */
 export const conditionWeights = (condition: Condition): LogicWeights => {
   switch (condition) {
     case 'outcome':

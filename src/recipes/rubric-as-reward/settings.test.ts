@@ -121,7 +121,7 @@ describe('settings of the grader', () => {
   })
 })
 
-describe('advantage.redistribute (spec 6.4)', () => {
+describe('advantage.redistribute', () => {
   /** Two groups: in the first all three criteria vary, in the second C1 alone. */
   const groups = [
     [1, 0].map(s => ({ C1: s, C2: s, C3: s, C4: 0, C5: 0 })),

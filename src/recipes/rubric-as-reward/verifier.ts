@@ -1,6 +1,6 @@
 /**
  * @file C4 and C5 by a learned verifier: outputs of the start, labelled by proof; a small classifier trained on them; its credit in
- * training (spec 10.1, RAR-5). As training goes on, outputs are others than those that it learnt from, as with real ones.
+ * training (RAR-5). As training goes on, outputs are others than those that it learnt from, as with real ones.
  */
 
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** @file Attempts of a step: rolled out, judged as soon as a problem's group is there, and credited by stage (spec 5.2, 5.3). */
+/** @file Attempts of a step: rolled out, judged as soon as a problem's group is there, and credited by stage. */
 
 import { type JudgedGroup, judgeGroup, type QuestionRubrics } from '../../grade/evolving/index.ts'
 import { STAGE_NAMES } from '../../grade/evolving/rubrics.ts'
@@ -30,7 +30,7 @@ interface Attempted<Problem> extends Pick<RolledStep<Problem>, 'retrievals'> {
   last: boolean
 }
 
-/** Attempts at problems, and their judgements, which begin as soon as a problem's group is there (spec 5.2). */
+/** Attempts at problems, and their judgements, which begin as soon as a problem's group is there. */
 export const attempt = async <Problem>(
   { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'world' | 'stages'> },
   io: StepIo,
@@ -65,7 +65,7 @@ export const attempt = async <Problem>(
   return { agents, judging }
 }
 
-/** Rewards of stages become returns, advantages, and those a token each (spec 5.3). */
+/** Rewards of stages become returns, advantages, and those a token each. */
 export const creditAttempts = <Problem>(
   config: RubricemConfig,
   step: number,

@@ -1,4 +1,4 @@
-/** @file Configuration of the rubricem recipe; defaults are those of the paper where it gives them, of spec 5 where it is silent. */
+/** @file Configuration of the rubricem recipe; defaults are those of the paper where it gives them, ours where it is silent. */
 
 import { z } from 'zod'
 import { evolvingSchema, stageJudgeOf, stageJudgeShape } from '../../grade/evolving/index.ts'
@@ -35,12 +35,12 @@ const creditSchema = z.strictObject({
     ),
   lambda: lambdaSchema
     .default(DEFAULT_LAMBDA.map(row => [...row]))
-    .describe('How much stage k hears of the reward of stage j (spec 5.3).'),
+    .describe('How much stage k hears of the reward of stage j.'),
   failed: z
     .enum(['terminal', 'answer', 'leave-out'])
     .default('terminal')
     .describe(
-      "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns (spec 5.3), the answer's advantage for all stages, or nothing.",
+      "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns, the answer's advantage for all stages, or nothing.",
     ),
   missing: z
     .enum(['next', 'none'])
@@ -62,9 +62,7 @@ const reflectionSchema = z.strictObject({
   utility: z
     .enum(UTILITIES)
     .default('d62')
-    .describe(
-      "What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's (spec 5.4).",
-    ),
+    .describe("What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's."),
   acceptThreshold: z.number().default(ACCEPT_THRESHOLD).describe('Least utility that goes into the bank.'),
   learn: z
     .boolean()
@@ -73,9 +71,7 @@ const reflectionSchema = z.strictObject({
   deferred: z
     .boolean()
     .default(true)
-    .describe(
-      "Learn from a step's reflections in the step after it, while that samples (spec 5.5); false: at once.",
-    ),
+    .describe("Learn from a step's reflections in the step after it, while that samples; false: at once."),
   placebo: z
     .boolean()
     .default(false)
@@ -193,7 +189,7 @@ export const rubricemSchema = z.strictObject({
         .describe('Reflect also when a window repeats its questions.'),
     })
     .prefault({})
-    .describe('Fresh batches of a window, which are then repeated (spec 5.5).'),
+    .describe('Fresh batches of a window, which are then repeated.'),
   loss: lossSettingSchema.prefault('gradus:rubricem').describe(LOSS_SETTING),
   rollout: rolloutSchema
     .prefault({ prompts: 16, samples: 8, maxTokens: 48 })

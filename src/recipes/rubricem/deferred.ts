@@ -18,7 +18,7 @@ const batchSchema = z.array(
     .transform(({ group, ...datum }): GroupedDatum => ({ group, datum })),
 )
 
-/** Log-probs of sampling go with the batch: the policy is another one when it is learnt from (spec 5.5). */
+/** Log-probs of sampling go with the batch: the policy is another one when it is learnt from. */
 export class DeferredBatch {
   #batch: readonly GroupedDatum[] = []
 

@@ -17,7 +17,7 @@ import { type RubricemConfig, topOf } from './config.ts'
 import { keptLessons } from './reflections.ts'
 import { shownLessons } from './rows.ts'
 
-/** What is evaluated: by where lessons come from (spec 5.7, inference reuse). */
+/** What is evaluated: by where lessons come from (inference reuse). */
 export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const
 
 export interface RubricemEvaluationParts<Problem> {

@@ -48,7 +48,7 @@ const CHARACTERS_PER_TOKEN = 4
 const charactersOf = (messages: readonly { content: string }[]): number =>
   messages.reduce((sum, { content }) => sum + content.length, 0)
 
-/** The paper's questions, where the file is not there yet (spec 5.6). */
+/** The paper's questions, where the file is not there yet. */
 const PUBLISHED = { train: 4900, questionCharacters: 400 }
 
 const notThere = (path: string | null): string =>

@@ -93,7 +93,7 @@ const rollOut = async <Problem>(own: Own<Problem>, step: number, io: StepIo) => 
   return { plan, retrievals, agents, judged: await Promise.all(judging), reflections }
 }
 
-/** Credit of attempts and of reflections; what is kept of both; Phase A, then Phase B (spec 5.5). */
+/** Credit of attempts and of reflections; what is kept of both; Phase A, then Phase B. */
 const learn = async <Problem>(
   own: Own<Problem>,
   step: number,

@@ -1,4 +1,4 @@
-/** @file Reflections: one attempt at each question is looked back at, candidates are judged, the best is kept, all are learnt from (spec 5.4). */
+/** @file Reflections: one attempt at each question is looked back at, candidates are judged, the best is kept, all are learnt from. */
 
 import type { JudgedGroup } from '../../grade/evolving/index.ts'
 import { gate, type Reflection, type ReflectionScores, utilityOf } from '../../memory/index.ts'
@@ -81,7 +81,7 @@ const gradeReflections = async <Problem>(
   return read.map(lessons => ({ lessons, scores: lessons && (given.next().value ?? null) }))
 }
 
-/** The same policy looks back at one attempt of each problem (spec 5.4). */
+/** The same policy looks back at one attempt of each problem. */
 export const reflect = <Problem>(
   { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'stages'> },
   io: StepIo,

@@ -67,7 +67,7 @@ const evaluationSchema = z.strictObject({
   scaffolded: z.boolean().default(true).describe('Also evaluate with the whole rubric in the prompt.'),
 })
 
-/** Other ways to explore, as baselines (spec 4.5). Clip-higher is the loss's, a higher temperature the rollout's setting. */
+/** Other ways to explore, as baselines. Clip-higher is the loss's, a higher temperature the rollout's setting. */
 const explorationSchema = z.strictObject({
   entropyBonus: z
     .strictObject({

@@ -77,7 +77,7 @@ const wholeHint = <Problem>(
   { problem, rollout: { prompt } }: ScoredRollout<Problem>,
 ): number => task.prompt(problem, task.rubric(problem).criteria).length - prompt.length
 
-/** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any (spec 1.5). */
+/** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any. */
 const nullRates = <Problem>(task: ScoredTask<Problem>, all: readonly ScoredRollout<Problem>[]) => {
   const verdicts = all.flatMap(({ problem, grade }) => {
     const points = new Map(task.rubric(problem).criteria.map(criterion => [criterion.id, criterion.points]))

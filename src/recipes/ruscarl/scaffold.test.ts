@@ -19,7 +19,7 @@ type Decay = Parameters<typeof lambdasIn>[1]['scaffold']['decay']
 const lambdaStep = (decay: Decay, step: number, steps: number): number =>
   lambdasIn(step, { scaffold: { group: { kind: 'all' }, decay }, rollout: { samples: 1 }, steps })[0]
 
-describe('schedules (spec 4.2)', () => {
+describe('schedules', () => {
   it('have the printed ladder of eight', () => {
     const ladder = lambdaGroup({ kind: 'linear' }, 8)
     expect(rounded(ladder)).toEqual([1, 0.8571, 0.7143, 0.5714, 0.4286, 0.2857, 0.1429, 0])
@@ -39,7 +39,7 @@ describe('schedules (spec 4.2)', () => {
     expect(of({ kind: 'all' }, 2)).toEqual({ prompts: 4.5, promptTokens: (8 * 210 + 100) / 9, shown: 0.5 })
   })
 
-  it('count no scaffold for a group of one, which training shows nothing (spec 4.2)', () => {
+  it('count no scaffold for a group of one, which training shows nothing', () => {
     const settings = { group: { kind: 'linear' }, decay: { kind: 'constant' } } as const
     const work = scaffoldWork(settings, { steps: 1, samples: 1, criteria: 11 }, { plain: 100, whole: 300 })
     expect(work).toEqual({ prompts: 1, promptTokens: 100, shown: 0 })

@@ -26,7 +26,7 @@ const DISCRETION =
 
 /**
  * The system message that shows criteria to a rollout: what to include, what to avoid, numbered anew in each list (content of
- * RuscaRL Box D.2 with the additions of its code, spec 4.2; our wording). Null when nothing is shown.
+ * RuscaRL Box D.2 with the additions of its code; our wording). Null when nothing is shown.
  */
 export const scaffoldText = (
   shown: readonly Criterion[],
@@ -67,7 +67,7 @@ export const scaffolding =
 const LEAK_TOKENS = 6
 
 /**
- * Tells whether a response repeats six or more consecutive tokens of one of the scaffold's own instructions (spec 4.3).
+ * Tells whether a response repeats six or more consecutive tokens of one of the scaffold's own instructions.
  * Criteria themselves are left out by the caller: repeating what they ask for is the point.
  */
 export const leakDetector = (

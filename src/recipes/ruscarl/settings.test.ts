@@ -164,7 +164,7 @@ describe('what must stay the same for a resume', () => {
 describe('preset paper', () => {
   const config = parse(ruscarlEntry.presets.paper.config)
 
-  it('has the numbers of the paper and its code (spec 4.1, 4.4)', () => {
+  it('has the numbers of the paper and its code', () => {
     checkRuscarlSettings(config)
     expect(config).toMatchObject({
       steps: 350,

@@ -182,7 +182,7 @@ describe('healthbench', () => {
   })
   const verifierOf = (tags: string[]) => read(withTags(tags)).items[0].rubric.criteria[0].verifier
 
-  it('reads verifiers from tags and writes them back (spec 4.1)', () => {
+  it('reads verifiers from tags and writes them back', () => {
     const tags = [
       'axis:accuracy',
       'verifier:rule',

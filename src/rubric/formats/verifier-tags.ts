@@ -1,4 +1,4 @@
-/** @file Verifiers as HealthBench-style tags: `verifier:rule`, `function:NAME`, `parameters:TEXT` (RuscaRL, spec 4.1). */
+/** @file Verifiers as HealthBench-style tags: `verifier:rule`, `function:NAME`, `parameters:TEXT` (RuscaRL). */
 
 import { DataError } from '../../util/errors.ts'
 import type { Verifier } from '../criterion.ts'

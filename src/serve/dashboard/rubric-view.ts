@@ -133,7 +133,7 @@ const VALIDITY = [
   'judgeNullRate',
 ]
 
-/** What the same figure is where answers are shuffled: what chance gives (spec 8.7; `validityRates`). */
+/** What the same figure is where answers are shuffled: what chance gives (`validityRates`). */
 const FLOORS: Readonly<Record<string, string>> = { validRate: 'nullValidRate' }
 
 const validityOf = (run: OpenRun): RubricView['validity'] => {

@@ -39,7 +39,7 @@ const componentsOf = (rubric: Rubric, parts: Readonly<Record<string, number>>): 
 }
 
 /**
- * The reward of a response (spec 1.5, 1.6). It is null where the rule gives no score, and where more than `maxNullShare`
+ * The reward of a response. It is null where the rule gives no score, and where more than `maxNullShare`
  * of the criteria have no verdict.
  * @throws DataError for verdicts that do not belong to the rubric; NumericError for a reward that is not finite.
  */

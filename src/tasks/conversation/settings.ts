@@ -41,7 +41,7 @@ export const conversationsShape = {
   nulls: z
     .enum(['as-false', 'drop'])
     .default('as-false')
-    .describe('What a criterion counts as that got no verdict (spec 1.5).'),
+    .describe('What a criterion counts as that got no verdict.'),
 }
 
 export type ConversationFiles = z.output<z.ZodObject<typeof conversationFilesShape>>

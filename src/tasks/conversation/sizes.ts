@@ -33,7 +33,7 @@ export interface DataSizes {
 }
 
 /**
- * HealthBench as RuscaRL used it: 4500 rows to train on and 500 to test on, 11.5 criteria each (spec 4.1, 4.4). Lengths are
+ * HealthBench as RuscaRL used it: 4500 rows to train on and 500 to test on, 11.5 criteria each. Lengths are
  * means over 200 of its rows.
  */
 const PUBLISHED = {

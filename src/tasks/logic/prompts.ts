@@ -23,7 +23,7 @@ Answer in exactly this form:
 </reasoning>
 <answer>LABEL</answer>`
 
-/** Task, labels and the step grammar of spec 6.3. */
+/** Task, labels and the step grammar. */
 export const SYSTEM_PROMPT = `You decide whether a conclusion follows from premises.
 True: it follows. False: its opposite follows. Unknown: neither does.
 LABEL is True, False or Unknown.

@@ -65,7 +65,7 @@ describe('a choice', () => {
 
 describe('yes or no', () => {
   const of = (gold: string): Question => ({ id: 'q', question: 'q', kind: 'yes-no', gold })
-  it('is told by the words of spec 1.4', () => {
+  it('is told by the usual words', () => {
     for (const word of ['yes', 'True', 'y', 'correct', 'right', '\\text{Yes}'])
       expect([word, right(of('yes'), `\\boxed{${word}}`), right(of('no'), `\\boxed{${word}}`)]).toEqual([
         word,

@@ -1,4 +1,4 @@
-/** @file Hides the final answer of a response from whoever is to judge the way to it (spec 2.4, outcome leak). */
+/** @file Hides the final answer of a response from whoever is to judge the way to it (outcome leak). */
 
 /** What stands in place of an answer. */
 const HIDDEN = '[hidden]'

@@ -26,7 +26,7 @@ const hintLine = (text: string): string =>
 const numbered = (criteria: readonly Criterion[]): string =>
   criteria.map(({ text }, index) => `${index + 1}. ${hintLine(text)}`).join('\n')
 
-/** Criteria as guidance, without their points: those to meet, those to avoid (spec 2.8; content of RuscaRL Box D.2). */
+/** Criteria as guidance, without their points: those to meet, those to avoid (RLCER; content of RuscaRL Box D.2). */
 export const hintText = (hints: readonly Criterion[]): string => {
   const meet = hints.filter(({ points }) => points > 0)
   const avoid = hints.filter(({ points }) => points < 0)

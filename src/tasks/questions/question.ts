@@ -3,7 +3,7 @@
 import type { Rubric } from '../../rubric/criterion.ts'
 
 /**
- * How an answer is graded: `math` by equivalence, `choice` by its letter or text, `yes-no` by label words (spec 1.4), `open` by
+ * How an answer is graded: `math` by equivalence, `choice` by its letter or text, `yes-no` by label words, `open` by
  * a rubric.
  */
 export const QUESTION_KINDS = ['math', 'choice', 'yes-no', 'open'] as const

@@ -201,7 +201,7 @@ describe('the split of a file', () => {
     expect(notes).toEqual(['8 questions left out: there twice'])
   })
 
-  it("is the paper's share where the file has other rows than the paper (spec 3.7)", () => {
+  it("is the paper's share where the file has other rows than the paper", () => {
     const file = writeQuestions(join(folder, 'share'), 'strategyqa')
     const { notes, ...split } = splitQuestions(filesOf({ format: 'strategyqa', file }))
     expect(sizes(split)).toEqual([18, 2])

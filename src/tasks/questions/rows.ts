@@ -23,7 +23,7 @@ export const readQuestions = (path: string, format: QuestionFormat, columns?: Co
   })
 }
 
-/** How many rows a paper trains on and tests on (RiT; spec 3.7), not which. AIME comes from files of its own. */
+/** How many rows a paper trains on and tests on (RiT A.1), not which. AIME comes from files of its own. */
 export const PAPER_SPLITS: Partial<Record<QuestionFormat, { train: number; test: number }>> = {
   'longbench-write': { train: 60, test: 60 },
   writingbench: { train: 500, test: 500 },

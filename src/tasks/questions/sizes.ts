@@ -43,7 +43,7 @@ interface Published {
 
 const mathematics = { questionCharacters: 250, longestCharacters: 2500, judged: 0 }
 
-/** Rows as published (spec 2.7, 3.7); lengths as in samples of the files. */
+/** Rows as published (RLCER); lengths as in samples of the files. */
 const PUBLISHED: Record<QuestionFormat, Published> = {
   plain: { train: 1000, test: 100, ...mathematics },
   // Tested on AIME and AMC.

@@ -125,7 +125,7 @@ describe('answers', () => {
     expect(scores).toEqual([1, 0, 0, 0, 0])
   })
 
-  it('count anywhere where they are optional, but not of a response that was cut off (spec 1.3)', async () => {
+  it('count anywhere where they are optional, but not of a response that was cut off', async () => {
     const task = taskOf()
     expect(await score(task, math, ended('add: \\boxed{42}'))).toMatchObject({ score: 1, wellFormed: true })
     expect(await score(task, math, bytes('add: \\boxed{42}, but'))).toMatchObject({
@@ -160,7 +160,7 @@ describe('open questions', () => {
   }
   const text = '<think>Hm.</think>one two three four'
 
-  it('are graded by their rubric on the answer alone: the mean of what is good (spec 3.3)', async () => {
+  it('are graded by their rubric on the answer alone: the mean of what is good', async () => {
     const seen: GradeItem[] = []
     const task = taskOf(
       { thinkTags: 'required' },
@@ -203,7 +203,7 @@ describe('open questions', () => {
     expect(seen).toEqual([])
   })
 
-  it('of LongBench-Write are half length, half quality (spec 3.6)', async () => {
+  it('of LongBench-Write are half length, half quality', async () => {
     const [question] = readQuestions(writeQuestions(folder, 'longbench-write'), 'longbench-write')
     const levels = [5, 4, 3, 5, 2, 5]
     const ids = question.rubric!.criteria.map(({ id }) => id)

@@ -31,7 +31,7 @@ export interface RecordsReflection {
   lessons: readonly Lesson[]
 }
 
-/** As many lessons as a reflection may give (spec 5.4). */
+/** As many lessons as a reflection may give. */
 export const MOST_LESSONS = 4
 
 const lessonText = (lesson: Lesson): string =>
@@ -84,7 +84,7 @@ const readAdvice = (text: string): Advice[] | null => {
 }
 
 /**
- * Reads a reflection: exactly two blocks, with one to four lessons; null for anything else (spec 5.4).
+ * Reads a reflection: exactly two blocks, with one to four lessons; null for anything else.
  * @param text what the reflector wrote
  */
 export const readRecordsReflection = (text: string): RecordsReflection | null => {
@@ -126,7 +126,7 @@ export const GOOD_ADVICE: readonly Advice[] = [
   'honest',
 ]
 
-/** What a judge of reflections scores, each in [0, 1] (spec 5.4, definition d62). */
+/** What a judge of reflections scores, each in [0, 1] (definition d62). */
 export interface Usefulness {
   diagnosticAccuracy: number
   specificity: number

@@ -65,7 +65,7 @@ export const attemptOf = (question: RecordsQuestion, rollout: StagedRollout): At
 const isVaried = (criterion: StageCriterion, attempts: readonly Attempt[]): boolean =>
   new Set(attempts.map(attempt => criterion.level(attempt))).size > 1
 
-/** How many proposals a stage gets (spec 5.2). */
+/** How many proposals a stage gets. */
 const countFor = (stage: Stage, rng: Rng): number => (stage === 4 ? 2 + rng.int(4) : 1 + rng.int(4))
 
 const proposeFor = (

@@ -1,4 +1,4 @@
-/** @file What stands in a trajectory's plan, evaluations and review, by the names of the main text or of the appendix (spec 5.1). */
+/** @file What stands in a trajectory's plan, evaluations and review, by the names of the main text or of the appendix. */
 
 import type { Element } from './elements.ts'
 import { innerElements } from './tags.ts'

@@ -1,4 +1,4 @@
-/** @file Turn rules: what a turn of the agent asks for, and what it is told where it breaks a rule (spec 5.1). */
+/** @file Turn rules: what a turn of the agent asks for, and what it is told where it breaks a rule. */
 
 import { z } from 'zod'
 import { type Element, elementsOf } from './elements.ts'

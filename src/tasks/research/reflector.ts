@@ -1,6 +1,6 @@
 /**
  * @file What a reflector is asked: to look back at one attempt of its own, of which it sees the question and the trajectory and
- * nothing else (content of RubricEM, spec 5.4 and appendix A; our words).
+ * nothing else (content of RubricEM; our words).
  */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'

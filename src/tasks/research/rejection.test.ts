@@ -15,7 +15,7 @@ const last = round(`<scratchpad>c</scratchpad>${EVALUATION}<review>r</review><an
 const reasons = (rounds: RecordedRound[], options = {}) =>
   rejectionsOf(normalizeTrajectory({ rounds }), options)
 
-describe('recorded trajectories that are not learnt from (spec 5.1)', () => {
+describe('recorded trajectories that are not learnt from', () => {
   it('a good one is taken', () => {
     expect(reasons([first, more(), last])).toEqual([])
     expect(reasons([round(first.text.replaceAll('rubric', 'rubrics')), last])).toEqual([])

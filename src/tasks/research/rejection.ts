@@ -1,4 +1,4 @@
-/** @file Which recorded trajectories are fit to be learnt from: the rejection rules of RubricEM's supervised data (spec 5.1). */
+/** @file Which recorded trajectories are fit to be learnt from: the rejection rules of RubricEM's supervised data. */
 
 import { CallFault, readCall } from './calls.ts'
 import { contentsParts } from './contents.ts'

@@ -21,7 +21,7 @@ const ANSWER = '<think>t</think><review>r</review><answer>x</answer>'
 const BOX = new ToolBox([SEARCH])
 const session = (rules = {}) => new ResearchSession(BOX, { rules: { ...DEFAULT_RULES, ...rules } })
 
-describe('turn rules (spec 5.1)', () => {
+describe('turn rules', () => {
   const rule = (turn: string, calls = 1, searches = 1) => {
     const decision = decideTurn(turn, { calls, searches }, DEFAULT_RULES)
     return decision.kind === 'break' ? decision.rule : decision.kind

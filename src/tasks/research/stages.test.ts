@@ -23,7 +23,7 @@ const parsed = (text: string, options?: StageOptions) => {
   }
 }
 
-describe('stages of a trajectory (spec 5.1)', () => {
+describe('stages of a trajectory', () => {
   const good = [
     `<think>a</think>${PLAN}`,
     `\n${CALL}`,

@@ -1,4 +1,4 @@
-/** @file The four stages of a research trajectory, by its tags: plan, research, review, answer (RubricEM; spec 5.1). */
+/** @file The four stages of a research trajectory, by its tags: plan, research, review, answer (RubricEM). */
 
 import { STAGES, type Stage, type StageSpan } from '../../grade/evolving/rubrics.ts'
 import { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
@@ -110,7 +110,7 @@ const cut = (length: number, ends: readonly number[], observations: readonly Tex
 }
 
 /**
- * The stages of a trajectory (spec 5.1, edge cases 11.16). Stage 1 ends with the first closed `<structured_plan>`; stage 3
+ * The stages of a trajectory. Stage 1 ends with the first closed `<structured_plan>`; stage 3
  * begins with the last `<think>` before the `<review>` (one that no call came after) and ends with it; what follows is stage 4, which begins with the
  * `<answer>` where there is no review; stage 2 is what lies between. Tags within another element, or within what a tool said,
  * mean nothing. Time grows with the text alone.

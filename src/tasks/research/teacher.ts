@@ -1,4 +1,4 @@
-/** @file A teacher: a chat model that acts as a research agent in turns, and what is recorded of it (spec 5.1). */
+/** @file A teacher: a chat model that acts as a research agent in turns, and what is recorded of it. */
 
 import type { ChatMessage, ChatModel, ChatUsage } from '../../chat/chat-model.ts'
 import { elementsOf } from './elements.ts'

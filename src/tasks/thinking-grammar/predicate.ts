@@ -1,6 +1,6 @@
 /** @file What a predicate over a chain of thought is: a sentence with places for parameters, and how it is decided. */
 
-/** The five categories of a rubricator's criteria (RLCER Fig. 9; spec 2.2). */
+/** The five categories of a rubricator's criteria (RLCER Fig. 9). */
 export const THINKING_CATEGORIES = ['planning', 'validation', 'clarity', 'efficiency', 'other'] as const
 export type ThinkingCategory = (typeof THINKING_CATEGORIES)[number]
 
@@ -14,7 +14,7 @@ export interface Predicate<Evidence> {
   sentence: string
   /** What its author expects of it: to go with right answers, with wrong ones, or with neither. */
   expected: 'good' | 'bad' | 'neutral'
-  /** Whether it reads the final result or the answer, and so may stand in for the outcome (spec 2.4, ambiguity 2b). */
+  /** Whether it reads the final result or the answer, and so may stand in for the outcome. */
   outcome?: boolean
   test(evidence: Evidence, values: PlaceValues): boolean
 }

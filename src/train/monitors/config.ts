@@ -65,7 +65,7 @@ export const monitorsSchema = z.strictObject({
     rate: share.default(0.05).describe('Least share.'),
     rise: share.default(0.03).describe('Least rise.'),
   }).describe(
-    "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted (spec 1.5); `rise` tells of failures that the policy has learnt to cause.",
+    "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted; `rise` tells of failures that the policy has learnt to cause.",
   ),
   exploits: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
     'Rise of a known way round the rubric (the metrics `exploits`). Healthy runs stay within 0.04.',

@@ -84,7 +84,7 @@ const listOf = (json: unknown, whole: boolean): unknown[] | null => {
 const holdsObjects = (list: unknown[]): boolean =>
   list.length > 0 && list.every(entry => entry !== null && typeof entry === 'object')
 
-/** A list of another length makes the whole call unusable: to align it would be to guess (spec 1.5). */
+/** A list of another length makes the whole call unusable: to align it would be to guess. */
 const aligned = (
   entries: readonly unknown[],
   scale: Scale,

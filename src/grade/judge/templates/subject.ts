@@ -10,7 +10,7 @@ export interface SubjectOptions {
   showReference?: boolean
 }
 
-/** Messages of the conversation that the judge sees (RuscaRL's grader leaves system messages out; spec 4.1). */
+/** Messages of the conversation that the judge sees (RuscaRL's grader leaves system messages out). */
 export const shownMessages = (item: GradeItem, { showSystem = false }: SubjectOptions) =>
   showSystem ? item.prompt : item.prompt.filter(({ role }) => role !== 'system')
 

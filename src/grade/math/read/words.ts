@@ -2,7 +2,7 @@
 
 import { NUMBER_BY_WORD, table } from './vocabulary.ts'
 
-/** Source of the yes/no/unknown words: spec 1.4 (PrOntoQA's parser; FOLIO's two names for unknown). */
+/** Source of the yes/no/unknown words (PrOntoQA's parser; FOLIO's two names for unknown). */
 const SYNONYMS = table({
   true: 'true',
   t: 'true',

@@ -13,7 +13,7 @@ export interface ScalarRules {
   readonly precision?: number
 }
 
-/** A decimal counts as the rounding of another value only when it is this near. Source: spec 1.4. */
+/** A decimal counts as the rounding of another value only when it is this near. */
 const RELATIVE_TOLERANCE = 1e-6
 /** Doubles that agree to this many parts are the same irrational number, beyond their own error bounds. */
 const SAME_DOUBLE = 1e-12
