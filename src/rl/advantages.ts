@@ -270,7 +270,7 @@ export const reinforcePlusPlusReturns = (
   return returns
 }
 
-/** Named conventions, so that a run says whose advantage it used (losses.md). */
+/** Named conventions, so that a run says whose advantage it used. */
 export const ADVANTAGE_PRESETS = {
   gradus: { ddof: 0, epsilon: 1e-6, scale: 'group' },
   'trl:grpo': { ddof: 1, epsilon: 1e-4, scale: 'group' },

@@ -18,7 +18,7 @@ export const AGGREGATION_MODES = [
 ] as const
 
 /**
- * How token losses become one number (losses.md):
+ * How token losses become one number:
  * - `token-mean`: sum over all tokens / number of tokens of the whole batch (verl `token-mean`, TRL `dapo`)
  * - `token-mean-per-microbatch`: token mean of each micro-batch, then their mean (TRL `bnpo`)
  * - `sequence-mean`: mean over sequences of the mean over tokens (verl `seq-mean-token-mean`, TRL `grpo`)

@@ -15,7 +15,7 @@ const gspo = { kind: 'gspo', clipLow: 3e-4, clipHigh: 4e-4 } as const
 const k3 = (coef: number) => ({ kind: 'k3', coef }) as const
 
 /**
- * Presets after TRL f2cd57710, verl 1dda039b9 and the papers (losses.md). They hold the loss only:
+ * Presets after TRL f2cd57710, verl 1dda039b9 and the papers. They hold the loss only:
  * the matching advantages are in `ADVANTAGE_PRESETS`. Guards that bind only in a run gone wrong (verl clamps k3 at 10)
  * are left out.
  */
