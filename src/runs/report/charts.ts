@@ -306,10 +306,7 @@ const withoutZeros = (section: ChartSection): ChartSection => {
 
 /** Families of figures; without any of a run's own there is nothing of them. */
 const families = (data: ReportData): ChartSection[] =>
-  METRIC_FAMILIES.map(({ title, about, keys }) => ({
-    ...{ title, about, size: 'narrow' },
-    charts: unnamed(data, keys),
-  }))
+  METRIC_FAMILIES.map(({ keys, ...family }) => ({ ...family, size: 'narrow', charts: unnamed(data, keys) }))
 
 /** Sections of figures that a setting, or luck, may keep at zero. */
 const MAY_BE_OFF = new Set([
