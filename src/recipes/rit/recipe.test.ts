@@ -48,7 +48,8 @@ class WordVerifier implements ThinkingVerifier<number> {
   }
 }
 
-const ritTaskOf = (verifier: WordVerifier): RitTask<number> => ({
+/** @param judged whether a judge says something of answers; absent: rules do */
+const ritTaskOf = (verifier: WordVerifier, judged?: boolean): RitTask<number> => ({
   task: {
     ...{ train: [0, 1], tests: { test: [0] }, label: 'numbers', notes: [] },
     id: problem => `problem ${problem}`,
@@ -59,6 +60,11 @@ const ritTaskOf = (verifier: WordVerifier): RitTask<number> => ({
     grade: async items =>
       items.map(({ tokens }) => {
         const { answer, closed } = partThinking(textOf(tokens))
+        if (judged !== undefined) {
+          const met = judged ? answer === '10' : null
+          const verdicts = [{ criterionId: 'right', met, source: 'llm' as const }]
+          return { score: met === null ? null : Number(met), verdicts, wellFormed: closed }
+        }
         return {
           score: closed ? Number(answer) / 10 : 0,
           verdicts: [{ criterionId: 'right', met: closed && answer === '10', source: 'rule' }],
@@ -82,7 +88,12 @@ const ritTaskOf = (verifier: WordVerifier): RitTask<number> => ({
 const learnt = async (
   texts: readonly string[],
   more: Record<string, unknown> = {},
-  { rubric = RUBRIC, verifier = new WordVerifier(), problems = [0] as readonly number[] } = {},
+  {
+    rubric = RUBRIC,
+    verifier = new WordVerifier(),
+    problems = [0],
+    judged,
+  }: { rubric?: Rubric; verifier?: WordVerifier; problems?: readonly number[]; judged?: boolean } = {},
 ) => {
   const config = ritSchema.parse({
     rollout: { prompts: 1, samples: texts.length, maxTokens: 9 },
@@ -92,7 +103,7 @@ const learnt = async (
   const recipe = rit(config, {
     policy: {} as Policy,
     problem: index => index,
-    ritTask: ritTaskOf(verifier),
+    ritTask: ritTaskOf(verifier, judged),
     rubricOf: () => rubric,
     evaluate: async () => [],
   })
@@ -184,6 +195,15 @@ describe('the reward', () => {
     const verifier = new WordVerifier()
     verifier.fails = () => true
     expect(rewardsOf(await learnt(FOUR, { reward: 'response' }, { verifier }))).toEqual([1, 0.3, 0.5, 0])
+  })
+
+  it('is thinking’s alone whatever the judge of answers, which are paid nothing, says', async () => {
+    const steps = { reward: 'thinking', thinkingBy: 'steps' }
+    expect(rewardsOf(await learnt(FOUR, steps, { judged: false }))).toEqual([0, 1, 0, 1])
+    const verifier = new WordVerifier()
+    verifier.fails = () => true
+    const asFalse = { reward: 'thinking', fusion: { nulls: 'as-false' } }
+    await expect(learnt(FOUR, asFalse, { verifier, judged: true })).rejects.toThrow('got none')
   })
 })
 

@@ -241,11 +241,14 @@ export const underControl = <Problem>(
 ): Groups<Graded<Problem, RitGrade>> =>
   control === 'shuffled' ? groups.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`)) : groups
 
-/** Reward and verdicts of a rollout. Where thinking is not paid, the verdicts on it are left out: they do not decide about a step. */
+/** Reward and verdicts of a rollout. Those on what is not paid, thinking or answer, are left out: they do not decide about a step. */
 export const saidOf = (
   { reward: paid }: Pick<RitConfig, 'reward'>,
   { reward, grade: { verdicts, answer } }: Graded<unknown, RitGrade>,
-) => ({ reward, verdicts: [...(paid === 'response' ? [] : verdicts), ...answer.verdicts] })
+) => ({
+  reward,
+  verdicts: [...(paid === 'response' ? [] : verdicts), ...(paid === 'thinking' ? [] : answer.verdicts)],
+})
 
 /** Verdicts on what a hint may be. */
 export const attemptsOf = <Problem>(
