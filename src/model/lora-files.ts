@@ -33,7 +33,7 @@ export interface LoraConfig {
   targetModules: readonly LoraModule[]
 }
 
-/** All attention and MLP projections, r = 32, alpha = 64 (spec/papers.md section 6). */
+/** All attention and MLP projections, r = 32, alpha = 64 (Rubric as Reward section 2.4). */
 export const defaultLora: LoraConfig = { rank: 32, alpha: 64, targetModules: loraModules }
 
 /** One half of an adapter: A is [rank, in], B is [out, rank]. `target` names the weight that it changes. */

@@ -48,7 +48,7 @@ export interface StageCreditOptions extends GrpoOptions {
   /** Default `DEFAULT_LAMBDA`. */
   lambda?: StageWeights
   /**
-   * A rollout of which only the answer's reward is known, which counts in the last stage's statistics. `terminal`
+   * A rollout of which only the answer's reward is known, which counts in the last stage's statistics unless left out. `terminal`
    * (default) gives stage k the return lambda[k, last] * R[last], beside the statistics of rollouts that have the rewards which
    * it lacks: large negative advantages, whatever the answer. `answer`: its answer's advantage in all stages; `leave-out`: none.
    */

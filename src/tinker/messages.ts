@@ -1,6 +1,7 @@
 /**
  * @file What the two sides of the Tinker training protocol tell each other, apart from how it is written down. Data and results
- * of computations only: those are written in two dialects (`json.ts`, `protobuf.ts`); all else is JSON (`schemas.ts`).
+ * of computations only: those are written in two dialects (`json.ts`, `protobuf-request.ts` and
+ * `protobuf-output.ts`); all else is JSON.
  */
 
 /** Types of tensors on the wire; their data lie here as what holds them. Token ids beyond 32 bits are refused. */

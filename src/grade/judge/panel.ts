@@ -16,7 +16,7 @@ export interface PanelOptions {
   rule?: PanelRule
   /** Fewer votes than this make no verdict under `majority` and `mean`. Default: more than half of the panel. */
   minVotes?: number
-  /** Receives every member's verdict on each criterion: for agreement statistics (`ratingsOf`, `fleissKappa`). */
+  /** Receives every member's verdict on each criterion: for agreement statistics (`fleissKappa`). */
   onVotes?: (item: GradeItem, criterion: Criterion, votes: readonly Verdict[]) => void
 }
 

@@ -89,8 +89,8 @@ export const withJudgingTime = <Rolled>(
     : {
         ...recipe,
         async learn(step, rolled) {
-          const { metrics, ...lesson } = await recipe.learn(step, rolled)
-          return { ...lesson, metrics: { ...metrics, time: figures() } }
+          const { metrics, ...update } = await recipe.learn(step, rolled)
+          return { ...update, metrics: { ...metrics, time: figures() } }
         },
       }
 

@@ -16,7 +16,7 @@ export interface RitScriptedJudge {
 /** Judges as training does. */
 export const TRAINING_JUDGE: RitScriptedJudge = { name: 'judge.train', taste: 0, errs: 0 }
 
-/** The judge of training, and four that it never hears (five judges). */
+/** The judge of training, and four that it never hears, as RiT Table 4 has five. */
 export const JUDGES: readonly RitScriptedJudge[] = [
   TRAINING_JUDGE,
   { name: 'judge.held-1', taste: 0.7, errs: 0 },

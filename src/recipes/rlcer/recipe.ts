@@ -13,7 +13,7 @@
  *
  * Where the paper is silent or contradicts itself, with the settings; docs/recipes/rlcer.md has the rest:
  * - Penalties are valid where their absence goes with being right (`validity.signAware`); without a valid criterion r_cot is
- *   `emptyCot`; duplicates count once (`dedupe`); responses near the longest lose something (`overlong`).
+ *   `emptyCot`; duplicates count once (`dedupe`, `rubricator.distinct`); DAPO's penalty of long responses is off by default (`overlong`).
  * - Questions that are all right or all wrong can have no valid criterion (`rubricator.uninformative`).
  * - Rubricator and verifier do not see the final answer (`maskFinalAnswer`).
  * - Advantages are whitened by role. `critic: null` compares reasoners with their group's mean, and rubricators with the others of

@@ -39,8 +39,8 @@ export const validCriteria = (
  *
  * Within a question a random order pays nothing for being right: a response keeps its own verdicts once in N times, and those of
  * others lean the other way by as much, because criteria are chosen by the group that they pay. `others` has that lean alone, one part
- * in N - 1 of the signal, and `random` neither. Across questions all of them pay what `emptyCot` leaves: to be the one that is right
- * makes criteria valid, which pay more than none. A group's mean takes that off, a critic does not.
+ * in N - 1 of the signal, and `random` neither. Across questions all of them pay what an `emptyCot` of 0 leaves: to be the one that is
+ * right makes criteria valid, which pay more than none. A group's mean takes that off, a critic does not.
  */
 export const controlledVerdicts = <Item extends CountedCriterion>(
   criteria: readonly Item[],
@@ -145,7 +145,7 @@ export const neutralEvolving = (
 /**
  * A rubricator's reward: the share of its criteria that are valid, and 1 for the format. Where all responses were right or all
  * wrong no criterion can be valid, through no fault of its own: by `uninformative` it is paid `neutral` for evolving, or 0, or
- * nothing is known of it. Nor is it where the verifier failed on it.
+ * nothing is known of it. Nor is it elsewhere, where evolving pays and the verifier failed on it.
  */
 export const rubricatorReward = (
   rubric: JudgedRubric,
@@ -156,7 +156,7 @@ export const rubricatorReward = (
   const format = Number(rubric.wellFormed)
   const silent = isConstant(correct)
   const evolving = silent ? { neutral, zero: 0, mask: null }[uninformative] : evolvingReward(rubric, distinct)
-  // Without pay for it the same ones are left out, so that both arms learn from as many.
+  // Without pay for it `mask` leaves out the same ones, so that both arms learn from as many.
   const paid = pays || (silent && uninformative === 'mask') ? evolving : 0
   return { reward: paid === null ? null : paid + format, parts: { evolving, format } }
 }

@@ -40,7 +40,7 @@ export const rewardsWithout = (
   })
 }
 
-/** For `dropoutFigures`. */
+/** For `dropoutMetrics`. */
 export const stageRubricsWithout = (
   { rubrics }: Pick<JudgedGroup, 'rubrics'>,
   leftOut: ReadonlySet<string>,

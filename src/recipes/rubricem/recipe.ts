@@ -10,12 +10,12 @@
  *   SS-GRPO     G[i, k] = Σ_{j ≥ k} Λ[k, j] R[i, j];  A[i, k] = (G[i, k] - mean_i G[i, k]) / (std_i G[i, k] + ε), on the tokens of
  *               stage k. Λ, rows plan, research, review, answer:  1 .4 .6 .8 | 0 1 .4 .8 | 0 0 1 .8 | 0 0 0 1
  *   reflection  the same policy looks back at one attempt of each fresh question, m times; a judge says how useful each is, u; the
- *               best above a threshold goes into the bank; A = (u - mean u) / (std u + ε)
+ *               best, if it reaches a threshold, goes into the bank; A = (u - mean u) / (std u + ε)
  *   update      Phase A on reflections, one step later, then Phase B on attempts: clipped, with a KL term (k3)
  *
  * Where the paper is silent or contradicts itself, with the settings; docs/recipes/rubricem.md has the rest:
  * - Reflections in fresh steps alone (`window.reflectOnRepeat`); utility by the prompt's weights (`reflection.utility`).
- * - What a failed scoring leaves (`credit.failed`), and a stage that an attempt lacks.
+ * - What a failed scoring leaves (`credit.failed`), and a stage that an attempt lacks (`credit.missing`).
  * - A mean over tokens, where the paper adds up the tokens of a sequence (`loss`).
  * - Of long parts of an attempt the judge is not shown the middle (`evolving.shownCharacters`).
  */

@@ -30,7 +30,7 @@ const packingSizes = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task
   }
 }
 
-/** Figures of the configured task's data. @throws DataError for a file that is there and cannot be used */
+/** Sizes of the configured task's data. @throws DataError for a file that is there and cannot be used */
 export const dataSizes = (config: RuscarlConfig): DataSizes => {
   const { task, scaffold } = config
   if (task.kind === 'packing') return packingSizes(task)

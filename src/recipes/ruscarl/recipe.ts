@@ -16,8 +16,9 @@
  * - Rollouts with advantage 0 leave the batch (`dropZero`); conversations without room for their rubric leave the data.
  * - The scaffold says points, in our words (`scaffold.showPoints`). An evaluation is judged by training's judge, where the paper
  *   asks another (`judge.heldOut.evaluations`).
- * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `noise`, `reward: random`, `flipRate`;
- *   `exploration` and `ratio` are the paper's baselines (Table 13) and alternatives (C.5). docs/recipes/ruscarl.md has the rest.
+ * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `criterionGroups`, `reward: random`, `flipRate`;
+ *   `exploration`, `ratio` and `noise` are the paper's baselines (Table 13), alternatives (C.5) and spoilt rubrics (Table 14), but for
+ *   `noise: shuffled`. docs/recipes/ruscarl.md has the rest.
  */
 
 import type { Policy } from '../../policy/policy.ts'

@@ -12,7 +12,7 @@ const POINTS = 400
 /** Figures that count, so that their sum says something. */
 const COUNTS = /(?:CallCount|FailedCalls|Calls)$/
 
-/** What `judgeFigures` of the recipes calls them. */
+/** What `judgeMetrics` of the recipes calls them. */
 const ENDINGS: readonly [RegExp, string][] = [
   [/CallCount$/, 'calls'],
   [/CachedShare$/, 'share answered without a call'],

@@ -71,7 +71,7 @@ export interface ConversationSizeSettings {
 }
 
 /**
- * Figures of the files, or as published where they are not there yet.
+ * Sizes of the files, or as published where they are not there yet.
  * @throws DataError for a file that is there and cannot be used
  */
 export const conversationSizes = ({ task, folder, scaffold }: ConversationSizeSettings): DataSizes => {

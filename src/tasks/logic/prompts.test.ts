@@ -4,7 +4,7 @@ import { tagsOf } from '../../grade/logic/exploits.ts'
 import { extractReasoning, ruleNamed, splitAnnotation } from '../../grade/logic/steps.ts'
 import { premisesPrompt, SYSTEM_PROMPT } from './prompts.ts'
 
-describe('prompts for pretrained models (spec, Appendix A: rar5)', () => {
+describe('prompts for pretrained models', () => {
   it('asks for the tags, and shows a response that the grader reads', () => {
     expect(tagsOf(SYSTEM_PROMPT)).toEqual({ present: 4, inOrder: true })
     const { steps, unnumberedLines } = extractReasoning(SYSTEM_PROMPT)

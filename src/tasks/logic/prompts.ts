@@ -1,6 +1,6 @@
 /**
  * @file How logic problems are shown to a policy and its tokens read back: the miniature's words, or prompts of our own words through
- * a chat model's template (what they must contain: spec/papers.md, Appendix A).
+ * a chat model's template.
  */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'

@@ -115,7 +115,7 @@ export const describeQuestionFiles = ({
   [file ?? 'no file', ...(testFile === null ? [] : [testFile])].join(' and ')
 
 /**
- * Figures of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
+ * Sizes of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
  * @throws ConfigError, DataError for a file that is there and cannot be used
  */
 export const questionSizes = ({ task, folder }: QuestionSizeSettings): QuestionSizes => {

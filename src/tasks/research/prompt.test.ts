@@ -15,7 +15,7 @@ const tools = [
   { name: 'clock', description: 'Tells the time.', parameters: { type: 'object' } },
 ]
 
-describe("the agent's prompt (spec appendix A)", () => {
+describe("the agent's prompt", () => {
   it('has role, effort, forms of answers, both phases, tools and rules', () => {
     const text = agentInstructions({ tools, rules: { maxCalls: 4, maxBreaks: 1 } })
     for (const part of [
