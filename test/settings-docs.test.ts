@@ -45,7 +45,7 @@ describe('pages of settings', () => {
       const fitting = here.filter(row => unit === null || row.includes(`(${unit})`))
       const told = defaultOf(value, required)
       const isTold =
-        own.differences.some(row => row.startsWith(`| \`${path}\` |`) && row.endsWith(`| ${told} |`)) ||
+        own.differences.some(row => row.startsWith(`| \`${path}\` `) && row.endsWith(`| ${told} |`)) ||
         fitting.some(row => {
           // Behind another section's name of the same shape its own type or default stands in brackets.
           const [, bracket] = row.split(`\`${path}\` (`)
@@ -74,6 +74,15 @@ describe('pages of settings', () => {
     expect(where('task.carelessJudge')).toEqual(['tasks/packing'])
     expect(where('exploration.curriculum')).toEqual(['ruscarl'])
     expect(shared).toContain('tasks/several')
+  })
+
+  it('say of a path alone which recipes and kinds have it, before other paths of the same words', () => {
+    const row = (page: string, start: string) => rowsIn(pages.get(page)!).find(text => text.startsWith(start))
+    expect(row('shared/judge', '| `judge.fleet.retries` |')).toMatch(/Not of rlcer\. Also .*`verifier\.judge/)
+    expect(row('tasks/questions', '| `task.openReward` |')).toContain('Of rit.')
+    expect(row('rubricem', '| `task.tools[].name` ')).toBe(
+      '| `task.tools[].name` with `task.tools[].kind: http` | text | `web_search` |',
+    )
   })
 
   it('have angle brackets as they are within code, where Markdown knows no entities', () => {

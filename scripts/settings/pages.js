@@ -46,8 +46,9 @@ const rowText = ({ page, unit, about, paths, rows, kinds: _, recipe: __ }, all) 
   const notes = [
     page === 'tasks/several' && kinds.size > 0 ? ` Of ${codes(kinds)}.` : '',
     only === null || (kinds.size > 0 && ofTask.test(only)) ? '' : ` Only with ${code(only)}.`,
+    // Before the other paths: it is said of the first one alone.
+    page.includes('/') && (kinds.size === 0 || page !== 'tasks/several') ? amongText(who, all) : '',
     alsoText(paths),
-    page.includes('/') && kinds.size === 0 ? amongText(who, all) : '',
   ]
   const typed = `${type}${unit === null ? '' : ` (${unit})`}`
   return `| ${code(path)} | ${cell(typed)} | ${usualCell(usual)} | ${cell(about)}${notes.join('')} |`
@@ -99,8 +100,12 @@ const recipePage = ({ name, summary, presets }, keys) => {
     const sections = here.filter(({ recipe }) => recipe === name).map(sectionOf)
     return `- ${link(name, page, titleOf(page))}: ${codes(topmost([...new Set(sections)]))}`
   })
+  const rows = mine.flatMap(key => key.rows).filter(({ recipe }) => recipe === name)
+  // What a recipe has of several kinds: another default of one of them is none of the others'.
+  const ofKind = ({ path, only }) =>
+    only !== null && rows.filter(row => row.path === path).length > 1 ? ` with ${code(only)}` : ''
   const differences = differencesOf(name, mine).map(
-    row => `| ${code(row.path)} | ${cell(row.type)} | ${usualCell(defaultText(row))} |`,
+    row => `| ${code(row.path)}${ofKind(row)} | ${cell(row.type)} | ${usualCell(defaultText(row))} |`,
   )
   return `# Settings of ${name}
 

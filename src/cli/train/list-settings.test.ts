@@ -78,6 +78,11 @@ describe('keys of a schema', () => {
 })
 
 describe('settings of recipes', () => {
+  it('tell a default that is the word "required" from a value that must be given', async () => {
+    const { out } = await cli(['train', 'rit', '--settings', 'task.thinkTags'])
+    expect(out).toContain('default required; with task.kind: questions')
+  })
+
   it.each(entries.map(entry => [entry.name, entry] as const))('%s: every key says what it is', (_, entry) => {
     const silent = schemaKeys(entry.schema).filter(({ about }) => about === '')
     expect(silent.map(({ path }) => path)).toEqual([])

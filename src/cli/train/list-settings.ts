@@ -42,7 +42,7 @@ const lineOf = (key: Listed): string => {
   const facts = [
     type,
     unit === null ? '' : `in ${unit}`,
-    usual === 'required' ? usual : usual === '' ? '' : `default ${usual}`,
+    key.default === undefined ? usual : `default ${usual}`,
     here === undefined ? '' : `here ${valueText(here)}`,
     only === null ? '' : `with ${only}`,
   ].filter(fact => fact !== '')
