@@ -16,7 +16,7 @@ import { testProblems } from '../common/test-problems.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { JUDGES, judgedBy, type RitScriptedJudge, TRAINING_JUDGE } from './judges.ts'
-import { ritVerdictFields, thinkingWordCount } from './metrics.ts'
+import { ritVerdictFields, spacedWords } from './metrics.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
 
@@ -127,7 +127,7 @@ const itemOf = <Problem>(
     thinking: meanKnown(answers.map(thinkingOf)),
     // Of one trace, so that traces of several policies can be set against each other, also of like length.
     thinkingFirst: thinkingOf(first),
-    thinkingWords: thinkingWordCount(first.said.response.thinking),
+    thinkingWords: spacedWords(first.said.response.thinking),
     ...(!between && task.thinking.exact && Object.fromEntries(judged)),
   }
   return [{ id: task.id(problem), scores: present(scores), first: () => readable(parts, first) }]

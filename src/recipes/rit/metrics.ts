@@ -17,7 +17,7 @@ import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitGrade } from './thinking.ts'
 
 /** Words of a text: of small models as many as tokens. */
-export const thinkingWordCount = (text: string): number =>
+export const spacedWords = (text: string): number =>
   text.split(/\s+/).filter(word => word !== '').length
 
 /** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
@@ -42,8 +42,8 @@ export const ritMetrics = <Problem>(
     noRubric: all.filter(({ fusion, problem }) => fusion.fellBack || rubricOf(problem).criteria.length === 0)
       .length,
     correlation: withinGroupCorrelation(rewardPairs(groups)),
-    thinkingWords: mean(grades.map(grade => thinkingWordCount(grade.response.thinking))),
-    answerWords: mean(grades.map(grade => thinkingWordCount(grade.response.answer))),
+    thinkingWords: mean(grades.map(grade => spacedWords(grade.response.thinking))),
+    answerWords: mean(grades.map(grade => spacedWords(grade.response.answer))),
     thinkingClosed: mean(grades.map(grade => Number(grade.response.closed))),
     wellFormed: mean(grades.map(grade => Number(grade.answer.wellFormed))),
     judgeNullRate: nullRate(verdicts),
