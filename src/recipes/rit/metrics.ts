@@ -17,8 +17,7 @@ import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitGrade } from './thinking.ts'
 
 /** Words of a text: of small models as many as tokens. */
-export const spacedWords = (text: string): number =>
-  text.split(/\s+/).filter(word => word !== '').length
+export const spacedWords = (text: string): number => text.split(/\s+/).filter(word => word !== '').length
 
 /** Thinking, response, fused and final rewards, raw and apart; what the gate did; how long both parts are. */
 export const ritMetrics = <Problem>(
