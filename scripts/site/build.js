@@ -172,10 +172,10 @@ if (app.logger.hasErrors()) process.exit(1)
 
 const fonts = join(dirname(createRequire(import.meta.url).resolve('katex/dist/katex.min.css')), 'fonts')
 mkdirSync(join(out, 'assets', 'fonts'), { recursive: true })
-// A formula that is wider than the page is moved within it.
+// A formula that is wider than the page is moved within it; settings break where they must, and what they are has room.
 appendFileSync(
   join(out, 'assets', 'custom.css'),
-  '\n.katex-display { overflow-x: auto; overflow-y: hidden }\n',
+  '\n.katex-display { overflow-x: auto; overflow-y: hidden }\n.tsd-typography td code { overflow-wrap: anywhere }\n.tsd-typography td:first-child { min-width: 10em }\n.tsd-typography td:last-child { min-width: 16em }\n',
 )
 cpSync(fonts, join(out, 'assets', 'fonts'), {
   recursive: true,
