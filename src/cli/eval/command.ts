@@ -30,10 +30,12 @@ Or it is on a server (vLLM, SGLang, gradus serve chat, any with chat completions
 alone where it has one model; or a file of answers that --out saved (.jsonl) stands in its place.
 --judge and --held-out-judge: URL#NAME, or a model of this machine; the second one's opinion stands apart from the score.
 --out keeps every answer as soon as it is there: after an interruption the same command goes on from them.
---set changes a task's settings, which are those of a training's section task; a task with problems of its own has 500 without --limit.
-Scores by name, for --min-score and --no-worse: those of the list above, else accuracy where answers are right or wrong, else score;
-also each criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of the interval of model less against is at least
--MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is at most MARGIN.
+--set changes a task's settings, which are those of a training's section task; a task with problems of its own has 500 without
+--limit.
+Scores by name, for --min-score and --no-worse: those of the list above, else accuracy where answers are right or wrong, else
+score; also each criterion or instruction, length (words), tokens, cutOff, heldOutScore. --no-worse fails unless the lower end of
+the interval of model less against is at least -MARGIN; of penalties and cutOff, of which more is worse, unless the upper end is
+at most MARGIN.
 Exit code 100 when any of them fails.
 
 Logic: the files have ProntoQA or ProofWriter rows {id, context, question, options, answer}, or FOLIO rows {premises,

@@ -101,7 +101,7 @@ const graded = async (
       })
       measured.push({
         ...{ ...side, measured: measure(side.model, own, problems, graded_P, names) },
-        beside: kind.beside?.(answered) ?? {},
+        breakdown: kind.breakdown?.(answered) ?? {},
       })
     }
     for (const line of judges.lines()) io.err.write(`${line}\n`)

@@ -1,21 +1,21 @@
 /** @file What an evaluation tells: text for a terminal, JSON for machines, a page for reading. */
 
 import { type FigureName, type Measured, measureTable, type PairedFigure } from '../../measure/index.ts'
-import type { ToldBeside } from '../../recipes/common/task-kind.ts'
+import type { Breakdown } from '../../recipes/common/task-kind.ts'
 import { comparisonTable } from '../../runs/report/compare.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { percent, plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { type Io, printJson } from '../io.ts'
-import { besideLines } from './beside.ts'
+import { breakdownLines } from './breakdown.ts'
 import type { Evaluation } from './prepare.ts'
 import type { Side } from './sides.ts'
 
 /** A model's answers with their figures. */
 export interface MeasuredSide extends Omit<Side, 'answers_P'> {
   measured: Measured
-  /** What the task says of them beside figures. */
-  beside: ToldBeside
+  /** By label, by source, beside shallow baselines. */
+  breakdown: Breakdown
 }
 
 interface Result extends Evaluation {
@@ -63,15 +63,15 @@ const tableOf = ({ names, a, b, paired }: Result) =>
 
 const textOf = (result: Result): string => {
   const { head, rows } = tableOf(result)
-  const beside = [result.a, ...(result.b ? [result.b] : [])].flatMap((side, i) => {
-    const lines = besideLines(side.beside, result.measured.primary)
+  const breakdown = [result.a, ...(result.b ? [result.b] : [])].flatMap((side, i) => {
+    const lines = breakdownLines(side.breakdown, result.measured.primary)
     return lines.length === 0 ? [] : ['', ...(result.b ? [`${'AB'[i]}:`] : []), ...lines]
   })
-  return `${factsOf(result).join('\n')}\n\n${[comparisonTable([head, ...rows]), ...beside].join('\n')}\n`
+  return `${factsOf(result).join('\n')}\n\n${[comparisonTable([head, ...rows]), ...breakdown].join('\n')}\n`
 }
 
 const sideJson = (
-  { model, served, settings, missing, measured, beside: { scoreNames: _, ...beside } }: MeasuredSide,
+  { model, served, settings, missing, measured, breakdown: { scoreNames: _, ...breakdown } }: MeasuredSide,
   names: readonly FigureName[],
 ) => {
   const { figures, items, nullRate, nullRates } = measured
@@ -93,7 +93,7 @@ const sideJson = (
     ...(names.some(({ group }) => group === 'held-out judge') && { heldOutJudge: of('held-out judge') }),
     nullRate,
     missing,
-    ...beside,
+    ...breakdown,
   }
 }
 

@@ -59,8 +59,8 @@ interface Put {
   maxTokens: number
 }
 
-/** What is told of answers beside figures, in the fields of a training's evaluations. */
-export type ToldBeside = Pick<EvalRow, 'byLabel' | 'balance' | 'bySource' | 'baselines' | 'scoreNames'>
+/** Answers by label and by source, and what shallow cues would have answered, in the fields of a training's evaluations. */
+export type Breakdown = Pick<EvalRow, 'byLabel' | 'balance' | 'bySource' | 'baselines' | 'scoreNames'>
 
 export interface TaskKind<Settings = unknown, Problem = unknown> extends Put {
   settings: z.ZodType<Settings>
@@ -85,7 +85,7 @@ export interface TaskKind<Settings = unknown, Problem = unknown> extends Put {
   /** The text that is graded of a response; absent: all of it. */
   read?(response: string): string
   /** @throws DataError where nothing can be said of any answer */
-  beside?(answered: readonly { problem: Problem; said: readonly Verdicts[] }[]): ToldBeside
+  breakdown?(answered: readonly { problem: Problem; said: readonly Verdicts[] }[]): Breakdown
   /** @throws CheckpointError for a model of other words */
   assertModel?(folder: string): void
   /** @throws ConfigError, DataError, CheckpointError, ToolError for what cannot be used */

@@ -24,10 +24,10 @@ import { LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { assertLogicVocabulary, hasLogicTokenizer, logicTokensOf } from '../common/starting-model.ts'
-import type { TaskKind, TaskParts, ToldBeside } from '../common/task-kind.ts'
+import type { Breakdown, TaskKind, TaskParts } from '../common/task-kind.ts'
 import { baselineRows, nothingLeft } from './evaluate.ts'
 import { formatFor } from './format.ts'
-import { besideScores, LOGIC_SCORE_NAMES, LOGIC_SCORES } from './scores.ts'
+import { breakdownScores, LOGIC_SCORE_NAMES, LOGIC_SCORES } from './scores.ts'
 import { SOFT_CRITERIA, softItem } from './soft-judge.ts'
 
 const settings = z.strictObject({
@@ -156,14 +156,14 @@ const open = async (own: LogicSettings, parts: TaskParts) => {
 
 type Answered = readonly { problem: LogicTaskExample; said: readonly LogicVerdicts[] }[]
 
-const beside = (answered: Answered): ToldBeside => {
+const breakdown = (answered: Answered): Breakdown => {
   const kept = answered.flatMap(({ problem, said }) => {
     const known = said.filter(({ excluded }) => excluded === null)
     return known.length > 0 ? [{ problem, said: known }] : []
   })
   if (kept.length === 0) throw nothingLeft('logic', answered.length)
   const baselines = baselineRows(kept.map(({ problem }) => problem))
-  return { scoreNames: LOGIC_SCORE_NAMES, ...besideScores(kept), baselines }
+  return { scoreNames: LOGIC_SCORE_NAMES, ...breakdownScores(kept), baselines }
 }
 
 export const LOGIC_KIND: TaskKind<LogicSettings, LogicTaskExample> = {
@@ -181,6 +181,6 @@ export const LOGIC_KIND: TaskKind<LogicSettings, LogicTaskExample> = {
   scores: LOGIC_SCORES,
   // Nothing is proved where no conclusion has a formula.
   primary: rows => (rows.some(own => own.conclusionFol !== null) ? 'correctAndProved' : 'accuracy'),
-  beside: answered => beside(answered as Answered),
+  breakdown: answered => breakdown(answered as Answered),
   open,
 }

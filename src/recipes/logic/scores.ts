@@ -130,7 +130,7 @@ const sourceScores = (rows: readonly AnsweredProblem[]): Pick<EvalRow, 'bySource
 export const LOGIC_SCORE_NAMES = Object.fromEntries(SCORE_NAMES.map(name => [name, SCORES[name].words]))
 
 /** What is said of such answers by label and by source. */
-export const besideScores = (rows: readonly AnsweredProblem[]) => ({
+export const breakdownScores = (rows: readonly AnsweredProblem[]) => ({
   ...labelScores(rows),
   ...sourceScores(rows),
 })
@@ -146,7 +146,7 @@ export const rowMetrics = (rows: readonly AnsweredProblem[]) => {
     scoreNames: LOGIC_SCORE_NAMES,
     criteria: criteriaOf(rows.flatMap(({ said }) => said)),
     criteriaIntervals: criteriaIntervals(items),
-    ...besideScores(rows),
+    ...breakdownScores(rows),
     items,
   }
 }

@@ -1,13 +1,13 @@
-/** @file What a task says of answers beside figures, as lines: by label, by source, what shallow cues would have answered. */
+/** @file The breakdown of answers as lines: by label, by source, and what shallow cues would have answered. */
 
-import type { ToldBeside } from '../../recipes/common/task-kind.ts'
+import type { Breakdown } from '../../recipes/common/task-kind.ts'
 import { NONE, percent, percentNumber } from '../../util/format.ts'
 import { sourceScoreLines } from '../train/by-source.ts'
 
 const share = (value: number | null | undefined): string =>
   value == null ? NONE : percent(value).padStart(6)
 
-const balanceLines = ({ balance }: ToldBeside): string[] => {
+const balanceLines = ({ balance }: Breakdown): string[] => {
   if (!balance) return []
   const { macroRecall, minClassRecall, predicted, trueBias } = balance
   const said = Object.entries(predicted).filter(([, value]) => value > 0)
@@ -19,15 +19,15 @@ const balanceLines = ({ balance }: ToldBeside): string[] => {
 }
 
 /** @param primary the score that sources are told by, beside right answers */
-export const besideLines = (beside: ToldBeside, primary: string): string[] => {
-  const { byLabel = {}, baselines, scoreNames = {} } = beside
+export const breakdownLines = (breakdown: Breakdown, primary: string): string[] => {
+  const { byLabel = {}, baselines, scoreNames = {} } = breakdown
   const scores = Object.fromEntries(Object.keys(scoreNames).map(name => [name, { value: null }]))
   return [
     ...Object.entries(byLabel).map(
       ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(scores.accuracy)} of ${n}`,
     ),
-    ...balanceLines(beside),
-    ...sourceScoreLines({ scores, primary, ...beside }),
+    ...balanceLines(breakdown),
+    ...sourceScoreLines({ scores, primary, ...breakdown }),
     ...(baselines ? ['  shallow baselines, answers right:'] : []),
     ...Object.entries(baselines ?? {}).map(
       ([name, { scores }]) => `    ${share(scores.accuracy?.value)}  ${name}`,
