@@ -15,6 +15,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'docs/experiments.md',
+  'docs/papers.md',
   'docs/scaling.md',
   'examples/train/README.md',
   ...readdirSync(join(root, 'docs/recipes')).map(name => `docs/recipes/${name}`),
@@ -46,12 +47,21 @@ const found = (program: Command, [first, ...rest]: readonly string[]): [Command,
   return own.commands.length > 0 ? found(own, rest) : [own, rest]
 }
 
+/** Commands within a sentence or a table: `npx gradus ...` between backticks. */
+const inlineOf = (source: string) =>
+  source
+    .split('\n')
+    .flatMap((text, at) =>
+      [...text.matchAll(/`(npx gradus [^`]+)`/g)].map(([, command]) => ({ text: command, line: at + 1 })),
+    )
+
 for (const page of pages) {
-  const fences = readFences(readFileSync(join(root, page), 'utf8'))
+  const source = readFileSync(join(root, page), 'utf8')
   describe(page, () => {
-    const shown = fences
-      .filter(({ language }) => language === 'sh')
-      .flatMap(({ text, line }) => commandsOf(text).map(command => ({ line, command })))
+    const shown = [
+      ...readFences(source).filter(({ language }) => language === 'sh'),
+      ...inlineOf(source),
+    ].flatMap(({ text, line }) => commandsOf(text).map(command => ({ line, command })))
     it.each(
       shown.map(({ line, command }) => [`line ${line}: gradus ${command.join(' ')}`, command] as const),
     )('%s', async (_, command) => {

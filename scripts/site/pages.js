@@ -89,7 +89,7 @@ export const SECTIONS = [
   {
     title: 'The project',
     pages: [
-      ...at('docs', ['experiments', 'scaling', 'ARCHITECTURE']),
+      ...at('docs', ['papers', 'experiments', 'scaling', 'ARCHITECTURE']),
       'CONTRIBUTING.md',
       'SECURITY.md',
       'CHANGELOG.md',
