@@ -1,4 +1,4 @@
-/** @file The package at a glance: every floor under its name. Import `gradus/rl` and so on to load one floor alone. */
+/** @file The package at a glance: every part under its name. Import `gradus/rl` and so on to load one part alone. */
 
 export * as chat from './chat/index.ts'
 export * as evaluation from './eval/index.ts'

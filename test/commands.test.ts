@@ -17,6 +17,7 @@ const pages = [
   'docs/experiments.md',
   'docs/papers.md',
   'docs/scaling.md',
+  'docs/engine.md',
   'examples/train/README.md',
   ...readdirSync(join(root, 'docs/recipes')).map(name => `docs/recipes/${name}`),
 ]

@@ -75,7 +75,7 @@ describe('the lockfile', () => {
 
 describe('the table of dependencies', () => {
   it('has every one once, with its version', () => {
-    const [, table] = read('docs', 'ARCHITECTURE.md').split('\n## Dependencies\n')
+    const table = read('docs', 'decisions', 'dependencies.md')
     const rows = [...table.matchAll(/^\| ([@a-z][^|]*) \| (\d[^|]*) \|/gm)]
     const listed = rows.flatMap(([, names, versions]) => {
       const each = versions.split(', ')

@@ -87,9 +87,24 @@ export const SECTIONS = [
     ]),
   },
   {
+    title: 'The code',
+    pages: [
+      ...at('docs', ['ARCHITECTURE', 'engine', 'run-folder']),
+      ...at('docs/decisions', [
+        'tasks-and-methods',
+        'onnx-runtime',
+        'two-engines',
+        'optimizer',
+        'scatter-nd',
+      ]),
+      ...at('docs/decisions', ['plain-files', 'random-streams', 'judge-answers', 'verdict-cache', 'z3']),
+      ...at('docs/decisions', ['work-pool', 'search-index', 'gguf-reader', 'server-front', 'dependencies']),
+    ],
+  },
+  {
     title: 'The project',
     pages: [
-      ...at('docs', ['papers', 'experiments', 'scaling', 'ARCHITECTURE']),
+      ...at('docs', ['papers', 'experiments', 'scaling']),
       'CONTRIBUTING.md',
       'SECURITY.md',
       'CHANGELOG.md',

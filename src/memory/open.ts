@@ -11,7 +11,7 @@ import type { Json } from './json.ts'
 
 /**
  * The embedder that settings name; the caller closes it.
- * @param openCheckpoint opens a local checkpoint, for which this floor has no engine
+ * @param openCheckpoint opens a local checkpoint, for which this folder has no engine
  * @throws ConfigError for a key that is not in the environment, and what `openCheckpoint` throws
  */
 export const openEmbedderWith = async (

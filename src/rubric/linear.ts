@@ -96,7 +96,7 @@ export const weightedScore: ScoringRule = (rubric, verdicts, options = {}) => {
   return asScore(score, judged, options)
 }
 
-/** A rubric without a tree is a tree of one floor. */
+/** A rubric without a tree is a tree of one level. */
 const treeOf = (rubric: Rubric): RubricTree => {
   if (rubric.tree) return rubric.tree
   const children = rubric.criteria.map(({ id, points }) => ({ id, weight: Math.abs(points) }))

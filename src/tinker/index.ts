@@ -1,4 +1,4 @@
-/** @file The Tinker training protocol: messages, and their two dialects. For the floors above. */
+/** @file The Tinker training protocol: messages, and their two dialects. For the layers above. */
 
 export { chunksOf } from './chunks.ts'
 export { Connection, type ConnectionOptions } from './connection.ts'

@@ -81,7 +81,7 @@ const peel = (node: Node): Peeled => {
   }
 }
 
-/** By the end of a key: units are in the names (docs/ARCHITECTURE.md). */
+/** By the end of a key: units are in the names (CONTRIBUTING.md). */
 const UNITS: readonly (readonly [RegExp, string])[] = [
   [/Ms$/, 'ms'],
   [/Minutes$/, 'minutes'],

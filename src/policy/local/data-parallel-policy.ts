@@ -67,7 +67,7 @@ export const deal = (work: readonly number[], engines: number): number[][] => {
 
 /**
  * Engines of few threads get more out of a processor than one of many, because most of a small model's operations are too short to
- * be divided (docs/ARCHITECTURE.md, Engine). Each has all weights, and of the optimiser its pieces of every tensor; the first one reads
+ * be divided (docs/decisions/two-engines.md). Each has all weights, and of the optimiser its pieces of every tensor; the first one reads
  * and writes checkpoints. What is divided, and how, depends on nothing but the request, so that a seed gives the same run
  * whichever engine is faster. When one of them ends, all are closed, and so they are when a change was made by some of them only.
  */

@@ -34,7 +34,7 @@ export const fixesWeights = (count: number, machineBytes = memoryHere()): boolea
 /** Each is a thread with weights of its own. */
 export const MOST_ENGINES = 64
 
-/** Models of up to so many weights gain by a second engine: of 33 million it takes a quarter more memory for little (docs/ARCHITECTURE.md). */
+/** Models of up to so many weights gain by a second engine: of 33 million it takes a quarter more memory for little (docs/decisions/two-engines.md). */
 const MOST_SHARED_WEIGHTS = 2 ** 24
 
 /**

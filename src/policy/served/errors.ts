@@ -65,7 +65,7 @@ const kindOf = ({ kind, status, message }: JudgeError): ServedErrorKind => {
   return status === 404 && /model/i.test(message) ? 'model' : 'refused'
 }
 
-/** A failure of the transport in the words of this floor. */
+/** A failure of the transport in the words of this folder. */
 export const servedError = (error: JudgeError): ServedError => {
   const kind = kindOf(error)
   const said = error.hint === undefined ? error.message : error.message.slice(0, -`; ${error.hint}`.length)

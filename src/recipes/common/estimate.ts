@@ -54,7 +54,7 @@ const layerFloats = ({ hiddenSize, intermediateSize, heads }: ModelConfig, seque
 
 /**
  * Floats kept for one token of all layers. Where layers are computed a second time: the input of each, twice, and about two layers
- * (an order of magnitude, as all of these: docs/ARCHITECTURE.md, Engine, has measured peaks).
+ * (an order of magnitude, as all of these: docs/engine.md has measured peaks).
  */
 const activationFloats = (config: ModelConfig, sequence: number, recompute: boolean): number => {
   const layer = layerFloats(config, sequence)

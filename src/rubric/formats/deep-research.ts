@@ -76,7 +76,7 @@ const dimensionsOf = (item: RubricItem): RubricTree[] => {
 }
 
 /**
- * A tree of two floors: dimensions, and the criteria of each. A criterion's points are the share of the whole that it
+ * A tree of two levels: dimensions, and the criteria of each. A criterion's points are the share of the whole that it
  * decides; what it is about is its title, what is looked for its text.
  */
 export const deepResearch: RubricFormat = {

@@ -15,7 +15,7 @@ import { GrowingFile, rowOf } from './growing-file.ts'
 import { type FoundExperiment, type FoundRun, fileOf, type Library } from './library.ts'
 import type { ArmCurvesView } from './wire.ts'
 
-/** Charts of the runs that lie beside results in a folder; null where none do. What that file is, is known one floor up. */
+/** Charts of the runs that lie beside results in a folder; null where none do. What that file is, is known one layer up. */
 export type ReadSlimCharts = (folder: string) => Promise<ChartSpec[] | null>
 
 /** Runs of a work folder that are read; of more than these the first. */

@@ -46,7 +46,7 @@ export const describeObservation = (
 ): string =>
   fillTemplate(first ? prompt : (observation ?? prompt), value, CHARS_PER_TOKEN * maxObservationTokens)
 
-/** One rollout's episode; fits `Episode` of the floor of training. */
+/** One rollout's episode; fits `Episode` of the layer of training. */
 export class OpenEnvEpisode {
   readonly outcome = { rewards: [] as (number | null)[], done: false, faults: 0 }
   readonly #options: WorldOptions
@@ -116,7 +116,7 @@ const refusalOf = (error: unknown): string | null => {
     : null
 }
 
-/** Fits `Environment` of the floor of training. */
+/** Fits `Environment` of the layer of training. */
 export class OpenEnvWorld {
   readonly #options: WorldOptions
   readonly #episodes = new Map<string, OpenEnvEpisode>()

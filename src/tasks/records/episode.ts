@@ -15,7 +15,7 @@ const outputOf = (
   return found ? { ...found, kind: found.old ? 'old' : 'found' } : { kind: 'none' }
 }
 
-/** One attempt; fits `Episode` of the floor of training. */
+/** One attempt; fits `Episode` of the layer of training. */
 export class RecordsEpisode {
   readonly #question: RecordsQuestion
   #left: number

@@ -76,7 +76,7 @@ const act = async (format: ChatFormat, agent: ChatAgentFormat, lines: readonly s
   const prompts: string[] = []
   const tools = new ToolBox([SEARCH])
   const counts: unknown[] = []
-  // The floor of training takes it for what it is.
+  // The layer of training takes it for what it is.
   const world: Environment<string> = new ResearchWorld({
     ...{ format: agent, tools },
     onEpisode: (key, episode) => counts.push([key, episode]),

@@ -15,7 +15,7 @@ export interface ResearchWorldOptions {
   onEpisode?(key: string, counts: SessionCounts): void
 }
 
-/** One agent's episode; fits `Episode` of the floor of training. */
+/** One agent's episode; fits `Episode` of the layer of training. */
 export class ResearchEpisode {
   readonly #session: ResearchSession
   readonly #format: ResearchWorldOptions['format']
@@ -43,7 +43,7 @@ export class ResearchEpisode {
 }
 
 /**
- * An environment of tools, whatever the problem: who asks is in the prompt. Fits `Environment` of the floor of training. What is
+ * An environment of tools, whatever the problem: who asks is in the prompt. Fits `Environment` of the layer of training. What is
  * said has mask 0 there: no gradient, no stage.
  */
 export class ResearchWorld {

@@ -31,14 +31,14 @@ const importsOf = (): Imports => {
   )
 }
 
-interface Floor {
+interface Layer {
   number: number
-  /** Floors that it may import; null: all below. */
+  /** Folders that it may import; null: all below. */
   imports: readonly string[] | null
 }
 
-/** The table under "Floors": number, name, what it holds, what it imports. */
-const readFloors = (): Map<string, Floor> => {
+/** The table under "Folders": layer, name, what it holds, what it imports. */
+const readLayers = (): Map<string, Layer> => {
   const rows = readFileSync(ARCHITECTURE, 'utf8').matchAll(/^\| (\d+) \| `(\w+)\/` \| .* \| (.*) \|$/gm)
   return new Map(
     [...rows].map(([, number, name, imports]) => {
@@ -70,16 +70,16 @@ const circlesOf = (imports: Imports): string[][] => {
   return circles
 }
 
-/** Imports that a floor may not make, in words. The package's entry is no floor and may import any. */
-const wrongArrows = (imports: Imports, floors: ReadonlyMap<string, Floor>): string[] =>
+/** Imports that a folder may not make, in words. The package's entry is in no folder and may import any. */
+const wrongArrows = (imports: Imports, layers: ReadonlyMap<string, Layer>): string[] =>
   [...imports].flatMap(([file, targets]) => {
     const [from] = file.split('/')
     if (file === 'index.ts') return []
     return targets.flatMap(target => {
       const [to] = target.split('/')
       if (to === from || to === 'util') return []
-      const [here, there] = [floors.get(from), floors.get(to)]
-      if (!here || !there) return [`${file} imports ${target}: the table of floors lacks one of them`]
+      const [here, there] = [layers.get(from), layers.get(to)]
+      if (!here || !there) return [`${file} imports ${target}: the table of folders lacks one of them`]
       if (there.number >= here.number) return [`${file} imports ${target}: that is not below`]
       if (here.imports !== null && !here.imports.includes(to))
         return [`${file} imports ${target}: the table does not say so`]
@@ -97,13 +97,13 @@ it('imports files that are there', () => {
 })
 
 it('imports go down only, as the table of the architecture says', () => {
-  const floors = readFloors()
+  const layers = readLayers()
   const folders = readdirSync(SRC, { withFileTypes: true }).filter(entry => entry.isDirectory())
-  expect([...floors.keys()].sort()).toEqual(folders.map(({ name }) => name).sort())
-  for (const [name, { number, imports }] of floors)
+  expect([...layers.keys()].sort()).toEqual(folders.map(({ name }) => name).sort())
+  for (const [name, { number, imports }] of layers)
     for (const other of imports ?? [])
-      expect(floors.get(other)?.number, `${name} imports ${other}`).toBeLessThan(number)
-  expect(wrongArrows(importsOf(), floors)).toEqual([])
+      expect(layers.get(other)?.number, `${name} imports ${other}`).toBeLessThan(number)
+  expect(wrongArrows(importsOf(), layers)).toEqual([])
 })
 
 it('no files import each other, but for those that have a reason', () => {
@@ -113,7 +113,7 @@ it('no files import each other, but for those that have a reason', () => {
   expect(found.sort(byName), 'mend what is new; take what is mended off CIRCLES').toEqual(known.sort(byName))
 })
 
-it('sees circles of several files, arrows that run up and sideways, and floors that the table lacks', () => {
+it('sees circles of several files, arrows that run up and sideways, and folders that the table lacks', () => {
   const imports = new Map([
     ['a/one.ts', ['a/two.ts']],
     ['a/two.ts', ['b/three.ts', 'a/alone.ts']],
@@ -121,16 +121,16 @@ it('sees circles of several files, arrows that run up and sideways, and floors t
     ['a/alone.ts', []],
   ])
   expect(circlesOf(imports)).toEqual([['a/one.ts', 'a/two.ts', 'b/three.ts']])
-  const floors = new Map([
+  const layers = new Map([
     ['a', { number: 3, imports: [] }],
     ['b', { number: 2, imports: null }],
     ['c', { number: 2, imports: [] }],
   ])
-  expect(wrongArrows(imports, floors)).toEqual([
+  expect(wrongArrows(imports, layers)).toEqual([
     'a/two.ts imports b/three.ts: the table does not say so',
     'b/three.ts imports a/one.ts: that is not below',
     'b/three.ts imports c/four.ts: that is not below',
   ])
-  floors.delete('c')
-  expect(wrongArrows(imports, floors)[2]).toMatch(/lacks/)
+  layers.delete('c')
+  expect(wrongArrows(imports, layers)[2]).toMatch(/lacks/)
 })
