@@ -1,12 +1,25 @@
+import { relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type Reporter, type TestSpecification } from 'vitest/node'
 
+/** What computes with a model: `npm run test:engine`. */
+const ENGINE = ['tensor', 'model', 'policy', 'train', 'recipes', 'bench'].map(
+  name => `src/${name}/**/*.test.ts`,
+)
+/** Commands, servers and pages as users meet them, and whole experiments: `npm run test:e2e`. */
+const E2E = [
+  ...['cli', 'serve'].map(name => `src/${name}/**/*.test.ts`),
+  ...['src/experiments/*.test.ts', 'src/experiments/run/*.test.ts', 'src/tools/mcp/*.test.ts'],
+]
+/** Of the repository as a whole, what takes seconds. */
+const OF_SOURCES = ['layers', 'sizes', 'supply-chain', 'join-modules', 'chaos-plan'].map(
+  name => `test/${name}.test.ts`,
+)
 /**
  * Tests beside the code leave nothing behind in their process: a worker loads what they import once, which saves a quarter of all
  * processor time. Not among them: what replaces modules, and what counts a fake clock's ticks.
  */
-const SHARED = 'src/**/*.test.ts'
-const APART = ['src/runs/row-files.test.ts', 'src/tools/openenv/client.test.ts', 'test/**/*.test.ts']
+const APART = ['src/runs/row-files.test.ts', 'src/tools/openenv/client.test.ts']
 
 /** Small files with long tests. */
 const LONG = [
@@ -18,21 +31,45 @@ const LONG = [
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ project, moduleId }: TestSpecification) =>
-      project.name === 'apart' ? 0 : LONG.some(name => moduleId.endsWith(name)) ? 1 : 2
+      project.name.endsWith('apart') ? 0 : LONG.some(name => moduleId.endsWith(name)) ? 1 : 2
     return (await super.sort(files)).toSorted((a, b) => placeOf(a) - placeOf(b))
   }
 }
 
+/** The files that take longest, at the end of every log. */
+const slowest: Reporter = {
+  onTestRunEnd(modules) {
+    const files = modules
+      .map(({ moduleId, diagnostic }, i) => ({ moduleId, ms: diagnostic.call(modules[i]).duration }))
+      .toSorted((a, b) => b.ms - a.ms)
+      .slice(0, 10)
+      .map(({ moduleId, ms }) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${relative('.', moduleId)}`)
+    if (modules.length > 10) console.log(['', ' Slowest files', ...files, ''].join('\n'))
+  },
+}
+
 export default defineConfig({
   test: {
+    reporters: ['default', slowest],
     sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // On two cores a third one works while others wait; engine tests start solver and runtime threads of their own.
     maxWorkers: 3,
     projects: [
-      { extends: true, test: { name: 'shared', include: [SHARED], exclude: APART, isolate: false } },
-      { extends: true, test: { name: 'apart', include: APART } },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          exclude: [...ENGINE, ...E2E, ...APART],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'unit-apart', include: [...APART, ...OF_SOURCES] } },
+      { extends: true, test: { name: 'engine', include: ENGINE, isolate: false } },
+      { extends: true, test: { name: 'e2e', include: E2E, isolate: false } },
+      { extends: true, test: { name: 'e2e-apart', include: ['test/**/*.test.ts'], exclude: OF_SOURCES } },
     ],
   },
 })
