@@ -80,7 +80,8 @@ export const ritPresets: Readonly<Record<string, { summary: string; config: Reco
       task: { kind: 'questions', format: 'longbench-write', file: 'data/longbench-write.jsonl' },
       fusion: { alpha: 0.5, gate: 'min' },
       steps: 200,
-      rollout: { ...PAPER.rollout, prompts: 32 },
+      // Rows ask for up to 12,000 words (English), some 16,000 tokens, and are thought about before; Qwen3 writes up to this.
+      rollout: { ...PAPER.rollout, prompts: 32, maxTokens: 32_768 },
     },
   },
   'paper-reasoning': {

@@ -232,7 +232,11 @@ describe('a run of rit with a language model as the judge', () => {
 
   it('plans the paper’s runs before model and data are there', () => {
     const { presets, schema, plan } = ritEntry
-    const open = plan(schema.parse(presets.paper.config))
+    const paper = schema.parse(presets.paper.config)
+    // Rows of LongBench-Write ask for up to 12,000 words, and are thought about before; Qwen3-8B has 40,960 places.
+    expect(paper.rollout.maxTokens).toBeGreaterThan(1.4 * 12_000 + 8192)
+    expect(paper.rollout.maxTokens).toBeLessThanOrEqual(40_960 - Object(paper.task).maxPromptTokens)
+    const open = plan(paper)
     expect(open.json).toMatchObject({ steps: 200, prompts: 32, samples: 8, judge: { callsPerStep: 512 } })
     expect(open.lines.join('\n')).toContain('sizes as published')
     expect(open.lines.join('\n')).toMatch(/time +about [\d,.]+ ?\w* h to about [\d,.]+ ?\w* h on two cores/)
