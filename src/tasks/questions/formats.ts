@@ -66,12 +66,35 @@ const truthfulSchema = z.object({
     ),
 })
 
-/** The file always names the right option first: they are shown in an order that depends on the question alone. */
+/** Options of a file that always names the right one first are shown in an order that depends on the question alone. */
+const shuffledChoice = (format: string, question: string, right: string, given: string[]): Loaded => {
+  const options = new Rng(`${format} options`).fork(question).shuffle(given.sort())
+  return { question, kind: 'choice', gold: letterOf(options.indexOf(right)), options }
+}
+
 const truthfulqa: Loader = row => {
   const { question, mc1_targets } = read(truthfulSchema, row)
-  const options = new Rng('truthfulqa options').fork(question).shuffle(Object.keys(mc1_targets).sort())
-  const gold = letterOf(options.findIndex(option => mc1_targets[option] === 1))
-  return { question, kind: 'choice', gold, options }
+  const options = Object.keys(mc1_targets)
+  return shuffledChoice('truthfulqa', question, options.find(option => mc1_targets[option] === 1)!, options)
+}
+
+const trimmed = text.transform(own => own.trim())
+const gpqaSchema = z.object({
+  ...{ Question: text, 'Correct Answer': trimmed, 'Record ID': name },
+  ...{ 'Incorrect Answer 1': trimmed, 'Incorrect Answer 2': trimmed, 'Incorrect Answer 3': trimmed },
+})
+const gpqa: Loader = row => {
+  const { Question: question, 'Record ID': id, 'Correct Answer': right, ...wrong } = read(gpqaSchema, row)
+  return { id, ...shuffledChoice('gpqa', question, right, [right, ...Object.values(wrong)]) }
+}
+
+const superSchema = z.object({
+  ...{ uuid: name, question: text, answer_letter: text },
+  options: z.array(text).min(2).max(MOST_OPTIONS),
+})
+const supergpqa: Loader = row => {
+  const { uuid: id, question, options, answer_letter } = read(superSchema, row)
+  return { id, question, kind: 'choice', options, gold: letterAmong(options, answer_letter, 'answer_letter') }
 }
 
 const longbenchSchema = z.object({ prompt: text, length: z.number().positive() })
@@ -109,15 +132,18 @@ const plainSchema = z
     kind: kind ?? (options ? ('choice' as const) : rubric ? ('open' as const) : ('math' as const)),
   }))
 
-/** The letter of a choice's right answer, which may be given as a letter or as the option itself. */
-const choiceGold = (options: readonly string[], given: string): string => {
-  const place = options.indexOf(given)
-  if (place >= 0) return letterOf(place)
+const letterAmong = (options: readonly string[], given: string, key: string): string => {
   const letters = options.map((_, at) => letterOf(at))
   if (letters.includes(given.toUpperCase())) return given.toUpperCase()
   throw new DataError(
-    `answer: expected one of the options or a letter from A to ${letters.at(-1)}, got ${JSON.stringify(given)}; correct it`,
+    `${key}: expected one of the options or a letter from A to ${letters.at(-1)}, got ${JSON.stringify(given)}; correct it`,
   )
+}
+
+/** The letter of a choice's right answer, which may be given as a letter or as the option itself. */
+const choiceGold = (options: readonly string[], given: string): string => {
+  const place = options.indexOf(given)
+  return place >= 0 ? letterOf(place) : letterAmong(options, given, 'answer')
 }
 
 const plain: Loader = row => {
@@ -147,6 +173,8 @@ const LOADERS = {
   math500: problem,
   strategyqa,
   truthfulqa,
+  gpqa,
+  supergpqa,
   'longbench-write': longbenchWrite,
   writingbench: writingBench,
 } as const satisfies Record<string, Loader>

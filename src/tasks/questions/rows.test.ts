@@ -10,7 +10,7 @@ import { questionTaskSchema } from './config.ts'
 import { loadQuestion, QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { QUESTION_ROWS, writeQuestions } from './rows.fixture.ts'
-import { PAPER_SPLITS, readQuestions, splitQuestions } from './rows.ts'
+import { PAPER_SPLITS, questionFiles, readQuestions, splitQuestions } from './rows.ts'
 
 let folder: string
 beforeAll(() => {
@@ -64,6 +64,21 @@ describe('rows of public files', () => {
     expect(questionText(rows[0])).toMatch(/^What number comes after 0\?\n\nA\. .+\nB\. .+\nC\. .+\nD\. .+$/)
   })
 
+  it('of GPQA and SuperGPQA are choices', () => {
+    const rows = read('gpqa')
+    expect(rows.map(({ id, options = [], gold = '' }) => [id, options[gold.charCodeAt(0) - 65]])).toEqual(
+      rows.map((_, i) => [`rec${i}`, `the one of ${i}`]),
+    )
+    expect(new Set(rows.map(({ gold }) => gold)).size).toBeGreaterThan(1)
+    expect(rows[0].options).toContain('none')
+    expect(read('supergpqa').map(({ id, gold }) => [id, gold])).toEqual([
+      ...[0, 2, 4].flatMap(i => [
+        [`u${i}`, 'A'],
+        [`u${i + 1}`, 'E'],
+      ]),
+    ])
+  })
+
   it('may be plain ones of our own', () => {
     expect(read('plain').map(({ id, kind, gold }) => [id, kind, gold])).toEqual([
       ['sum', 'math', '42'],
@@ -104,6 +119,16 @@ describe('rows of public files', () => {
         'truthfulqa',
         { question: 'x', mc1_targets: { a: 1, ' ': 0 } },
         'mc1_targets: expected 2 to 26 options',
+      ],
+      [
+        'gpqa',
+        { Question: 'x', 'Correct Answer': 'y' },
+        'Incorrect Answer 1: expected a string, got nothing',
+      ],
+      [
+        'supergpqa',
+        { question: 'x', options: ['a', 'b'], answer_letter: 'C' },
+        'answer_letter: expected one of the options or a letter from A to B, got "C"',
       ],
       ['longbench-write', { prompt: 'x', length: 0 }, 'length: expected a number of more than 0'],
       ['writingbench', { query: 'x' }, 'no checklist'],
@@ -239,6 +264,22 @@ describe('the split of a file', () => {
     expect(notes).toEqual(['1 training questions left out: also among the test questions'])
   })
 
+  it('has further tests, none of whose questions are trained on', () => {
+    const tests = {
+      more: { file: writeQuestions(folder, 'gpqa'), format: 'gpqa' as const },
+      seen: { file: writeQuestions(folder, 'dapo', QUESTION_ROWS.dapo.slice(0, 2)), format: 'dapo' as const },
+    }
+    const files = { ...filesOf({ format: 'dapo', file: writeQuestions(join(folder, 'all'), 'dapo') }), tests }
+    const split = splitQuestions({ ...files, testFile: writeQuestions(folder, 'aime'), testFormat: 'aime' })
+    expect([...sizes(split), split.tests.more.length, split.tests.seen.length]).toEqual([6, 6, 6, 2])
+    expect(split.notes).toEqual(['2 training questions left out: also among the test questions'])
+    const shared = new Set(split.tests.seen.map(({ question }) => question))
+    const held = splitQuestions({ ...files, holdOut: 3 })
+    expect(held.train.some(({ question }) => shared.has(question))).toBe(false)
+    expect(held.test).toHaveLength(3)
+    expect(questionFiles(files)).toEqual([files.file, tests.more.file, tests.seen.file])
+  })
+
   it('must be said where no paper says it, and leave something on both sides', () => {
     const file = writeQuestions(folder, 'dapo')
     expect(() => splitQuestions(filesOf({ format: 'dapo' }))).toThrow(
@@ -263,9 +304,11 @@ describe('the real files', () => {
     ['longbench-write', 'longbench-write/en.jsonl', 60, 30, 30],
     ['writingbench', 'writingbench/length_subset.jsonl', 111, 55, 56],
   ]
-  it('cover every format but our own', () => {
+  /** Our own, and those that nobody may pass on or that are too large. */
+  const NOT_HERE = ['plain', 'gpqa', 'supergpqa']
+  it('cover every format that is here', () => {
     expect(FILES.map(([format]) => format).sort()).toEqual(
-      QUESTION_FORMATS.filter(name => name !== 'plain').sort(),
+      QUESTION_FORMATS.filter(name => !NOT_HERE.includes(name)).sort(),
     )
   })
   for (const [format, name, rows, train, test] of FILES)

@@ -43,9 +43,22 @@ export interface QuestionFiles {
   holdOut: number | null
   /** Columns of both files that have other names there. */
   columns?: Columns
+  /** Further sets for evaluation, by name. */
+  tests?: Readonly<Record<string, { file: string; format: QuestionFormat }>>
 }
 
-export type QuestionSplit = RowSplit<Question>
+/** The files that are named. */
+export const questionFiles = ({
+  file,
+  testFile,
+  tests = {},
+}: Pick<QuestionFiles, 'file' | 'testFile' | 'tests'>): string[] =>
+  [file, testFile, ...Object.values(tests).map(own => own.file)].filter(path => path !== null)
+
+export interface QuestionSplit extends RowSplit<Question> {
+  /** Further sets, by name. */
+  tests: Record<string, Question[]>
+}
 
 const heldOut = ({ format, holdOut }: QuestionFiles, rows: number): { count: number; note?: string } => {
   if (holdOut !== null) return { count: holdOut }
@@ -78,19 +91,23 @@ export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
     throw new ConfigError('task.file: expected the file of the questions, got nothing', {
       hint: `name a file in format ${task.format}, or another format in task.format`,
     })
-  const { testFile } = task
+  const { testFile, tests = {} } = task
+  const more = Object.entries(tests).map(
+    ([name, { file, format }]) => [name, readQuestions(file, format, task.columns)] as const,
+  )
   const split = splitRows({
     rows: readQuestions(task.file, task.format, task.columns),
     testRows:
       testFile === null ? null : readQuestions(testFile, task.testFormat ?? task.format, task.columns),
+    neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => heldOut(task, rows),
     textOf: questionText,
     label: 'questions split',
   })
-  return checked(task, split)
+  return { ...checked(task, split), tests: Object.fromEntries(more) }
 }
 
-const checked = (task: QuestionFiles, split: QuestionSplit): QuestionSplit => {
+const checked = (task: QuestionFiles, split: RowSplit<Question>): RowSplit<Question> => {
   const { train, test } = split
   if (train.length > 0 && test.length > 0) return split
   throw new ConfigError(

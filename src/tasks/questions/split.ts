@@ -13,6 +13,8 @@ export interface RowsToSplit<Row> {
   rows: readonly Row[]
   /** For tests, from a file of their own; null: so many of `rows`. */
   testRows: readonly Row[] | null
+  /** Of further tests: not trained on either. */
+  neverTrained?: readonly Row[]
   /** How many of so many different rows are kept for tests, where there are no `testRows`. */
   heldOut(rows: number): { count: number; note?: string }
   textOf(row: Row): string
@@ -33,6 +35,7 @@ const distinct = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[
 export const splitRows = <Row>({
   rows,
   testRows,
+  neverTrained = [],
   heldOut,
   textOf,
   label,
@@ -41,15 +44,12 @@ export const splitRows = <Row>({
   const notes: string[] = []
   if (own.length < rows.length) notes.push(`${rows.length - own.length} questions left out: there twice`)
   const shuffled = new Rng(label).shuffle(own)
-  if (testRows === null) {
-    const { count, note } = heldOut(own.length)
-    if (note !== undefined) notes.push(note)
-    return { train: shuffled.slice(count), test: shuffled.slice(0, count), notes }
-  }
-  const test = distinct(testRows, textOf)
-  const tested = new Set(test.map(textOf))
-  const train = shuffled.filter(row => !tested.has(textOf(row)))
-  const repeated = shuffled.length - train.length
+  const { count, note } = testRows === null ? heldOut(own.length) : { count: 0 }
+  if (note !== undefined) notes.push(note)
+  const test = testRows === null ? shuffled.slice(0, count) : distinct(testRows, textOf)
+  const tested = new Set([...(testRows ?? []), ...neverTrained].map(textOf))
+  const train = shuffled.slice(count).filter(row => !tested.has(textOf(row)))
+  const repeated = shuffled.length - count - train.length
   if (repeated > 0) notes.push(`${repeated} training questions left out: also among the test questions`)
   return { train, test, notes }
 }
