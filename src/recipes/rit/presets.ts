@@ -88,7 +88,11 @@ export const ritPresets: Readonly<Record<string, { summary: string; config: Reco
     summary: "the paper's setting for right or wrong answers: StrategyQA, Qwen3-8B (needs a cluster)",
     config: {
       ...PAPER,
-      task: { kind: 'questions', format: 'strategyqa', file: 'data/strategyqa.jsonl' },
+      // The official development set is the paper's test set.
+      task: {
+        ...{ kind: 'questions', format: 'strategyqa' },
+        ...{ file: 'data/strategyqa-train.jsonl', testFile: 'data/strategyqa-dev.jsonl' },
+      },
       fusion: { alpha: 1, gate: 'min' },
       steps: 500,
       rollout: { ...PAPER.rollout, prompts: 128 },

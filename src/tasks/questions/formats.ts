@@ -97,11 +97,20 @@ const supergpqa: Loader = row => {
   return { id, question, kind: 'choice', options, gold: letterAmong(options, answer_letter, 'answer_letter') }
 }
 
-const longbenchSchema = z.object({ prompt: text, length: z.number().positive() })
+const longbenchSchema = z.object({
+  prompt: text,
+  length: z.number().positive(),
+  type: z.string().default(''),
+})
 const longbenchWrite: Loader = row => {
-  const { prompt, length } = read(longbenchSchema, row)
-  return { question: prompt, kind: 'open', rubric: WRITING_QUALITY, requiredLength: length }
+  const { prompt, length, type } = read(longbenchSchema, row)
+  // As text they stand in the order of their lengths.
+  const stratum = `${type}/${String(length).padStart(9, '0')}`
+  return { question: prompt, kind: 'open', rubric: WRITING_QUALITY, requiredLength: length, stratum }
 }
+
+const label = z.string().default('')
+const domainSchema = z.object({ domain1: label, domain2: label, lang: label })
 
 const writingBench: Loader = row => {
   const mismatch = writingbench.mismatch(row)
@@ -110,7 +119,9 @@ const writingBench: Loader = row => {
   const { id, prompt = [], rubric } = writingbench.read(row, 'row', '')
   if (rubric.criteria.length === 0)
     throw new DataError('checklist: expected criteria, got none; an open question is graded by them')
-  return { ...(id !== '' && { id }), question: prompt[0].content, kind: 'open', rubric }
+  const { domain1, domain2, lang } = read(domainSchema, row)
+  const stratum = [domain1, domain2, lang].join('/')
+  return { ...(id !== '' && { id }), question: prompt[0].content, kind: 'open', rubric, stratum }
 }
 
 const plainSchema = z

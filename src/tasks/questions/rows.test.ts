@@ -280,6 +280,33 @@ describe('the split of a file', () => {
     expect(questionFiles(files)).toEqual([files.file, tests.more.file, tests.seen.file])
   })
 
+  it('is even in type and length, and in domain and language', () => {
+    const types = ['News', 'Letters', 'Reports']
+    const writing = Array.from({ length: 60 }, (_, i) => ({
+      ...{ prompt: `Write text ${i}.`, type: types[i % 3], length: 100 * (1 + Math.floor(i / 3)) },
+    }))
+    const file = writeQuestions(join(folder, 'even'), 'longbench-write', writing)
+    const { train, test } = splitQuestions(filesOf({ format: 'longbench-write', file, holdOut: 30 }))
+    for (const type of types) {
+      const lengths = [train, test].map(side =>
+        side.filter(({ stratum }) => stratum?.startsWith(type)).map(own => own.requiredLength ?? 0),
+      )
+      expect(lengths.map(({ length }) => length)).toEqual([10, 10])
+      // Of two lengths that follow each other one is on either side.
+      const [a, b] = lengths.map(own => own.sort((x, y) => x - y))
+      expect(a.every((length, i) => Math.abs(length - b[i]) === 100)).toBe(true)
+    }
+    const [bench] = QUESTION_ROWS.writingbench as object[]
+    const rows = Array.from({ length: 80 }, (_, i) => ({
+      ...{ ...bench, index: i, query: `Write ${i}.`, domain1: `d${i % 2}`, lang: i < 16 ? 'zh' : 'en' },
+    }))
+    const benchFile = writeQuestions(join(folder, 'even'), 'writingbench', rows)
+    const split = splitQuestions(filesOf({ format: 'writingbench', file: benchFile, holdOut: 20 }))
+    const count = (stratum: string) => split.test.filter(own => own.stratum === stratum).length
+    expect(['d0/b/en', 'd0/b/zh', 'd1/b/en', 'd1/b/zh'].map(count)).toEqual([8, 2, 8, 2])
+    expect(sizes(split)).toEqual([60, 20])
+  })
+
   it('must be said where no paper says it, and leave something on both sides', () => {
     const file = writeQuestions(folder, 'dapo')
     expect(() => splitQuestions(filesOf({ format: 'dapo' }))).toThrow(

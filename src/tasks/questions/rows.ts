@@ -82,7 +82,7 @@ const heldOut = ({ format, holdOut }: QuestionFiles, rows: number): { count: num
 }
 
 /**
- * Questions to train on and to test on: by a shuffle that depends on the file's rows alone, so that every seed and every arm
+ * Questions to train on and to test on: by a shuffle (even in the strata of the format) that depends on the file's rows alone, so that every seed and every arm
  * has the same test questions. No question is on both sides, and none is there twice.
  * @throws ConfigError for no file, for a file without a split, and when nothing is left to train on or to test on
  */
@@ -102,6 +102,7 @@ export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
     neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => heldOut(task, rows),
     textOf: questionText,
+    stratumOf: ({ stratum }) => stratum,
     label: 'questions split',
   })
   return { ...checked(task, split), tests: Object.fromEntries(more) }

@@ -18,6 +18,8 @@ export interface RowsToSplit<Row> {
   /** How many of so many different rows are kept for tests, where there are no `testRows`. */
   heldOut(rows: number): { count: number; note?: string }
   textOf(row: Row): string
+  /** What the split is even in; absent, or undefined: nothing. */
+  stratumOf?(row: Row): string | undefined
   /** Names the shuffle. */
   label: string
 }
@@ -31,6 +33,19 @@ const distinct = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[
   })
 }
 
+/** So many rows: the first, or every so many of them in the order of their strata, so that each has its share. */
+const spread = <Row>(
+  rows: readonly Row[],
+  count: number,
+  stratumOf: RowsToSplit<Row>['stratumOf'] = () => undefined,
+): Row[] => {
+  const parts = rows.map(row => ({ row, stratum: stratumOf(row) }))
+  if (parts.every(({ stratum }) => stratum === undefined)) return rows.slice(0, count)
+  const ordered = parts.sort(({ stratum: a = '' }, { stratum: b = '' }) => (a < b ? -1 : Number(a > b)))
+  const before = (i: number) => Math.floor((i * count) / rows.length)
+  return ordered.filter((_, i) => before(i + 1) > before(i)).map(({ row }) => row)
+}
+
 /** By a shuffle that depends on the rows alone, so that every seed and every arm has the same test rows. */
 export const splitRows = <Row>({
   rows,
@@ -38,6 +53,7 @@ export const splitRows = <Row>({
   neverTrained = [],
   heldOut,
   textOf,
+  stratumOf,
   label,
 }: RowsToSplit<Row>): RowSplit<Row> => {
   const own = distinct(rows, textOf)
@@ -46,10 +62,11 @@ export const splitRows = <Row>({
   const shuffled = new Rng(label).shuffle(own)
   const { count, note } = testRows === null ? heldOut(own.length) : { count: 0 }
   if (note !== undefined) notes.push(note)
-  const test = testRows === null ? shuffled.slice(0, count) : distinct(testRows, textOf)
-  const tested = new Set([...(testRows ?? []), ...neverTrained].map(textOf))
-  const train = shuffled.slice(count).filter(row => !tested.has(textOf(row)))
-  const repeated = shuffled.length - count - train.length
+  const kept = new Set(spread(shuffled, count, stratumOf))
+  const test = testRows === null ? shuffled.filter(row => kept.has(row)) : distinct(testRows, textOf)
+  const tested = new Set([...test, ...neverTrained].map(textOf))
+  const train = shuffled.filter(row => !tested.has(textOf(row)))
+  const repeated = shuffled.length - kept.size - train.length
   if (repeated > 0) notes.push(`${repeated} training questions left out: also among the test questions`)
   return { train, test, notes }
 }
