@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { rubricSchema } from '../../rubric/criterion.ts'
 import { writingbench } from '../../rubric/formats/writingbench.ts'
 import { DataError } from '../../util/errors.ts'
+import type { JsonlLine } from '../../util/jsonl-line.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
 import { letterOf, QUESTION_KINDS, type Question } from './question.ts'
@@ -97,6 +98,48 @@ const supergpqa: Loader = row => {
   return { id, question, kind: 'choice', options, gold: letterAmong(options, answer_letter, 'answer_letter') }
 }
 
+/** LogiQA 2.0: an inference, or a choice; of the first version `logiqaLines` makes choices. */
+const inferenceSchema = z.object({
+  label: z.enum(['entailed', 'not entailed']),
+  major_premise: z.union([z.string(), z.array(z.string())]),
+  ...{ minor_premise: z.string(), conclusion: text },
+})
+const logicalChoiceSchema = z.object({
+  ...{ id: name, text: z.string(), question: text },
+  options: z.array(text).min(2).max(MOST_OPTIONS),
+  answer: z.int().min(0),
+})
+const logiqa: Loader = row => {
+  if (Object.hasOwn(Object(row), 'conclusion')) {
+    const { label, major_premise, minor_premise, conclusion } = read(inferenceSchema, row)
+    const premises = [major_premise, minor_premise].flat().filter(own => own.trim() !== '')
+    const stated = [...premises, `Conclusion: ${conclusion}`].map(own => own.trim())
+    const question = `${stated.join('\n')}\n\nDoes the conclusion follow from what stands before it?`
+    return { question, kind: 'yes-no', gold: label === 'entailed' ? 'yes' : 'no' }
+  }
+  const { id, text: context, question, options, answer } = read(logicalChoiceSchema, row)
+  const gold = letterAmong(options, letterOf(answer), 'answer')
+  return { id, question: `${context}\n\n${question}`, kind: 'choice', options, gold }
+}
+
+const LINES_A_QUESTION = 7
+/** Rows of the first version's text: of each question the letter of the answer, the text, the question, four options. */
+export const logiqaLines = (lines: readonly JsonlLine[]): readonly JsonlLine[] => {
+  if (lines[0].text.startsWith('{')) return lines
+  return Array.from({ length: Math.ceil(lines.length / LINES_A_QUESTION) }, (_, i) => {
+    const [letter, ...rest] = lines.slice(i * LINES_A_QUESTION, (i + 1) * LINES_A_QUESTION)
+    const { place } = letter
+    const [context = '', question = '', ...given] = rest.map(own => own.text.trim())
+    if (!/^\s*[a-d]\s*$/.test(letter.text) || rest.length < LINES_A_QUESTION - 1)
+      throw new DataError(
+        `${place}: expected the letter of an answer and six more lines, got ${JSON.stringify(letter.text)} and ${rest.length}`,
+      )
+    const options = given.map(option => option.replace(/^[A-D](?:\s*[.?:]\s*|\s+)/, ''))
+    const answer = letter.text.trim().charCodeAt(0) - 'a'.charCodeAt(0)
+    return { place, text: JSON.stringify({ text: context, question, options, answer }) }
+  })
+}
+
 const longbenchSchema = z.object({
   prompt: text,
   length: z.number().positive(),
@@ -186,6 +229,7 @@ const LOADERS = {
   truthfulqa,
   gpqa,
   supergpqa,
+  logiqa,
   'longbench-write': longbenchWrite,
   writingbench: writingBench,
 } as const satisfies Record<string, Loader>

@@ -69,6 +69,18 @@ export const QUESTION_ROWS: Record<QuestionFormat, unknown[]> = {
     answer_letter: i % 2 === 0 ? 'A' : 'E',
     discipline: 'Engineering',
   })),
+  logiqa: times(20, i =>
+    i % 2 === 0
+      ? {
+          ...{ label: i % 4 === 0 ? 'entailed' : 'not entailed', minor_premise: ` Stone ${i} is wet` },
+          ...{ major_premise: i % 4 === 0 ? ['Wet stones shine', ' '] : 'Dry stones do not shine' },
+          conclusion: `Stone ${i} shines.`,
+        }
+      : {
+          ...{ id: i, text: `Of ${i} stones one is wet.`, question: 'What follows?', answer: i % 3 },
+          ...{ options: ['All shine', 'One shines', 'None shines', 'Two shine'], type: {} },
+        },
+  ),
   'longbench-write': times(6, i => ({
     prompt: `Write ${100 * (i + 1)} words about stones.`,
     type: 'Popular Science',

@@ -79,6 +79,32 @@ describe('rows of public files', () => {
     ])
   })
 
+  it('of LogiQA are inferences and choices, and its first version is text', () => {
+    const [inference, choice, other] = read('logiqa')
+    expect(inference).toMatchObject({ kind: 'yes-no', gold: 'yes' })
+    expect(inference.question).toBe(
+      'Wet stones shine\nStone 0 is wet\nConclusion: Stone 0 shines.\n\nDoes the conclusion follow from what stands before it?',
+    )
+    expect(choice).toMatchObject({ id: '1', kind: 'choice', gold: 'B' })
+    expect(questionText(choice)).toMatch(/^Of 1 stones one is wet\.\n\nWhat follows\?\n\nA\. All shine\nB\. /)
+    expect(other.gold).toBe('no')
+    const path = join(folder, 'logiqa-1.txt')
+    const block = (letter: string, options: string[]) => ['', letter, 'A text.', 'A question?', ...options]
+    const first = [
+      ...block('b', ['A.one', 'B.two', 'C? three', 'D four']),
+      ...block('d', ['A.a', 'B.A', 'C.c', 'D.d']),
+    ]
+    writeFileSync(path, first.join('\n'))
+    expect(readQuestions(path, 'logiqa').map(({ id, options, gold }) => [id, options, gold])).toEqual([
+      ['logiqa-1', ['one', 'two', 'three', 'four'], 'B'],
+      ['logiqa-2', ['a', 'A', 'c', 'd'], 'D'],
+    ])
+    writeFileSync(path, first.slice(0, -1).join('\n'))
+    expect(() => readQuestions(path, 'logiqa')).toThrow(
+      `${path}:10: expected the letter of an answer and six more lines, got "d" and 5`,
+    )
+  })
+
   it('may be plain ones of our own', () => {
     expect(read('plain').map(({ id, kind, gold }) => [id, kind, gold])).toEqual([
       ['sum', 'math', '42'],
@@ -130,6 +156,7 @@ describe('rows of public files', () => {
         { question: 'x', options: ['a', 'b'], answer_letter: 'C' },
         'answer_letter: expected one of the options or a letter from A to B, got "C"',
       ],
+      ['logiqa', { conclusion: 'x', label: 'maybe' }, 'label: expected'],
       ['longbench-write', { prompt: 'x', length: 0 }, 'length: expected a number of more than 0'],
       ['writingbench', { query: 'x' }, 'no checklist'],
       ['writingbench', { query: 'x', checklist: [] }, 'checklist: expected criteria, got none'],
@@ -332,7 +359,7 @@ describe('the real files', () => {
     ['writingbench', 'writingbench/length_subset.jsonl', 111, 55, 56],
   ]
   /** Our own, and those that nobody may pass on or that are too large. */
-  const NOT_HERE = ['plain', 'gpqa', 'supergpqa']
+  const NOT_HERE = ['plain', 'gpqa', 'supergpqa', 'logiqa']
   it('cover every format that is here', () => {
     expect(FILES.map(([format]) => format).sort()).toEqual(
       QUESTION_FORMATS.filter(name => !NOT_HERE.includes(name)).sort(),

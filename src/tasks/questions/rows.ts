@@ -6,7 +6,7 @@ import type { Columns } from '../../util/columns.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
-import { loadQuestion, type QuestionFormat } from './formats.ts'
+import { loadQuestion, logiqaLines, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { type RowSplit, splitRows } from './split.ts'
 
@@ -16,7 +16,8 @@ import { type RowSplit, splitRows } from './split.ts'
  */
 export const readQuestions = (path: string, format: QuestionFormat, columns?: Columns): Question[] => {
   const unique = uniqueNames()
-  return someJsonlLines(path, 'question', columns).map(({ place, text }, index) => {
+  const lines = someJsonlLines(path, 'question', columns)
+  return (format === 'logiqa' ? logiqaLines(lines) : lines).map(({ place, text }, index) => {
     const question = parseRow(text, place, row => loadQuestion(format, row))
     if (question.rubric) validateVerifiers(question.rubric, place)
     return { ...question, id: unique(question.id ?? `${format}-${index + 1}`) }
@@ -29,6 +30,8 @@ export const PAPER_SPLITS: Partial<Record<QuestionFormat, { train: number; test:
   writingbench: { train: 500, test: 500 },
   strategyqa: { train: 2061, test: 229 },
   truthfulqa: { train: 653, test: 164 },
+  // As inferences.
+  logiqa: { train: 30_908, test: 3942 },
 }
 
 /** Where questions come from; the names are those of a recipe's `task` section. */

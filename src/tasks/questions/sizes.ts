@@ -55,6 +55,7 @@ const PUBLISHED: Record<QuestionFormat, Published> = {
   truthfulqa: { train: 653, test: 164, questionCharacters: 303, longestCharacters: 750, judged: 0 },
   gpqa: { train: 198, test: 198, questionCharacters: 800, longestCharacters: 6000, judged: 0 },
   supergpqa: { train: 26_529, test: 100, questionCharacters: 700, longestCharacters: 6000, judged: 0 },
+  logiqa: { train: 30_908, test: 3942, questionCharacters: 610, longestCharacters: 1900, judged: 0 },
   'longbench-write': { train: 60, test: 60, questionCharacters: 338, longestCharacters: 3100, judged: 6 },
   writingbench: { train: 500, test: 500, questionCharacters: 3640, longestCharacters: 27_000, judged: 5 },
 }
