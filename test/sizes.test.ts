@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8760,
-  recipes: 21633,
+  recipes: 21642,
   rl: 2390,
   rubric: 4500,
   runs: 10620,

@@ -200,6 +200,11 @@ describe('a plan', () => {
       parameters: 8_190_735_360,
     })
     const text = lines.join('\n')
+    // What can be done about a critic of this size comes first.
+    expect(lines[0]).toMatch(/^critic +learns in this process alone.* With critic: null one trains it/)
+    expect(text).toContain('or train it elsewhere (policy.kind: tinker, critic: null)')
+    const loo = rlcerSchema.parse({ ...rlcerEntry.presets.paper.config, critic: null })
+    expect(planRlcer(loo).lines.join()).not.toMatch(/critic +learns|critic: null/)
     expect(text).toMatch(
       /data\/dapo-math-17k\.jsonl and data\/aime24\.jsonl and data\/aime25\.jsonl and .*17,000 questions to train on, 60 to test on/,
     )
