@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import {
+  atLeast0,
   callsOption,
   count,
   judgeRetriesOption,
@@ -12,6 +13,7 @@ import {
 } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { JudgeCheckOptions } from './judge-check.ts'
+import type { JudgeWinsOptions } from './wins.ts'
 
 const HELP = `
 A label is a row {"prompt"?, "response", "reference"?, "criterion": {"text", "points", "id"?}, "label": true | false};
@@ -25,6 +27,18 @@ With --json one line: {"all", "positive", "negative", "nullsAcceptable"}; each o
 
 Example:
   $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9`
+
+const WINS_HELP = `
+A row is {"id"?, "prompt", "response"}; rows with the same id, or the same prompt without one, are about the same question. Of
+a response what stands before </think> is shown, without names; without </think> all of it. Ties are shared.
+
+Shares of the wins have 95% intervals over questions. "By place" tells whether the order decided: it should be even.
+
+Exit codes: 1 where a judge gave no usable answer, 100 below --min-wins.
+
+Example:
+  $ gradus judge wins orm.jsonl rit.jsonl --match-lengths 0.1 \\
+      --judge http://127.0.0.1:8000/v1#judge-a http://127.0.0.1:8001/v1#judge-b`
 
 /** Adds `gradus judge` to the program. `done` receives the exit code. */
 export const addJudgeCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -57,5 +71,26 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
       const { judgeCheck } = await import('./judge-check.ts')
       await bringFiles(options.labels)
       done(await judgeCheck(options, io))
+    })
+  judge
+    .command('wins')
+    .description('Asks judges whose thinking is the best: every order shown, ties shared (RiT Fig. 6).')
+    .argument('<responses...>', 'files of responses to the same questions, two or more')
+    .requiredOption('--judge <url...>', 'OpenAI-compatible endpoints of judges, each URL#NAME or URL')
+    .option('--model <name>', "the judges' model, where the address does not name it")
+    .option('--api-key-env <name>', 'environment variable that holds the key of the endpoints')
+    .option('--match-lengths <share>', 'only thinking whose lengths in words differ by this much', atLeast0)
+    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .addOption(judgeTimeoutOption())
+    .addOption(judgeRetriesOption())
+    .addOption(judgeTokensOption())
+    .option('--concurrency <n>', 'calls of a judge at a time', count, 64)
+    .option('--min-wins <share>', 'fail with exit code 100 where the last file wins less often', share)
+    .option('--json', 'print the result as one JSON line')
+    .addHelpText('after', WINS_HELP)
+    .action(async (files: string[], options: JudgeWinsOptions) => {
+      const { judgeWins } = await import('./wins.ts')
+      await bringFiles(...files)
+      done(await judgeWins(files, options, io))
     })
 }

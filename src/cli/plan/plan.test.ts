@@ -49,6 +49,13 @@ describe('gradus plan', { timeout: SLOW_MS }, () => {
     expect(few.usual.hours * 3600).toBeCloseTo(few.steps * few.usual.seconds.overlapped, 3)
   })
 
+  it('says that no trainer here has a critic on several GPUs, before anything else', async () => {
+    const base = ['plan', 'rlcer', '--preset', 'paper', '--gpus', 'H100:16']
+    const { out } = await cli(base)
+    expect(out.split('\n')[1]).toMatch(/critic +trained in one process here and by no service/)
+    expect((await cli([...base, '--set', 'critic=null'])).out).not.toContain('critic ')
+  })
+
   it('takes another model, prices, and what is known better', async () => {
     const base = ['plan', 'ruscarl', '--preset', 'paper', '--gpus', 'H100:8', '--judge-rate', '200']
     const small = await json(...base, '--model', 'Qwen2.5-3B', '--gpu-price', '2', '--judge-price', '1,2')

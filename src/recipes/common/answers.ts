@@ -29,11 +29,11 @@ export type Answers<Problem, Said = ScoredResponse> = readonly (readonly Answer<
 /** Samples as an evaluation has them; the same streams for every set and grader, so that those are compared pair by pair. */
 export const drawsOf = (
   {
-    rollout: { maxTokens },
-    evaluation: { samples, temperature, topK, topP },
+    rollout,
+    evaluation: { samples, temperature, topK, topP, maxTokens = rollout.maxTokens },
   }: {
     rollout: { maxTokens: number }
-    evaluation: { samples: number; temperature: number; topK: number; topP: number }
+    evaluation: { samples: number; temperature: number; topK: number; topP: number; maxTokens?: number }
   },
   { stopTokens }: Pick<Task<never>, 'stopTokens'>,
 ): Draws => ({

@@ -18,14 +18,15 @@ export interface DataFile {
 
 type TaskFiles = Partial<Record<'kind' | 'file' | 'testFile' | 'rubric', string | null>> & {
   columns?: Columns
+  tests?: Readonly<Record<string, { file: string }>>
 }
 
 /** The files that a task of any kind names. */
-export const taskFiles = ({ task: { file, testFile, rubric, columns } }: { task: TaskFiles }): DataFile[] => [
-  { path: file, columns },
-  { path: testFile, columns },
-  { path: rubric },
-]
+export const taskFiles = ({ task }: { task: TaskFiles }): DataFile[] => {
+  const { file, testFile, rubric, columns, tests = {} } = task
+  const rows = [file, testFile, ...Object.values(tests).map(own => own.file)]
+  return [...rows.map(path => ({ path, columns })), { path: rubric }]
+}
 
 /** The commits that a run read its files from. */
 const pinsOf = (dir: string | undefined): ReadonlyMap<string, string> => {

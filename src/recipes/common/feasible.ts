@@ -43,11 +43,19 @@ export const feasibility = ({ memory, hours }: Needs, available = memoryHere()):
 }
 
 /** `here         feasible`, or why not and what to do. */
-const hereLine = ({ feasible, because }: Feasibility): string => {
+const hereLine = ({ feasible, because }: Feasibility, hasCritic: boolean): string => {
   if (feasible === null) return 'here         unknown before the model is there'
   if (feasible) return 'here         feasible on this machine'
-  return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker)`
+  return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${hasCritic ? ', critic: null' : ''})`
 }
+
+/** Before all else, where this machine cannot do it and nothing else here can as it is. */
+export const criticLines = (here: Feasibility | undefined, hasCritic: boolean): string[] =>
+  hasCritic && here?.feasible === false
+    ? [
+        'critic       learns in this process alone, and not at this size; no training service has a value head. With critic: null one trains it: a reward is then compared with those of its group, in place of PPO',
+      ]
+    : []
 
 /** From this much longer on, other work on this machine is told. */
 const SLOWER = 1.25
@@ -72,7 +80,7 @@ export const loadLines = (threads: number, load = loadavg()[0], cores = availabl
  * @param without what the time supposes, and what is not in it
  */
 export const machinePlan = (
-  { policy }: { policy: Pick<PolicySettings, 'kind'> & { threads?: number } },
+  { policy, critic }: { policy: Pick<PolicySettings, 'kind'> & { threads?: number }; critic?: unknown },
   time: PlannedTime | null,
   memory: MemoryEstimate | null,
   without?: string,
@@ -83,7 +91,7 @@ export const machinePlan = (
   return {
     lines: [
       ...(time === null ? [] : [timeLine(time, without), ...loadLines(policy.threads ?? 1)]),
-      hereLine(here),
+      hereLine(here, (critic ?? null) !== null),
     ],
     json: { ...time, here },
   }

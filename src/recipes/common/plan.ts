@@ -8,7 +8,7 @@ import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
 import { estimateMemory, memoryLines } from './estimate.ts'
-import { machinePlan } from './feasible.ts'
+import { criticLines, machinePlan } from './feasible.ts'
 import { knownShape, modelPlace } from './known-models.ts'
 import { type PlannedTime, planTime } from './plan-time.ts'
 import type { RunPlan } from './recipe.ts'
@@ -247,6 +247,7 @@ export const methodPlan = (
   const { algorithm = '', learning: further = '' } = words
   return {
     lines: [
+      ...criticLines(machine.json.here, prompts.critic === true),
       `model        ${start}${words.start ?? ''}`,
       parameters,
       ...words.lines,

@@ -10,7 +10,6 @@ const MINIATURE = {
 /** What both kinds of tasks have in the paper (appendix A.1); lengths and temperature of judging are not in it. */
 const PAPER = {
   model: { folder: 'models/Qwen3-8B' },
-  rubric: { source: 'file', file: 'data/thinking-rubric.yaml' },
   judge: {
     fleet: {
       endpoints: [
@@ -78,16 +77,23 @@ export const ritPresets: Readonly<Record<string, { summary: string; config: Reco
     config: {
       ...PAPER,
       task: { kind: 'questions', format: 'longbench-write', file: 'data/longbench-write.jsonl' },
+      rubric: { source: 'file', file: 'package:examples/thinking/longbench-write.yaml' },
       fusion: { alpha: 0.5, gate: 'min' },
       steps: 200,
-      rollout: { ...PAPER.rollout, prompts: 32 },
+      // Rows ask for up to 12,000 words (English), some 16,000 tokens, and are thought about before; Qwen3 writes up to this.
+      rollout: { ...PAPER.rollout, prompts: 32, maxTokens: 32_768 },
     },
   },
   'paper-reasoning': {
     summary: "the paper's setting for right or wrong answers: StrategyQA, Qwen3-8B (needs a cluster)",
     config: {
       ...PAPER,
-      task: { kind: 'questions', format: 'strategyqa', file: 'data/strategyqa.jsonl' },
+      // The official development set is the paper's test set.
+      task: {
+        ...{ kind: 'questions', format: 'strategyqa' },
+        ...{ file: 'data/strategyqa-train.jsonl', testFile: 'data/strategyqa-dev.jsonl' },
+      },
+      rubric: { source: 'file', file: 'package:examples/thinking/strategyqa.yaml' },
       fusion: { alpha: 1, gate: 'min' },
       steps: 500,
       rollout: { ...PAPER.rollout, prompts: 128 },

@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import { parseRubric } from '../../rubric/criterion.ts'
+import { lintRubric } from '../../rubric/lint.ts'
 import { readEvals, readMetrics, readRollouts, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import { natureOf, ORACLE_IDS, THINKING_BANK } from '../../tasks/checklist/index.ts'
 import { ritSchema } from './config.ts'
 import { ritEntry } from './entry.ts'
+import { fileRubrics } from './rubric.ts'
 import { runRit } from './run.ts'
 
 const SLOW_MS = 180_000
@@ -230,9 +232,28 @@ describe('a run of rit with a language model as the judge', () => {
     SLOW_MS,
   )
 
+  it.each(['strategyqa', 'logiqa', 'truthfulqa', 'longbench-write', 'writingbench'])(
+    'has a rubric for the thinking of %s, without fault and without the answer',
+    name => {
+      const file = `package:examples/thinking/${name}.yaml`
+      const [{ rubric }] = fileRubrics(file)
+      expect(rubric.about).toBe('thinking')
+      expect(rubric.criteria.length).toBeGreaterThanOrEqual(6)
+      expect(lintRubric(rubric, { thinking: true }).filter(({ severity }) => severity !== 'info')).toEqual([])
+    },
+  )
+
   it('plans the paper’s runs before model and data are there', () => {
     const { presets, schema, plan } = ritEntry
-    const open = plan(schema.parse(presets.paper.config))
+    const paper = schema.parse(presets.paper.config)
+    // Rows of LongBench-Write ask for up to 12,000 words, and are thought about before; Qwen3-8B has 40,960 places.
+    expect(paper.rollout.maxTokens).toBeGreaterThan(1.4 * 12_000 + 8192)
+    expect(paper.rollout.maxTokens).toBeLessThanOrEqual(40_960 - Object(paper.task).maxPromptTokens)
+    const open = plan(paper)
+    // The rubric is there.
+    expect(open.lines.join('\n')).toMatch(
+      /rubric +file \(package:examples\/thinking\/longbench-write\.yaml\)/,
+    )
     expect(open.json).toMatchObject({ steps: 200, prompts: 32, samples: 8, judge: { callsPerStep: 512 } })
     expect(open.lines.join('\n')).toContain('sizes as published')
     expect(open.lines.join('\n')).toMatch(/time +about [\d,.]+ ?\w* h to about [\d,.]+ ?\w* h on two cores/)

@@ -3,6 +3,7 @@
 import { fewestTokens } from '../../model/automaton.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
+import { questionFiles } from '../../tasks/questions/index.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { givenModel } from '../common/phase.ts'
@@ -46,7 +47,7 @@ export const checkRlcer = (
   checkVerifier(config, purpose, parts)
   if (task.kind !== 'questions') checkMiniature(config, given)
   // What is there of files and model is read.
-  else if (given !== null && ![task.file, task.testFile].some(file => file && mayBeMissing(file, purpose)))
+  else if (given !== null && !questionFiles(task).some(file => mayBeMissing(file, purpose)))
     withRlcerTask(config, given, () => null)
   return given
 }
@@ -72,7 +73,7 @@ const FITTED = 64
  */
 const checkRoom = <Problem>(
   task: TaskWith<Problem, 'rubricator'>,
-  { rollout, rubricator }: RlcerConfig,
+  { rollout, rubricator, evaluation }: RlcerConfig,
   { maxPositions }: ModelConfig,
 ): void => {
   const { enabled, maxTokens, format } = rubricator
@@ -87,7 +88,7 @@ const checkRoom = <Problem>(
   for (const problem of mainTest(task)[1].slice(0, FITTED)) {
     const { length } = task.prompt(problem)
     const name = `problem ${task.id(problem)}`
-    assertRoom(name, length, rollout.maxTokens, maxPositions)
+    assertRoom(name, length, Math.max(rollout.maxTokens, evaluation.maxTokens ?? 0), maxPositions)
     assertRoom(
       `${name} with ${rollout.maxTokens} tokens of thinking, for a rubric (rubricator.maxTokens)`,
       length + rollout.maxTokens,

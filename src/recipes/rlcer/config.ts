@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { questionTaskShape } from '../../tasks/questions/index.ts'
+import { moreTestsSchema, questionTaskShape } from '../../tasks/questions/index.ts'
 import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
@@ -29,6 +29,11 @@ const logicSchema = z.strictObject({
 const questionsSchema = z.strictObject({
   kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
   ...questionTaskShape,
+  tests: moreTestsSchema
+    .optional()
+    .describe(
+      'Further sets of questions for evaluation, by name; each is told apart, after that of `testFile` or `holdOut`.',
+    ),
 })
 
 const taskSchema = z.discriminatedUnion('kind', [arithmeticSchema, logicSchema, questionsSchema])
@@ -127,6 +132,7 @@ const evaluationSchema = z.strictObject({
     .unwrap()
     .default(0.7)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
+  maxTokens: size.optional().describe('Most tokens of an answer; absent: as `rollout.maxTokens`.'),
   hinted: z
     .boolean()
     .default(true)

@@ -29,9 +29,12 @@ export const rlcerEvaluation =
     const own = { ...parts, config, step }
     const { evaluation: settings } = config
     const [, test] = mainTest(parts.task)
-    const problems = test.slice(0, testProblems(config, step, last))
+    const count = testProblems(config, step, last)
+    const problems = test.slice(0, count)
     const plain = await answered(own, problems)
     const rows = [answerRow(own, EVALUATED_SETS.plain, plain)]
+    for (const [name, more] of parts.alone ? [] : Object.entries(parts.task.tests).slice(1))
+      rows.push(answerRow(own, `${EVALUATED_SETS.plain} ${name}`, await answered(own, more.slice(0, count))))
     if (step > 0 && !last) return rows
     if (settings.hinted) rows.push(...(await hintedRows(own, problems, plain)))
     if (settings.rubrics > 0) rows.push(await proposalsRow(own, test.slice(0, settings.rubrics)))
@@ -139,7 +142,7 @@ const hintedRows = async <Problem>(
   ]
   if (!config.evaluation.placebo) return rows
   const names = problems.map(problem => task.id(problem))
-  const room = { maxTokens: config.rollout.maxTokens, positions: own.positions }
+  const room = answerRoom(own)
   const placebos = placeboHints(hints, names, 'evaluation').map((criteria, p) =>
     fittingHints(task, problems[p], criteria, room),
   )
@@ -148,10 +151,15 @@ const hintedRows = async <Problem>(
 
 /** Criteria of a rubric in the format, as far as they leave room for an answer. */
 const usableHints = <Problem>(
-  { task, config, positions }: Evaluated<Problem>,
+  own: Evaluated<Problem>,
   problem: Problem,
   { criteria, wellFormed }: Proposal,
 ): readonly Criterion[] =>
-  wellFormed || config.rubricator.unformattedSteers
-    ? fittingHints(task, problem, criteria, { maxTokens: config.rollout.maxTokens, positions })
+  wellFormed || own.config.rubricator.unformattedSteers
+    ? fittingHints(own.task, problem, criteria, answerRoom(own))
     : []
+
+/** What a prompt leaves room for. */
+const answerRoom = <Problem>({ config: { evaluation, rollout }, positions }: Evaluated<Problem>) => ({
+  ...{ maxTokens: evaluation.maxTokens ?? rollout.maxTokens, positions },
+})

@@ -22,6 +22,8 @@ export interface RlcerEvaluationParts<Problem> {
   verifier: ThinkingVerifier<Problem>
   /** A learnt one that decides in training: how far it is from the truth by now is told of the rubrics that are looked at. */
   drifting?: ThinkingVerifier<Problem>
+  /** The first set and nothing else: a second pass needs no more. */
+  alone?: boolean
   /** Places of the model's context; absent: prompts always fit. */
   positions?: number
   /** Holds rubricators to a grammar; absent: they write as they like. */

@@ -128,10 +128,12 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     ...{ groups: rollout.prompts * rollout.samples, samples: 1, newTokens: rubricator.maxTokens },
     promptTokens: data.rubricatorTokens + rollout.maxTokens,
   }
+  const sets = 1 + Object.keys((config.task.kind === 'questions' && config.task.tests) || {}).length
   const prompts = {
     ...{ tokens: longest, longest, together: rollout.prompts * rollout.samples },
     roles: rubricator.enabled ? [reasoners, rubricators] : [reasoners],
     critic: critic !== null,
+    sets,
   }
   return methodPlan({ ...config, rollout: asked }, arithmeticModelConfig, prompts, {
     lines: [
@@ -147,7 +149,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     evaluation: [
       evaluationLine(config, {
         noun: 'questions',
-        also: evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : '',
+        also: `${sets > 1 ? `, of each of ${sets} sets` : ''}${evaluation.hinted ? `, with hints${evaluation.placebo ? ' and placebos' : ''}` : ''}`,
       }),
     ],
     json: work,

@@ -60,9 +60,9 @@ const learnTask = async <Problem>(
       rlcer(config, {
         ...{ ...common, verifier, truth },
         problem: problemsOf(task, config.seed),
-        evaluate: besideGreedy(config, tested =>
+        evaluate: besideGreedy(config, (tested, alone) =>
           rlcerEvaluation(tested, {
-            ...{ ...common, verifier: truth ?? verifier },
+            ...{ ...common, verifier: truth ?? verifier, alone },
             ...(truth && config.verifier.kind === 'learned' && { drifting: verifier }),
           }),
         ),

@@ -30,6 +30,6 @@ export const withMiniature = <Result>(
 export const withRlcerTask = <Result>(config: TaskSettings, folder: string, use: Use<Result>): Result => {
   const { task, rollout, rubricator } = config
   if (task.kind !== 'questions') return withMiniature(config, use)!
-  const maxTokens = Math.max(rollout.maxTokens, rubricator.maxTokens)
+  const maxTokens = Math.max(rollout.maxTokens, rubricator.maxTokens, config.evaluation.maxTokens ?? 0)
   return use(openQuestions({ task, folder, rubricator: true, maxTokens }))
 }

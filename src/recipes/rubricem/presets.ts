@@ -73,7 +73,7 @@ export const rubricemPresets: Readonly<Record<string, { summary: string; config:
           maxReflectorTokens: 26_624,
         },
         judge: CHAT_JUDGE,
-        evolving: { caps: [3, 2, 2, 3] },
+        evolving: { caps: [3, 2, 2, 3], shownCharacters: { generate: null, score: null } },
         credit: { mode: 'stages', failed: 'answer' },
         steps: 1400,
         rollout: { prompts: 32, samples: 8, maxTokens: 18_432, temperature: 1, topP: 1 },

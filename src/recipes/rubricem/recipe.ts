@@ -17,7 +17,7 @@
  * - Reflections in fresh steps alone (`window.reflectOnRepeat`); utility by the prompt's weights (`reflection.utility`).
  * - What a failed scoring leaves (`credit.failed`), and a stage that an attempt lacks (`credit.missing`).
  * - A mean over tokens, where the paper adds up the tokens of a sequence (`loss`).
- * - Of long parts of an attempt the judge is not shown the middle (`evolving.shownCharacters`).
+ * - But for preset `paper` the judge is not shown the middle of long parts (`evolving.shownCharacters`).
  */
 
 import { assertScored, EvolvingBuffers, rubricRow } from '../../grade/evolving/index.ts'

@@ -193,6 +193,8 @@ describe('the plan', () => {
     expect(reflection).toMatchObject({ candidates: 8, temperature: 0.7, utility: 'd62', deferred: true })
     expect([memory.kind === 'bank' && memory.top, window.steps]).toEqual([2, 3])
     expect(evolving.caps).toEqual([3, 2, 2, 3])
+    // The judge who proposes rubrics is shown all of all rollouts, and so is the one who scores.
+    expect(evolving.shownCharacters).toEqual({ generate: null, score: null })
     expect(task).toMatchObject({ maxPromptTokens: 8192, maxTokens: 18_432, rules: { maxCalls: 10 } })
   })
 

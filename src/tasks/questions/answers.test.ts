@@ -20,6 +20,12 @@ describe('an answer in mathematics', () => {
   })
 })
 
+it('a letter alone is that of an option, also where options are letters', () => {
+  const letters: Question = { id: 'q', question: 'Which vitamin?', kind: 'choice', options: ['B', 'C', 'K'] }
+  const met = (gold: string, text: string) => answerVerdict({ ...letters, gold }, `\\boxed{${text}}`).met
+  expect([met('B', 'B'), met('A', 'B'), met('C', 'K'), met('A', 'K')]).toEqual([true, false, true, false])
+})
+
 describe('a choice', () => {
   const choice: Question = {
     id: 'q',

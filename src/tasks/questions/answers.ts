@@ -20,13 +20,13 @@ const TEX_TEXT = /\\(?:text|textbf|textit|mathrm|mathbf)\s*\{([^{}]*)\}/g
 /** Without the commands that set a text in TeX. */
 export const plainText = (text: string): string => text.replace(TEX_TEXT, '$1')
 
-/** The letter that an answer names, or of the option that it repeats; null for none of them. */
+/** The letter that an answer names, or of the option that it repeats; null for none. A letter alone is one, also where options are letters. */
 const chosenLetter = (options: readonly string[], given: string): string | null => {
   const text = normaliseAnswer(plainText(given))
+  const named = choiceOf(text)?.toUpperCase()
+  const letter = options.map((_, at) => letterOf(at)).find(own => own === named) ?? null
   const place = options.findIndex(option => normaliseAnswer(option) === text)
-  if (place >= 0) return letterOf(place)
-  const letter = choiceOf(text)?.toUpperCase() ?? ''
-  return options.some((_, at) => letterOf(at) === letter) ? letter : null
+  return place >= 0 && letter !== text.toUpperCase() ? letterOf(place) : letter
 }
 
 const YES_NO: Readonly<Record<string, string>> = { True: 'yes', False: 'no' }

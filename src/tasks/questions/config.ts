@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { columnsSchema } from '../../util/columns.ts'
 import { QUESTION_FORMATS } from './formats.ts'
+import type { QuestionFiles } from './rows.ts'
 
 const size = z.int().positive()
 
@@ -49,5 +50,14 @@ export const questionTaskShape = {
     ),
 }
 
+/** Further sets for evaluation, for recipes that have them. */
+export const moreTestsSchema = z.record(
+  z.string().min(1),
+  z.strictObject({
+    file: z.string().describe('Questions of the set.'),
+    format: z.enum(QUESTION_FORMATS).describe('What its rows look like.'),
+  }),
+)
+
 export const questionTaskSchema = z.strictObject(questionTaskShape)
-export type QuestionTaskConfig = z.output<typeof questionTaskSchema>
+export type QuestionTaskConfig = z.output<typeof questionTaskSchema> & Pick<QuestionFiles, 'tests'>

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { rubricSchema } from '../../rubric/criterion.ts'
 import { writingbench } from '../../rubric/formats/writingbench.ts'
 import { DataError } from '../../util/errors.ts'
+import type { JsonlLine } from '../../util/jsonl-line.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
 import { letterOf, QUESTION_KINDS, type Question } from './question.ts'
@@ -66,19 +67,93 @@ const truthfulSchema = z.object({
     ),
 })
 
-/** The file always names the right option first: they are shown in an order that depends on the question alone. */
-const truthfulqa: Loader = row => {
-  const { question, mc1_targets } = read(truthfulSchema, row)
-  const options = new Rng('truthfulqa options').fork(question).shuffle(Object.keys(mc1_targets).sort())
-  const gold = letterOf(options.findIndex(option => mc1_targets[option] === 1))
-  return { question, kind: 'choice', gold, options }
+/** Options of a file that always names the right one first are shown in an order that depends on the question alone. */
+const shuffledChoice = (format: string, question: string, right: string, given: string[]): Loaded => {
+  const options = new Rng(`${format} options`).fork(question).shuffle(given.sort())
+  return { question, kind: 'choice', gold: letterOf(options.indexOf(right)), options }
 }
 
-const longbenchSchema = z.object({ prompt: text, length: z.number().positive() })
-const longbenchWrite: Loader = row => {
-  const { prompt, length } = read(longbenchSchema, row)
-  return { question: prompt, kind: 'open', rubric: WRITING_QUALITY, requiredLength: length }
+const truthfulqa: Loader = row => {
+  const { question, mc1_targets } = read(truthfulSchema, row)
+  const options = Object.keys(mc1_targets)
+  return shuffledChoice('truthfulqa', question, options.find(option => mc1_targets[option] === 1)!, options)
 }
+
+const trimmed = text.transform(own => own.trim())
+const gpqaSchema = z.object({
+  ...{ Question: text, 'Correct Answer': trimmed, 'Record ID': name },
+  ...{ 'Incorrect Answer 1': trimmed, 'Incorrect Answer 2': trimmed, 'Incorrect Answer 3': trimmed },
+})
+const gpqa: Loader = row => {
+  const { Question: question, 'Record ID': id, 'Correct Answer': right, ...wrong } = read(gpqaSchema, row)
+  return { id, ...shuffledChoice('gpqa', question, right, [right, ...Object.values(wrong)]) }
+}
+
+const superSchema = z.object({
+  ...{ uuid: name, question: text, answer_letter: text },
+  options: z.array(text).min(2).max(MOST_OPTIONS),
+})
+const supergpqa: Loader = row => {
+  const { uuid: id, question, options, answer_letter } = read(superSchema, row)
+  return { id, question, kind: 'choice', options, gold: letterAmong(options, answer_letter, 'answer_letter') }
+}
+
+/** LogiQA 2.0: an inference, or a choice; of the first version `logiqaLines` makes choices. */
+const inferenceSchema = z.object({
+  label: z.enum(['entailed', 'not entailed']),
+  major_premise: z.union([z.string(), z.array(z.string())]),
+  ...{ minor_premise: z.string(), conclusion: text },
+})
+const logicalChoiceSchema = z.object({
+  ...{ id: name, text: z.string(), question: text },
+  options: z.array(text).min(2).max(MOST_OPTIONS),
+  answer: z.int().min(0),
+})
+const logiqa: Loader = row => {
+  if (Object.hasOwn(Object(row), 'conclusion')) {
+    const { label, major_premise, minor_premise, conclusion } = read(inferenceSchema, row)
+    const premises = [major_premise, minor_premise].flat().filter(own => own.trim() !== '')
+    const stated = [...premises, `Conclusion: ${conclusion}`].map(own => own.trim())
+    const question = `${stated.join('\n')}\n\nDoes the conclusion follow from what stands before it?`
+    return { question, kind: 'yes-no', gold: label === 'entailed' ? 'yes' : 'no' }
+  }
+  const { id, text: context, question, options, answer } = read(logicalChoiceSchema, row)
+  const gold = letterAmong(options, letterOf(answer), 'answer')
+  return { id, question: `${context}\n\n${question}`, kind: 'choice', options, gold }
+}
+
+const LINES_A_QUESTION = 7
+/** Rows of the first version's text: of each question the letter of the answer, the text, the question, four options. */
+export const logiqaLines = (lines: readonly JsonlLine[]): readonly JsonlLine[] => {
+  if (lines[0].text.startsWith('{')) return lines
+  return Array.from({ length: Math.ceil(lines.length / LINES_A_QUESTION) }, (_, i) => {
+    const [letter, ...rest] = lines.slice(i * LINES_A_QUESTION, (i + 1) * LINES_A_QUESTION)
+    const { place } = letter
+    const [context = '', question = '', ...given] = rest.map(own => own.text.trim())
+    if (!/^\s*[a-d]\s*$/.test(letter.text) || rest.length < LINES_A_QUESTION - 1)
+      throw new DataError(
+        `${place}: expected the letter of an answer and six more lines, got ${JSON.stringify(letter.text)} and ${rest.length}`,
+      )
+    const options = given.map(option => option.replace(/^[A-D](?:\s*[.?:]\s*|\s+)/, ''))
+    const answer = letter.text.trim().charCodeAt(0) - 'a'.charCodeAt(0)
+    return { place, text: JSON.stringify({ text: context, question, options, answer }) }
+  })
+}
+
+const longbenchSchema = z.object({
+  prompt: text,
+  length: z.number().positive(),
+  type: z.string().default(''),
+})
+const longbenchWrite: Loader = row => {
+  const { prompt, length, type } = read(longbenchSchema, row)
+  // As text they stand in the order of their lengths.
+  const stratum = `${type}/${String(length).padStart(9, '0')}`
+  return { question: prompt, kind: 'open', rubric: WRITING_QUALITY, requiredLength: length, stratum }
+}
+
+const label = z.string().default('')
+const domainSchema = z.object({ domain1: label, domain2: label, lang: label })
 
 const writingBench: Loader = row => {
   const mismatch = writingbench.mismatch(row)
@@ -87,7 +162,9 @@ const writingBench: Loader = row => {
   const { id, prompt = [], rubric } = writingbench.read(row, 'row', '')
   if (rubric.criteria.length === 0)
     throw new DataError('checklist: expected criteria, got none; an open question is graded by them')
-  return { ...(id !== '' && { id }), question: prompt[0].content, kind: 'open', rubric }
+  const { domain1, domain2, lang } = read(domainSchema, row)
+  const stratum = [domain1, domain2, lang].join('/')
+  return { ...(id !== '' && { id }), question: prompt[0].content, kind: 'open', rubric, stratum }
 }
 
 const plainSchema = z
@@ -109,15 +186,18 @@ const plainSchema = z
     kind: kind ?? (options ? ('choice' as const) : rubric ? ('open' as const) : ('math' as const)),
   }))
 
-/** The letter of a choice's right answer, which may be given as a letter or as the option itself. */
-const choiceGold = (options: readonly string[], given: string): string => {
-  const place = options.indexOf(given)
-  if (place >= 0) return letterOf(place)
+const letterAmong = (options: readonly string[], given: string, key: string): string => {
   const letters = options.map((_, at) => letterOf(at))
   if (letters.includes(given.toUpperCase())) return given.toUpperCase()
   throw new DataError(
-    `answer: expected one of the options or a letter from A to ${letters.at(-1)}, got ${JSON.stringify(given)}; correct it`,
+    `${key}: expected one of the options or a letter from A to ${letters.at(-1)}, got ${JSON.stringify(given)}; correct it`,
   )
+}
+
+/** The letter of a choice's right answer, which may be given as a letter or as the option itself. */
+const choiceGold = (options: readonly string[], given: string): string => {
+  const place = options.indexOf(given)
+  return place >= 0 ? letterOf(place) : letterAmong(options, given, 'answer')
 }
 
 const plain: Loader = row => {
@@ -147,6 +227,9 @@ const LOADERS = {
   math500: problem,
   strategyqa,
   truthfulqa,
+  gpqa,
+  supergpqa,
+  logiqa,
   'longbench-write': longbenchWrite,
   writingbench: writingBench,
 } as const satisfies Record<string, Loader>

@@ -88,7 +88,9 @@ export const openQuestions = ({
   const options = { ...config, ...graders, maxRubricatorTokens: Math.min(config.maxRubricatorTokens, room) }
   const asked = questionTask(format, options)
   const split = splitQuestions(config)
-  if (graders.grader === undefined && [...split.train, ...split.test].some(({ kind }) => kind === 'open'))
+  const tests = { [QUESTIONS_TEST]: split.test, ...split.tests }
+  const all = [...split.train, ...Object.values(tests).flat()]
+  if (graders.grader === undefined && all.some(({ kind }) => kind === 'open'))
     throw new ConfigError(
       `task.format: expected a judge for the open questions of ${config.file}, got none`,
       {
@@ -102,7 +104,9 @@ export const openQuestions = ({
     question => asked.rubricator.prompt(question, NO_RESPONSE).length,
   )
   const fits = (question: Question) => fitsReasoner(question) && (!rubricator || fitsRubricator(question))
-  const [train, test] = [split.train, split.test].map(side => side.filter(fits))
+  const train = split.train.filter(fits)
+  const kept = Object.fromEntries(Object.entries(tests).map(([name, own]) => [name, own.filter(fits)]))
+  const test = kept[QUESTIONS_TEST]
   if (train.length === 0 || test.length === 0) {
     const short = [split.train, split.test].every(side => side.some(fitsReasoner))
     throw noneLeft(options, maxTokens, format.maxPositions, short)
@@ -114,7 +118,7 @@ export const openQuestions = ({
   const notes = [
     ...split.notes,
     ...leftOut('training', split.train, train),
-    ...leftOut('test', split.test, test),
+    ...leftOut('test', Object.values(tests).flat(), Object.values(kept).flat()),
   ]
-  return questionTask(format, options, { train, tests: { [QUESTIONS_TEST]: test }, notes })
+  return questionTask(format, options, { train, tests: kept, notes })
 }

@@ -23,6 +23,8 @@ export interface Question {
   rubric?: Rubric
   /** Words that the answer is to have (LongBench-Write). */
   requiredLength?: number
+  /** What a split of a file is even in (RiT A.2): type and length, or domain and language. */
+  stratum?: string
 }
 
 /** The letter of an option by its place, from A on. */

@@ -51,6 +51,36 @@ export const QUESTION_ROWS: Record<QuestionFormat, unknown[]> = {
     mc1_targets: { [`It is ${i + 1}`]: 1, [`It is ${i + 2}`]: 0, [`It is ${i - 1}`]: 0, 'There is none': 0 },
     mc2_targets: {},
   })),
+  gpqa: times(6, i => ({
+    'Record ID': `rec${i}`,
+    Question: `Which particle has charge ${i}?`,
+    'Correct Answer': `the one of ${i}`,
+    'Incorrect Answer 1': 'an electron',
+    'Incorrect Answer 2': 'a neutron',
+    'Incorrect Answer 3': 'none\n',
+    Subdomain: 'Physics (general)',
+  })),
+  supergpqa: times(6, i => ({
+    uuid: `u${i}`,
+    question: `Which valve is number ${i}?`,
+    // Options may be letters themselves: the letter of the answer is what counts.
+    options: ['B', 'C', 'A', 'none', `valve ${i}`],
+    answer: i % 2 === 0 ? 'B' : `valve ${i}`,
+    answer_letter: i % 2 === 0 ? 'A' : 'E',
+    discipline: 'Engineering',
+  })),
+  logiqa: times(20, i =>
+    i % 2 === 0
+      ? {
+          ...{ label: i % 4 === 0 ? 'entailed' : 'not entailed', minor_premise: ` Stone ${i} is wet` },
+          ...{ major_premise: i % 4 === 0 ? ['Wet stones shine', ' '] : 'Dry stones do not shine' },
+          conclusion: `Stone ${i} shines.`,
+        }
+      : {
+          ...{ id: i, text: `Of ${i} stones one is wet.`, question: 'What follows?', answer: i % 3 },
+          ...{ options: ['All shine', 'One shines', 'None shines', 'Two shine'], type: {} },
+        },
+  ),
   'longbench-write': times(6, i => ({
     prompt: `Write ${100 * (i + 1)} words about stones.`,
     type: 'Popular Science',

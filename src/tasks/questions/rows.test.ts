@@ -10,7 +10,7 @@ import { questionTaskSchema } from './config.ts'
 import { loadQuestion, QUESTION_FORMATS, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { QUESTION_ROWS, writeQuestions } from './rows.fixture.ts'
-import { PAPER_SPLITS, readQuestions, splitQuestions } from './rows.ts'
+import { PAPER_SPLITS, questionFiles, readQuestions, splitQuestions } from './rows.ts'
 
 let folder: string
 beforeAll(() => {
@@ -64,6 +64,47 @@ describe('rows of public files', () => {
     expect(questionText(rows[0])).toMatch(/^What number comes after 0\?\n\nA\. .+\nB\. .+\nC\. .+\nD\. .+$/)
   })
 
+  it('of GPQA and SuperGPQA are choices', () => {
+    const rows = read('gpqa')
+    expect(rows.map(({ id, options = [], gold = '' }) => [id, options[gold.charCodeAt(0) - 65]])).toEqual(
+      rows.map((_, i) => [`rec${i}`, `the one of ${i}`]),
+    )
+    expect(new Set(rows.map(({ gold }) => gold)).size).toBeGreaterThan(1)
+    expect(rows[0].options).toContain('none')
+    expect(read('supergpqa').map(({ id, gold }) => [id, gold])).toEqual([
+      ...[0, 2, 4].flatMap(i => [
+        [`u${i}`, 'A'],
+        [`u${i + 1}`, 'E'],
+      ]),
+    ])
+  })
+
+  it('of LogiQA are inferences and choices, and its first version is text', () => {
+    const [inference, choice, other] = read('logiqa')
+    expect(inference).toMatchObject({ kind: 'yes-no', gold: 'yes' })
+    expect(inference.question).toBe(
+      'Wet stones shine\nStone 0 is wet\nConclusion: Stone 0 shines.\n\nDoes the conclusion follow from what stands before it?',
+    )
+    expect(choice).toMatchObject({ id: '1', kind: 'choice', gold: 'B' })
+    expect(questionText(choice)).toMatch(/^Of 1 stones one is wet\.\n\nWhat follows\?\n\nA\. All shine\nB\. /)
+    expect(other.gold).toBe('no')
+    const path = join(folder, 'logiqa-1.txt')
+    const block = (letter: string, options: string[]) => ['', letter, 'A text.', 'A question?', ...options]
+    const first = [
+      ...block('b', ['A.one', 'B.two', 'C? three', 'D four']),
+      ...block('d', ['A.a', 'B.A', 'C.c', 'D.d']),
+    ]
+    writeFileSync(path, first.join('\n'))
+    expect(readQuestions(path, 'logiqa').map(({ id, options, gold }) => [id, options, gold])).toEqual([
+      ['logiqa-1', ['one', 'two', 'three', 'four'], 'B'],
+      ['logiqa-2', ['a', 'A', 'c', 'd'], 'D'],
+    ])
+    writeFileSync(path, first.slice(0, -1).join('\n'))
+    expect(() => readQuestions(path, 'logiqa')).toThrow(
+      `${path}:10: expected the letter of an answer and six more lines, got "d" and 5`,
+    )
+  })
+
   it('may be plain ones of our own', () => {
     expect(read('plain').map(({ id, kind, gold }) => [id, kind, gold])).toEqual([
       ['sum', 'math', '42'],
@@ -105,6 +146,17 @@ describe('rows of public files', () => {
         { question: 'x', mc1_targets: { a: 1, ' ': 0 } },
         'mc1_targets: expected 2 to 26 options',
       ],
+      [
+        'gpqa',
+        { Question: 'x', 'Correct Answer': 'y' },
+        'Incorrect Answer 1: expected a string, got nothing',
+      ],
+      [
+        'supergpqa',
+        { question: 'x', options: ['a', 'b'], answer_letter: 'C' },
+        'answer_letter: expected one of the options or a letter from A to B, got "C"',
+      ],
+      ['logiqa', { conclusion: 'x', label: 'maybe' }, 'label: expected'],
       ['longbench-write', { prompt: 'x', length: 0 }, 'length: expected a number of more than 0'],
       ['writingbench', { query: 'x' }, 'no checklist'],
       ['writingbench', { query: 'x', checklist: [] }, 'checklist: expected criteria, got none'],
@@ -239,6 +291,49 @@ describe('the split of a file', () => {
     expect(notes).toEqual(['1 training questions left out: also among the test questions'])
   })
 
+  it('has further tests, none of whose questions are trained on', () => {
+    const tests = {
+      more: { file: writeQuestions(folder, 'gpqa'), format: 'gpqa' as const },
+      seen: { file: writeQuestions(folder, 'dapo', QUESTION_ROWS.dapo.slice(0, 2)), format: 'dapo' as const },
+    }
+    const files = { ...filesOf({ format: 'dapo', file: writeQuestions(join(folder, 'all'), 'dapo') }), tests }
+    const split = splitQuestions({ ...files, testFile: writeQuestions(folder, 'aime'), testFormat: 'aime' })
+    expect([...sizes(split), split.tests.more.length, split.tests.seen.length]).toEqual([6, 6, 6, 2])
+    expect(split.notes).toEqual(['2 training questions left out: also among the test questions'])
+    const shared = new Set(split.tests.seen.map(({ question }) => question))
+    const held = splitQuestions({ ...files, holdOut: 3 })
+    expect(held.train.some(({ question }) => shared.has(question))).toBe(false)
+    expect(held.test).toHaveLength(3)
+    expect(questionFiles(files)).toEqual([files.file, tests.more.file, tests.seen.file])
+  })
+
+  it('is even in type and length, and in domain and language', () => {
+    const types = ['News', 'Letters', 'Reports']
+    const writing = Array.from({ length: 60 }, (_, i) => ({
+      ...{ prompt: `Write text ${i}.`, type: types[i % 3], length: 100 * (1 + Math.floor(i / 3)) },
+    }))
+    const file = writeQuestions(join(folder, 'even'), 'longbench-write', writing)
+    const { train, test } = splitQuestions(filesOf({ format: 'longbench-write', file, holdOut: 30 }))
+    for (const type of types) {
+      const lengths = [train, test].map(side =>
+        side.filter(({ stratum }) => stratum?.startsWith(type)).map(own => own.requiredLength ?? 0),
+      )
+      expect(lengths.map(({ length }) => length)).toEqual([10, 10])
+      // Of two lengths that follow each other one is on either side.
+      const [a, b] = lengths.map(own => own.sort((x, y) => x - y))
+      expect(a.every((length, i) => Math.abs(length - b[i]) === 100)).toBe(true)
+    }
+    const [bench] = QUESTION_ROWS.writingbench as object[]
+    const rows = Array.from({ length: 80 }, (_, i) => ({
+      ...{ ...bench, index: i, query: `Write ${i}.`, domain1: `d${i % 2}`, lang: i < 16 ? 'zh' : 'en' },
+    }))
+    const benchFile = writeQuestions(join(folder, 'even'), 'writingbench', rows)
+    const split = splitQuestions(filesOf({ format: 'writingbench', file: benchFile, holdOut: 20 }))
+    const count = (stratum: string) => split.test.filter(own => own.stratum === stratum).length
+    expect(['d0/b/en', 'd0/b/zh', 'd1/b/en', 'd1/b/zh'].map(count)).toEqual([8, 2, 8, 2])
+    expect(sizes(split)).toEqual([60, 20])
+  })
+
   it('must be said where no paper says it, and leave something on both sides', () => {
     const file = writeQuestions(folder, 'dapo')
     expect(() => splitQuestions(filesOf({ format: 'dapo' }))).toThrow(
@@ -263,9 +358,11 @@ describe('the real files', () => {
     ['longbench-write', 'longbench-write/en.jsonl', 60, 30, 30],
     ['writingbench', 'writingbench/length_subset.jsonl', 111, 55, 56],
   ]
-  it('cover every format but our own', () => {
+  /** Our own, and those that nobody may pass on or that are too large. */
+  const NOT_HERE = ['plain', 'gpqa', 'supergpqa', 'logiqa']
+  it('cover every format that is here', () => {
     expect(FILES.map(([format]) => format).sort()).toEqual(
-      QUESTION_FORMATS.filter(name => name !== 'plain').sort(),
+      QUESTION_FORMATS.filter(name => !NOT_HERE.includes(name)).sort(),
     )
   })
   for (const [format, name, rows, train, test] of FILES)

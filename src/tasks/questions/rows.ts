@@ -6,7 +6,7 @@ import type { Columns } from '../../util/columns.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
-import { loadQuestion, type QuestionFormat } from './formats.ts'
+import { loadQuestion, logiqaLines, type QuestionFormat } from './formats.ts'
 import { type Question, questionText } from './question.ts'
 import { type RowSplit, splitRows } from './split.ts'
 
@@ -16,7 +16,8 @@ import { type RowSplit, splitRows } from './split.ts'
  */
 export const readQuestions = (path: string, format: QuestionFormat, columns?: Columns): Question[] => {
   const unique = uniqueNames()
-  return someJsonlLines(path, 'question', columns).map(({ place, text }, index) => {
+  const lines = someJsonlLines(path, 'question', columns)
+  return (format === 'logiqa' ? logiqaLines(lines) : lines).map(({ place, text }, index) => {
     const question = parseRow(text, place, row => loadQuestion(format, row))
     if (question.rubric) validateVerifiers(question.rubric, place)
     return { ...question, id: unique(question.id ?? `${format}-${index + 1}`) }
@@ -29,6 +30,8 @@ export const PAPER_SPLITS: Partial<Record<QuestionFormat, { train: number; test:
   writingbench: { train: 500, test: 500 },
   strategyqa: { train: 2061, test: 229 },
   truthfulqa: { train: 653, test: 164 },
+  // As inferences.
+  logiqa: { train: 30_908, test: 3942 },
 }
 
 /** Where questions come from; the names are those of a recipe's `task` section. */
@@ -43,9 +46,22 @@ export interface QuestionFiles {
   holdOut: number | null
   /** Columns of both files that have other names there. */
   columns?: Columns
+  /** Further sets for evaluation, by name. */
+  tests?: Readonly<Record<string, { file: string; format: QuestionFormat }>>
 }
 
-export type QuestionSplit = RowSplit<Question>
+/** The files that are named. */
+export const questionFiles = ({
+  file,
+  testFile,
+  tests = {},
+}: Pick<QuestionFiles, 'file' | 'testFile' | 'tests'>): string[] =>
+  [file, testFile, ...Object.values(tests).map(own => own.file)].filter(path => path !== null)
+
+export interface QuestionSplit extends RowSplit<Question> {
+  /** Further sets, by name. */
+  tests: Record<string, Question[]>
+}
 
 const heldOut = ({ format, holdOut }: QuestionFiles, rows: number): { count: number; note?: string } => {
   if (holdOut !== null) return { count: holdOut }
@@ -69,7 +85,7 @@ const heldOut = ({ format, holdOut }: QuestionFiles, rows: number): { count: num
 }
 
 /**
- * Questions to train on and to test on: by a shuffle that depends on the file's rows alone, so that every seed and every arm
+ * Questions to train on and to test on: by a shuffle (even in the strata of the format) that depends on the file's rows alone, so that every seed and every arm
  * has the same test questions. No question is on both sides, and none is there twice.
  * @throws ConfigError for no file, for a file without a split, and when nothing is left to train on or to test on
  */
@@ -78,19 +94,24 @@ export const splitQuestions = (task: QuestionFiles): QuestionSplit => {
     throw new ConfigError('task.file: expected the file of the questions, got nothing', {
       hint: `name a file in format ${task.format}, or another format in task.format`,
     })
-  const { testFile } = task
+  const { testFile, tests = {} } = task
+  const more = Object.entries(tests).map(
+    ([name, { file, format }]) => [name, readQuestions(file, format, task.columns)] as const,
+  )
   const split = splitRows({
     rows: readQuestions(task.file, task.format, task.columns),
     testRows:
       testFile === null ? null : readQuestions(testFile, task.testFormat ?? task.format, task.columns),
+    neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => heldOut(task, rows),
     textOf: questionText,
+    stratumOf: ({ stratum }) => stratum,
     label: 'questions split',
   })
-  return checked(task, split)
+  return { ...checked(task, split), tests: Object.fromEntries(more) }
 }
 
-const checked = (task: QuestionFiles, split: QuestionSplit): QuestionSplit => {
+const checked = (task: QuestionFiles, split: RowSplit<Question>): RowSplit<Question> => {
   const { train, test } = split
   if (train.length > 0 && test.length > 0) return split
   throw new ConfigError(

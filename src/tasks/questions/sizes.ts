@@ -11,7 +11,7 @@ import type { QuestionTaskConfig } from './config.ts'
 import type { QuestionFormat } from './formats.ts'
 import { reasonerMessages, rubricatorMessages } from './prompts.ts'
 import { type Question, questionText } from './question.ts'
-import { splitQuestions } from './rows.ts'
+import { questionFiles, splitQuestions } from './rows.ts'
 
 /** Sizes of data: means over all questions, training and test. */
 export interface QuestionSizes {
@@ -53,6 +53,9 @@ const PUBLISHED: Record<QuestionFormat, Published> = {
   math500: { train: 12_000, test: 500, ...mathematics },
   strategyqa: { train: 2061, test: 229, questionCharacters: 56, longestCharacters: 110, judged: 0 },
   truthfulqa: { train: 653, test: 164, questionCharacters: 303, longestCharacters: 750, judged: 0 },
+  gpqa: { train: 198, test: 198, questionCharacters: 800, longestCharacters: 6000, judged: 0 },
+  supergpqa: { train: 26_529, test: 100, questionCharacters: 700, longestCharacters: 6000, judged: 0 },
+  logiqa: { train: 30_908, test: 3942, questionCharacters: 610, longestCharacters: 1900, judged: 0 },
   'longbench-write': { train: 60, test: 60, questionCharacters: 338, longestCharacters: 3100, judged: 6 },
   writingbench: { train: 500, test: 500, questionCharacters: 3640, longestCharacters: 27_000, judged: 5 },
 }
@@ -108,11 +111,8 @@ const published = (
 const judgedOf = ({ kind, rubric }: Question): number => (kind === 'open' && rubric ? judgedCount(rubric) : 0)
 
 /** The files of a task, for people. */
-export const describeQuestionFiles = ({
-  file,
-  testFile,
-}: Pick<QuestionTaskConfig, 'file' | 'testFile'>): string =>
-  [file ?? 'no file', ...(testFile === null ? [] : [testFile])].join(' and ')
+export const describeQuestionFiles = (task: QuestionTaskConfig): string =>
+  questionFiles(task).join(' and ') || 'no file'
 
 /**
  * Sizes of the files, or as published where they are not there yet. Questions that are too long are left out, as in training.
@@ -120,7 +120,7 @@ export const describeQuestionFiles = ({
  */
 export const questionSizes = ({ task, folder }: QuestionSizeSettings): QuestionSizes => {
   const { count, estimated } = tokenCounter(folder)
-  const there = [task.file, task.testFile].every(path => path === null || hasRows(path))
+  const there = questionFiles(task).every(hasRows)
   if (!there) return published(task, count)
   const { train, test, notes } = splitQuestions(task)
   const sized = (side: readonly Question[]) =>
