@@ -12,14 +12,7 @@ import {
 } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { HEALTH, METRIC_FAMILIES, metricOf, titleOfKey } from './known-metrics.ts'
-
-export interface ChartSection {
-  title: string
-  about?: string
-  /** `wide` charts stand two in a row, `narrow` ones three. */
-  size: 'wide' | 'narrow'
-  charts: ChartSpec[]
-}
+import type { ChartSection } from './view.ts'
 
 const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
 

@@ -1,8 +1,9 @@
 /** @file Paths of the dashboard that tell of evaluations, rubrics, judges, comparisons and experiments. */
 
 import type { Hono } from 'hono'
+import { MOST_COMPARED } from '../../runs/compare/charts.ts'
 import { DataError } from '../../util/errors.ts'
-import { compareView, MOST_COMPARED } from './compare.ts'
+import { liveComparison } from './compare.ts'
 import { type DashboardContext, type DashboardEnv, NotFound, openRun, queryOf, summaryOf } from './context.ts'
 import { evaluationQuery, evaluationView, itemQuery, itemView } from './evaluation.ts'
 import { experimentLine, experimentView, shownExperiments } from './experiments.ts'
@@ -28,7 +29,7 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
       throw new DataError(`run: expected 2 to ${MOST_COMPARED} runs to compare, got ${ids.length}`)
     const runs = await Promise.all(ids.map(id => openRun(context, id)))
     const summaries = await Promise.all(runs.map(run => summaryOf(context, run)))
-    return c.json(compareView(runs, summaries))
+    return c.json(liveComparison(runs, summaries))
   })
   app.get('/api/experiments', c => {
     context.library.look()

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../../rows.ts'
-import { part } from '../html.ts'
-import { Rollouts } from '../rollouts.tsx'
+import { withoutRaw } from '../answers.ts'
+import { part } from '../render.ts'
 import { ClaimCard } from './claim.tsx'
 import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { RolloutCard } from './rollout.tsx'
+import { Rollouts } from './run-page.tsx'
 import { ScoreTable } from './score-table.tsx'
 import { SignCard } from './sign.tsx'
 
@@ -49,7 +50,7 @@ describe('components in a file', () => {
         lines: [{ name: HOSTILE, note: HOSTILE, kind: 'before', scores: { [HOSTILE]: { value: 0.5 } } }],
         bars: [HOSTILE],
         others: [],
-        evals: [],
+        words: {},
       }),
     ].map(String)
     for (const text of shown) {
@@ -68,7 +69,7 @@ describe('components in a file', () => {
 
   it('leave out of a report what judges wrote, and keep who they were', () => {
     const card = String(part(RolloutCard, { row, criteria: {} }))
-    const report = String(part(Rollouts, { info: { config: {} } as never, rows: [row] }))
+    const report = String(part(Rollouts, { criteria: {}, rows: [withoutRaw(row)] }))
     expect(card).toContain('thinks aloud')
     expect(report).not.toContain('thinks aloud')
     expect(report).toContain('class="judge"')

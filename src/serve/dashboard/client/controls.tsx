@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { ControlAction, RunView } from '../wire.ts'
 import { postJson } from './api.ts'
+import { Bound, Choice } from './parts.tsx'
 import { setToken, token } from './token.ts'
 
 const TokenField = ({ onSet }: { onSet(): void }) => {
@@ -72,31 +73,23 @@ const Thresholds = ({ monitors, ask }: ThresholdsProps) => {
     <details>
       <summary>Thresholds of the monitors</summary>
       <div class="tools">
-        <label>
-          Monitor{' '}
-          <select
-            value={name}
-            onChange={event => {
-              setName(event.currentTarget.value)
-              setValues({})
-            }}
-          >
-            {names.map(each => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          name="monitor"
+          label="Monitor"
+          value={name}
+          options={names}
+          onChoose={chosen => {
+            setName(chosen)
+            setValues({})
+          }}
+        />
         {Object.entries(current).map(([key, value]) => (
-          <label key={`${name}.${key}`}>
-            {key}{' '}
-            <input
-              type="number"
-              step="any"
-              class="bound"
-              value={values[key] ?? String(value)}
-              onInput={event => setValues({ ...values, [key]: event.currentTarget.value })}
-            />
-          </label>
+          <Bound
+            key={`${name}.${key}`}
+            label={key}
+            value={values[key] ?? String(value)}
+            onInput={typed => setValues({ ...values, [key]: typed })}
+          />
         ))}
         <button
           type="button"

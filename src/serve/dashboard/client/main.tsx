@@ -1,7 +1,5 @@
 /** @file The page of the dashboard: a bar on top, and below it what the address asks for. */
 
-import 'uplot/dist/uPlot.min.css'
-import './style.css'
 import { render } from 'preact'
 import { ComparePage } from './pages/compare.tsx'
 import { ExperimentPage, ExperimentsPage } from './pages/experiments.tsx'

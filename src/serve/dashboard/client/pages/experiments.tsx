@@ -3,12 +3,14 @@
 import { type Dot, dotRow } from '../../../../runs/report/dots.ts'
 import { ClaimCard, StatusChip } from '../../../../runs/report/parts/claim.tsx'
 import { Facts } from '../../../../runs/report/parts/facts.tsx'
+import { Charts, Heading } from '../../../../runs/report/parts/section.tsx'
+import { Table } from '../../../../runs/report/parts/table.tsx'
 import { ArmDots } from '../../../../runs/report/parts/tracks.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { ArmCurvesView, ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart } from '../chart.tsx'
-import { Change, Empty, Heading, Scroll, useTitle, Waiting } from '../parts.tsx'
+import { Change, Empty, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 
 export const ExperimentsPage = () => {
@@ -69,50 +71,30 @@ const Comparisons = ({ claim }: { claim: ClaimView }) => {
   const known = claim.comparisons.filter(({ difference }) => difference !== null)
   if (known.length === 0) return null
   return (
-    <Scroll class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Arms</th>
-            <th scope="col" class="num">
-              Means
-            </th>
-            <th scope="col" class="num">
-              Difference
-            </th>
-            <th scope="col" class="num">
-              Pairs
-            </th>
-            <th scope="col" class="num">
-              p
-            </th>
-            <th scope="col">Status</th>
-          </tr>
-        </thead>
-        <tbody>
-          {known.map((own, i) => (
-            <tr key={`${i}-${own.b}`}>
-              <th scope="row">
-                {own.a} − {own.b ?? 'a fixed value'}
-              </th>
-              <td class="num">
-                {valueText(own.meanA, claim.unit)} / {valueText(own.meanB, claim.unit)}
-              </td>
-              <td class="num">
-                <Change
-                  difference={own.difference!}
-                  interval={own.interval}
-                  unit={claim.unit === 'share' ? 'points' : 'number'}
-                />
-              </td>
-              <td class="num">{number(own.n)}</td>
-              <td class="num">{own.p === null ? '–' : own.p.toFixed(4)}</td>
-              <td>{own.status}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      frame="scroll"
+      rows={known}
+      columns={[
+        ['Arms', ({ a, b }) => `${a} − ${b ?? 'a fixed value'}`],
+        [
+          'Means',
+          ({ meanA, meanB }) => `${valueText(meanA, claim.unit)} / ${valueText(meanB, claim.unit)}`,
+          'num',
+        ],
+        [
+          'Difference',
+          ({ difference, interval }) => (
+            <Change
+              {...{ difference: difference!, interval, unit: claim.unit === 'share' ? 'points' : 'number' }}
+            />
+          ),
+          'num',
+        ],
+        ['Pairs', ({ n }) => number(n), 'num'],
+        ['p', ({ p }) => p?.toFixed(4) ?? null, 'num'],
+        ['Status', ({ status }) => status],
+      ]}
+    />
   )
 }
 
@@ -141,11 +123,7 @@ const Curves = ({ id }: { id: string }) => {
   return (
     <section>
       <Heading title="Curves of the arms" about={curvesAbout(view)} />
-      <div class="charts wide">
-        {view.charts.map(spec => (
-          <Chart key={spec.id} spec={spec} />
-        ))}
-      </div>
+      <Charts charts={view.charts} draw={spec => <Chart key={spec.id} spec={spec} />} />
     </section>
   )
 }
@@ -199,22 +177,20 @@ export const ExperimentPage = ({ id }: { id: string }) => {
             title="Controls"
             about="Runs in which a method must not work; where one does, the claims say nothing."
           />
-          <Scroll>
-            <table>
-              <tbody>
-                {view.controls.map(({ kind, arm, outcome, note }) => (
-                  <tr key={`${kind} ${arm}`}>
-                    <th scope="row">{kind}</th>
-                    <td>{arm}</td>
-                    <td>
-                      <StatusChip status={outcome ?? 'not run'} />
-                      {note !== null && <span class="quiet"> {note}</span>}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table
+            rows={view.controls}
+            columns={[
+              ['Control', ({ kind }) => kind],
+              ['Arm', ({ arm }) => arm],
+              [
+                'Outcome',
+                ({ outcome, note }) => [
+                  <StatusChip status={outcome ?? 'not run'} />,
+                  note && <small>{note}</small>,
+                ],
+              ],
+            ]}
+          />
         </section>
       )}
       {view.document !== null && (
