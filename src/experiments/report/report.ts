@@ -2,23 +2,26 @@
 
 import { join } from 'node:path'
 import { chartPage } from '../../runs/report/page.ts'
+import { ExperimentFile } from '../../runs/report/parts/experiment-page.tsx'
 import { part } from '../../runs/report/render.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { paperCharts } from './curves.ts'
 import { paperFigures } from './figures.tsx'
-import { PaperPage } from './paper-page.tsx'
+import { paperView } from './paper-view.ts'
+
+const CURVES_ABOUT =
+  'Means over cold starts and seeds; bands are 95% intervals of the mean. Drag to zoom, double-click to go back.'
 
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
+  const page = paperView(result)
   const charts = paperCharts(result.registration, runs)
   const figures = paperFigures(result.registration, runs)
-  return chartPage(
-    `${result.registration.title} – Gradus`,
-    part(PaperPage, { result, charts, figures }),
-    charts,
-  )
+  const version = result.analysedWith.versions.gradus
+  const body = part(ExperimentFile, { page, charts, curvesAbout: CURVES_ABOUT, figures, version })
+  return chartPage(`${page.title} – Gradus`, body, charts)
 }
 
 /** Writes `report.html` beside the results and returns its path. */

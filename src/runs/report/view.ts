@@ -3,6 +3,7 @@
 import type { CriterionDescription } from '../criterion-words.ts'
 import type { EventRow, RolloutRow, RubricStatus, Scores, ShownLesson } from '../rows.ts'
 import type { ChartSpec } from './chart-spec.ts'
+import type { DotRow } from './dots.ts'
 import type { ReportedSign } from './signs.ts'
 
 export type TableCell =
@@ -15,6 +16,8 @@ export type TableCell =
       title?: string
       /** Name of a colour of the page, shown before it. */
       color?: string
+      /** It is a status, in its colour. */
+      isStatus?: true
     }
 
 export interface TableView {
@@ -172,4 +175,77 @@ export interface CompareView {
   charts: ChartSpec[]
   settings: TableView
   runs: TableView
+}
+
+/** A figure with its interval on a line, beside what was registered: a smallest effect that is to be reached, or a margin. */
+export interface TrackView {
+  /** Ends of the line. */
+  ends: [number, number]
+  value: number
+  interval: [number, number]
+  least: number | null
+  zone: [number, number] | null
+}
+
+/** Two arms of a claim, or an arm and a number; or a share of runs. */
+export interface ComparisonView {
+  name: string
+  /** Null where nothing can be compared yet. */
+  track: TrackView | null
+  status: string
+  effect: string
+  interval: string | null
+  means: string
+  p: string
+  detectable: string
+  n: number
+  /** What has to be said beside it, and what of it in full. */
+  note: string | null
+  details: string
+}
+
+export interface ClaimView {
+  id: string
+  statement: string
+  status: string
+  reason: string | null
+  /** What it was by the rule at its registration, where that is another one; and why. */
+  registered: { status: string; reason: string } | null
+  /** After Holm's correction. */
+  adjustedP: string
+  plan: string
+  comparisons: ComparisonView[]
+  /** Every run of each arm; null before the first is done. */
+  dots: ArmDotsView | null
+  notes: string[]
+}
+
+export interface ArmDotsView {
+  rows: DotRow[]
+  /** Cold starts: one colour each. */
+  starts: string[]
+  isShare: boolean
+  /** Runs are 0 or 1: no, or yes. */
+  isYesNo: boolean
+}
+
+/** An experiment: its claims and what they rest on. */
+export interface ExperimentPage {
+  title: string
+  /** How far it is; empty where that is not known. */
+  state: string
+  isDone: boolean
+  facts: [name: string, value: string | number | null][]
+  lead: string[]
+  statuses: { status: string; count: number }[]
+  claims: ClaimView[]
+  /** Claims that are not counted, and why. */
+  apart: { claims: ClaimView[]; why: string[] }
+  /** Tables of blocks of seeds, of controls, of arms: those that there are. */
+  tables: { title: string; about: string; table: TableView }[]
+  cut: string[]
+  /** Names and values; null where it is not known. */
+  origin: Record<string, string> | null
+  /** summary.md as it stands. */
+  document: string | null
 }

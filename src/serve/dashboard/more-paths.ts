@@ -6,7 +6,7 @@ import { DataError } from '../../util/errors.ts'
 import { liveComparison } from './compare.ts'
 import { type DashboardContext, type DashboardEnv, NotFound, openRun, queryOf, summaryOf } from './context.ts'
 import { evaluationQuery, evaluationView, itemQuery, itemView } from './evaluation.ts'
-import { experimentLine, experimentView, shownExperiments } from './experiments.ts'
+import { experimentLine, experimentPage, shownExperiments } from './experiments.ts'
 import { judgesView } from './judges.ts'
 import { rubricView } from './rubric-view.ts'
 
@@ -40,7 +40,9 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
     if (found === null) throw new NotFound('there is no such experiment here')
     return found
   }
-  app.get('/api/experiments/:id', c => c.json(experimentView(foundExperiment(c.req.param('id')))))
+  app.get('/api/experiments/:id', async c =>
+    c.json(await experimentPage(foundExperiment(c.req.param('id')), context.readExperiment)),
+  )
   app.get('/api/experiments/:id/curves', async c =>
     c.json(await context.armCurves.of(context.library, foundExperiment(c.req.param('id')))),
   )

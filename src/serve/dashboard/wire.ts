@@ -215,33 +215,10 @@ export interface JudgesView {
 export interface ExperimentLine {
   id: string
   name: string
-  title: string | null
+  title: string
   summary: string | null
   /** Claims by status. */
-  statuses: Record<string, number>
-}
-
-export interface ClaimView {
-  id: string
-  statement: string
-  status: string
-  reason: string | null
-  unit: string | null
-  p: number | null
-  adjustedP: number | null
-  comparisons: {
-    a: string | null
-    b: string | null
-    status: string | null
-    p: number | null
-    n: number | null
-    meanA: number | null
-    meanB: number | null
-    difference: number | null
-    interval: readonly [number, number] | null
-  }[]
-  arms: { arm: string; summary: string | null }[]
-  runs: { arm: string; start: string | null; seed: string | null; value: number | null }[]
+  statuses: { status: string; count: number }[]
 }
 
 /** Curves of an experiment's arms. */
@@ -252,13 +229,4 @@ export interface ArmCurvesView {
   /** Read in a work folder, and those that were left out because they are too many. */
   runs: number
   left: { runs: number; arms: number } | null
-}
-
-export interface ExperimentView extends Omit<ExperimentLine, 'statuses'> {
-  registration: { file: string | null; sha256: string | null; registeredAt: string | null } | null
-  runs: { done: number | null; planned: number | null } | null
-  claims: ClaimView[]
-  controls: { kind: string; arm: string | null; outcome: string | null; note: string | null }[]
-  /** summary.md as it stands. */
-  document: string | null
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../../rows.ts'
 import { withoutRaw } from '../answers.ts'
 import { part } from '../render.ts'
-import { ClaimCard } from './claim.tsx'
+import { ClaimCard } from './experiment-page.tsx'
 import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { RolloutCard } from './rollout.tsx'
@@ -43,7 +43,24 @@ describe('components in a file', () => {
           ...{ why: HOSTILE, advice: HOSTILE, figures: { [HOSTILE]: 1 } },
         },
       }),
-      part(ClaimCard, { id: HOSTILE, status: HOSTILE, reason: HOSTILE, statement: HOSTILE }),
+      part(ClaimCard, {
+        claim: {
+          ...{
+            id: HOSTILE,
+            status: HOSTILE,
+            reason: HOSTILE,
+            statement: HOSTILE,
+            plan: HOSTILE,
+            adjustedP: '',
+          },
+          ...{
+            registered: { status: HOSTILE, reason: HOSTILE },
+            comparisons: [],
+            dots: null,
+            notes: [HOSTILE],
+          },
+        },
+      }),
       part(Pairs, { value: { [HOSTILE]: HOSTILE } }),
       part(Facts, { facts: [[HOSTILE, HOSTILE]] }),
       part(ScoreTable, {

@@ -191,7 +191,7 @@ const LessonName = ({ use: { how, question, text } }: { use: LessonUse }) => (
 
 export const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLessons }) => (
   <div class="panel set lifetimes">
-    <h3>LessonPanel that attempts were shown</h3>
+    <h3>Lessons that attempts were shown</h3>
     <Table
       frame="scroll"
       rows={uses}

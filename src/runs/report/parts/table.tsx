@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import type { TableCell, TableView } from '../view.ts'
+import { StatusChip } from './claim.tsx'
 
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
@@ -96,12 +97,17 @@ const textOf = (cell: TableCell) =>
   ) : (
     <>
       {cell.color && <i class="swatch" style={{ background: `var(--${cell.color})` }} />}
-      {cell.text}
+      {cell.isStatus ? <StatusChip status={cell.text} /> : cell.text}
       {cell.notes?.map(note => (
         <small key={note}>{note}</small>
       ))}
     </>
   )
+
+const cellAt = ({ rows: [first] }: TableView, i: number) => {
+  const cell = first?.cells[i]
+  return typeof cell === 'object' ? cell : undefined
+}
 
 /** A table of text; where there is little room a list a row. */
 export const TextTable = ({
@@ -117,7 +123,7 @@ export const TextTable = ({
       (name, i): Column<TableView['rows'][number]> => [
         name,
         ({ cells }) => (i === 0 ? textOf(cells[0]) : <span>{textOf(cells[i])}</span>),
-        i === 0 ? undefined : table.text ? 'item' : 'num',
+        i === 0 ? undefined : table.text || cellAt(table, i)?.isStatus ? 'item' : 'num',
         ({ cells }) => (typeof cells[i] === 'string' ? undefined : cells[i].title),
       ],
     )}
