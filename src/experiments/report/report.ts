@@ -8,7 +8,7 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { paperCharts } from './curves.ts'
-import { paperFigures } from './figures.tsx'
+import { probeCharts, profileFigures } from './figures.tsx'
 import { paperView } from './paper-view.ts'
 
 const CURVES_ABOUT =
@@ -17,8 +17,9 @@ const CURVES_ABOUT =
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
   const page = paperView(result)
-  const charts = paperCharts(result.registration, runs)
-  const figures = paperFigures(result.registration, runs)
+  const { registration } = result
+  const charts = [...paperCharts(registration, runs), ...probeCharts(registration, runs)]
+  const figures = profileFigures(registration, runs)
   const version = result.analysedWith.versions.gradus
   const body = part(ExperimentFile, { page, charts, curvesAbout: CURVES_ABOUT, figures, version })
   return chartPage(`${page.title} – Gradus`, body, charts)

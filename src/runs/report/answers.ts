@@ -4,7 +4,7 @@ import { percent } from '../../util/format.ts'
 import { sampleRow } from '../eval-samples.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames } from './data.ts'
-import type { HeldOutAnswers } from './view.ts'
+import type { RolloutGroups } from './view.ts'
 
 /** So many that were won, and so many that were lost. */
 const MOST_SHOWN = 2
@@ -44,22 +44,18 @@ export const withoutRaw = (row: RolloutRow): RolloutRow => ({
 })
 
 /** Null of a run that kept no responses of two evaluations. */
-export const heldOutAnswers = (data: ReportData): HeldOutAnswers | null => {
+export const heldOutAnswers = (data: ReportData): RolloutGroups | null => {
   const [set] = setNames(data)
   const { before, after } = set === undefined ? {} : beforeAfter(data, set)
   if (!before || !after) return null
-  const rowOf = (evaluation: EvalRow, id: string) => {
-    const row = sampleRow(evaluation, id)
-    return row && withoutRaw(row)
-  }
-  const items = chosen(readItems(before, after)).map(({ id, before: from, after: to }) => ({
-    id,
-    change: `${percent(from)} to ${percent(to)}`,
-    rows: [rowOf(before, id), rowOf(after, id)],
+  const groups = chosen(readItems(before, after)).map(({ id, before: from, after: to }) => ({
+    title: id,
+    about: `${percent(from)} to ${percent(to)}`,
+    rows: [before, after].flatMap(evaluation => sampleRow(evaluation, id) ?? []).map(withoutRaw),
   }))
-  if (items.length === 0) return null
+  if (groups.length === 0) return null
   return {
     about: `${set}: of the problems whose responses were kept, those that gained most and those that lost most, at step ${before.step} and at step ${after.step}. One response to each; the score is the mean over all of them.`,
-    items,
+    groups,
   }
 }

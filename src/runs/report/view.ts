@@ -48,11 +48,6 @@ export interface HeadlineCard {
   notes: string[]
 }
 
-export interface HeldOutAnswers {
-  about: string
-  items: { id: string; change: string; rows: (RolloutRow | null)[] }[]
-}
-
 export interface ProfileRow {
   id: string
   /** What the run calls it; null where it has no name of its own. */
@@ -132,10 +127,17 @@ export interface ChartSection {
   charts: ChartSpec[]
 }
 
+/** Rollouts, or answers of evaluations, that are shown together. */
 export interface ChosenRollouts {
   title: string
   about: string
   rows: RolloutRow[]
+}
+
+/** What is shown of them, and why. */
+export interface RolloutGroups {
+  about: string
+  groups: ChosenRollouts[]
 }
 
 /** A monitor's sign, with how many rollouts were kept to show it, and those that are shown with it. */
@@ -154,10 +156,11 @@ export interface RunPage {
   reward: RewardView | null
   profile: ProfileView | null
   sets: SetView[]
-  answers: HeldOutAnswers | null
+  /** Held-out problems before and after. */
+  answers: RolloutGroups | null
   lessons: ShownLessons | null
   rubrics: { about: string; charts: ChartSpec[]; lifetimes: RubricLifetime[] } | null
-  rollouts: { about: string; groups: ChosenRollouts[] } | null
+  rollouts: RolloutGroups | null
   /** What the run tells of its criteria, by id. */
   criteria: Record<string, CriterionDescription>
   config: unknown

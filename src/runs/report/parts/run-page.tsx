@@ -9,6 +9,7 @@ import type {
   ChartSection,
   HeadlineCard,
   LessonUse,
+  RolloutGroups,
   RubricLifetime,
   RunPage,
   ShownLessons,
@@ -100,11 +101,16 @@ const Timeline = ({ signs, lastStep }: Pick<RunPage, 'signs' | 'lastStep'>) => {
   )
 }
 
-/** Cards one below the other. */
-export const Rollouts = ({ rows, criteria }: { rows: readonly RolloutRow[]; criteria: Criteria }) => (
-  <div class="rollouts">
+interface RolloutsProps {
+  rows: readonly RolloutRow[]
+  criteria: Criteria
+  of?: 'score'
+}
+
+export const Rollouts = ({ rows, criteria, of }: RolloutsProps) => (
+  <div class={of === 'score' ? 'beside' : 'rollouts'}>
     {rows.map((row, i) => (
-      <RolloutCard key={`${i}-${row.step}`} row={row} criteria={criteria} />
+      <RolloutCard key={`${i}-${row.step}`} row={row} criteria={criteria} of={of} />
     ))}
   </div>
 )
@@ -265,23 +271,6 @@ const evaluation = ({ page: { sets } }: RunBodyProps): PageSection | null =>
         ),
       }
 
-const answers = ({ page: { answers: own, criteria } }: RunBodyProps): PageSection | null =>
-  own && {
-    title: 'Held-out answers',
-    about: own.about,
-    class: 'section-rollouts',
-    inside: own.items.map(({ id, change, rows }) => (
-      <>
-        <h3>
-          {id} <span class="quiet">{change}</span>
-        </h3>
-        <div class="beside">
-          {rows.map(row => row && <RolloutCard key={row.step} row={row} criteria={criteria} of="score" />)}
-        </div>
-      </>
-    )),
-  }
-
 const rubrics = ({ page: { rubrics: own }, draw }: RunBodyProps): PageSection | null =>
   own && {
     title: 'Rubrics that evolve',
@@ -295,17 +284,23 @@ const rubrics = ({ page: { rubrics: own }, draw }: RunBodyProps): PageSection | 
     ),
   }
 
-const rollouts = ({ page: { rollouts: own, criteria } }: RunBodyProps): PageSection | null =>
+/** Groups of rollouts, those of a group one below the other; or of answers, one beside the other. */
+const groupSection = (
+  { page: { criteria } }: RunBodyProps,
+  title: string,
+  own: RolloutGroups | null,
+  of?: 'score',
+): PageSection | null =>
   own && {
-    title: 'Rollouts',
+    title,
     about: own.about,
     class: 'section-rollouts',
-    inside: own.groups.map(({ title, about, rows }) => (
+    inside: own.groups.map(group => (
       <>
         <h3>
-          {title} <span class="quiet">{about}</span>
+          {group.title} <span class="quiet">{group.about}</span>
         </h3>
-        <Rollouts criteria={criteria} rows={rows} />
+        <Rollouts criteria={criteria} rows={group.rows} of={of} />
       </>
     )),
   }
@@ -313,24 +308,20 @@ const rollouts = ({ page: { rollouts: own, criteria } }: RunBodyProps): PageSect
 const profile = ({ page: { profile: own } }: RunBodyProps): PageSection | null =>
   own && { title: 'Rubric profile', about: own.about, inside: <ProfilePanel profile={own} /> }
 
-/** The sections before the first curves, and those from there on. */
-const sectionsOf = (props: RunBodyProps): (PageSection | null)[][] => {
-  const [learning, ...later] = props.sections.map(section => chartSection(props, section))
-  return [
-    [warnings(props), reward(props), profile(props)],
-    [learning ?? null, evaluation(props), answers(props), ...later, rubrics(props), rollouts(props)],
-  ]
-}
-
 /** @param settings of a page on which they have no place of their own */
 export const RunBody = ({ settings, ...props }: RunBodyProps & { settings?: PageSection }) => {
-  const [before, curves] = sectionsOf(props)
-  const after = [...curves, settings ?? null]
+  const { page } = props
+  const [learning, ...later] = props.sections.map(section => chartSection(props, section))
+  const before = [warnings(props), reward(props), profile(props)]
+  const after = [
+    ...[learning ?? null, evaluation(props), groupSection(props, 'Held-out answers', page.answers, 'score')],
+    ...[...later, rubrics(props), groupSection(props, 'Rollouts', page.rollouts), settings ?? null],
+  ]
   return (
     <>
-      <Cards cards={props.page.cards} />
+      <Cards cards={page.cards} />
       <Contents sections={[...before, ...after]} />
-      <EventsPanel events={props.page.events} />
+      <EventsPanel events={page.events} />
       <Sections sections={before} />
       {props.sections.length === 0 && <p class="empty">No step has been recorded yet.</p>}
       {props.tools}

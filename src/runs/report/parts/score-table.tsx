@@ -17,35 +17,24 @@ interface ScoreTableProps {
   frame?: string
 }
 
-/** What who points at a score is told. */
-const intervalOf = (line: ScoreLine, score: string): string | undefined => {
-  const interval = line.scores[score]?.interval
-  return interval && `95%: ${percentInterval(interval)}`
-}
+const ScoreName = ({ line: { name, note } }: { line: ScoreLine }) => (
+  <>
+    {name}
+    {note && <small>{note}</small>}
+  </>
+)
+
+const NO_SCORE = { value: null, interval: undefined }
 
 /** A table; within `figures-place`, where that is narrow, a list a row. */
-export const ScoreTable = ({
-  lines,
-  head = '',
-  bars,
-  others,
-  words,
-  frame = 'scroll figures-place',
-}: ScoreTableProps) => {
-  const bar = (score: string): Column<ScoreLine> => [
+export const ScoreTable = (props: ScoreTableProps) => {
+  const { lines, head = '', bars, others, words, frame = 'scroll figures-place' } = props
+  const column = (score: string): Column<ScoreLine> => [
     words[score] ?? score,
     ({ scores, kind }) => {
-      const { value, interval } = scores[score] ?? { value: null }
-      return value === null ? null : <Meter value={value} kind={kind} interval={interval} />
-    },
-    'meter',
-    line => intervalOf(line, score),
-  ]
-  const figure = (score: string): Column<ScoreLine> => [
-    words[score] ?? score,
-    ({ scores }) => {
-      const { value, interval } = scores[score] ?? { value: null }
+      const { value, interval } = scores[score] ?? NO_SCORE
       if (value === null) return null
+      if (bars.includes(score)) return <Meter value={value} kind={kind} interval={interval} />
       return (
         <span>
           {percent(value)}
@@ -53,22 +42,17 @@ export const ScoreTable = ({
         </span>
       )
     },
-    'num',
+    bars.includes(score) ? 'meter' : 'num',
+    ({ scores }) => scores[score]?.interval && `95%: ${percentInterval(scores[score].interval)}`,
   ]
-  const name: Column<ScoreLine> = [
-    head,
-    line => (
-      <>
-        {line.name}
-        {line.note && <small>{line.note}</small>}
-      </>
-    ),
-  ]
-  const columns = [name, ...bars.map(bar), ...others.map(figure)]
   return (
     <Table
       rows={lines}
-      columns={[...columns, ['Problems', ({ n }) => n ?? '–', 'num quiet']]}
+      columns={[
+        [head, line => <ScoreName line={line} />],
+        ...[...bars, ...others].map(column),
+        ['Problems', ({ n }) => n ?? '–', 'num quiet'],
+      ]}
       frame={frame}
       class="figure-table"
       rowClass={({ kind }) => kind}
