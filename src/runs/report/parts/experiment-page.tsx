@@ -16,10 +16,9 @@ const Cells = ({ own }: { own: ComparisonView }) => (
   <>
     <td class="forest">
       {own.track && <Track track={own.track} status={own.status} />}
-      <small class="pair-name">{own.name}</small>
+      <small class="pair-name">{[own.name, own.means].filter(Boolean).join(': ')}</small>
       {small(own.note)}
     </td>
-    <td class="num">{own.means}</td>
     <td class="num">
       {own.effect}
       {small(own.interval)}
@@ -63,7 +62,7 @@ const claimRows = (claim: ClaimView) => {
   ))
 }
 
-const HEADS = ['Claim', 'Status', 'Comparison', 'Means', 'Effect', 'p', 'Detectable', 'Pairs', 'p, Holm']
+const HEADS = ['Claim', 'Status', 'Comparison', 'Effect', 'p', 'Detectable', 'Pairs', 'p, Holm']
 
 const ClaimTable = ({ claims }: { claims: readonly ClaimView[] }) => (
   <div class="panel sets">
