@@ -215,7 +215,7 @@ export const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLesson
 const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as const
 
 /** The rubrics that lived longest, with what rollouts earned on them and how well they discriminate. */
-const Lifetimes = ({ lifetimes }: { lifetimes: readonly RubricLifetime[] }) => (
+export const LifetimePanel = ({ lifetimes }: { lifetimes: readonly RubricLifetime[] }) => (
   <div class="panel set lifetimes">
     <h3>Longest lived</h3>
     <Table
@@ -279,7 +279,7 @@ const rubrics = ({ page: { rubrics: own }, draw }: RunBodyProps): PageSection | 
     inside: (
       <>
         <Charts charts={own.charts} draw={draw} />
-        {own.lifetimes.length > 0 && <Lifetimes lifetimes={own.lifetimes} />}
+        {own.lifetimes.length > 0 && <LifetimePanel lifetimes={own.lifetimes} />}
       </>
     ),
   }
