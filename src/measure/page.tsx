@@ -3,7 +3,7 @@
 import type { Rubric } from '../rubric/criterion.ts'
 import { plainPage } from '../runs/report/page.ts'
 import { ResponseText } from '../runs/report/parts/response.tsx'
-import { Sections } from '../runs/report/parts/section.tsx'
+import { PageHead, Sections } from '../runs/report/parts/section.tsx'
 import { TextTable } from '../runs/report/parts/table.tsx'
 import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
 import { part } from '../runs/report/render.ts'
@@ -175,25 +175,17 @@ const Answers = ({ problems, primary, a, b, paired }: AnswerPage) => {
 
 const Page = (page: AnswerPage) => (
   <main>
-    <header>
-      <div class="top">
-        <h1>{page.title}</h1>
-      </div>
-      <div class="facts">
-        {page.facts.map(line => (
-          <span key={line}>{line}</span>
-        ))}
-      </div>
-    </header>
+    <PageHead title={page.title} lines={page.facts} />
     <Sections
       sections={[
         {
           title: 'Figures',
           about: 'Means over problems with 95% intervals over problems.',
           inside: (
-            <div class="panel figures">
-              <TextTable table={tableOf(page.table)} />
-            </div>
+            <TextTable
+              table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }}
+              frame="panel scroll figures-place"
+            />
           ),
         },
         { title: 'Answers', inside: <Answers {...page} /> },
@@ -201,11 +193,6 @@ const Page = (page: AnswerPage) => (
     />
   </main>
 )
-
-const tableOf = ({ head, rows }: FigureTable) => ({
-  head: [...head],
-  rows: rows.map(cells => ({ cells: [...cells] })),
-})
 
 /** The page. All that models and rows say is text in it, never HTML. */
 export const answerPage = (page: AnswerPage): string =>

@@ -43,28 +43,37 @@ describe.skipIf(chromiumPath === undefined)('a report in a browser', { timeout: 
     await page.close()
   })
 
-  it.each([360, 1280, 3840])('at %i pixels draws every chart, for every reader, and logs no error', async width => {
-    const page = await browser.newPage({ viewport: { width, height: 900 } })
-    const problems: string[] = []
-    page.on('pageerror', error => problems.push(error.message))
-    page.on('console', message => message.type() === 'error' && problems.push(message.text()))
-    await page.goto(report)
-    const charts = await page.evaluate(`document.querySelectorAll('figure .plot').length`)
-    expect(charts).toBeGreaterThan(15)
-    expect(await page.evaluate(`document.querySelectorAll('figure .plot canvas').length`)).toBe(charts)
-    const serious = await page.evaluate(`${axe}; axe.run().then(({ violations }) => violations
+  it.each([360, 1280, 3840])(
+    'at %i pixels draws every chart, for every reader, and logs no error',
+    async width => {
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      const problems: string[] = []
+      page.on('pageerror', error => problems.push(error.message))
+      page.on('console', message => message.type() === 'error' && problems.push(message.text()))
+      await page.goto(report)
+      const charts = await page.evaluate(`document.querySelectorAll('figure .plot').length`)
+      expect(charts).toBeGreaterThan(15)
+      expect(await page.evaluate(`document.querySelectorAll('figure .plot canvas').length`)).toBe(charts)
+      const serious = await page.evaluate(`${axe}; axe.run().then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ': ' + nodes[0].html))`)
-    expect(serious).toEqual([])
-    expect(problems).toEqual([])
-    await page.close()
-  })
+      expect(serious).toEqual([])
+      expect(problems).toEqual([])
+      await page.close()
+    },
+  )
 
   it('is read without a script: names, scores, tables, rollouts', async () => {
     const page = await browser.newPage({ javaScriptEnabled: false })
     await page.goto(report)
-    const text = await page.locator('main').innerText()
-    for (const words of ['Correct and proved', 'After 30 steps', 'premise use', 'Response', 'Where the time went'])
+    const text = await page.locator('main').textContent()
+    for (const words of [
+      'Correct and proved',
+      'After 30 steps',
+      'premise use',
+      'Response',
+      'Where the time went',
+    ])
       expect(text).toContain(words)
     await page.close()
   })

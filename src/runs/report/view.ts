@@ -21,8 +21,8 @@ export type TableCell =
     }
 
 export interface TableView {
-  head: string[]
-  rows: { kind?: string; cells: TableCell[] }[]
+  head: readonly string[]
+  rows: readonly { kind?: string; cells: readonly TableCell[] }[]
   /** Cells are words, which stand to the left. */
   text?: boolean
 }

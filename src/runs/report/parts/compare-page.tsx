@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import type { CompareView } from '../view.ts'
-import { Charts, type DrawChart, Sections } from './section.tsx'
+import { Charts, type DrawChart, PageHead, Sections } from './section.tsx'
 import { TextTable } from './table.tsx'
 
 interface ComparisonProps {
@@ -54,12 +54,7 @@ export const Comparison = ({ view, draw, tools }: ComparisonProps) => (
 /** The page as a file. */
 export const ComparisonReport = ({ title, view }: { title: string; view: CompareView }) => (
   <main>
-    <header>
-      <div class="top">
-        <h1>{title}</h1>
-      </div>
-      <div class="facts">{view.about}</div>
-    </header>
+    <PageHead title={title} lines={[view.about]} />
     <Comparison view={view} />
   </main>
 )

@@ -7,22 +7,17 @@ import { StatusChip } from './claim.tsx'
 import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { Charts, type DrawChart, type PageSection, Sections } from './section.tsx'
-import { Scroll, TextTable } from './table.tsx'
+import { noted, Scroll, TextTable } from './table.tsx'
 import { ArmDots, Track } from './tracks.tsx'
-
-const small = (text: string | null) => text !== null && text !== '' && <small>{text}</small>
 
 const Cells = ({ own }: { own: ComparisonView }) => (
   <>
     <td class="forest">
       {own.track && <Track track={own.track} status={own.status} />}
       <small class="pair-name">{[own.name, own.means].filter(Boolean).join(': ')}</small>
-      {small(own.note)}
+      {noted('', own.note)}
     </td>
-    <td class="num">
-      {own.effect}
-      {small(own.interval)}
-    </td>
+    <td class="num">{noted(own.effect, own.interval)}</td>
     <td class="num">{own.p}</td>
     <td class="num">{own.detectable}</td>
     <td class="num quiet">{own.n}</td>
@@ -32,13 +27,9 @@ const Cells = ({ own }: { own: ComparisonView }) => (
 const FirstCells = ({ claim, rows }: { claim: ClaimView; rows: number }) => (
   <>
     <th scope="rowgroup" rowspan={rows}>
-      <a href={`#claim-${claim.id}`}>{claim.id}</a>
-      <small>{claim.statement}</small>
+      {noted(<a href={`#claim-${claim.id}`}>{claim.id}</a>, claim.statement)}
     </th>
-    <td rowspan={rows}>
-      <StatusChip status={claim.status} />
-      {claim.registered && small(claim.registered.status)}
-    </td>
+    <td rowspan={rows}>{noted(<StatusChip status={claim.status} />, claim.registered?.status)}</td>
   </>
 )
 
@@ -87,10 +78,7 @@ const ComparisonRow = ({ own }: { own: ComparisonView }) => (
   <>
     <div>{own.name}</div>
     {own.track && <Track track={own.track} status={own.status} />}
-    <div class="num">
-      {own.effect}
-      {small(own.interval)}
-    </div>
+    <div class="num">{noted(own.effect, own.interval)}</div>
     <div class="sub">{own.details}</div>
   </>
 )

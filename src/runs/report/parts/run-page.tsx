@@ -8,7 +8,6 @@ import { describeSpan } from '../signs.ts'
 import type {
   ChartSection,
   HeadlineCard,
-  LessonUse,
   RolloutGroups,
   RubricLifetime,
   RunPage,
@@ -24,7 +23,7 @@ import { RolloutCard } from './rollout.tsx'
 import { SetPanel } from './score-table.tsx'
 import { Charts, Contents, type DrawChart, type PageSection, Sections } from './section.tsx'
 import { SignCard } from './sign.tsx'
-import { Table } from './table.tsx'
+import { noted, Table } from './table.tsx'
 import type { Criteria } from './verdicts.tsx'
 
 export const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) =>
@@ -185,16 +184,6 @@ const OF = { within: 'of the same question', cross: 'of a similar question' } as
 
 const twoDigits = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
-const LessonName = ({ use: { how, question, text } }: { use: LessonUse }) => (
-  <>
-    <span class="lesson">{text}</span>
-    <small>
-      {OF[how]}
-      {how === 'cross' && `: ${question}`}
-    </small>
-  </>
-)
-
 export const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLessons }) => (
   <div class="panel set lifetimes">
     <h3>Lessons that attempts were shown</h3>
@@ -202,7 +191,14 @@ export const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLesson
       frame="scroll"
       rows={uses}
       columns={[
-        ['Lesson', use => <LessonName use={use} />],
+        [
+          'Lesson',
+          ({ how, question, text }) =>
+            noted(
+              <span class="lesson">{text}</span>,
+              how === 'cross' ? `${OF.cross}: ${question}` : OF.within,
+            ),
+        ],
         ['Asked', ({ asked }) => asked],
         ['Step', ({ step }) => step, 'num'],
         ['Reward of the attempt', ({ reward: own }) => twoDigits(own), 'num'],
@@ -222,17 +218,8 @@ export const LifetimePanel = ({ lifetimes }: { lifetimes: readonly RubricLifetim
       frame="scroll"
       rows={lifetimes}
       columns={[
-        [
-          'Rubric',
-          ({ title, description, question }) => [
-            title,
-            ...[description, question].map(text => <small>{text}</small>),
-          ],
-        ],
-        [
-          'Stage',
-          ({ stage, sign }) => [rubricStage(stage), <small>{sign === 'positive' ? 'merit' : 'flaw'}</small>],
-        ],
+        ['Rubric', ({ title, description, question }) => noted(title, description, question)],
+        ['Stage', ({ stage, sign }) => noted(rubricStage(stage), sign === 'positive' ? 'merit' : 'flaw')],
         ['Weight', ({ weight }) => weight, 'num'],
         ['Steps', ({ since, last }) => `${since} – ${last}`, 'num'],
         ['Times scored', ({ times }) => times, 'num'],

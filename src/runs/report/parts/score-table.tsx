@@ -3,7 +3,7 @@
 import { percent, percentInterval, plural } from '../../../util/format.ts'
 import type { ScoreLine, SetView } from '../view.ts'
 import { Meter } from './meter.tsx'
-import { type Column, Table, TextTable } from './table.tsx'
+import { type Column, noted, Table, TextTable } from './table.tsx'
 
 interface ScoreTableProps {
   lines: readonly ScoreLine[]
@@ -17,13 +17,6 @@ interface ScoreTableProps {
   frame?: string
 }
 
-const ScoreName = ({ line: { name, note } }: { line: ScoreLine }) => (
-  <>
-    {name}
-    {note && <small>{note}</small>}
-  </>
-)
-
 const NO_SCORE = { value: null, interval: undefined }
 
 /** A table; within `figures-place`, where that is narrow, a list a row. */
@@ -35,12 +28,7 @@ export const ScoreTable = (props: ScoreTableProps) => {
       const { value, interval } = scores[score] ?? NO_SCORE
       if (value === null) return null
       if (bars.includes(score)) return <Meter value={value} kind={kind} interval={interval} />
-      return (
-        <span>
-          {percent(value)}
-          {interval && <small>{percentInterval(interval)}</small>}
-        </span>
-      )
+      return <span>{noted(percent(value), interval && percentInterval(interval))}</span>
     },
     bars.includes(score) ? 'meter' : 'num',
     ({ scores }) => scores[score]?.interval && `95%: ${percentInterval(scores[score].interval)}`,
@@ -49,7 +37,7 @@ export const ScoreTable = (props: ScoreTableProps) => {
     <Table
       rows={lines}
       columns={[
-        [head, line => <ScoreName line={line} />],
+        [head, ({ name, note }) => noted(name, note)],
         ...[...bars, ...others].map(column),
         ['Problems', ({ n }) => n ?? '–', 'num quiet'],
       ]}

@@ -11,6 +11,20 @@ const anchorOf = (title: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '')
 
+/** The head of a page, with what is to be known of it in a line. */
+export const PageHead = ({ title, lines }: { title: string; lines: readonly string[] }) => (
+  <header>
+    <div class="top">
+      <h1>{title}</h1>
+    </div>
+    <div class="facts">
+      {lines.map(line => (
+        <span key={line}>{line}</span>
+      ))}
+    </div>
+  </header>
+)
+
 export const Heading = ({ title, about }: { title: string; about?: ComponentChildren }) => (
   <>
     <span class="place" id={anchorOf(title)} />

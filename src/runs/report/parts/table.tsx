@@ -13,6 +13,14 @@ export const Scroll = ({ children, frame }: { children: ComponentChildren; frame
   </section>
 )
 
+/** What stands in a cell, and below it in small what belongs to it, so far as it is known. */
+export const noted = (text: ComponentChildren, ...notes: (string | null | undefined | false)[]) => (
+  <>
+    {text}
+    {notes.map(note => note && <small key={note}>{note}</small>)}
+  </>
+)
+
 /**
  * What a column is called, what stands in it (null: nothing is known), its class, and what who points at a cell is told. Of the
  * kind `head` is what names the row, else the first is; `meter` holds bars.
@@ -97,10 +105,7 @@ const textOf = (cell: TableCell) =>
   ) : (
     <>
       {cell.color && <i class="swatch" style={{ background: `var(--${cell.color})` }} />}
-      {cell.isStatus ? <StatusChip status={cell.text} /> : cell.text}
-      {cell.notes?.map(note => (
-        <small key={note}>{note}</small>
-      ))}
+      {noted(cell.isStatus ? <StatusChip status={cell.text} /> : cell.text, ...(cell.notes ?? []))}
     </>
   )
 
@@ -109,14 +114,13 @@ const cellAt = ({ rows: [first] }: TableView, i: number) => {
   return typeof cell === 'object' ? cell : undefined
 }
 
-/** A table of text; where there is little room a list a row. */
-export const TextTable = ({
-  table,
-  frame = 'scroll figures-place',
-}: {
+interface TextTableProps {
   table: TableView
   frame?: string
-}) => (
+}
+
+/** A table of text; where there is little room a list a row. */
+export const TextTable = ({ table, frame = 'scroll figures-place' }: TextTableProps) => (
   <Table
     rows={table.rows}
     columns={table.head.map(

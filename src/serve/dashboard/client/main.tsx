@@ -2,7 +2,7 @@
 
 import { render } from 'preact'
 import { ComparePage } from './pages/compare.tsx'
-import { ExperimentView, ExperimentsPage } from './pages/experiments.tsx'
+import { ExperimentsPage, ExperimentView } from './pages/experiments.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
 import { Link, type PageAddress, usePlace } from './route.tsx'

@@ -64,28 +64,6 @@ export const Change = ({
   )
 }
 
-/** A word with what it means, for who points at it; `Meanings` says it to everybody. */
-export const Explained = ({ text, children }: { text: string; children: ComponentChildren }) => (
-  <span class="explained" title={text}>
-    {children}
-  </span>
-)
-
-/** What the words of a table mean, under it. */
-export const Meanings = ({ of }: { of: Readonly<Record<string, string>> }) => (
-  <details>
-    <summary>What the figures mean</summary>
-    <dl class="pairs meanings">
-      {Object.entries(of).map(([word, text]) => (
-        <>
-          <dt>{word}</dt>
-          <dd>{text}</dd>
-        </>
-      ))}
-    </dl>
-  </details>
-)
-
 interface ChoiceProps {
   /** What it is in the address; the first option is what there is without it. */
   name: string

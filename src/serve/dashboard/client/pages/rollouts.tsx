@@ -3,13 +3,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ResponseText } from '../../../../runs/report/parts/response.tsx'
 import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
-import { Table } from '../../../../runs/report/parts/table.tsx'
+import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import type { RolloutRow } from '../../../../runs/rows.ts'
 import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
 import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, setQuery } from '../route.tsx'
+import { addressOf, go, Link, setQuery, useKey } from '../route.tsx'
 import { type TokenColour, TokenColours, Tokens } from '../tokens.tsx'
 import type { RunTabProps } from './overview.tsx'
 import { useSlash } from './runs.tsx'
@@ -79,13 +79,6 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
   )
 }
 
-const Reward = ({ line: { reward, advantage } }: { line: RolloutLine }) => (
-  <>
-    <b>{number(reward)}</b>
-    {advantage !== null && <small>{number(advantage)}</small>}
-  </>
-)
-
 const Problem = ({ line, to }: { line: RolloutLine; to: string }) => (
   <>
     <Link to={to}>{line.problemId || `rollout ${line.nth}`}</Link>
@@ -116,7 +109,11 @@ const Lines = ({
     rows={rows}
     columns={[
       ['Step', ({ step }) => step, 'num'],
-      ['Reward', line => <Reward line={line} />, 'num'],
+      [
+        'Reward',
+        ({ reward, advantage }) => noted(<b>{number(reward)}</b>, advantage !== null && number(advantage)),
+        'num',
+      ],
       ['Problem', line => <Problem line={line} to={addressOfLine(line.nth)} />, 'head'],
       ['Response', ({ excerpt }) => excerpt, 'excerpt'],
     ]}
@@ -180,25 +177,13 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
 }
 
 /** `j` and `k` go to the next and the one before. */
-const useSteps = (to: (change: number) => string | null): void => {
-  const latest = useRef(to)
-  latest.current = to
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (
-        /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName) ||
-        event.ctrlKey ||
-        event.metaKey
-      )
-        return
-      const change = { j: 1, k: -1 }[event.key]
-      const address = change === undefined ? null : latest.current(change)
-      if (address !== null) go(address)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-}
+const useSteps = (to: (change: number) => string | null): void =>
+  useKey(key => {
+    const change = { j: 1, k: -1 }[key]
+    const address = change === undefined ? null : to(change)
+    if (address !== null) go(address)
+    return address !== null
+  })
 
 const Card = ({ view: { row, criteria } }: { view: RolloutView }) => (
   <RolloutCard row={row} criteria={criteria} response={<Response row={row} />} />

@@ -3,11 +3,11 @@
 import { pointsWord, shownName } from '../../../../runs/criterion-words.ts'
 import { Meter } from '../../../../runs/report/parts/meter.tsx'
 import { Heading } from '../../../../runs/report/parts/section.tsx'
-import { Table } from '../../../../runs/report/parts/table.tsx'
+import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionMetrics, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
-import { Change, Empty, Explained, Meanings, Waiting } from '../parts.tsx'
+import { Change, Empty, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 import type { RunTabProps } from './overview.tsx'
 
@@ -32,29 +32,26 @@ const MEANINGS = {
     'Pearson correlation of the criterion’s credit with the reward, over the rollouts that were kept.',
 }
 
-const Meant = ({ word }: { word: keyof typeof MEANINGS }) => (
-  <Explained text={MEANINGS[word]}>{word}</Explained>
+const meant = (word: keyof typeof MEANINGS) => (
+  <span class="explained" title={MEANINGS[word]}>
+    {word}
+  </span>
 )
 
-const Discrimination = ({ own }: { own: CriterionMetrics['discrimination'] }) =>
-  own === null ? (
-    <>–</>
-  ) : (
-    <>
-      {percent(own.value)}
-      {own.keptGroups !== null && <small>of {plural(own.keptGroups, 'kept group')}</small>}
-    </>
-  )
-
-const Agreement = ({ own }: { own: CriterionMetrics['agreement'] }) =>
-  own === null ? (
-    <>–</>
-  ) : (
-    <span title={own.set}>
-      {percent(own.value)}
-      <small>step {own.step}</small>
-    </span>
-  )
+/** What the words of the table mean, under it. */
+const Meanings = () => (
+  <details>
+    <summary>What the figures mean</summary>
+    <dl class="pairs meanings">
+      {Object.entries(MEANINGS).map(([word, text]) => (
+        <>
+          <dt>{word}</dt>
+          <dd>{text}</dd>
+        </>
+      ))}
+    </dl>
+  </details>
+)
 
 const CriterionName = ({ own: { id, words }, run }: { own: CriterionMetrics; run: string }) => (
   <>
@@ -64,20 +61,6 @@ const CriterionName = ({ own: { id, words }, run }: { own: CriterionMetrics; run
     {shownName(words) !== undefined && <small>{shownName(words)}</small>}
     {words.text !== undefined && <small class="says">{words.text}</small>}
     {words.check !== undefined && <small class="says">{words.check ?? 'a judge decides'}</small>}
-  </>
-)
-
-const Now = ({ own }: { own: CriterionMetrics }) => (
-  <>
-    <Meter value={own.last ?? own.rate} label={`${own.id} now`} />
-    {own.last === null && own.rate !== null && <small>of kept rollouts</small>}
-  </>
-)
-
-const RewardShare = ({ own }: { own: CriterionMetrics }) => (
-  <>
-    {percent(own.rewardShare)}
-    {own.pointShare !== null && <small>of {percent(own.pointShare)} to be had</small>}
   </>
 )
 
@@ -93,34 +76,49 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
         ['Criterion', own => <CriterionName own={own} run={id} />],
         ['Points', ({ words }) => (words.points === undefined ? '' : pointsWord(words.points)), 'num'],
         ['First', ({ first }) => percent(first), 'num'],
-        ['Now', own => <Now own={own} />, 'meter'],
+        [
+          'Now',
+          ({ id: name, last, rate }) =>
+            noted(
+              <Meter value={last ?? rate} label={`${name} now`} />,
+              last === null && rate !== null && 'of kept rollouts',
+            ),
+          'meter',
+        ],
         [
           'Change',
           ({ first, last }) => first !== null && last !== null && <Change difference={last - first} />,
           'num',
         ],
-        ['Share of the reward', own => <RewardShare own={own} />, 'num'],
         [
-          <Meant word="Discrimination" />,
-          ({ discrimination }) => <Discrimination own={discrimination} />,
+          'Share of the reward',
+          ({ rewardShare, pointShare }) =>
+            noted(percent(rewardShare), pointShare !== null && `of ${percent(pointShare)} to be had`),
           'num',
         ],
-        [<Meant word="Agreement" />, ({ agreement }) => <Agreement own={agreement} />, 'num'],
-        [<Meant word="With the reward" />, ({ withReward }) => number(withReward), 'num'],
+        [
+          meant('Discrimination'),
+          ({ discrimination: own }) =>
+            own &&
+            noted(
+              percent(own.value),
+              own.keptGroups !== null && `of ${plural(own.keptGroups, 'kept group')}`,
+            ),
+          'num',
+        ],
+        [
+          meant('Agreement'),
+          ({ agreement: own }) => own && noted(percent(own.value), `step ${own.step}`),
+          'num',
+          ({ agreement: own }) => own?.set,
+        ],
+        [meant('With the reward'), ({ withReward }) => number(withReward), 'num'],
         ['Kept verdicts', ({ kept }) => (kept === 0 ? '–' : number(kept)), 'num'],
       ]}
     />
-    <Meanings of={MEANINGS} />
+    <Meanings />
   </section>
 )
-
-const AboveChance = ({ last, floor }: RubricView['validity'][number]) =>
-  floor === null ? null : (
-    <>
-      <Change difference={last - floor} />
-      <small>chance {percent(floor)}</small>
-    </>
-  )
 
 const Validity = ({ view }: { view: RubricView }) =>
   view.validity.length === 0 ? null : (
@@ -139,21 +137,18 @@ const Validity = ({ view }: { view: RubricView }) =>
             ({ key, last, floor }) => <Meter value={last} floor={floor} label={WORDS[key] ?? key} />,
             'meter',
           ],
-          ['Above chance', own => <AboveChance {...own} />, 'num'],
+          [
+            'Above chance',
+            ({ last, floor }) =>
+              floor !== null && noted(<Change difference={last - floor} />, `chance ${percent(floor)}`),
+            'num',
+          ],
         ]}
       />
     </section>
   )
 
 const FATES = { born: 'born', kept: 'kept', inactive: 'set aside', pruned: 'dropped' }
-
-const FateName = ({ sign, title, description }: RubricView['fates'][number]) => (
-  <>
-    {sign === 'negative' ? '− ' : ''}
-    {title}
-    {description !== null && <small>{description}</small>}
-  </>
-)
 
 const Fates = ({ view }: { view: RubricView }) => (
   <section>
@@ -170,7 +165,11 @@ const Fates = ({ view }: { view: RubricView }) => (
           'Fate',
           ({ fate }) => <span class={`chip ${fate === 'born' ? 'entailed' : 'info'}`}>{FATES[fate]}</span>,
         ],
-        ['Rubric', own => <FateName {...own} />, 'head'],
+        [
+          'Rubric',
+          own => noted(`${own.sign === 'negative' ? '− ' : ''}${own.title}`, own.description),
+          'head',
+        ],
         ['Stage', ({ stage }) => stage, 'num'],
         ['Variance', ({ variance }) => number(variance), 'num'],
         ['Question', ({ question }) => question, 'excerpt'],

@@ -1,14 +1,14 @@
 /** @file All runs in a table: what they are, how far, how they go; filtered, sorted, grouped, and chosen for a comparison. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
-import { Table } from '../../../../runs/report/parts/table.tsx'
+import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
 import { ago, Check, Choice, Empty, Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, type PageAddress, setQuery } from '../route.tsx'
+import { addressOf, go, Link, type PageAddress, setQuery, useKey } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
@@ -85,13 +85,6 @@ const Progress = ({ run }: { run: RunSummary }) => (
   </span>
 )
 
-const Name = ({ run }: { run: RunSummary }) => (
-  <>
-    <Link to={addressOf('run', run.id)}>{run.name}</Link>
-    <small>{[run.folder, run.recipe, run.preset].filter(Boolean).join(' · ')}</small>
-  </>
-)
-
 const State = ({ run: { status, warnings, problem } }: { run: RunSummary }) => (
   <>
     <Status status={status} />
@@ -111,14 +104,6 @@ const Differing = ({ run: { settings } }: { run: RunSummary }) => (
         <b>{name}</b> {value.length > 40 ? `${value.slice(0, 38)}…` : value}
       </span>
     ))}
-  </>
-)
-
-/** A figure with what it is below it. */
-const Figure = ({ text, of }: { text: string; of: string | null | undefined }) => (
-  <>
-    {text}
-    {of && <small>{of}</small>}
   </>
 )
 
@@ -146,7 +131,15 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
         ),
         'choose',
       ],
-      ['Run', run => <Name run={run} />, 'head'],
+      [
+        'Run',
+        ({ id, name, folder, recipe, preset }) =>
+          noted(
+            <Link to={addressOf('run', id)}>{name}</Link>,
+            [folder, recipe, preset].filter(Boolean).join(' · '),
+          ),
+        'head',
+      ],
       ['Status', run => <State run={run} />],
       ['Steps', run => <Progress run={run} />],
       [
@@ -156,8 +149,8 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
         ),
         'spark-cell',
       ],
-      ['Latest', run => <Figure text={number(run.last)} of={run.figure} />, 'num'],
-      ['Score', ({ score }) => <Figure text={percent(score?.value)} of={score?.words} />, 'num'],
+      ['Latest', run => noted(number(run.last), run.figure), 'num'],
+      ['Score', ({ score }) => noted(percent(score?.value), score?.words), 'num'],
       ['Seed', ({ seed }) => seed, 'num'],
       ['Settings that differ', run => <Differing run={run} />, 'settings-cell'],
       ['Written', run => ago(run.writtenAt), 'num', run => run.writtenAt ?? ''],
@@ -174,18 +167,11 @@ const useRuns = () => {
 }
 
 /** `/` leads to the filter, from wherever the page has the keyboard. */
-export const useSlash = (input: { current: HTMLInputElement | null }): void => {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const inField = /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName)
-      if (event.key !== '/' || inField || event.ctrlKey || event.metaKey) return
-      event.preventDefault()
-      input.current?.focus()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [input])
-}
+export const useSlash = (input: { current: HTMLInputElement | null }): void =>
+  useKey(key => {
+    if (key === '/') input.current?.focus()
+    return key === '/'
+  })
 
 export const RunsPage = ({ place }: { place: PageAddress }) => {
   useTitle('Runs')
