@@ -7,10 +7,11 @@ import { examineRun } from './check-run.ts'
 import { readNewRows, readRubricRows } from './readers.ts'
 import { loadReportData } from './report/data.ts'
 import { buildFakeRun } from './report/fake-run.fixture.ts'
-import { LifetimePanel } from './report/parts/run-page.tsx'
+import { RunBody } from './report/parts/run-page.tsx'
 import { part } from './report/render.ts'
 import { renderReport, writeReport } from './report/report.ts'
 import { rubricCharts, rubricLifetimes, rubricsAbout } from './report/rubrics.ts'
+import { runPage } from './report/run-page.ts'
 import { fakeRubricRows, rubricRow, rubricStatus } from './rubric-row.fixture.ts'
 import { RunFolder } from './run-folder.ts'
 
@@ -168,7 +169,9 @@ describe('what a report says of them', () => {
       question: '<b>q</b>',
       rubrics: [born('1.1.1', 1, { title: '</td><script>alert(1)</script>', description: '<img src=x>' })],
     })
-    const text = part(LifetimePanel, { lifetimes: rubricLifetimes([evil]) })
+    const info = { id: 'run', createdAt: '', config: {}, environment: {} }
+    const rows = { metrics: [], evals: [], rollouts: [], events: [], rubrics: [evil] }
+    const text = part(RunBody, { page: runPage({ info, status: 'running', ...rows }), sections: [] })
     expect(text).not.toMatch(/<script|<img|<b>q/)
     expect(text).toContain('&lt;script>')
   })

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import type { RolloutRow, ShownLesson } from '../rows.ts'
 import { lessonUses, reportLessons } from './lessons.ts'
-import { LessonPanel } from './parts/run-page.tsx'
+import { RunBody } from './parts/run-page.tsx'
 import { part } from './render.ts'
+import { runPage } from './run-page.ts'
 
 const lesson = (text: string, changes: Partial<ShownLesson> = {}): ShownLesson => ({
   ...{ how: 'cross', question: 'Where is the cave?', text },
@@ -22,7 +23,12 @@ it('has every lesson once, with the latest attempt that was shown it', () => {
   ])
 })
 
-const textOf = (rows: readonly RolloutRow[]) => part(LessonPanel, { lessons: reportLessons(rows)! })
+const textOf = (rollouts: RolloutRow[]) => {
+  const info = { id: 'run', createdAt: '', config: {}, environment: {} }
+  const rows = { metrics: [], evals: [], rollouts, events: [], rubrics: [] }
+  const page = { ...runPage({ info, status: 'running', ...rows }), rollouts: null }
+  return part(RunBody, { page, sections: [{ title: 'Memory', size: 'narrow', charts: [] }] })
+}
 
 it('is nothing where nothing was shown, and a few of either kind where much was', () => {
   expect(reportLessons([row(1), row(2)])).toBeNull()

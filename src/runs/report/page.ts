@@ -19,22 +19,23 @@ export const pageFile = (name: 'app.js' | 'app.css'): string => {
   return readFileSync(url, 'utf8')
 }
 
-/** A whole page of nothing but text and style; it runs no script. @param body as `part` makes it, all text in it escaped */
-export const plainPage = (title: string, body: string, style = ''): string =>
+/** @param policy what may run besides style */
+const frame = (title: string, body: string, style: string, policy = ''): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src 'unsafe-inline'; img-src data:"><title>${escapeMarkup(title)}</title>
+<meta http-equiv="Content-Security-Policy" content="${escapeMarkup(`default-src 'none'; style-src 'unsafe-inline';${policy} img-src data:`)}"><title>${escapeMarkup(title)}</title>
 <style>${pageFile('app.css')}${style}</style></head>
 <body class="file">${body}</body></html>
 `
 
-/** A whole page that may run no script but its own, which draws the charts that `body` has frames of. */
+/** A whole page of nothing but text and style; it runs no script. @param body as `part` makes it, all text in it escaped */
+export const plainPage = (title: string, body: string, style = ''): string => frame(title, body, style)
+
+/** A whole page that may run no script but its own, which draws the charts that `body` has places of. */
 export const chartPage = (title: string, body: string, charts: readonly ChartSpec[]): string => {
   const script = pageFile('app.js').replaceAll('</script', '<\\/script')
   const hash = createHash('sha256').update(script).digest('base64')
   const data = `<script type="application/json" id="chart-data">${jsonForScript(charts)}</script>`
-  return plainPage(title, `${body}\n${data}\n<script type="module">${script}</script>`).replace(
-    'img-src data:',
-    `script-src 'sha256-${hash}'; img-src data:`,
-  )
+  const all = `${body}\n${data}\n<script type="module">${script}</script>`
+  return frame(title, all, '', ` script-src 'sha256-${hash}';`)
 }

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evalItem, evalRow } from '../eval-row.fixture.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
-import { headlineCards } from './cards.ts'
 import { chartPlace, movingMean, smoothingWindow } from './chart-spec.ts'
 import { chartSections } from './charts.ts'
 import { chooseRollouts, loadReportData, type ReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
-import { Cards, Rollouts } from './parts/run-page.tsx'
+import { Rollouts, RunBody } from './parts/run-page.tsx'
 import { SetPanel } from './parts/score-table.tsx'
 import { jsonForScript, part } from './render.ts'
 import { renderReport, writeReport } from './report.ts'
 import { rewardView } from './reward.ts'
+import { runPage } from './run-page.ts'
 import { setViews } from './tables.ts'
 
 let root: string
@@ -35,7 +35,7 @@ const bareRun = (name: string, fill: (run: RunFolder) => void = () => {}) => {
 const chartIds = (name: string, fill: (run: RunFolder) => void) =>
   chartSections(bareRun(name, fill)).flatMap(section => section.charts.map(chart => chart.id))
 
-const cardsOf = (data: ReportData) => part(Cards, { cards: headlineCards(data) })
+const cardsOf = (data: ReportData) => part(RunBody, { page: runPage(data), sections: [] })
 const tablesOf = (data: ReportData) => setViews(data).map(view => part(SetPanel, { view }))
 
 describe('a report', () => {

@@ -9,8 +9,9 @@ import type { CurvesView } from './wire.ts'
 
 /** More points than a chart has pixels say nothing. */
 export const MOST_CURVE_POINTS = 1_000
-/** Events that a page is sent, the latest. */
+/** Events that a page is sent, the latest, and those that are not folded away. */
 const MOST_EVENTS = 300
+const SHOWN_EVENTS = 12
 
 export interface CurvesRequest {
   from?: number
@@ -41,7 +42,7 @@ export const thinnedData = (
     metrics,
     evals: evals.filter(({ step }) => step >= low && step <= high),
     rollouts: [],
-    events: run.events.slice(-MOST_EVENTS),
+    events: run.events,
     rubrics: run.rubrics.rows,
     ...(stride > 1 && { totals: totalsOf(run) }),
   }
@@ -83,5 +84,11 @@ export const comparedEvals = (run: OpenRun): EvalRow[] => {
 export const livePage = (run: OpenRun): RunPage => {
   const page = runPage(thinnedData(run, {}, comparedEvals(run)).data)
   const signs = page.signs.map(sign => ({ ...sign, rollouts: run.rollouts.shownBy(sign.monitor, sign.step) }))
-  return { ...page, signs }
+  // Of a run that goes on the latest come first.
+  const told = run.events
+    .filter(({ monitor }) => monitor === undefined)
+    .slice(-MOST_EVENTS)
+    .reverse()
+  const events = { isSerious: false, shown: told.slice(0, SHOWN_EVENTS), more: told.slice(SHOWN_EVENTS) }
+  return { ...page, signs, events }
 }

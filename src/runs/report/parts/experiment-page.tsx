@@ -84,7 +84,7 @@ const ComparisonRow = ({ own }: { own: ComparisonView }) => (
 )
 
 /** A card with an anchor: `claim-ID`. */
-export const ClaimCard = ({ claim }: { claim: ClaimView }) => {
+const ClaimCard = ({ claim }: { claim: ClaimView }) => {
   const shown = claim.comparisons.filter(({ track, details }) => track !== null && details !== '')
   return (
     <article class="panel claim" id={`claim-${claim.id}`}>

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../../rows.ts'
 import { withoutRaw } from '../answers.ts'
 import { part } from '../render.ts'
-import { ClaimCard } from './experiment-page.tsx'
+import type { ClaimView } from '../view.ts'
+import { ExperimentBody } from './experiment-page.tsx'
 import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { RolloutCard } from './rollout.tsx'
@@ -29,6 +30,11 @@ const row: RolloutRow = {
   judgeCalls: [{ judge: HOSTILE, raw: `${HOSTILE} thinks aloud` }],
 }
 
+const claim: ClaimView = {
+  ...{ id: HOSTILE, status: HOSTILE, reason: HOSTILE, statement: HOSTILE, plan: HOSTILE, adjustedP: '' },
+  ...{ registered: { status: HOSTILE, reason: HOSTILE }, comparisons: [], dots: null, notes: [HOSTILE] },
+}
+
 /** Elements and attributes that no component writes. */
 const harmful = /<(?:img|script)|[^;"=]" ?onerror/
 
@@ -43,23 +49,14 @@ describe('components in a file', () => {
           ...{ why: HOSTILE, advice: HOSTILE, figures: { [HOSTILE]: 1 } },
         },
       }),
-      part(ClaimCard, {
-        claim: {
-          ...{
-            id: HOSTILE,
-            status: HOSTILE,
-            reason: HOSTILE,
-            statement: HOSTILE,
-            plan: HOSTILE,
-            adjustedP: '',
-          },
-          ...{
-            registered: { status: HOSTILE, reason: HOSTILE },
-            comparisons: [],
-            dots: null,
-            notes: [HOSTILE],
-          },
+      part(ExperimentBody, {
+        page: {
+          ...{ title: HOSTILE, state: HOSTILE, isDone: false, facts: [[HOSTILE, HOSTILE]], lead: [HOSTILE] },
+          ...{ statuses: [], claims: [claim], apart: { claims: [], why: [] }, tables: [], cut: [HOSTILE] },
+          ...{ origin: { [HOSTILE]: HOSTILE }, document: HOSTILE },
         },
+        charts: [],
+        curvesAbout: '',
       }),
       part(Pairs, { value: { [HOSTILE]: HOSTILE } }),
       part(Facts, { facts: [[HOSTILE, HOSTILE]] }),

@@ -26,7 +26,7 @@ import { SignCard } from './sign.tsx'
 import { noted, Table } from './table.tsx'
 import type { Criteria } from './verdicts.tsx'
 
-export const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) =>
+const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) =>
   cards.length === 0 ? null : (
     <section class="cards">
       {cards.map(({ title, before, after, gain, notes }) => (
@@ -184,7 +184,7 @@ const OF = { within: 'of the same question', cross: 'of a similar question' } as
 
 const twoDigits = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
-export const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLessons }) => (
+const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLessons }) => (
   <div class="panel set lifetimes">
     <h3>Lessons that attempts were shown</h3>
     <Table
@@ -211,7 +211,7 @@ export const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLesson
 const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as const
 
 /** The rubrics that lived longest, with what rollouts earned on them and how well they discriminate. */
-export const LifetimePanel = ({ lifetimes }: { lifetimes: readonly RubricLifetime[] }) => (
+const LifetimePanel = ({ lifetimes }: { lifetimes: readonly RubricLifetime[] }) => (
   <div class="panel set lifetimes">
     <h3>Longest lived</h3>
     <Table
