@@ -33,15 +33,11 @@ const TokenField = ({ onSet }: { onSet(): void }) => {
   )
 }
 
-const BUTTONS: {
-  action: 'pause' | 'go-on' | 'save' | 'stop'
-  name: string
-  when: (status: string) => boolean
-}[] = [
-  { action: 'pause', name: 'Pause', when: status => status === 'running' },
-  { action: 'go-on', name: 'Go on', when: status => status === 'paused' },
-  { action: 'save', name: 'Save now', when: () => true },
-  { action: 'stop', name: 'Stop', when: () => true },
+const BUTTONS: readonly [action: 'pause' | 'go-on' | 'save' | 'stop', name: string, status?: string][] = [
+  ['pause', 'Pause', 'running'],
+  ['go-on', 'Go on', 'paused'],
+  ['save', 'Save now'],
+  ['stop', 'Stop'],
 ]
 
 const DONE: Record<ControlAction['action'], string> = {
@@ -130,7 +126,7 @@ export const Controls = ({ view, status }: { view: RunView; status: string }) =>
       {known ? (
         <>
           <div class="tools">
-            {BUTTONS.filter(({ when }) => when(status)).map(({ action, name }) => (
+            {BUTTONS.filter(([, , when = status]) => when === status).map(([action, name]) => (
               <button type="button" key={action} onClick={() => ask({ action })}>
                 {name}
               </button>
