@@ -1,11 +1,9 @@
-// Builds dist/: TypeScript by tsc, the script of reports joined into one file, the dashboard's page by Vite, the kernels by
-// AssemblyScript.
+// Builds dist/: TypeScript by tsc, the scripts and the style of pages by Vite, the kernels by AssemblyScript.
 // `node scripts/build.js --if-stale` does nothing when dist/ is newer than every source file.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { joinModules } from './join-modules.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stamp = join(root, 'dist', '.built')
@@ -48,13 +46,8 @@ const buildKernels = name => {
   renameSync(written, target)
 }
 
-const buildPageScript = () => {
-  run('typescript', 'bin/tsc', ['-p', 'src/runs/report/client'])
-  const folder = join(root, 'dist', 'runs', 'report')
-  writeFileSync(join(folder, 'page-script.js'), joinModules(join(folder, 'client', 'main.js')))
-}
-
-const buildDashboard = async () => {
+/** A script for the browser as one file, and the style that it names beside it. */
+const buildScript = async (folder, client) => {
   const { build } = await import('vite')
   await build({
     root,
@@ -64,12 +57,14 @@ const buildDashboard = async () => {
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
-      outDir: 'dist/serve/dashboard/page',
+      outDir: `dist/${folder}/page`,
       emptyOutDir: true,
       target: 'es2022',
       modulePreload: false,
+      // Charts read the colours of the style as they are written there.
+      cssMinify: false,
       rolldownOptions: {
-        input: join(root, 'src', 'serve', 'dashboard', 'client', 'main.tsx'),
+        input: join(root, 'src', folder, 'client', client),
         output: { entryFileNames: 'app.js', assetFileNames: 'app[extname]' },
       },
     },
@@ -83,8 +78,8 @@ if (!(process.argv.includes('--if-stale') && isFresh())) {
   mkdirSync(join(root, 'dist', 'kernels'), { recursive: true })
   for (const name of ['flat', 'nearest']) buildKernels(name)
   run('typescript', 'bin/tsc', ['-p', 'tsconfig.build.json'])
-  buildPageScript()
-  await buildDashboard()
+  await buildScript('runs/report', 'main.ts')
+  await buildScript('serve/dashboard', 'main.tsx')
   writeFileSync(stamp, `${new Date(startedMs).toISOString()}\n`)
   console.error(`built dist/ in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
 }

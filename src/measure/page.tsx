@@ -1,10 +1,12 @@
 /** @file Answers for reading, those of two models side by side, as one HTML file: to be filtered by won and lost without a script. */
 
 import type { Rubric } from '../rubric/criterion.ts'
-import { type Html, html, part } from '../runs/report/html.ts'
-import { heading, plainPage } from '../runs/report/page.ts'
+import { plainPage } from '../runs/report/page.ts'
 import { ResponseText } from '../runs/report/parts/response.tsx'
+import { PageHead, Sections } from '../runs/report/parts/section.tsx'
+import { TextTable } from '../runs/report/parts/table.tsx'
 import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
+import { part } from '../runs/report/render.ts'
 import type { RolloutRow } from '../runs/rows.ts'
 import { number, percent, plural } from '../util/format.ts'
 import type { PairedFigure } from './compare.ts'
@@ -64,16 +66,30 @@ const facts = ({ answer }: GradedAnswer, score: number | null, count: number): s
     ...(count > 1 ? [`the first of ${count} answers; the score is their mean`] : []),
   ].join(' · ')
 
-const side = (
-  item: MeasuredItem | undefined,
-  problem: MeasuredProblem,
-  { measured, primary }: Side,
-): Html => {
+interface SideProps {
+  item: MeasuredItem | undefined
+  problem: MeasuredProblem
+  of: Side
+}
+
+const Answered = ({ item, problem, of: { measured, primary } }: SideProps) => {
   const first = item?.graded[0]
   if (item === undefined || first === undefined)
-    return html`<section><h4>${measured.model}</h4><p class="quiet">no answer</p></section>`
+    return (
+      <section>
+        <h4>{measured.model}</h4>
+        <p class="quiet">no answer</p>
+      </section>
+    )
   const row = rowOf(first, problem)
-  return html`<section><h4>${measured.model}</h4><p class="quiet">${facts(first, item.values[primary]?.value ?? null, item.graded.length)}</p>${part(ResponseText, { row })}${part(Verdict, { row })}</section>`
+  return (
+    <section>
+      <h4>{measured.model}</h4>
+      <p class="quiet">{facts(first, item.values[primary]?.value ?? null, item.graded.length)}</p>
+      <ResponseText row={row} />
+      <Verdict row={row} />
+    </section>
+  )
 }
 
 type Outcome = 'won' | 'lost' | 'tied' | ''
@@ -83,17 +99,18 @@ const outcomeOf = (own: number | null | undefined, other: number | null | undefi
   return own > other ? 'won' : own < other ? 'lost' : 'tied'
 }
 
-const filters = ({ won, lost, tied }: PairedFigure, all: number): Html[] =>
-  Object.entries({ all, won, lost, tied }).map(
-    ([name, count]) =>
-      html`<input type="radio" name="show" id="show-${name}" ${name === 'all' && html`checked`}><label for="show-${name}">${name} ${count}</label>`,
-  )
-
-const tableOf = ({ head, rows }: FigureTable): Html =>
-  html`<div class="panel figures"><div class="scroll"><table><thead><tr>${head.map((name, i) => html`<th class="${i > 0 && 'num'}">${name}</th>`)}</tr></thead><tbody>${rows.map(
-    ([name, ...cells]) =>
-      html`<tr><th scope="row">${name}</th>${cells.map(cell => html`<td class="num">${cell}</td>`)}</tr>`,
-  )}</tbody></table></div></div>`
+const Filters = ({ paired: { won, lost, tied }, all }: { paired: PairedFigure; all: number }) => (
+  <>
+    {Object.entries({ all, won, lost, tied }).map(([name, count]) => (
+      <>
+        <input type="radio" name="show" id={`show-${name}`} checked={name === 'all'} />
+        <label for={`show-${name}`}>
+          {name} {count}
+        </label>
+      </>
+    ))}
+  </>
+)
 
 export interface AnswerPage {
   title: string
@@ -109,31 +126,74 @@ export interface AnswerPage {
   paired: PairedFigure | null
 }
 
-/** The page. All that models and rows say is text in it, never HTML. */
-export const answerPage = ({
-  title,
-  facts: lines,
-  table,
-  problems,
-  primary,
-  a,
-  b,
-  paired,
-}: AnswerPage): string => {
+const promptOf = ({ messages }: MeasuredProblem): string =>
+  messages.map(({ role, content }) => (messages.length === 1 ? content : `${role}: ${content}`)).join('\n\n')
+
+interface ArticleProps extends Pick<AnswerPage, 'primary' | 'a' | 'b'> {
+  problem: MeasuredProblem
+  own: MeasuredItem | undefined
+  other: MeasuredItem | undefined
+}
+
+const Article = ({ problem, own, other, primary, a, b }: ArticleProps) => {
+  const [from, to] = [other?.values[primary]?.value, own?.values[primary]?.value]
+  const outcome = b === null ? '' : outcomeOf(to, from)
+  return (
+    <article class={`panel answer ${outcome}`}>
+      <header>
+        <h3>{problem.id}</h3>
+        <span class="quiet">
+          {outcome}
+          {b !== null && ` ${percent(to)} against ${percent(from)}`}
+        </span>
+      </header>
+      <pre class="prompt">{promptOf(problem)}</pre>
+      <div class="sides">
+        <Answered item={own} problem={problem} of={{ measured: a, primary }} />
+        {b && <Answered item={other} problem={problem} of={{ measured: b, primary }} />}
+      </div>
+    </article>
+  )
+}
+
+const Answers = ({ problems, primary, a, b, paired }: AnswerPage) => {
   const itemsOf = (measured: Measured | null) => new Map(measured?.items.map(item => [item.id, item]))
   const [own, other] = [itemsOf(a), itemsOf(b)]
   const answered = problems.filter(({ id }) => own.has(id) || other.has(id))
-  const articles = answered.map(problem => {
-    const [x, y] = [own.get(problem.id), other.get(problem.id)]
-    const [from, to] = [y?.values[primary]?.value, x?.values[primary]?.value]
-    const outcome = b === null ? '' : outcomeOf(to, from)
-    const prompt = problem.messages
-      .map(({ role, content }) => (problem.messages.length === 1 ? content : `${role}: ${content}`))
-      .join('\n\n')
-    return html`<article class="panel answer ${outcome}"><header><h3>${problem.id}</h3><span class="quiet">${outcome}${b !== null && ` ${percent(to)} against ${percent(from)}`}</span></header><pre class="prompt">${prompt}</pre><div class="sides">${side(x, problem, { measured: a, primary })}${b && side(y, problem, { measured: b, primary })}</div></article>`
-  })
-  const body = html`<main><header><div class="top"><h1>${title}</h1></div><div class="facts">${lines.map(line => html`<span>${line}</span>`)}</div></header>
-<section>${heading('Figures', 'Means over problems with 95% intervals over problems.')}${tableOf(table)}</section>
-<section>${heading('Answers')}<div class="answers">${paired && filters(paired, answered.length)}${articles}</div></section></main>`
-  return plainPage(`${title} – Gradus`, body, STYLE)
+  return (
+    <div class="answers">
+      {paired && <Filters paired={paired} all={answered.length} />}
+      {answered.map(problem => (
+        <Article
+          {...{ problem, primary, a, b, own: own.get(problem.id), other: other.get(problem.id) }}
+          key={problem.id}
+        />
+      ))}
+    </div>
+  )
 }
+
+const Page = (page: AnswerPage) => (
+  <main>
+    <PageHead title={page.title} lines={page.facts} />
+    <Sections
+      sections={[
+        {
+          title: 'Figures',
+          about: 'Means over problems with 95% intervals over problems.',
+          inside: (
+            <TextTable
+              table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }}
+              frame="panel scroll figures-place"
+            />
+          ),
+        },
+        { title: 'Answers', inside: <Answers {...page} /> },
+      ]}
+    />
+  </main>
+)
+
+/** The page. All that models and rows say is text in it, never HTML. */
+export const answerPage = (page: AnswerPage): string =>
+  plainPage(`${page.title} – Gradus`, part(Page, page), STYLE)

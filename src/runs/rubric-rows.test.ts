@@ -7,8 +7,11 @@ import { examineRun } from './check-run.ts'
 import { readNewRows, readRubricRows } from './readers.ts'
 import { loadReportData } from './report/data.ts'
 import { buildFakeRun } from './report/fake-run.fixture.ts'
+import { RunBody } from './report/parts/run-page.tsx'
+import { part } from './report/render.ts'
 import { renderReport, writeReport } from './report/report.ts'
-import { rubricCharts, rubricLifetimes, rubricsAbout, rubricTable } from './report/rubrics.ts'
+import { rubricCharts, rubricLifetimes, rubricsAbout } from './report/rubrics.ts'
+import { runPage } from './report/run-page.ts'
 import { fakeRubricRows, rubricRow, rubricStatus } from './rubric-row.fixture.ts'
 import { RunFolder } from './run-folder.ts'
 
@@ -155,7 +158,7 @@ describe('what a report says of them', () => {
       },
       ...{ since: 1, last: 4, times: 2, score: 0.5, variance: 0.125, fate: 'inactive' },
     })
-    expect(rubricTable([])).toBeNull()
+    expect(rubricLifetimes([])).toEqual([])
     // A journal of changes alone has no row of one that stays.
     const changes = [rubricRow(1, { rubrics: [born('1.1.1', 1)] }), rubricRow(9, { rubrics: [] })]
     expect(rubricLifetimes(changes)[0]).toMatchObject({ since: 1, last: 9, times: 1 })
@@ -166,9 +169,11 @@ describe('what a report says of them', () => {
       question: '<b>q</b>',
       rubrics: [born('1.1.1', 1, { title: '</td><script>alert(1)</script>', description: '<img src=x>' })],
     })
-    const text = rubricTable([evil])!.text
+    const info = { id: 'run', createdAt: '', config: {}, environment: {} }
+    const rows = { metrics: [], evals: [], rollouts: [], events: [], rubrics: [evil] }
+    const text = part(RunBody, { page: runPage({ info, status: 'running', ...rows }), sections: [] })
     expect(text).not.toMatch(/<script|<img|<b>q/)
-    expect(text).toContain('&lt;script&gt;')
+    expect(text).toContain('&lt;script>')
   })
 
   it('is a section of the page', () => {

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { ResultReaders } from '../../serve/dashboard/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -79,7 +80,10 @@ const dashboard = async (
   const controlToken = options.control === false ? null : newControlToken()
   const slimCharts = async (folder: string) =>
     (await import('../../experiments/results/slim-charts.ts')).slimCharts(folder)
-  const server = await startDashboard(folders, { host, port, token, controlToken, slimCharts, log })
+  const readExperiment: ResultReaders['readExperiment'] = async (folder, head) =>
+    (await import('../../experiments/results/read-page.ts')).readExperimentPage(folder, head)
+  const readers = { slimCharts, readExperiment }
+  const server = await startDashboard(folders, { host, port, token, controlToken, ...readers, log })
   const stopGoing = keepGoing(server.onUnhandled)
   const { runs, experiments } = server.found
   if (options.json) printJson(io, { url: server.url, controlToken, runs, experiments })

@@ -223,7 +223,7 @@ export type MetricChoice = Claim['metric']
 
 /** Why a claim's status is shown apart; null where it counts. */
 export const apartOf = (
-  { afterwards }: Pick<RegistrationContent, 'afterwards'>,
+  { afterwards }: { afterwards: Pick<RegistrationContent['afterwards'], 'apart'> },
   id: string,
 ): { is: (typeof APART)[number]; why: string } | null => {
   const found = afterwards.apart.find(({ claims }) => claims.includes(id))

@@ -2,10 +2,21 @@
 
 import { number, percent } from '../../util/format.ts'
 import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
-import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
+import { type ArmComparison, type ClaimResult, comparisonName, detectableOf } from '../analysis/claims.ts'
 import type { RunValue } from '../analysis/evidence.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 import { differenceText, pText, sizeText } from './units.ts'
+
+/** `not reproduced by rule 1, at registration`; null where the rule is still the same. */
+export const registeredText = ({ atRegistration }: Pick<ClaimResult, 'atRegistration'>): string | null =>
+  atRegistration && `${atRegistration.status} by rule ${atRegistration.rule}, at registration`
+
+/** `none`: not with so many pairs. */
+export const detectableText = ({ claim }: Pick<ClaimResult, 'claim'>, comparison: ArmComparison): string => {
+  const found = detectableOf(claim, comparison)
+  if (found === null) return '–'
+  return found.effect === null ? 'none' : sizeText(claim.metric, found.effect)
+}
 
 /** `a +6.0, b −0.8`. */
 export const startsText = (metric: MetricChoice, { byStart }: PairStatistics): string =>

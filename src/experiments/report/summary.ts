@@ -11,8 +11,7 @@ import type { MetricChoice } from '../plan/registration.ts'
 import { countsOf, countsText } from '../results/counts.ts'
 import { type EarlierLook, earlierLooks } from '../results/earlier.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
-import { detectableText } from './claim-table.ts'
-import { claimNotes, intervalText } from './notes.ts'
+import { claimNotes, detectableText, intervalText } from './notes.ts'
 import { pText, valueText } from './units.ts'
 
 /** A bar would end the cell. */

@@ -4,7 +4,7 @@ import { number, percent, points } from '../../util/format.ts'
 import { METRICS } from '../metrics/index.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 
-const isShare = ({ name }: MetricChoice): boolean => METRICS[name].unit === 'share'
+export const isShare = ({ name }: MetricChoice): boolean => METRICS[name].unit === 'share'
 
 /** A figure in the metric's unit. */
 export const valueText = (metric: MetricChoice, value: number | null): string =>

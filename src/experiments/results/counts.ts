@@ -18,7 +18,11 @@ export interface Counts {
   statuses: { status: ClaimStatus; count: number }[]
 }
 
-export const countsOf = ({ claims, registration }: Pick<PaperResult, 'claims' | 'registration'>): Counts => {
+interface CountedResult extends Pick<PaperResult, 'claims'> {
+  registration: Parameters<typeof apartOf>[0]
+}
+
+export const countsOf = ({ claims, registration }: CountedResult): Counts => {
   const apart = claims.flatMap(claim => {
     const found = apartOf(registration, claim.claim.id)
     return found === null ? [] : [{ claim, ...found }]
@@ -32,7 +36,7 @@ export const countsOf = ({ claims, registration }: Pick<PaperResult, 'claims' | 
 }
 
 /** `of 14 claims 0 reproduced, 7 not reproduced, 4 inconclusive; 3 apart, which are not counted`. */
-export const countsText = (result: Pick<PaperResult, 'claims' | 'registration'>): string => {
+export const countsText = (result: CountedResult): string => {
   const { apart, statuses } = countsOf(result)
   const counted = statuses.map(({ status, count }) => `${count} ${status}`).join(', ')
   const rest =

@@ -1,9 +1,12 @@
 /** @file Any number of runs compared: in groups over seeds, as figures, as text, and as a page with one curve over another. */
 
+import { chartPage } from '../report/page.ts'
+import { ComparisonReport } from '../report/parts/compare-page.tsx'
+import { part } from '../report/render.ts'
 import { type ComparedRuns, metricComparisons, scoreComparisons } from './comparisons.ts'
-import { type ComparedRun, groupRuns, type RunGroup, runNames } from './groups.ts'
-import { overlayPage } from './page.ts'
+import { type ComparedRun, type GroupedRuns, groupRuns, type RunGroup, runNames } from './groups.ts'
 import { comparisonText } from './text.ts'
+import { compareView } from './view.ts'
 
 const stepOf = ({ data }: ComparedRun): number => data.metrics.at(-1)?.step ?? 0
 
@@ -22,6 +25,19 @@ const describe = ({ label, runs }: RunGroup, names: ReadonlyMap<string, string>)
   }
 }
 
+/** The figures of groups of runs. */
+export const comparedRuns = ({ groups, settings }: GroupedRuns): ComparedRuns => {
+  const dirs = groups.flatMap(({ runs }) => runs.map(({ dir }) => dir))
+  const names = runNames(dirs)
+  return {
+    runs: dirs.length,
+    groups: groups.map(group => describe(group, names)),
+    scores: scoreComparisons(groups),
+    metrics: metricComparisons(groups),
+    settings,
+  }
+}
+
 /**
  * Compares runs. The first group is what others are held against.
  * @param labels as in `groupRuns`
@@ -31,14 +47,11 @@ export const compareMany = (
   dirs: readonly string[],
   { labels, title = 'Comparison of runs' }: { labels?: ReadonlyMap<string, string>; title?: string } = {},
 ): { json: ComparedRuns; text: string; page(): string } => {
-  const { groups, settings } = groupRuns(dirs, labels)
-  const names = runNames(dirs)
-  const json: ComparedRuns = {
-    runs: dirs.length,
-    groups: groups.map(group => describe(group, names)),
-    scores: scoreComparisons(groups),
-    metrics: metricComparisons(groups),
-    settings,
+  const grouped = groupRuns(dirs, labels)
+  const json = comparedRuns(grouped)
+  const page = () => {
+    const view = compareView(grouped.groups, json)
+    return chartPage(title, part(ComparisonReport, { title, view }), view.charts)
   }
-  return { json, text: comparisonText(json), page: () => overlayPage(title, groups, json) }
+  return { json, text: comparisonText(json), page }
 }

@@ -116,13 +116,16 @@ const differenceTo = (
   }
 }
 
-/** Headline scores of the last evaluations, on every test set. */
-export const scoreComparisons = (groups: readonly RunGroup[]): ScoreComparison[] => {
+/** Scores of the last evaluations, on every test set: the headline, unless told. */
+export const scoreComparisons = (
+  groups: readonly RunGroup[],
+  scoresIn: (rows: readonly EvalRow[]) => string[] = headlineScores,
+): ScoreComparison[] => {
   const runs = groups.flatMap(group => group.runs)
   const sets = [...new Set(runs.flatMap(({ data }) => setNames(data)))]
   return sets.flatMap(set => {
     const rows = runs.flatMap(run => lastOn(run, set) ?? [])
-    return headlineScores(rows).map(score => ({
+    return scoresIn(rows).map(score => ({
       set,
       score,
       label: describeScore(score, rows),

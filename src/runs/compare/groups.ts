@@ -30,8 +30,11 @@ const isAside = (path: string): boolean =>
   /^(?:policy|engine)\.(?!kind$|model$|lora)/.test(path)
 
 /** The settings that count, by dotted path, contents of files among them; a fork's model is called by what it was forked from. */
-const settingsOf = ({ config, recipe, forkedFrom, files = [] }: RunInfo): Map<string, unknown> => {
-  const settings = new Map(flatSettings(config).filter(([path]) => !isAside(path)))
+const settingsOf = (
+  { config, recipe, forkedFrom, files = [] }: RunInfo,
+  isLeftOut: (path: string) => boolean,
+): Map<string, unknown> => {
+  const settings = new Map(flatSettings(config).filter(([path]) => !isLeftOut(path)))
   if (recipe !== undefined) settings.set('recipe', recipe)
   if (forkedFrom) settings.set('model.folder', `${forkedFrom.run}/${forkedFrom.step}`)
   for (const { path, sha256 } of files) settings.set(contentsOf(path), describeDigest(sha256))
@@ -67,9 +70,19 @@ const distinctLabels = (labels: readonly string[]): string[] =>
  * @param labels of runs by folder, where somebody knows better what sets them apart; runs of one label are one group
  * @throws RunError where there is no run; DataError for a broken file
  */
-export const groupRuns = (dirs: readonly string[], labels?: ReadonlyMap<string, string>): GroupedRuns => {
-  const runs = dirs.map(dir => ({ dir, data: loadReportData(dir) }))
-  const settings = new Map(runs.map(run => [run, settingsOf(run.data.info)]))
+export const groupRuns = (dirs: readonly string[], labels?: ReadonlyMap<string, string>): GroupedRuns =>
+  groupLoaded(
+    dirs.map(dir => ({ dir, data: loadReportData(dir) })),
+    labels,
+  )
+
+/** The same of runs that are there already. @param isLeftOut which settings do not tell groups apart */
+export const groupLoaded = (
+  runs: readonly ComparedRun[],
+  labels?: ReadonlyMap<string, string>,
+  isLeftOut: (path: string) => boolean = isAside,
+): GroupedRuns => {
+  const settings = new Map(runs.map(run => [run, settingsOf(run.data.info, isLeftOut)]))
   const keyOf = (run: ComparedRun) =>
     labels?.get(run.dir) ?? JSON.stringify([...settings.get(run)!].sort(([a], [b]) => (a < b ? -1 : 1)))
   const byKey = new Map<string, ComparedRun[]>()

@@ -13,55 +13,52 @@ import {
 } from '../../util/format.ts'
 import type { EvalRow } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, scoreValue } from '../scores.ts'
-import { beforeAfter, evalsOf, type ReportData, setNames, trainingSeconds } from './data.ts'
-import { type Html, html } from './html.ts'
+import { beforeAfter, evalsOf, type ReportData, setNames, totalsOf } from './data.ts'
 import { type ScoreChange, scoreChange } from './paired.ts'
+import type { HeadlineCard } from './view.ts'
 
-const card = (title: string, big: Html, ...rest: (Html | null)[]): Html =>
-  html`<div class="panel card"><h3>${title}</h3><div class="big">${big}</div>${rest}</div>`
+const percentFromTo = ({ before, after }: ScoreChange) => ({
+  before: before === null ? null : percent(before),
+  after: percent(after),
+})
 
-const sub = (text: string): Html | null => (text === '' ? null : html`<div class="sub">${text}</div>`)
-
-const fromTo = (before: string | null, after: string): Html =>
-  before === null
-    ? html`${after}`
-    : html`<span class="from">${before}</span><span class="arrow">→</span>${after}`
-
-const percentFromTo = ({ before, after }: ScoreChange): Html =>
-  fromTo(before === null ? null : percent(before), percent(after))
-
-const gainLine = ({ paired }: ScoreChange, after: EvalRow, score: string): Html | null => {
-  if (paired !== null) {
-    const direction = paired.interval[0] > 0 ? 'up' : paired.interval[1] < 0 ? 'down' : ''
-    return html`<div class="gain ${direction}">${points(paired.difference)} points</div>${sub(`95% interval ${pointsInterval(paired.interval)}`)}`
+const gainOf = ({ paired }: ScoreChange): HeadlineCard['gain'] =>
+  paired && {
+    text: `${points(paired.difference)} points`,
+    direction: paired.interval[0] > 0 ? 'up' : paired.interval[1] < 0 ? 'down' : '',
   }
-  const interval = after.scores[score].interval
-  return interval ? sub(`95% interval after: ${percentInterval(interval)}`) : null
+
+const intervalNotes = ({ paired }: ScoreChange, { interval }: EvalRow['scores'][string]): string[] => {
+  if (paired !== null) return [`95% interval ${pointsInterval(paired.interval)}`]
+  return interval ? [`95% interval after: ${percentInterval(interval)}`] : []
 }
 
 /** Where the last evaluation has more problems than it shares with the first, the figure over all of them. */
-const allLine = ({ paired }: ScoreChange, after: EvalRow, score: string): Html | null =>
+const allNotes = ({ paired }: ScoreChange, after: EvalRow, score: string): string[] =>
   paired !== null && paired.n < after.n
-    ? sub(`${percent(scoreValue(after, score))} after on all ${number(after.n)} problems`)
-    : null
+    ? [`${percent(scoreValue(after, score))} after on all ${number(after.n)} problems`]
+    : []
 
 const samplesOf = ({ samples }: EvalRow): string => (samples ? ` × ${plural(samples, 'sample')}` : '')
 
-const scoreCard = (data: ReportData, set: string, score: string): Html | null => {
+const scoreCard = (data: ReportData, set: string, score: string): HeadlineCard | null => {
   const { before, after } = beforeAfter(data, set)
   const change = scoreChange(before, after, score)
   if (after === undefined || change === null) return null
-  return card(
-    capitalised(describeScore(score, [after])),
-    percentFromTo(change),
-    gainLine(change, after, score),
-    sub(`${set}, ${change.problems}${samplesOf(after)}`),
-    allLine(change, after, score),
-  )
+  return {
+    title: capitalised(describeScore(score, [after])),
+    ...percentFromTo(change),
+    gain: gainOf(change),
+    notes: [
+      ...intervalNotes(change, after.scores[score]),
+      `${set}, ${change.problems}${samplesOf(after)}`,
+      ...allNotes(change, after, score),
+    ],
+  }
 }
 
 /** The first headline score as decoded greedily, with the others in a line. */
-const greedyCard = (data: ReportData, set: string): Html | null => {
+const greedyCard = (data: ReportData, set: string): HeadlineCard | null => {
   const { before, after } = beforeAfter(data, set)
   if (after === undefined) return null
   const [first, ...others] = headlineScores([after]).flatMap(score => {
@@ -71,46 +68,45 @@ const greedyCard = (data: ReportData, set: string): Html | null => {
   if (first === undefined) return null
   const line = ({ words, change }: typeof first) =>
     `${capitalised(words)}: ${change.before === null ? '' : `${percent(change.before)} → `}${percent(change.after)}`
-  return card(
-    `Greedy: ${first.words}`,
-    percentFromTo(first.change),
-    sub(others.map(line).join(', ')),
-    sub(first.change.problems),
-  )
+  const notes = [others.map(line).join(', '), first.change.problems].filter(text => text !== '')
+  return { title: `Greedy: ${first.words}`, ...percentFromTo(first.change), gain: null, notes }
 }
 
-const rewardCard = (data: ReportData): Html | null => {
+const rewardCard = (data: ReportData): HeadlineCard | null => {
   const rewards = data.metrics.flatMap(row => (typeof row.reward === 'number' ? [row.reward] : []))
   if (rewards.length < 2) return null
   const tenth = Math.max(1, Math.round(rewards.length / 10))
-  return card(
-    'Mean reward in training',
-    fromTo(number(mean(rewards.slice(0, tenth))), number(mean(rewards.slice(-tenth)))),
-    sub(`first and last ${tenth === 1 ? 'step' : `${tenth} steps`}`),
-  )
+  return {
+    title: 'Mean reward in training',
+    before: number(mean(rewards.slice(0, tenth))),
+    after: number(mean(rewards.slice(-tenth))),
+    gain: null,
+    notes: [
+      data.totals ? 'first and last tenth' : `first and last ${tenth === 1 ? 'step' : `${tenth} steps`}`,
+    ],
+  }
 }
 
-const speedCard = (data: ReportData): Html | null => {
-  const seconds = trainingSeconds(data)
-  const steps = data.metrics.length
+const speedCard = (data: ReportData): HeadlineCard | null => {
+  const { steps, seconds, rollouts, tokens } = totalsOf(data)
   if (seconds === 0 || steps === 0) return null
-  const total = (key: 'rollouts' | 'tokens') =>
-    data.metrics.reduce((sum, row) => sum + (typeof row[key] === 'number' ? row[key] : 0), 0)
   const rate = steps / seconds
   const amounts = [
     `${number(steps)} steps in ${formatDuration(seconds)}`,
-    total('rollouts') > 0 && `${number(total('rollouts'))} rollouts`,
-    total('tokens') > 0 && `${number(total('tokens'))} tokens`,
+    rollouts > 0 && `${number(rollouts)} rollouts`,
+    tokens > 0 && `${number(tokens)} tokens`,
   ].filter(part => part !== false)
-  return card(
-    'Speed',
-    rate >= 1 ? html`${rate.toFixed(2)} steps/s` : html`${formatDuration(1 / rate)} a step`,
-    sub(amounts.join(', ')),
-  )
+  return {
+    title: 'Speed',
+    before: null,
+    after: rate >= 1 ? `${rate.toFixed(2)} steps/s` : `${formatDuration(1 / rate)} a step`,
+    gain: null,
+    notes: [amounts.join(', ')],
+  }
 }
 
 /** The cards that this run has figures for. */
-export const headlineCards = (data: ReportData): Html | null => {
+export const headlineCards = (data: ReportData): HeadlineCard[] => {
   const set = setNames(data)[0]
   const scores =
     set === undefined
@@ -118,10 +114,8 @@ export const headlineCards = (data: ReportData): Html | null => {
       : [
           ...headlineScores(evalsOf(data, set)).map(score => scoreCard(data, set, score)),
           greedyCard(data, set),
-        ]
-  const shown = scores.filter(item => item !== null)
-  const cards = [...(shown.length < 2 ? [...shown, rewardCard(data)] : shown), speedCard(data)].filter(
-    c => c !== null,
+        ].filter(item => item !== null)
+  return [...(scores.length < 2 ? [...scores, rewardCard(data)] : scores), speedCard(data)].filter(
+    item => item !== null,
   )
-  return cards.length > 0 ? html`<section class="cards">${cards}</section>` : null
 }

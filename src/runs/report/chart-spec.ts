@@ -22,8 +22,9 @@ export interface ChartSpec {
   title: string
   about?: string
   unit: ChartUnit
-  /** Steps. */
+  /** Steps; or what else curves go over, which is then on a logarithmic scale. */
   x: number[]
+  over?: string
   series: ChartSeries[]
 }
 

@@ -2,26 +2,11 @@
 
 import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { describeScore, headlineScores, scoreNamesOf, scoreValue } from '../scores.ts'
-import {
-  type ChartSeries,
-  type ChartSpec,
-  type ChartUnit,
-  movingMean,
-  roundForPage,
-  smoothingWindow,
-} from './chart-spec.ts'
+import { COLORS } from './bands.ts'
+import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { HEALTH, METRIC_FAMILIES, metricOf, titleOfKey } from './known-metrics.ts'
-
-export interface ChartSection {
-  title: string
-  about?: string
-  /** `wide` charts stand two in a row, `narrow` ones three. */
-  size: 'wide' | 'narrow'
-  charts: ChartSpec[]
-}
-
-const COLORS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
+import type { ChartSection } from './view.ts'
 
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),
@@ -58,31 +43,29 @@ const curve = (
   ]
 }
 
-const single = (
-  data: ReportData,
-  id: string,
-  title: string,
-  unit: ChartUnit,
-  read: Read,
-  about?: string,
-  exact?: boolean,
-): ChartSpec[] =>
+type Drawn = Pick<ChartSpec, 'id' | 'title' | 'unit' | 'about'> & { exact?: boolean }
+
+/** A chart of one curve; none where no step has a value. */
+const single = (data: ReportData, { exact, ...drawn }: Drawn, read: Read): ChartSpec[] =>
   has(data.metrics, read)
     ? [
         {
-          id,
-          title,
-          about,
-          unit,
+          ...drawn,
           x: data.metrics.map(row => row.step),
-          series: curve(data.metrics, title, 'c1', read, exact),
+          series: curve(data.metrics, drawn.title, 'c1', read, exact),
         },
       ]
     : []
 
+/** What a recipe records under a name. */
+const named =
+  (key: string): Read =>
+  row =>
+    row[key] as number | null | undefined
+
 /** Training curve plus one row of points for each test set, on the union of their steps. */
 const withEvals = (data: ReportData, score: string): ChartSpec[] => {
-  const train: Read = row => row[score] as number | null | undefined
+  const train = named(score)
   const sets = setNames(data).flatMap(set => {
     const rows = evalsOf(data, set).filter(row => scoreValue(row, score) !== null)
     return rows.length > 0 ? [{ set, rows }] : []
@@ -124,16 +107,18 @@ const inGroup =
   row =>
     isGroup(row[key]) ? row[key][name] : null
 
+const LEARNING: readonly Drawn[] = [
+  { id: 'reward', title: 'Reward', unit: 'number', about: 'mean of the step’s rollouts' },
+  {
+    id: 'heldOut',
+    title: 'Held-out grader',
+    unit: 'number',
+    about: 'on the same rollouts, unseen by training',
+  },
+]
+
 const learning = (data: ReportData): ChartSpec[] => [
-  ...single(data, 'reward', 'Reward', 'number', row => row.reward, 'mean of the step’s rollouts'),
-  ...single(
-    data,
-    'held-out',
-    'Held-out grader',
-    'number',
-    row => row.heldOut,
-    'on the same rollouts, unseen by training',
-  ),
+  ...LEARNING.flatMap(drawn => single(data, drawn, named(drawn.id))),
   ...headlineScores(data.evals).flatMap(score => withEvals(data, score)),
 ]
 
@@ -146,7 +131,7 @@ const criteria = (data: ReportData): ChartSpec[] =>
     })
     const [about, own] = /^([a-z]+)\.(.+)$/.exec(id)?.slice(1) ?? []
     const title = own === undefined ? criterionLabel(data.info, id) : own
-    return single(data, `criterion-${id}`, title, inRange ? 'share' : 'number', read, about)
+    return single(data, { id: `criterion-${id}`, title, unit: inRange ? 'share' : 'number', about }, read)
   })
 
 /** Which criteria the reward comes from: those with the largest shares at the end, as many as there are colours. */
@@ -187,9 +172,7 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
 }
 
 const health = (data: ReportData): ChartSpec[] => {
-  const charts = HEALTH.flatMap(({ key, title, unit, about, exact }) =>
-    single(data, key, title, unit, row => row[key] as number | null | undefined, about, exact),
-  )
+  const charts = HEALTH.flatMap(({ key, ...known }) => single(data, { id: key, ...known }, named(key)))
   const place = charts.findIndex(chart => chart.id === 'gradNorm')
   charts.splice(place === -1 ? charts.length : place, 0, ...logprobGap(data))
   return charts
@@ -221,22 +204,17 @@ const stageTimes = (data: ReportData): ChartSpec[] => {
   return [{ id: 'stages', title: 'Time of a step', about: 'seconds, by stage', unit: 'seconds', x, series }]
 }
 
-const perSecond =
-  (key: 'tokens' | 'rollouts'): Read =>
-  row => {
-    const seconds = stepSeconds(row)
-    return typeof row[key] === 'number' && seconds > 0 ? row[key] / seconds : null
-  }
+const tokensPerSecond: Read = row => {
+  const seconds = stepSeconds(row)
+  return typeof row.tokens === 'number' && seconds > 0 ? row.tokens / seconds : null
+}
 
 const timing = (data: ReportData): ChartSpec[] => [
   ...stageTimes(data),
   ...single(
     data,
-    'throughput',
-    'Throughput',
-    'number',
-    perSecond('tokens'),
-    'new tokens a second, whole step',
+    { id: 'throughput', title: 'Throughput', unit: 'number', about: 'new tokens a second, whole step' },
+    tokensPerSecond,
   ),
 ]
 
@@ -257,35 +235,21 @@ const others = (data: ReportData): ChartSpec[] => {
 
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
-    const { title, unit, about, exact } = metricOf(key)
-    if (has(data.metrics, row => row[key] as number))
-      return single(
-        data,
-        `metric-${key}`,
-        title,
-        unit,
-        row => row[key] as number | null | undefined,
-        about,
-        exact,
-      )
-
+    const { key: _, ...known } = metricOf(key)
+    const { title, unit, about } = known
+    const id = `metric-${key}`
+    if (has(data.metrics, named(key))) return single(data, { ...known, id }, named(key))
     const names = groupNames(data.metrics, key)
     if (names.length === 0) return []
     if (names.length > COLORS.length)
-      return names.flatMap(name =>
-        single(
-          data,
-          `metric-${key}-${name}`,
-          `${title}: ${titleOfKey(name)}`,
-          unit,
-          inGroup(key, name),
-          about,
-        ),
-      )
+      return names.flatMap(name => {
+        const own = { id: `${id}-${name}`, title: `${title}: ${titleOfKey(name)}`, unit, about }
+        return single(data, own, inGroup(key, name))
+      })
     const series = names.flatMap((name, index) =>
       curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),
     )
-    return [{ id: `metric-${key}`, title, unit, about, x: data.metrics.map(r => r.step), series }]
+    return [{ id, title, unit, about, x: data.metrics.map(r => r.step), series }]
   })
 
 /** Whether a chart shows nothing but zeros: what it is about is off, or never happened. */

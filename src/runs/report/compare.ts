@@ -13,7 +13,7 @@ import {
   loadReportData,
   type ReportData,
   setNames,
-  trainingSeconds,
+  totalsOf,
 } from './data.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 
@@ -174,7 +174,7 @@ const summarise = (data: ReportData): RunSummary => ({
   id: data.info.id,
   seed: data.info.seed ?? null,
   steps: data.metrics.at(-1)?.step ?? 0,
-  trainSeconds: trainingSeconds(data),
+  trainSeconds: totalsOf(data).seconds,
 })
 
 /** Rows as text: the first column to the left, others to the right. */

@@ -25,6 +25,7 @@ import type {
 } from '../rows.ts'
 import { isFinished, loadRunState } from '../run-state.ts'
 import { describePairs, pairedCriterion } from './paired.ts'
+import type { ChosenRollouts } from './view.ts'
 
 export type * from '../rows.ts'
 
@@ -36,6 +37,15 @@ export interface ReportData {
   rollouts: RolloutRow[]
   events: EventRow[]
   rubrics: RubricRow[]
+  /** Sums over all steps, where `metrics` has means over several of them in each row. */
+  totals?: RunTotals
+}
+
+export interface RunTotals {
+  steps: number
+  seconds: number
+  rollouts: number
+  tokens: number
 }
 
 /**
@@ -177,9 +187,22 @@ export const rubricProfile = (data: ReportData): Profile | null => {
   }
 }
 
-/** Seconds of training so far: the sum of the steps' total times. */
-export const trainingSeconds = (data: ReportData): number =>
-  data.metrics.reduce((sum, row) => sum + stepSeconds(row), 0)
+/** What training took so far; seconds are the sum of the steps' total times. */
+export const totalsOf = ({ metrics, totals }: ReportData): RunTotals => {
+  const total = (figure: (row: MetricsRow) => unknown) =>
+    metrics.reduce((sum, row) => {
+      const value = figure(row)
+      return sum + (typeof value === 'number' ? value : 0)
+    }, 0)
+  return (
+    totals ?? {
+      steps: metrics.length,
+      seconds: total(stepSeconds),
+      rollouts: total(row => row.rollouts),
+      tokens: total(row => row.tokens),
+    }
+  )
+}
 
 /** Times that are no stages: the whole, what is left of it, grading that goes on beside sampling. */
 const NO_STAGE = new Set(['total', 'other', 'rest', 'gradeBusy'])
@@ -216,12 +239,6 @@ export const stageShares = (metrics: readonly MetricsRow[]): Record<string, numb
   })
   const rest = Math.max(0, 1000 - tenths.reduce((sum, share) => sum + share, 0))
   return Object.fromEntries([...names.map((name, i) => [name, tenths[i] / 10]), ['rest', rest / 10]])
-}
-
-export interface ChosenRollouts {
-  title: string
-  about: string
-  rows: RolloutRow[]
 }
 
 /** Best and worst rollouts of the last quarter of the run, the latest, and the earliest to compare with; not those of warnings. */

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest'
 import type { RolloutRow, ShownLesson } from '../rows.ts'
-import { lessonTable, lessonUses } from './lessons.ts'
+import { lessonUses, reportLessons } from './lessons.ts'
+import { RunBody } from './parts/run-page.tsx'
+import { part } from './render.ts'
+import { runPage } from './run-page.ts'
 
 const lesson = (text: string, changes: Partial<ShownLesson> = {}): ShownLesson => ({
   ...{ how: 'cross', question: 'Where is the cave?', text },
@@ -20,12 +23,19 @@ it('has every lesson once, with the latest attempt that was shown it', () => {
   ])
 })
 
+const textOf = (rollouts: RolloutRow[]) => {
+  const info = { id: 'run', createdAt: '', config: {}, environment: {} }
+  const rows = { metrics: [], evals: [], rollouts, events: [], rubrics: [] }
+  const page = { ...runPage({ info, status: 'running', ...rows }), rollouts: null }
+  return part(RunBody, { page, sections: [{ title: 'Memory', size: 'narrow', charts: [] }] })
+}
+
 it('is nothing where nothing was shown, and a few of either kind where much was', () => {
-  expect(lessonTable([row(1), row(2)])).toBeNull()
+  expect(reportLessons([row(1), row(2)])).toBeNull()
   const rows = Array.from({ length: 20 }, (_, i) =>
     row(i + 1, [lesson(`other ${i + 1};`), lesson(`own ${i + 1};`, { how: 'within' })]),
   )
-  const { text } = lessonTable(rows)!
+  const text = textOf(rows)
   expect(text.match(/(?:own|other) \d+;/g)).toEqual([
     'own 20;',
     'own 19;',
@@ -38,10 +48,10 @@ it('is nothing where nothing was shown, and a few of either kind where much was'
 })
 
 it('shows the words of models as text alone', () => {
-  const { text } = lessonTable([
+  const text = textOf([
     row(1, [lesson('</td><script>alert(1)</script>', { question: '<img src=x onerror=alert(1)>' })]),
-  ])!
+  ])
   expect(text).not.toMatch(/<script|<img/)
-  expect(text).toContain('&lt;script&gt;')
+  expect(text).toContain('&lt;script>')
   expect(text).toContain('&lt;img src=x')
 })

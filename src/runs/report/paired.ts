@@ -23,24 +23,43 @@ export const pairedDifference = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
   score: string,
-): PairedDifference | null => pairedBy(before, after, item => item.scores[score])
+): PairedDifference | null =>
+  pairedBy(before, after, { key: `score ${score}`, of: item => item.scores[score] })
 
 /** The same for one criterion, over the problems for which both have a value. */
 export const pairedCriterion = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
   id: string,
-): PairedDifference | null => pairedBy(before, after, item => item.criteria?.[id])
+): PairedDifference | null =>
+  pairedBy(before, after, { key: `criterion ${id}`, of: item => item.criteria?.[id] })
+
+interface ItemFigure {
+  key: string
+  of(item: EvalItem): number | null | undefined
+}
+
+/** Differences by the later evaluation: a page that follows a run asks for the same ones again and again. */
+const known = new WeakMap<EvalRow, Map<string, { before: EvalRow; found: PairedDifference | null }>>()
 
 const pairedBy = (
   before: EvalRow | undefined,
   after: EvalRow | undefined,
-  scoreOf: (item: EvalItem) => number | null | undefined,
+  figure: ItemFigure,
 ): PairedDifference | null => {
-  const earlier = new Map(before?.items?.map(item => [item.id, scoreOf(item)]))
-  const pairs = (after?.items ?? []).flatMap(item => {
+  if (!before?.items || !after?.items) return null
+  const own = known.get(after) ?? new Map()
+  known.set(after, own)
+  if (own.get(figure.key)?.before !== before)
+    own.set(figure.key, { before, found: pairedNow(before, after, figure) })
+  return own.get(figure.key).found
+}
+
+const pairedNow = (before: EvalRow, after: EvalRow, figure: ItemFigure): PairedDifference | null => {
+  const earlier = new Map(before.items?.map(item => [item.id, figure.of(item)]))
+  const pairs = (after.items ?? []).flatMap(item => {
     const a = earlier.get(item.id)
-    const b = scoreOf(item)
+    const b = figure.of(item)
     return typeof a !== 'number' || typeof b !== 'number' ? [] : [[a, b] as const]
   })
   if (pairs.length < 2) return null

@@ -5,16 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evalItem, evalRow } from '../eval-row.fixture.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
-import { headlineCards } from './cards.ts'
 import { chartPlace, movingMean, smoothingWindow } from './chart-spec.ts'
 import { chartSections } from './charts.ts'
-import { chooseRollouts, loadReportData, rubricProfile, stageShares } from './data.ts'
+import { chooseRollouts, loadReportData, type ReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
-import { html, jsonForScript, part } from './html.ts'
+import { Rollouts, RunBody } from './parts/run-page.tsx'
+import { SetPanel } from './parts/score-table.tsx'
+import { jsonForScript, part } from './render.ts'
 import { renderReport, writeReport } from './report.ts'
-import { rewardSection } from './reward.ts'
-import { Rollouts } from './rollouts.tsx'
-import { testSetTables } from './tables.ts'
+import { rewardView } from './reward.ts'
+import { runPage } from './run-page.ts'
+import { setViews } from './tables.ts'
 
 let root: string
 let page: string
@@ -33,6 +34,9 @@ const bareRun = (name: string, fill: (run: RunFolder) => void = () => {}) => {
 
 const chartIds = (name: string, fill: (run: RunFolder) => void) =>
   chartSections(bareRun(name, fill)).flatMap(section => section.charts.map(chart => chart.id))
+
+const cardsOf = (data: ReportData) => part(RunBody, { page: runPage(data), sections: [] })
+const tablesOf = (data: ReportData) => setViews(data).map(view => part(SetPanel, { view }))
 
 describe('a report', () => {
   it('is one file that fetches nothing', () => {
@@ -290,14 +294,14 @@ describe('a set that had fewer problems at the start', () => {
   const dataOf = (name: string, ...rows: EvalRow[]) => bareRun(name, run => run.appendEvals(rows))
 
   it('is compared over the problems of both evaluations, and says so', () => {
-    const cards = String(headlineCards(dataOf('grown', start, end)))
+    const cards = cardsOf(dataOf('grown', start, end))
     const [sampled, greedy] = cards.split('Greedy: answers right')
     expect(sampled).toContain('<span class="from">50.0%</span><span class="arrow">→</span>100.0%')
     expect(sampled).toContain('real, 4 problems')
     expect(sampled).toContain('50.0% after on all 8 problems')
     expect(greedy).toContain('<span class="from">50.0%</span><span class="arrow">→</span>100.0%')
     expect(greedy).toContain('4 problems')
-    const [table] = testSetTables(dataOf('grown-table', start, end)).map(String)
+    const [table] = tablesOf(dataOf('grown-table', start, end))
     expect(table).toMatch(/answers right 50\.0% → 100\.0%, \+50\.0 points \(95%: [^;]*; 4 problems\)/)
     expect(rubricProfile(dataOf('grown-profile', start, end))).toMatchObject({
       before: { C1: 0.5 },
@@ -308,7 +312,7 @@ describe('a set that had fewer problems at the start', () => {
 
   it('tells both numbers where the evaluations cannot be paired', () => {
     const [first, last] = [start, end].map(({ items: _items, ...row }) => row)
-    expect(String(headlineCards(dataOf('unpaired', first, last)))).toContain('real, 4 and 8 problems')
+    expect(cardsOf(dataOf('unpaired', first, last))).toContain('real, 4 and 8 problems')
   })
 
   it('has for each criterion the problems that its change is over', () => {
@@ -338,7 +342,7 @@ describe('a set that had fewer problems at the start', () => {
       },
       meadow: { n: 2, scores: { accuracy: { value: 1 } } },
     }
-    const [table] = testSetTables(dataOf('by-source', { ...start, bySource })).map(String)
+    const [table] = tablesOf(dataOf('by-source', { ...start, bySource }))
     expect(table).toContain('By source')
     for (const cell of [
       'harbour',
@@ -350,7 +354,7 @@ describe('a set that had fewer problems at the start', () => {
       'title="3 problems"',
     ])
       expect(table).toContain(cell)
-    expect(String(testSetTables(dataOf('one-source', start)))).not.toContain('By source')
+    expect(String(tablesOf(dataOf('one-source', start)))).not.toContain('By source')
   })
 
   it('counts by label in problems, in responses where a run of an earlier version did', () => {
@@ -359,7 +363,7 @@ describe('a set that had fewer problems at the start', () => {
       False: { n, scores: { accuracy: 0 } },
     })
     const text = (name: string, n: number) =>
-      String(testSetTables(dataOf(name, { ...start, samples: 2, byLabel: byLabel(n) })))
+      String(tablesOf(dataOf(name, { ...start, samples: 2, byLabel: byLabel(n) })))
     expect(text('by-problem', 2)).toContain('title="2 problems"')
     expect(text('by-response', 4)).toContain('title="4 responses"')
   })
@@ -395,8 +399,8 @@ describe('curves', () => {
       ['Learning', ['Good grammar', 'Accuracy']],
       ['Other metrics', ['Style']],
     ])
-    expect(String(headlineCards(data))).toMatch(/Good grammar.*60\.0%.*Accuracy.*40\.0%/s)
-    const [table] = testSetTables(data).map(String)
+    expect(cardsOf(data)).toMatch(/Good grammar.*60\.0%.*Accuracy.*40\.0%/s)
+    const [table] = tablesOf(data)
     expect(table).toMatch(
       /<th scope="col" class="wide">Good grammar<\/th><th scope="col" class="wide">Accuracy<\/th>/,
     )
@@ -451,9 +455,9 @@ describe('curves', () => {
       ['where-the-time-went', 'Where the time went'],
     ]) {
       expect(text).toContain(`<a href="#${id}">${title}</a>`)
-      expect(text).toContain(`<a class="place" id="${id}"></a>`)
+      expect(text).toContain(`<span class="place" id="${id}"></span>`)
     }
-    expect(text).toContain('The answer is &lt;right&gt;.')
+    expect(text).toContain('The answer is &lt;right>.')
     expect(text).toContain('not rewarded')
     expect(text).toContain('weight 1<')
     expect(renderReport(plain)).not.toContain('What is rewarded')
@@ -586,40 +590,30 @@ describe('what is rewarded', () => {
       { id: 'right', text: null, points: -1, check: null, rows: 4 },
       { id: 'kind', text: 'Is kind.', points: null, check: null },
     ]
-    const section = String(rewardSection({ ...info, rubric: { criteria, ofRows: 7, sha256: '' } }))
-    expect(section).toContain(
-      'Is &lt;b&gt;short&lt;/b&gt;. <span class="quiet">+2 points · rule length (max: 15)',
-    )
-    expect(section).toContain(
-      'in words of its own. <span class="quiet">−1 point · a judge decides · in 4 rows',
-    )
-    expect(section).toContain('points differ by row')
-    expect(section).toContain('And 7 criteria that single rows have')
-    expect(rewardSection(info)).toBeNull()
+    const view = rewardView({ ...info, rubric: { criteria, ofRows: 7, sha256: '' } })!
+    expect(view.criteria.map(({ about, worth }) => [about, worth])).toEqual([
+      ['Is <b>short</b>.', '+2 points · rule length (max: 15)'],
+      ['Each row says it in words of its own.', '−1 point · a judge decides · in 4 rows'],
+      ['Is kind.', 'points differ by row · a judge decides'],
+    ])
+    expect(view.others).toContain('And 7 criteria that single rows have')
+    expect(rewardView(info)).toBeNull()
   })
 })
 
 describe('a rubricator’s rollout', () => {
   it('says which of its criteria are valid, where others are met or not', () => {
-    const { info } = bareRun('rubricator')
     const verdicts = [true, false].map((met, i) => ({ criterionId: `c${i}`, met, explanation: 'why' }))
     const card = (role?: string) =>
-      String(
-        part(Rollouts, {
-          info,
-          rows: [{ step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow],
-        }),
-      )
+      part(Rollouts, {
+        criteria: {},
+        rows: [{ step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow],
+      })
     expect(card('rubricator')).toMatch(/c0<.*>valid<.*c1<.*>not valid</s)
     expect(card()).toMatch(/c0<.*>met<.*c1<.*>not met</s)
   })
 })
 
-describe('html', () => {
-  it('escapes values, joins arrays, and leaves nothing out but nothing', () => {
-    expect(html`<b title="${'"<&\''}">${[1, 'a', null, false, html`<i></i>`]}</b>`.text).toBe(
-      '<b title="&quot;&lt;&amp;&#39;">1a<i></i></b>',
-    )
-    expect(jsonForScript({ a: '</script><!--' }).text).toBe('{"a":"\\u003c/script>\\u003c!--"}')
-  })
+it('data in a page closes no element', () => {
+  expect(jsonForScript({ a: '</script><!--' })).toBe('{"a":"\\u003c/script>\\u003c!--"}')
 })

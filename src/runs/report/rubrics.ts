@@ -1,15 +1,14 @@
 /** @file Rubrics that evolve: how many were born, kept and dropped over the steps, and the ones that lived longest. */
 
-import { capitalised, number, plural } from '../../util/format.ts'
+import { number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
-import { type Html, html, part } from './html.ts'
-import { Meter } from './parts/meter.tsx'
+import type { RubricLifetime } from './view.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
 
-const stageWord = (stage: number): string => STAGES[stage - 1] ?? `stage ${stage}`
+export const rubricStage = (stage: number): string => STAGES[stage - 1] ?? `stage ${stage}`
 
 /** What changed in a step, over all of its questions. */
 interface StepChanges {
@@ -79,17 +78,13 @@ export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
   }))
   return [
     {
-      id: 'rubric-changes',
-      title: 'Born and dropped',
-      about: 'rubrics a step',
+      ...{ id: 'rubric-changes', title: 'Born and dropped', about: 'rubrics a step' },
       unit: 'number',
       x,
       series: changes,
     },
     {
-      id: 'rubric-active',
-      title: 'Active rubrics',
-      about: 'of all questions, by stage',
+      ...{ id: 'rubric-active', title: 'Active rubrics', about: 'of all questions, by stage' },
       unit: 'number',
       x,
       series: alive,
@@ -113,19 +108,6 @@ export const rubricsAbout = (rows: readonly RubricRow[]): string => {
   ]
     .filter(text => text !== '')
     .join(' ')
-}
-
-/** A rubric from its birth to the last that is known of it. */
-export interface RubricLifetime extends Pick<RubricStatus, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
-  question: string
-  description: string
-  since: number
-  last: number
-  /** Steps at which rollouts were scored on it. */
-  times: number
-  /** Means over those; null where nothing was ever known. */
-  score: number | null
-  variance: number | null
 }
 
 /**
@@ -161,38 +143,4 @@ export const rubricLifetimes = (rows: readonly RubricRow[]): RubricLifetime[] =>
   return lifetimes.sort(
     (a, b) => lived(b) - lived(a) || b.times - a.times || (b.variance ?? -1) - (a.variance ?? -1),
   )
-}
-
-const SHOWN_LIFETIMES = 12
-
-const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as const
-
-const figureOf = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
-
-const lifetimeRow = ({
-  question,
-  stage,
-  sign,
-  title,
-  description,
-  weight,
-  since,
-  last,
-  times,
-  score,
-  variance,
-  fate,
-}: RubricLifetime): Html =>
-  html`<tr><th scope="row">${title}<small>${description}</small><small>${question}</small></th><td>${stageWord(stage)}<small>${sign === 'positive' ? 'merit' : 'flaw'}</small></td><td class="num">${weight}</td><td class="num">${since} – ${last}</td><td class="num">${times}</td><td class="meter">${part(Meter, { value: score, text: figureOf(score) })}</td><td class="num">${figureOf(variance)}</td><td>${FATES[fate]}</td></tr>`
-
-/** The rubrics that lived longest, with what rollouts earned on them and how well they discriminate. */
-export const rubricTable = (rows: readonly RubricRow[]): Html | null => {
-  const lifetimes = rubricLifetimes(rows).slice(0, SHOWN_LIFETIMES)
-  if (lifetimes.length === 0) return null
-  const head = ['Stage', 'Weight', 'Steps', 'Times scored', 'Mean score', 'Mean variance', 'Now']
-  const isText = (name: string) => name === 'Stage' || name === 'Now'
-  const classOf = (name: string) => (name === 'Mean score' ? 'wide' : isText(name) ? '' : 'num')
-  return html`<div class="panel set lifetimes"><h3>Longest lived</h3><div class="scroll"><table><thead><tr><th>${capitalised('rubric')}</th>${head.map(
-    name => html`<th class="${classOf(name)}">${name}</th>`,
-  )}</tr></thead><tbody>${lifetimes.map(lifetimeRow)}</tbody></table></div></div>`
 }

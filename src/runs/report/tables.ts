@@ -1,14 +1,12 @@
-/** @file Tables of test sets: model before and after, baselines in the same rows. */
+/** @file A test set's tables: model before and after, baselines in the same rows; scores of sources, labels and criteria. */
 
 import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
-import type { Baseline, EvalRow, Interval } from '../rows.ts'
+import type { Baseline, EvalRow, Interval, SourceScore } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
-import { type Html, html, part } from './html.ts'
 import { pairedDifference } from './paired.ts'
-import { type ScoreLine, ScoreTable } from './parts/score-table.tsx'
-import { type ModelRow, sourceTable } from './sources.ts'
+import type { ScoreLine, SetView, TableView } from './view.ts'
 
 interface TableRow extends ScoreLine {
   source?: EvalRow
@@ -52,29 +50,30 @@ const baselinesOf = (data: ReportData, set: string, headline: readonly string[])
 /** Baselines that stand beside the model; the weaker ones are folded away. */
 const SHOWN_BASELINES = 3
 
-/** The headline scores with bars, then as decoded greedily. */
-const mainTable = (lines: readonly TableRow[], bars: readonly string[], evals: readonly EvalRow[]): Html => {
-  const others = bars.map(greedyName).filter(score => lines.some(({ scores }) => score in scores))
-  return html`<div class="scroll figures-place">${part(ScoreTable, { lines, bars, others, evals })}</div>`
-}
-
 const answered = (label: string): string => (label === 'none' ? 'Unreadable' : `Answered ${label}`)
 
-/** What an accuracy hides of a model that favours a label. */
-const balanceTable = (rows: readonly TableRow[]): Html => {
-  const said = [...new Set(rows.flatMap(row => Object.keys(row.source!.balance!.predicted)))].filter(label =>
-    rows.some(row => row.source!.balance!.predicted[label] > 0),
+const balanceTable = (rows: readonly TableRow[]): TableView | null => {
+  const balances = rows.flatMap(({ name, kind, source }) =>
+    source?.balance === undefined ? [] : [{ name, kind, balance: source.balance }],
   )
-  const cell = (title: string, text: string, about = '') =>
-    html`<td class="num" data-name="${title}" title="${about}">${text}</td>`
-  return html`<div class="scroll figures-place"><table class="figure-table"><thead><tr><th>Balance</th><th class="num">Macro recall</th><th class="num">Lowest recall</th>${said.map(
-    label => html`<th class="num">${answered(label)}</th>`,
-  )}<th class="num">True-bias, points</th></tr></thead><tbody>${rows.map(({ name, kind, source }) => {
-    const { macroRecall, minClassRecall, predicted, trueBias } = source!.balance!
-    return html`<tr class="${kind}"><th scope="row">${name}</th>${cell('Macro recall', percent(macroRecall))}${cell('Lowest recall', percent(minClassRecall))}${said.map(
-      label => cell(answered(label), percent(predicted[label])),
-    )}${cell('True-bias, points', trueBias === null ? '–' : points(trueBias), 'share of answers True less share of problems True')}</tr>`
-  })}</tbody></table></div>`
+  if (balances.length === 0) return null
+  const said = [...new Set(balances.flatMap(({ balance }) => Object.keys(balance.predicted)))].filter(label =>
+    balances.some(({ balance }) => balance.predicted[label] > 0),
+  )
+  return {
+    head: ['Balance', 'Macro recall', 'Lowest recall', ...said.map(answered), 'True-bias, points'],
+    rows: balances.map(({ name, kind, balance: { macroRecall, minClassRecall, predicted, trueBias } }) => ({
+      kind,
+      cells: [
+        ...[name, percent(macroRecall), percent(minClassRecall)],
+        ...said.map(label => percent(predicted[label])),
+        {
+          text: trueBias === null ? '–' : points(trueBias),
+          title: 'share of answers True less share of problems True',
+        },
+      ],
+    })),
+  }
 }
 
 /** `20 problems`. Runs of earlier versions counted responses; their counts add up to more than the problems. */
@@ -85,12 +84,15 @@ const labelCount = (row: EvalRow, label: string): string => {
   return score ? `${score.n} ${unit}` : ''
 }
 
-interface DetailColumn {
+interface DetailColumn<Row = EvalRow> {
   title: string
   /** What the figure is over, or its interval. */
-  about(row: EvalRow): string
-  value(row: EvalRow): number | null | undefined
+  about(row: Row): string
+  value(row: Row): number | null | undefined
 }
+
+const cellsOf = <Row>(columns: readonly DetailColumn<Row>[], row: Row) =>
+  columns.map(({ about, value }) => ({ text: percent(value(row)), title: about(row) || undefined }))
 
 /** Scores beside the headline ones. */
 const furtherColumns = (evals: readonly EvalRow[], headline: readonly string[]): DetailColumn[] => {
@@ -129,7 +131,7 @@ const detailTable = (
   data: ReportData,
   rows: readonly TableRow[],
   headline: readonly string[],
-): Html | null => {
+): TableView | null => {
   const evals = rows.flatMap(({ source }) => source ?? [])
   const columns = [
     ...furtherColumns(evals, headline),
@@ -137,17 +139,60 @@ const detailTable = (
     ...criterionColumns(data, evals),
   ]
   if (columns.length === 0) return null
-  const balances = rows.filter(row => row.source?.balance !== undefined)
-  return html`<details><summary>Further scores, labels and criteria</summary><div class="scroll figures-place"><table class="figure-table"><thead><tr><th></th>${columns.map(
-    ({ title }) => html`<th class="num">${title}</th>`,
-  )}</tr></thead><tbody>${rows.flatMap(({ source, kind, name }) =>
-    source === undefined
-      ? []
-      : html`<tr class="${kind}"><th scope="row">${name}</th>${columns.map(
-          ({ title, about, value }) =>
-            html`<td class="num" data-name="${title}" title="${about(source)}">${percent(value(source))}</td>`,
-        )}</tr>`,
-  )}</tbody></table></div>${balances.length > 0 && balanceTable(balances)}</details>`
+  return {
+    head: ['', ...columns.map(({ title }) => title)],
+    rows: rows.flatMap(({ source, kind, name }) =>
+      source === undefined ? [] : [{ kind, cells: [name, ...cellsOf(columns, source)] }],
+    ),
+  }
+}
+
+const sourceColumns = (
+  data: ReportData,
+  evals: readonly EvalRow[],
+  headline: readonly string[],
+): DetailColumn<SourceScore>[] => {
+  const sources = evals.flatMap(({ bySource = {} }) => Object.values(bySource))
+  const labels = [...new Set(sources.flatMap(({ byLabel = {} }) => Object.keys(byLabel)))]
+  const criteria = [...new Set(sources.flatMap(own => Object.keys(own.criteria ?? {})))]
+  return [
+    ...headline.map(score => ({
+      title: capitalised(describeScore(score, evals)),
+      about: ({ scores }: SourceScore) => intervalTitle(scores[score]?.interval),
+      value: ({ scores }: SourceScore) => scores[score]?.value,
+    })),
+    ...labels.map(label => ({
+      title: `Answers to ${label}`,
+      about: ({ byLabel }: SourceScore) => (byLabel?.[label] ? `${byLabel[label].n} problems` : ''),
+      value: ({ byLabel }: SourceScore) => byLabel?.[label]?.scores.accuracy,
+    })),
+    ...criteria.map(id => ({
+      title: criterionLabel(data.info, id),
+      about: () => '',
+      value: (source: SourceScore) => ownValue(source.criteria, id),
+    })),
+  ]
+}
+
+/** A row for each source and model; null where problems come from one source. */
+const sourceTable = (
+  data: ReportData,
+  rows: readonly TableRow[],
+  headline: readonly string[],
+): TableView | null => {
+  const evals = rows.flatMap(({ source }) => source ?? [])
+  const names = [...new Set(evals.flatMap(({ bySource }) => Object.keys(bySource ?? {})))]
+  if (names.length === 0) return null
+  const columns = sourceColumns(data, evals, headline)
+  return {
+    head: ['By source', 'Model', ...columns.map(({ title }) => title), 'Problems'],
+    rows: names.flatMap(name =>
+      rows.flatMap(({ name: model, kind, source }) => {
+        const own = source?.bySource?.[name]
+        return own ? [{ kind, cells: [name, model, ...cellsOf(columns, own), String(own.n)] }] : []
+      }),
+    ),
+  }
 }
 
 /** The changes since the first evaluation, each with the problems that it is over. */
@@ -171,28 +216,35 @@ const missingOf = (rows: readonly TableRow[]): string => {
   return parts.length > 0 ? `Graders failed on some verdicts: ${parts.join(', ')}.` : ''
 }
 
-const furtherBaselines = (
-  baselines: readonly TableRow[],
-  headline: readonly string[],
-  evals: readonly EvalRow[],
-): Html | null =>
-  baselines.length === 0
-    ? null
-    : html`<details><summary>${plural(baselines.length, 'weaker baseline')}</summary>${mainTable(baselines, headline, evals)}</details>`
+/** A line without what its tables were made of. */
+const lineOf = ({ source: _, ...line }: TableRow): ScoreLine => line
 
-const modelRows = (rows: readonly TableRow[]): ModelRow[] =>
-  rows.flatMap(({ name, kind, source }) => (source ? [{ name, kind, evaluation: source }] : []))
-
-/** One block for each test set. */
-export const testSetTables = (data: ReportData): Html[] =>
+/** One for each test set. */
+export const setViews = (data: ReportData): SetView[] =>
   setNames(data).map(set => {
     const evals = evalsOf(data, set)
-    const headline = headlineScores(evals)
+    const bars = headlineScores(evals)
     const rows = rowsOfSet(data, set)
-    const baselines = baselinesOf(data, set, headline)
+    const baselines = baselinesOf(data, set, bars)
     const shown = evals.at(-1)
     const how = shown?.samples
       ? `Means over ${plural(shown.samples, 'sample')} a problem${shown.temperature === undefined ? '' : ` at temperature ${shown.temperature}`}.`
       : ''
-    return html`<div class="panel set"><h3>${set}</h3><p class="about">${how} ${changesOf(data, set)} ${missingOf(rows)}</p>${mainTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], headline, evals)}${furtherBaselines(baselines.slice(SHOWN_BASELINES), headline, evals)}${sourceTable(data, modelRows(rows), headline)}${detailTable(data, rows, headline)}</div>`
+    // As decoded greedily.
+    const others = bars
+      .map(greedyName)
+      .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
+    return {
+      set,
+      about: [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' '),
+      ...{ bars, others },
+      words: Object.fromEntries(
+        [...bars, ...others].map(name => [name, capitalised(describeScore(name, evals))]),
+      ),
+      lines: [...rows, ...baselines.slice(0, SHOWN_BASELINES)].map(lineOf),
+      weaker: baselines.slice(SHOWN_BASELINES).map(lineOf),
+      sources: sourceTable(data, rows, bars),
+      further: detailTable(data, rows, bars),
+      balance: balanceTable(rows),
+    }
   })

@@ -86,9 +86,9 @@ const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void =
     return c.json(await context.summaries.all(context.library.runs))
   })
   app.get('/api/runs/:id', async c => {
-    const { run, bytes } = await indexedRun(context, c.req.param('id'))
+    const { run } = await indexedRun(context, c.req.param('id'))
     await run.advance()
-    return c.json(runView(run, await summaryOf(context, run), bytes))
+    return c.json(runView(run, await summaryOf(context, run)))
   })
   app.get('/api/runs/:id/curves', async c =>
     c.json(curvesOf(await openRun(context, c.req.param('id')), queryOf(c, curvesQuery))),

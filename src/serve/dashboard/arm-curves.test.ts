@@ -69,10 +69,13 @@ describe('curves of an experiment under way', () => {
     const json = await ask([writeWork('work')])
     const id = `paper~${HASH}`
     const [line] = Object.values(await json('/api/experiments')).filter(own => typeof own === 'object')
-    expect(line).toMatchObject({ id, title: 'paper, under way', statuses: {} })
+    expect(line).toMatchObject({ id, title: 'paper, under way', statuses: [] })
     expect(await json(`/api/experiments/${id}`)).toMatchObject({
       claims: [],
-      registration: { sha256: HASH.repeat(4) },
+      facts: [
+        ['registered', '2026-01-01 00:00'],
+        ['as', HASH],
+      ],
     })
     const view = await json(`/api/experiments/${id}/curves`)
     expect(view).toMatchObject({ from: 'work', runs: 5, left: null })

@@ -90,7 +90,7 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Arm
   if (read === 0) return NOTHING
   const all = arms.reduce((sum, [, runs]) => sum + runs.length, 0)
   const left = all === read ? null : { runs: all - read, arms: Math.max(0, arms.length - COLORS.length) }
-  const charts = overlayCharts(groups, meanBand).map(spec => ({
+  const charts = overlayCharts(groups, { band: meanBand }).map(spec => ({
     ...spec,
     ...aboutOnly(spec.series),
     series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(spec.series) : spec.series,

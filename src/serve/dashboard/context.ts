@@ -6,6 +6,7 @@ import { DataError, GradusError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import type { FrontBindings } from '../http/exchange.ts'
 import { ArmCurvesCache, type ReadSlimCharts } from './arm-curves.ts'
+import type { ReadExperiment } from './experiments.ts'
 import type { FoundRun, Library } from './library.ts'
 import type { Live } from './live.ts'
 import { type OpenRun, OpenRuns } from './open-run.ts'
@@ -20,21 +21,28 @@ export interface DashboardContext {
   summaries: Summaries
   runs: OpenRuns
   armCurves: ArmCurvesCache
+  readExperiment: ReadExperiment | null
 }
 
 export class NotFound extends GradusError {}
 
-/** @param slimCharts reads the curves of the runs beside results; null: nobody can */
+/** What reads results of experiments: the curves of the runs beside them, and their page. */
+export interface ResultReaders {
+  slimCharts?: ReadSlimCharts
+  readExperiment?: ReadExperiment
+}
+
 export const newContext = (
   library: Library,
   live: Live,
-  slimCharts: ReadSlimCharts | null = null,
+  { slimCharts, readExperiment }: ResultReaders = {},
 ): DashboardContext => ({
   library,
   live,
   summaries: new Summaries(),
   runs: new OpenRuns(),
-  armCurves: new ArmCurvesCache(slimCharts),
+  armCurves: new ArmCurvesCache(slimCharts ?? null),
+  readExperiment: readExperiment ?? null,
 })
 
 export const foundRun = ({ library }: DashboardContext, id: string): FoundRun => {

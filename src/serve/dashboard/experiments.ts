@@ -3,67 +3,18 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
+import type { ClaimView, ExperimentPage } from '../../runs/report/view.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
-import type { ClaimView, ExperimentLine, ExperimentView } from './wire.ts'
+import type { ExperimentLine } from './wire.ts'
 
 const MOST_BYTES = 32 * 1024 ** 2
 
-const number = z.number().nullish()
-
-const comparisonSchema = z.looseObject({
-  a: z.string().nullish(),
-  b: z.string().nullish(),
-  status: z.string().nullish(),
-  p: number,
-  adjustedP: number,
-  statistics: z
-    .looseObject({
-      n: number,
-      meanA: number,
-      meanB: number,
-      difference: number,
-      interval: z.tuple([z.number(), z.number()]).nullish(),
-    })
-    .nullish(),
-})
-
+/** As much of a claim's file as every format of results has. */
 const claimSchema = z.looseObject({
-  claim: z.looseObject({ id: z.string(), statement: z.string(), direction: z.string().nullish() }),
+  claim: z.looseObject({ id: z.string(), statement: z.string() }),
   status: z.string(),
   reason: z.string().nullish(),
-  unit: z.string().nullish(),
-  p: number,
-  adjustedP: number,
-  runs: z
-    .array(
-      z.looseObject({
-        arm: z.string(),
-        start: z.string().nullish(),
-        seed: z.union([z.string(), z.number()]).nullish(),
-        value: number,
-      }),
-    )
-    .nullish(),
-  comparisons: z.array(comparisonSchema).nullish(),
-  arms: z.array(z.looseObject({ arm: z.string(), summary: z.string().nullish() })).nullish(),
-  registration: z
-    .looseObject({
-      file: z.string().nullish(),
-      sha256: z.string().nullish(),
-      registeredAt: z.string().nullish(),
-    })
-    .nullish(),
-  runsDone: z.looseObject({ done: number, planned: number }).nullish(),
-  controls: z
-    .array(
-      z.looseObject({
-        kind: z.string(),
-        arm: z.string().nullish(),
-        outcome: z.string().nullish(),
-        note: z.string().nullish(),
-      }),
-    )
-    .nullish(),
+  registration: z.looseObject({ sha256: z.string().nullish() }).nullish(),
 })
 
 type Claim = z.output<typeof claimSchema>
@@ -105,40 +56,9 @@ const firstClaim = (dir: string): Claim | null => {
   return null
 }
 
-const claimView = ({
-  claim,
-  status,
-  reason,
-  unit,
-  p,
-  adjustedP,
-  comparisons,
-  runs,
-  arms,
-}: Claim): ClaimView => ({
-  id: claim.id,
-  statement: claim.statement,
-  status,
-  reason: reason ?? null,
-  unit: unit ?? null,
-  p: p ?? null,
-  adjustedP: adjustedP ?? null,
-  comparisons: (comparisons ?? []).map(own => ({
-    a: own.a ?? null,
-    b: own.b ?? null,
-    status: own.status ?? null,
-    p: own.p ?? null,
-    n: own.statistics?.n ?? null,
-    meanA: own.statistics?.meanA ?? null,
-    meanB: own.statistics?.meanB ?? null,
-    difference: own.statistics?.difference ?? null,
-    interval: own.statistics?.interval ?? null,
-  })),
-  arms: (arms ?? []).map(({ arm, summary }) => ({ arm, summary: summary ?? null })),
-  runs: (runs ?? []).map(({ arm, start, seed, value }) => ({
-    ...{ arm, start: start ?? null, seed: seed === undefined || seed === null ? null : String(seed) },
-    value: value ?? null,
-  })),
+const claimView = ({ claim, status, reason }: Claim): ClaimView => ({
+  ...{ id: claim.id, statement: claim.statement, status, reason: reason ?? null, registered: null },
+  ...{ adjustedP: '–', plan: '', comparisons: [], dots: null, notes: [] },
 })
 
 /** The first heading of summary.md, and the paragraph under it. */
@@ -157,11 +77,14 @@ export const workFolder = ({ dir, name, isWork }: FoundExperiment): string | nul
 const registeredSchema = z.looseObject({ sha256: z.string().nullish(), registeredAt: z.string().nullish() })
 
 /** What was put down in the folder of the work before the first run. */
-const registeredWork = (dir: string): ExperimentView['registration'] => {
+const registeredFacts = (dir: string): ExperimentPage['facts'] => {
   const parsed = registeredSchema.safeParse(jsonIn(dir, 'registration.json'))
-  if (!parsed.success) return null
+  if (!parsed.success) return []
   const { sha256, registeredAt } = parsed.data
-  return { file: null, sha256: sha256 ?? null, registeredAt: registeredAt ?? null }
+  return [
+    ['registered', registeredAt?.slice(0, 16).replace('T', ' ') ?? null],
+    ['as', sha256?.slice(0, 16) ?? null],
+  ]
 }
 
 /** Experiments with results, and those under way of which there are none yet. */
@@ -170,45 +93,48 @@ export const shownExperiments = (all: readonly FoundExperiment[]): FoundExperime
   return all.filter(own => !own.isWork || !done.has(workFolder(own) ?? ''))
 }
 
-/** What an experiment without results is: its curves alone. */
-const workView = ({ id, dir, name }: FoundExperiment): ExperimentView => ({
-  ...{ id, name, title: `${name}, under way`, summary: 'It has no results yet.' },
-  ...{ registration: registeredWork(dir), runs: null, claims: [], controls: [], document: null },
-})
-
-export const experimentLine = (found: FoundExperiment): ExperimentLine => {
-  if (found.isWork) {
-    const { title, summary } = workView(found)
-    return { id: found.id, name: found.name, title, summary, statuses: {} }
-  }
-  const { id, dir, name } = found
-  const statuses: Record<string, number> = {}
-  for (const { status } of claimsIn(dir)) statuses[status] = (statuses[status] ?? 0) + 1
-  return { id, name, ...headOf(dir), statuses }
+const statusesOf = (claims: readonly Claim[]): ExperimentPage['statuses'] => {
+  const counts = new Map<string, number>()
+  for (const { status } of claims) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return [...counts].map(([status, count]) => ({ status, count }))
 }
 
-export const experimentView = (found: FoundExperiment): ExperimentView => {
-  if (found.isWork) return workView(found)
-  const { id, dir, name } = found
-  const claims = claimsIn(dir)
-  const { registration, runsDone } = claims[0] ?? {}
-  const controls = new Map(
-    claims.flatMap(({ controls: own }) => own ?? []).map(each => [`${each.kind} ${each.arm}`, each]),
-  )
+/** What every experiment's page has; of one without results its curves are all there is. */
+const barePage = ({ name, dir, isWork }: FoundExperiment): ExperimentPage => {
+  const { title, summary } = isWork
+    ? { title: `${name}, under way`, summary: 'It has no results yet.' }
+    : headOf(dir)
+  const claims = isWork ? [] : claimsIn(dir)
   return {
-    ...{ id, name, ...headOf(dir) },
-    registration: registration
-      ? {
-          file: registration.file ?? null,
-          sha256: registration.sha256 ?? null,
-          registeredAt: registration.registeredAt ?? null,
-        }
-      : null,
-    runs: runsDone ? { done: runsDone.done ?? null, planned: runsDone.planned ?? null } : null,
-    claims: claims.map(claimView),
-    controls: [...controls.values()].map(({ kind, arm, outcome, note }) => ({
-      ...{ kind, arm: arm ?? null, outcome: outcome ?? null, note: note ?? null },
-    })),
-    document: readText(dir, 'summary.md'),
+    ...{ title: title ?? name, state: '', isDone: false, facts: isWork ? registeredFacts(dir) : [] },
+    ...{
+      lead: summary === null ? [] : [summary],
+      statuses: statusesOf(claims),
+      claims: claims.map(claimView),
+    },
+    ...{ apart: { claims: [], why: [] }, tables: [], cut: [], origin: null },
+    document: isWork ? null : readText(dir, 'summary.md'),
   }
+}
+
+export const experimentLine = (found: FoundExperiment): ExperimentLine => {
+  const { title, lead, statuses } = barePage(found)
+  return { id: found.id, name: found.name, title, summary: lead[0] ?? null, statuses }
+}
+
+/** The page of results in a folder, as their report has it. What their files are is known one floor up. */
+export type ReadExperiment = (
+  folder: string,
+  head: { title: string; summary: string | null; document: string | null },
+) => Promise<ExperimentPage>
+
+/** Files of a format that is not known are told of by what all formats have. */
+export const experimentPage = async (
+  found: FoundExperiment,
+  read: ReadExperiment | null,
+): Promise<ExperimentPage> => {
+  const page = barePage(found)
+  if (found.isWork || read === null || page.claims.length === 0) return page
+  const { title, lead, document } = page
+  return read(found.dir, { title, summary: lead[0] ?? null, document }).catch(() => page)
 }

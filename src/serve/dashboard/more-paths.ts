@@ -1,11 +1,12 @@
 /** @file Paths of the dashboard that tell of evaluations, rubrics, judges, comparisons and experiments. */
 
 import type { Hono } from 'hono'
+import { MOST_COMPARED } from '../../runs/compare/charts.ts'
 import { DataError } from '../../util/errors.ts'
-import { compareView, MOST_COMPARED } from './compare.ts'
+import { liveComparison } from './compare.ts'
 import { type DashboardContext, type DashboardEnv, NotFound, openRun, queryOf, summaryOf } from './context.ts'
 import { evaluationQuery, evaluationView, itemQuery, itemView } from './evaluation.ts'
-import { experimentLine, experimentView, shownExperiments } from './experiments.ts'
+import { experimentLine, experimentPage, shownExperiments } from './experiments.ts'
 import { judgesView } from './judges.ts'
 import { rubricView } from './rubric-view.ts'
 
@@ -28,7 +29,7 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
       throw new DataError(`run: expected 2 to ${MOST_COMPARED} runs to compare, got ${ids.length}`)
     const runs = await Promise.all(ids.map(id => openRun(context, id)))
     const summaries = await Promise.all(runs.map(run => summaryOf(context, run)))
-    return c.json(compareView(runs, summaries))
+    return c.json(liveComparison(runs, summaries))
   })
   app.get('/api/experiments', c => {
     context.library.look()
@@ -39,7 +40,9 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
     if (found === null) throw new NotFound('there is no such experiment here')
     return found
   }
-  app.get('/api/experiments/:id', c => c.json(experimentView(foundExperiment(c.req.param('id')))))
+  app.get('/api/experiments/:id', async c =>
+    c.json(await experimentPage(foundExperiment(c.req.param('id')), context.readExperiment)),
+  )
   app.get('/api/experiments/:id/curves', async c =>
     c.json(await context.armCurves.of(context.library, foundExperiment(c.req.param('id')))),
   )

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { STYLE } from '../../runs/report/style.ts'
+import { pageFile } from '../../runs/report/page.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
 import { workerUrl } from '../../util/worker-url.ts'
@@ -12,8 +12,8 @@ export interface Asset {
   body: string
 }
 
-const built = (name: string): string => {
-  const url = workerUrl(import.meta.url, `./page/${name}`)
+const builtScript = (): string => {
+  const url = workerUrl(import.meta.url, './page/app.js')
   if (!existsSync(url))
     throw new ConfigError(`${fileURLToPath(url)}: expected a file of the dashboard's page, found none`, {
       hint: 'run `npm run build`',
@@ -24,8 +24,8 @@ const built = (name: string): string => {
 /** Files by name. @throws ConfigError when the page was not built */
 export const loadAssets = (): ReadonlyMap<string, Asset> =>
   new Map([
-    ['app.js', { type: 'text/javascript; charset=utf-8', body: built('app.js') }],
-    ['app.css', { type: 'text/css; charset=utf-8', body: `${STYLE}\n${built('app.css')}` }],
+    ['app.js', { type: 'text/javascript; charset=utf-8', body: builtScript() }],
+    ['app.css', { type: 'text/css; charset=utf-8', body: pageFile('app.css') }],
     ['icon.svg', { type: 'image/svg+xml', body: ICON }],
   ])
 
@@ -36,5 +36,5 @@ export const SHELL = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="gradus-version" content="${packageVersion()}"><title>Gradus</title>
 <link rel="icon" href="/assets/icon.svg"><link rel="stylesheet" href="/assets/app.css"><script type="module" src="/assets/app.js"></script></head>
-<body><div id="app"><main><p class="empty">Reading…</p></main></div><noscript><main><p>The dashboard needs JavaScript. <code>gradus report RUN</code> writes a page that can be read without.</p></main></noscript></body></html>
+<body class="live"><div id="app"><main><p class="empty">Reading…</p></main></div><noscript><main><p>The dashboard needs JavaScript. <code>gradus report RUN</code> writes a page that can be read without.</p></main></noscript></body></html>
 `

@@ -193,7 +193,6 @@ export const listRollouts = (
   }
   return {
     total: index.count,
-    indexed: index.count,
     progress: bytes === 0 ? 1 : Math.min(1, index.bytes / bytes),
     matching: needle === '' ? places.length : null,
     rows,

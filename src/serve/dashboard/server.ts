@@ -5,21 +5,18 @@ import { Front, type FrontLog } from '../http/front.ts'
 import { errorFields, type Unhandled } from '../http/guards.ts'
 import { frontLimitsOf } from '../http/limits.ts'
 import { createApp } from './app.ts'
-import type { ReadSlimCharts } from './arm-curves.ts'
-import { newContext } from './context.ts'
+import { newContext, type ResultReaders } from './context.ts'
 import { guardedHandler } from './guard.ts'
 import { Library } from './library.ts'
 import { Live } from './live.ts'
 
-export interface DashboardOptions {
+export interface DashboardOptions extends ResultReaders {
   host?: string
   port?: number
   /** What readers must send; needed for an address that other machines reach. */
   token?: string | null
   /** Lets who sends it control runs; null: nobody can. */
   controlToken?: string | null
-  /** Reads the curves of the runs that lie beside the results of an experiment; null where none do. */
-  slimCharts?: ReadSlimCharts
   /** Told of errors; nobody when absent. */
   log?: FrontLog
 }
@@ -40,11 +37,11 @@ const BODY_BYTES = 64 * 1024
  */
 export const startDashboard = async (
   roots: readonly string[],
-  { host = '127.0.0.1', port = 0, token = null, controlToken = null, slimCharts, log }: DashboardOptions = {},
+  { host = '127.0.0.1', port = 0, token = null, controlToken = null, log, ...readers }: DashboardOptions = {},
 ): Promise<Dashboard> => {
   const live = new Live()
   const library = new Library(roots)
-  const context = newContext(library, live, slimCharts ?? null)
+  const context = newContext(library, live, readers)
   const app = createApp(context, controlToken)
   const front = new Front({
     handler: guardedHandler(fetchHandler(app), token),

@@ -2,8 +2,9 @@
 
 import type { CriterionDescription } from '../../runs/criterion-words.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import type { ReportedSign } from '../../runs/report/signs.ts'
-import type { EvalRow, EventRow, RolloutRow } from '../../runs/rows.ts'
+import type { PairedDifference } from '../../runs/report/paired.ts'
+import type { ChartSection, CompareView, RunPage } from '../../runs/report/view.ts'
+import type { EvalRow, RolloutRow } from '../../runs/rows.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
 
@@ -40,32 +41,13 @@ export interface RunSummary {
   settings: Record<string, string>
 }
 
-/** A monitor's sign, with how many rollouts were kept to show it. */
-export type Mark = ReportedSign & { rollouts: number }
-
-export interface PageSection {
-  title: string
-  about: string | null
-  size: 'wide' | 'narrow'
-  charts: ChartSpec[]
-}
-
-/** What a run's own page shows but for its curves. */
+/** What a run's own pages show but for curves. */
 export interface RunView {
   run: RunSummary
-  /** Whether a request to pause, save or stop would be read. */
-  controllable: boolean
-  config: unknown
-  environment: Record<string, string | number>
-  version: string | null
-  marks: Mark[]
-  events: EventRow[]
+  page: RunPage
   evals: LightEval[]
   /** Thresholds of the monitors, by monitor and key; null where one is off. */
   monitors: Record<string, Record<string, number> | null>
-  rollouts: { kept: number; indexed: number; bytes: number; read: number }
-  rubricQuestions: number
-  figures: { name: string; value: string; note?: string }[]
 }
 
 /** An evaluation without its single problems. */
@@ -79,7 +61,7 @@ export interface CurvesView {
   to: number
   /** Steps that a point stands for. */
   stride: number
-  sections: PageSection[]
+  sections: ChartSection[]
 }
 
 /** A kept rollout in a list. */
@@ -101,8 +83,6 @@ export interface RolloutLine {
 
 export interface RolloutsPage {
   total: number
-  /** Rollouts that the index knows; fewer than there are while it is made. */
-  indexed: number
   /** Share of the file that the index has read. */
   progress: number
   matching: number | null
@@ -149,14 +129,6 @@ export type ControlAction =
   | { action: 'stop' }
   | { action: 'threshold'; monitor: string; thresholds: Record<string, number> | null }
 
-interface Paired {
-  n: number
-  before: number
-  after: number
-  difference: number
-  interval: readonly [number, number]
-}
-
 export interface WonItem {
   id: string
   before: number
@@ -182,7 +154,7 @@ export interface EvaluationView {
   score: string
   /** Scores in words, by name. */
   words: Record<string, string>
-  paired: Paired | null
+  paired: PairedDifference | null
   won: number
   lost: number
   same: number
@@ -190,19 +162,8 @@ export interface EvaluationView {
   items: WonItem[]
 }
 
-export interface ComparedScore {
-  set: string
-  score: string
-  /** `otherRubric`: scored by another rubric than the first, so that there is no difference to tell. */
-  runs: { value: number | null; step: number | null; paired: Paired | null; otherRubric: boolean }[]
-}
-
-export interface CompareView {
-  runs: RunSummary[]
-  charts: ChartSpec[]
-  scores: ComparedScore[]
-  settings: { name: string; values: (string | null)[] }[]
-}
+/** Runs side by side, and how each of them stands. */
+export type LiveComparison = CompareView & { summaries: RunSummary[] }
 
 export interface CriterionMetrics {
   id: string
@@ -254,33 +215,10 @@ export interface JudgesView {
 export interface ExperimentLine {
   id: string
   name: string
-  title: string | null
+  title: string
   summary: string | null
   /** Claims by status. */
-  statuses: Record<string, number>
-}
-
-export interface ClaimView {
-  id: string
-  statement: string
-  status: string
-  reason: string | null
-  unit: string | null
-  p: number | null
-  adjustedP: number | null
-  comparisons: {
-    a: string | null
-    b: string | null
-    status: string | null
-    p: number | null
-    n: number | null
-    meanA: number | null
-    meanB: number | null
-    difference: number | null
-    interval: readonly [number, number] | null
-  }[]
-  arms: { arm: string; summary: string | null }[]
-  runs: { arm: string; start: string | null; seed: string | null; value: number | null }[]
+  statuses: { status: string; count: number }[]
 }
 
 /** Curves of an experiment's arms. */
@@ -291,13 +229,4 @@ export interface ArmCurvesView {
   /** Read in a work folder, and those that were left out because they are too many. */
   runs: number
   left: { runs: number; arms: number } | null
-}
-
-export interface ExperimentView extends Omit<ExperimentLine, 'statuses'> {
-  registration: { file: string | null; sha256: string | null; registeredAt: string | null } | null
-  runs: { done: number | null; planned: number | null } | null
-  claims: ClaimView[]
-  controls: { kind: string; arm: string | null; outcome: string | null; note: string | null }[]
-  /** summary.md as it stands. */
-  document: string | null
 }

@@ -36,7 +36,7 @@ const valueAxis = ({ unit }: ChartSpec): uPlot.Axis => {
 }
 
 const scales = (spec: ChartSpec): uPlot.Scales => ({
-  x: { time: false },
+  x: { time: false, ...(spec.over !== undefined && { distr: LOGARITHMIC, log: 2 }) },
   y: {
     ...(spec.unit === 'log' ? { distr: LOGARITHMIC } : {}),
     range: (_, lowest, highest) => axisLimits(spec, lowest, highest),

@@ -37,7 +37,7 @@ export const fillLegend = (
       const isStill = part.kind === 'points' || index === null
       value.textContent = text(isStill ? lastKnown(shown, index ?? undefined) : shown[index])
     }
-    step.textContent = index === null ? '' : `step ${spec.x[index]}`
+    step.textContent = index === null ? '' : `${spec.over ?? 'step'} ${spec.x[index]}`
   }
   show(null)
   return show

@@ -1,11 +1,10 @@
-/** @file The script of a report's page: draws every chart that the page describes, on screen and on paper. */
+/** @file The script of a page that is a file: draws the charts that it describes, on screen and on paper. The rest is read without it. */
 
-import type Plot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import '../style.css'
+import uPlot from 'uplot'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
 import { drawChart } from './chart.ts'
-
-/** The page has uPlot before this script. */
-declare const uPlot: typeof Plot
 
 const byId = (id: string): Element => document.getElementById(id)!
 

@@ -3,7 +3,7 @@
 import { number, percent } from '../../../util/format.ts'
 import type { ChartSpec } from '../chart-spec.ts'
 
-const inWords = ({ title, unit, series }: ChartSpec): string => {
+const inWords = ({ title, unit, series, over = 'step' }: ChartSpec): string => {
   const format = unit === 'share' || unit === 'rate' ? percent : number
   const parts = series
     .filter(({ kind }) => kind !== 'raw')
@@ -11,7 +11,7 @@ const inWords = ({ title, unit, series }: ChartSpec): string => {
       const known = values.filter(value => value !== null)
       return `${label} from ${format(known[0])} to ${format(known.at(-1))}`
     })
-  return `${title} over steps: ${parts.join('; ')}`
+  return `${title} over ${over}s: ${parts.join('; ')}`
 }
 
 /** What is inside a chart's `figure`; a script draws into it. */

@@ -1,6 +1,4 @@
-/** @file A claim of an experiment: what was claimed, and what came of it. */
-
-import type { ComponentChildren } from 'preact'
+/** @file What came of a claim or of a control, in a word and a colour. */
 
 /** Statuses of claims, outcomes of controls. What has no look is grey. */
 const LOOKS: Readonly<Record<string, string>> = {
@@ -21,25 +19,4 @@ export const StatusChip = ({ status, count }: { status: string; count?: number }
     {count !== undefined && `${count} `}
     {status}
   </span>
-)
-
-interface ClaimCardProps {
-  id: string
-  status: string
-  reason: string | null
-  statement: string
-  children?: ComponentChildren
-}
-
-/** A card with an anchor: `claim-ID`. */
-export const ClaimCard = ({ id, status, reason, statement, children }: ClaimCardProps) => (
-  <article class="panel claim" id={`claim-${id}`}>
-    <header>
-      <h3>{id}</h3>
-      <StatusChip status={status} />
-      <span class="quiet">{reason}</span>
-    </header>
-    <p class="statement">{statement}</p>
-    {children}
-  </article>
 )

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../../rows.ts'
-import { part } from '../html.ts'
-import { Rollouts } from '../rollouts.tsx'
-import { ClaimCard } from './claim.tsx'
+import { withoutRaw } from '../answers.ts'
+import { part } from '../render.ts'
+import type { ClaimView } from '../view.ts'
+import { ExperimentBody } from './experiment-page.tsx'
 import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { RolloutCard } from './rollout.tsx'
+import { Rollouts } from './run-page.tsx'
 import { ScoreTable } from './score-table.tsx'
 import { SignCard } from './sign.tsx'
 
@@ -28,6 +30,11 @@ const row: RolloutRow = {
   judgeCalls: [{ judge: HOSTILE, raw: `${HOSTILE} thinks aloud` }],
 }
 
+const claim: ClaimView = {
+  ...{ id: HOSTILE, status: HOSTILE, reason: HOSTILE, statement: HOSTILE, plan: HOSTILE, adjustedP: '' },
+  ...{ registered: { status: HOSTILE, reason: HOSTILE }, comparisons: [], dots: null, notes: [HOSTILE] },
+}
+
 /** Elements and attributes that no component writes. */
 const harmful = /<(?:img|script)|[^;"=]" ?onerror/
 
@@ -42,14 +49,22 @@ describe('components in a file', () => {
           ...{ why: HOSTILE, advice: HOSTILE, figures: { [HOSTILE]: 1 } },
         },
       }),
-      part(ClaimCard, { id: HOSTILE, status: HOSTILE, reason: HOSTILE, statement: HOSTILE }),
+      part(ExperimentBody, {
+        page: {
+          ...{ title: HOSTILE, state: HOSTILE, isDone: false, facts: [[HOSTILE, HOSTILE]], lead: [HOSTILE] },
+          ...{ statuses: [], claims: [claim], apart: { claims: [], why: [] }, tables: [], cut: [HOSTILE] },
+          ...{ origin: { [HOSTILE]: HOSTILE }, document: HOSTILE },
+        },
+        charts: [],
+        curvesAbout: '',
+      }),
       part(Pairs, { value: { [HOSTILE]: HOSTILE } }),
       part(Facts, { facts: [[HOSTILE, HOSTILE]] }),
       part(ScoreTable, {
         lines: [{ name: HOSTILE, note: HOSTILE, kind: 'before', scores: { [HOSTILE]: { value: 0.5 } } }],
         bars: [HOSTILE],
         others: [],
-        evals: [],
+        words: {},
       }),
     ].map(String)
     for (const text of shown) {
@@ -68,7 +83,7 @@ describe('components in a file', () => {
 
   it('leave out of a report what judges wrote, and keep who they were', () => {
     const card = String(part(RolloutCard, { row, criteria: {} }))
-    const report = String(part(Rollouts, { info: { config: {} } as never, rows: [row] }))
+    const report = String(part(Rollouts, { criteria: {}, rows: [withoutRaw(row)] }))
     expect(card).toContain('thinks aloud')
     expect(report).not.toContain('thinks aloud')
     expect(report).toContain('class="judge"')

@@ -1,18 +1,9 @@
-/** @file Scores of evaluations: a row for each of them or for a baseline, the headline scores with bars. */
+/** @file Scores of evaluations: a row for each of them or for a baseline, the headline scores with bars; and all of a test set. */
 
-import { capitalised, percent, percentInterval } from '../../../util/format.ts'
-import type { EvalRow, Score, Scores } from '../../rows.ts'
-import { describeScore } from '../../scores.ts'
+import { percent, percentInterval, plural } from '../../../util/format.ts'
+import type { ScoreLine, SetView } from '../view.ts'
 import { Meter } from './meter.tsx'
-
-export interface ScoreLine {
-  name: string
-  note?: string
-  kind: 'before' | 'after' | 'baseline'
-  /** Problems. */
-  n?: number
-  scores: Scores
-}
+import { type Column, noted, Table, TextTable } from './table.tsx'
 
 interface ScoreTableProps {
   lines: readonly ScoreLine[]
@@ -22,83 +13,63 @@ interface ScoreTableProps {
   bars: readonly string[]
   others: readonly string[]
   /** What the scores are called. */
-  evals: readonly EvalRow[]
+  words: Readonly<Record<string, string>>
+  frame?: string
 }
 
-const NO_SCORE: Score = { value: null }
-
-interface CellProps {
-  /** What the score is called: told beside it where columns have no heads. */
-  name: string
-  score: Score | undefined
-}
-
-const BarCell = ({
-  name,
-  score: { value, interval } = NO_SCORE,
-  kind,
-}: CellProps & Pick<ScoreLine, 'kind'>) =>
-  value === null ? (
-    <td class="meter none" data-name={name}>
-      –
-    </td>
-  ) : (
-    <td class="meter" data-name={name} title={interval && `95%: ${percentInterval(interval)}`}>
-      <Meter value={value} kind={kind} interval={interval} />
-    </td>
-  )
-
-const FigureCell = ({ name, score: { value, interval } = NO_SCORE }: CellProps) => (
-  <td class={value === null ? 'num none' : 'num'} data-name={name}>
-    <span>
-      {percent(value)}
-      {interval && <small>{percentInterval(interval)}</small>}
-    </span>
-  </td>
-)
+const NO_SCORE = { value: null, interval: undefined }
 
 /** A table; within `figures-place`, where that is narrow, a list a row. */
-export const ScoreTable = ({ lines, head = '', bars, others, evals }: ScoreTableProps) => {
-  const words = (score: string) => capitalised(describeScore(score, evals))
+export const ScoreTable = (props: ScoreTableProps) => {
+  const { lines, head = '', bars, others, words, frame = 'scroll figures-place' } = props
+  const column = (score: string): Column<ScoreLine> => [
+    words[score] ?? score,
+    ({ scores, kind }) => {
+      const { value, interval } = scores[score] ?? NO_SCORE
+      if (value === null) return null
+      if (bars.includes(score)) return <Meter value={value} kind={kind} interval={interval} />
+      return <span>{noted(percent(value), interval && percentInterval(interval))}</span>
+    },
+    bars.includes(score) ? 'meter' : 'num',
+    ({ scores }) => scores[score]?.interval && `95%: ${percentInterval(scores[score].interval)}`,
+  ]
   return (
-    <table class="figure-table">
-      <thead>
-        <tr>
-          <th scope="col">{head}</th>
-          {bars.map(score => (
-            <th scope="col" class="wide" key={score}>
-              {words(score)}
-            </th>
-          ))}
-          {others.map(score => (
-            <th scope="col" class="num" key={score}>
-              {words(score)}
-            </th>
-          ))}
-          <th scope="col" class="num">
-            Problems
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.map(({ name, note, kind, n, scores }, i) => (
-          <tr class={kind} key={`${i}-${name}`}>
-            <th scope="row" data-head={head || undefined}>
-              {name}
-              {note && <small>{note}</small>}
-            </th>
-            {bars.map(score => (
-              <BarCell name={words(score)} score={scores[score]} kind={kind} key={score} />
-            ))}
-            {others.map(score => (
-              <FigureCell name={words(score)} score={scores[score]} key={score} />
-            ))}
-            <td class="num quiet" data-name="Problems">
-              {n ?? '–'}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={lines}
+      columns={[
+        [head, ({ name, note }) => noted(name, note)],
+        ...[...bars, ...others].map(column),
+        ['Problems', ({ n }) => n ?? '–', 'num quiet'],
+      ]}
+      frame={frame}
+      class="figure-table"
+      rowClass={({ kind }) => kind}
+    />
+  )
+}
+
+/** A test set: the model before and after, baselines, and what there is beside the headline. */
+export const SetPanel = ({ view }: { view: SetView }) => {
+  const { set, about, lines, weaker, sources, further, balance, ...scores } = view
+  return (
+    <div class="panel set">
+      <h3>{set}</h3>
+      <p class="about">{about}</p>
+      <ScoreTable lines={lines} {...scores} />
+      {weaker.length > 0 && (
+        <details>
+          <summary>{plural(weaker.length, 'weaker baseline')}</summary>
+          <ScoreTable lines={weaker} {...scores} />
+        </details>
+      )}
+      {sources && <TextTable table={sources} />}
+      {further && (
+        <details>
+          <summary>Further scores, labels and criteria</summary>
+          <TextTable table={further} />
+          {balance && <TextTable table={balance} />}
+        </details>
+      )}
+    </div>
   )
 }

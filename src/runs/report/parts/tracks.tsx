@@ -1,14 +1,16 @@
 /** @file Figures on a line: intervals, and the runs of arms as dots. */
 
-import { plural } from '../../../util/format.ts'
+import { number, percent, plural } from '../../../util/format.ts'
 import { COLORS } from '../bands.ts'
 import { type DotRow, sharedRange } from '../dots.ts'
+import type { ArmDotsView, TrackView } from '../view.ts'
+import { statusLook } from './claim.tsx'
 import { barPlace } from './meter.tsx'
 
 /** Where a value lies, from 0 to 1. */
-export type TrackScale = (value: number) => number
+type TrackScale = (value: number) => number
 
-export const trackScale = (low: number, high: number): TrackScale => {
+const trackScale = ([low, high]: readonly [number, number]): TrackScale => {
   const width = high - low || 1
   return value => (value - low) / width
 }
@@ -20,9 +22,25 @@ interface SpanProps {
 }
 
 /** From one value to another. */
-export const IntervalBar = ({ scale, ends: [low, high], kind }: SpanProps) => (
+const IntervalBar = ({ scale, ends: [low, high], kind }: SpanProps) => (
   <b class={kind} style={{ left: barPlace(scale(low)), width: barPlace(scale(high) - scale(low)) }} />
 )
+
+/** A figure with its interval: zero in the middle where it may be below it, dashed what is to be reached, shaded a margin. */
+export const Track = ({ track, status }: { track: TrackView; status: string }) => {
+  const { ends, value, interval, least, zone } = track
+  const scale = trackScale(ends)
+  const kind = statusLook(status)
+  return (
+    <div class="track">
+      {least !== null && <i class="least" style={{ left: barPlace(scale(least)) }} />}
+      {zone !== null && <IntervalBar scale={scale} ends={zone} kind="zone" />}
+      {ends[0] < 0 && <i class="zero" style={{ left: '50%' }} />}
+      <IntervalBar scale={scale} ends={interval} kind={`span ${kind}`} />
+      <i class={`mean ${kind}`} style={{ left: barPlace(scale(value)) }} />
+    </div>
+  )
+}
 
 interface DotTrackProps {
   row: DotRow
@@ -46,20 +64,12 @@ const DotTrack = ({ row: { arm, dots, mean, interval }, scale, colorOf, text }: 
   </div>
 )
 
-interface ArmDotsProps {
-  rows: readonly DotRow[]
-  /** Cold starts: one colour each. */
-  starts: readonly string[]
-  /** A figure in its unit. */
-  text(value: number): string
-  /** In place of a scale on which all fit: its ends, and what is written at them. */
-  scale?: { range: readonly [number, number]; ends: readonly [string, string] }
-}
-
 /** Every run of each arm as a point on one scale, with the arm's mean and its interval. */
-export const ArmDots = ({ rows, starts, text, scale }: ArmDotsProps) => {
-  const range = scale?.range ?? sharedRange(rows)
-  const [low, high] = scale?.ends ?? [text(range[0]), text(range[1])]
+export const ArmDots = ({ dots: { rows, starts, isShare, isYesNo } }: { dots: ArmDotsView }) => {
+  const text = isShare ? percent : number
+  // Runs of 0 or 1 have the same scale whatever they are.
+  const range = isYesNo ? ([-0.05, 1.05] as const) : sharedRange(rows)
+  const [low, high] = isYesNo ? ['no', 'yes'] : range.map(end => text(end))
   const colorOf = (start: string) => COLORS[Math.max(0, starts.indexOf(start)) % COLORS.length]
   return (
     <>
@@ -67,10 +77,10 @@ export const ArmDots = ({ rows, starts, text, scale }: ArmDotsProps) => {
         {rows.map(row => (
           <>
             <div title={row.about}>{row.arm}</div>
-            <DotTrack row={row} scale={trackScale(...range)} colorOf={colorOf} text={text} />
+            <DotTrack row={row} scale={trackScale(range)} colorOf={colorOf} text={text} />
             <div class="num">
               {text(row.mean)}
-              {row.interval && <small>{row.interval.map(text).join(' to ')}</small>}
+              {row.interval && <small>{row.interval.map(end => text(end)).join(' to ')}</small>}
             </div>
           </>
         ))}

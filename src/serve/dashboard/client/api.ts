@@ -18,26 +18,23 @@ const failureOf = async (response: Response): Promise<string> => {
 }
 
 /** @throws Error with the server's words */
-export const getJson = async <T>(path: string, signal?: AbortSignal): Promise<T> => {
-  const response = await fetch(path, { signal, headers: { accept: 'application/json' } })
+const ask = async <T>(path: string, request: RequestInit): Promise<T> => {
+  const response = await fetch(path, request)
   if (!response.ok) throw new Error(await failureOf(response))
   return (await response.json()) as T
 }
 
 /** @throws Error with the server's words */
-export const postJson = async <T>(
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
-): Promise<T> => {
-  const response = await fetch(path, {
+export const getJson = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  ask(path, { signal, headers: { accept: 'application/json' } })
+
+/** @throws Error with the server's words */
+export const postJson = <T>(path: string, body: unknown, headers: Record<string, string>): Promise<T> =>
+  ask(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
-  if (!response.ok) throw new Error(await failureOf(response))
-  return (await response.json()) as T
-}
 
 /** What an address answers. @param version asks again when it changes; null path: nothing is asked */
 export const useJson = <T>(path: string | null, version: unknown = 0): Loaded<T> => {

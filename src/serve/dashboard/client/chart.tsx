@@ -1,10 +1,12 @@
-/** @file A chart of the report in a page that goes on: drawn when it comes into view, given new values as they come. */
+/** @file A chart in a page that goes on: drawn when it comes into view, given new values as they come; and how a reader wants it. */
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import { type ChartSpec, movingMean, roundForPage } from '../../../runs/report/chart-spec.ts'
+import { type ChartSpec, chartPlace, movingMean, roundForPage } from '../../../runs/report/chart-spec.ts'
 import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
 import { ChartFrame } from '../../../runs/report/parts/chart-frame.tsx'
+import { Check, Choice } from './parts.tsx'
+import { setQuery } from './route.tsx'
 
 export interface ChartLook {
   /** Points that a thick line averages; null: as the report does. */
@@ -12,8 +14,31 @@ export interface ChartLook {
   log: boolean
 }
 
+export const lookOf = (query: URLSearchParams): ChartLook => ({
+  smooth: query.has('smooth') ? Math.max(1, Number(query.get('smooth')) || 1) : null,
+  log: query.get('log') === '1',
+})
+
+/** Chooses smoothing and scale of all charts. @param smoothings of which the first is what happens when nothing is chosen */
+export const LookTools = ({
+  query,
+  smoothings,
+}: {
+  query: URLSearchParams
+  smoothings: [string, string][]
+}) => (
+  <>
+    <Choice name="smooth" label="Smoothing" value={query.get('smooth') ?? ''} options={smoothings} />
+    <Check
+      label="Logarithmic"
+      checked={query.get('log') === '1'}
+      onChange={checked => setQuery({ log: checked ? '1' : null })}
+    />
+  </>
+)
+
 /** The same curves with other smoothing, or on a logarithmic scale where they have room for one. */
-export const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec => {
+const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec => {
   const unit = log && spec.unit !== 'share' && spec.series[0]?.kind !== 'area' ? 'log' : spec.unit
   if (smooth === null) return unit === spec.unit ? spec : { ...spec, unit }
   const hasRaw = new Set(spec.series.filter(({ kind }) => kind === 'raw').map(({ label }) => label))
@@ -35,7 +60,6 @@ interface ChartProps {
   spec: ChartSpec
   look?: ChartLook
   marks?: readonly ChartMark[]
-  first?: boolean
   onZoom?(from: number, to: number): void
   onReset?(): void
 }
@@ -62,7 +86,7 @@ const useSeen = (element: { current: Element | null }): boolean => {
   return seen
 }
 
-export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, first, onZoom, onReset }: ChartProps) => {
+export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, onZoom, onReset }: ChartProps) => {
   const figure = useRef<HTMLElement>(null)
   const drawn = useRef<DrawnChart | null>(null)
   const told = useRef({ onZoom, onReset })
@@ -92,7 +116,7 @@ export const Chart = ({ spec, look = PLAIN, marks = NO_MARKS, first, onZoom, onR
     }
   }, [])
   return (
-    <figure class={`panel ${first ? 'first' : ''}`} ref={figure} id={`chart-${spec.id}`}>
+    <figure class="panel" ref={figure} id={chartPlace(spec.id)}>
       <ChartFrame spec={shown} />
     </figure>
   )

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { ControlAction, RunView } from '../wire.ts'
 import { postJson } from './api.ts'
+import { Bound, Choice } from './parts.tsx'
 import { setToken, token } from './token.ts'
 
 const TokenField = ({ onSet }: { onSet(): void }) => {
@@ -32,15 +33,11 @@ const TokenField = ({ onSet }: { onSet(): void }) => {
   )
 }
 
-const BUTTONS: {
-  action: 'pause' | 'go-on' | 'save' | 'stop'
-  name: string
-  when: (status: string) => boolean
-}[] = [
-  { action: 'pause', name: 'Pause', when: status => status === 'running' },
-  { action: 'go-on', name: 'Go on', when: status => status === 'paused' },
-  { action: 'save', name: 'Save now', when: () => true },
-  { action: 'stop', name: 'Stop', when: () => true },
+const BUTTONS: readonly [action: 'pause' | 'go-on' | 'save' | 'stop', name: string, status?: string][] = [
+  ['pause', 'Pause', 'running'],
+  ['go-on', 'Go on', 'paused'],
+  ['save', 'Save now'],
+  ['stop', 'Stop'],
 ]
 
 const DONE: Record<ControlAction['action'], string> = {
@@ -72,31 +69,23 @@ const Thresholds = ({ monitors, ask }: ThresholdsProps) => {
     <details>
       <summary>Thresholds of the monitors</summary>
       <div class="tools">
-        <label>
-          Monitor{' '}
-          <select
-            value={name}
-            onChange={event => {
-              setName(event.currentTarget.value)
-              setValues({})
-            }}
-          >
-            {names.map(each => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          name="monitor"
+          label="Monitor"
+          value={name}
+          options={names}
+          onChoose={chosen => {
+            setName(chosen)
+            setValues({})
+          }}
+        />
         {Object.entries(current).map(([key, value]) => (
-          <label key={`${name}.${key}`}>
-            {key}{' '}
-            <input
-              type="number"
-              step="any"
-              class="bound"
-              value={values[key] ?? String(value)}
-              onInput={event => setValues({ ...values, [key]: event.currentTarget.value })}
-            />
-          </label>
+          <Bound
+            key={`${name}.${key}`}
+            label={key}
+            value={values[key] ?? String(value)}
+            onInput={typed => setValues({ ...values, [key]: typed })}
+          />
         ))}
         <button
           type="button"
@@ -137,7 +126,7 @@ export const Controls = ({ view, status }: { view: RunView; status: string }) =>
       {known ? (
         <>
           <div class="tools">
-            {BUTTONS.filter(({ when }) => when(status)).map(({ action, name }) => (
+            {BUTTONS.filter(([, , when = status]) => when === status).map(([action, name]) => (
               <button type="button" key={action} onClick={() => ask({ action })}>
                 {name}
               </button>

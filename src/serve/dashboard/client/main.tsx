@@ -1,10 +1,8 @@
 /** @file The page of the dashboard: a bar on top, and below it what the address asks for. */
 
-import 'uplot/dist/uPlot.min.css'
-import './style.css'
 import { render } from 'preact'
 import { ComparePage } from './pages/compare.tsx'
-import { ExperimentPage, ExperimentsPage } from './pages/experiments.tsx'
+import { ExperimentsPage, ExperimentView } from './pages/experiments.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
 import { Link, type PageAddress, usePlace } from './route.tsx'
@@ -22,7 +20,7 @@ const Page = ({ place }: { place: PageAddress }) => {
   if (section === 'run' && id !== undefined) return <RunPages key={id} id={id} place={place} />
   if (section === 'compare') return <ComparePage place={place} />
   if (section === 'experiments') return <ExperimentsPage />
-  if (section === 'experiment' && id !== undefined) return <ExperimentPage key={id} id={id} />
+  if (section === 'experiment' && id !== undefined) return <ExperimentView key={id} id={id} />
   return (
     <main id="content">
       <h1>Nothing here</h1>

@@ -5,15 +5,9 @@ import { useEffect } from 'preact/hooks'
 import { number, points } from '../../../util/format.ts'
 import type { RunStatus } from '../wire.ts'
 import type { Loaded } from './api.ts'
+import { setQuery } from './route.tsx'
 
 export const Status = ({ status }: { status: RunStatus }) => <span class={`status ${status}`}>{status}</span>
-
-export const Heading = ({ title, about }: { title: string; about?: ComponentChildren }) => (
-  <>
-    <h2>{title}</h2>
-    {about !== undefined && about !== null && <p class="about">{about}</p>}
-  </>
-)
 
 /** Says that something is on its way, or why it is not. */
 export const Waiting = ({ loaded, what }: { loaded: Loaded<unknown>; what: string }) =>
@@ -70,40 +64,68 @@ export const Change = ({
   )
 }
 
-/** Arrow keys scroll what has the focus. */
-const FOCUSABLE = { tabIndex: 0 }
+interface ChoiceProps {
+  /** What it is in the address; the first option is what there is without it. */
+  name: string
+  label: string
+  value: string
+  /** Values, with what they are called where that is something else. */
+  options: readonly (string | readonly [value: string, words: string])[]
+  /** In place of a change of the address. */
+  onChoose?(value: string): void
+}
 
-/** A word with what it means, for who points at it; `Meanings` says it to everybody. */
-export const Explained = ({ text, children }: { text: string; children: ComponentChildren }) => (
-  <span class="explained" title={text}>
-    {children}
-  </span>
+export const Choice = ({
+  name,
+  label,
+  value,
+  options,
+  onChoose = chosen => setQuery({ [name]: chosen }),
+}: ChoiceProps) => (
+  <label>
+    {label}{' '}
+    <select value={value} onChange={event => onChoose(event.currentTarget.value)}>
+      {options.map(option => {
+        const [own, words] = typeof option === 'string' ? [option, option] : option
+        return (
+          <option key={own} value={own}>
+            {words}
+          </option>
+        )
+      })}
+    </select>
+  </label>
 )
 
-/** What the words of a table mean, under it. */
-export const Meanings = ({ of }: { of: Readonly<Record<string, string>> }) => (
-  <details>
-    <summary>What the figures mean</summary>
-    <dl class="pairs meanings">
-      {Object.entries(of).map(([word, text]) => (
-        <>
-          <dt key={word}>{word}</dt>
-          <dd>{text}</dd>
-        </>
-      ))}
-    </dl>
-  </details>
+interface CheckProps {
+  label: string
+  checked: boolean
+  onChange(checked: boolean): void
+}
+
+export const Check = ({ label, checked, onChange }: CheckProps) => (
+  <label>
+    <input type="checkbox" checked={checked} onChange={event => onChange(event.currentTarget.checked)} />{' '}
+    {label}
+  </label>
 )
 
-/** A table that may be wider than the page. */
-export const Scroll = ({
-  children,
-  class: name = 'panel scroll',
-}: {
-  children: ComponentChildren
-  class?: string
-}) => (
-  <section class={name} aria-label="Table" {...FOCUSABLE}>
-    {children}
-  </section>
+interface BoundProps {
+  label: string
+  value: string
+  onInput(value: string): void
+}
+
+/** A number that may be typed. */
+export const Bound = ({ label, value, onInput }: BoundProps) => (
+  <label>
+    {label}{' '}
+    <input
+      type="number"
+      step="any"
+      class="bound"
+      value={value}
+      onInput={event => onInput(event.currentTarget.value)}
+    />
+  </label>
 )

@@ -1,7 +1,7 @@
 /** @file Where the page is: the address says everything, so that it can be sent to somebody. */
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 export interface PageAddress {
   /** Parts of the path, decoded. */
@@ -53,6 +53,21 @@ export const setQuery = (changes: Record<string, string | number | null>, replac
     else query.set(name, String(value))
   const text = query.toString()
   go(`${location.pathname}${text === '' ? '' : `?${text}`}`, replace)
+}
+
+/** Keys pressed outside of fields. @param take whether a key means something */
+export const useKey = (take: (key: string) => boolean): void => {
+  const latest = useRef(take)
+  latest.current = take
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const inField = /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName)
+      if (inField || event.ctrlKey || event.metaKey) return
+      if (latest.current(event.key)) event.preventDefault()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
 }
 
 /** An address from parts, each encoded. */

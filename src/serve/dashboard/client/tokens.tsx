@@ -30,34 +30,24 @@ export const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
 
 const shades = Array.from({ length: SHADES }, (_, i) => i + 1)
 
+const SCALES: Record<TokenColour, { from: string; shades: string[]; to: string }> = {
+  logprob: { from: 'certain', shades: shades.map(i => `rare-${i}`), to: 'a chance of one in 150 or less' },
+  advantage: {
+    from: 'less of it',
+    shades: [...shades.map(i => `down-${i}`).reverse(), ...shades.map(i => `up-${i}`)],
+    to: 'more of it',
+  },
+}
+
 const Legend = ({ colour }: { colour: TokenColour }) => (
   <p class="quiet token-legend">
-    {colour === 'logprob' ? (
-      <>
-        certain{' '}
-        {shades.map(i => (
-          <span class={`token rare-${i}`} key={i}>
-            &nbsp;
-          </span>
-        ))}{' '}
-        a chance of one in 150 or less
-      </>
-    ) : (
-      <>
-        less of it{' '}
-        {[...shades].reverse().map(i => (
-          <span class={`token down-${i}`} key={i}>
-            &nbsp;
-          </span>
-        ))}{' '}
-        {shades.map(i => (
-          <span class={`token up-${i}`} key={i}>
-            &nbsp;
-          </span>
-        ))}{' '}
-        more of it
-      </>
-    )}
+    {SCALES[colour].from}{' '}
+    {SCALES[colour].shades.map(shade => (
+      <span class={`token ${shade}`} key={shade}>
+        &nbsp;
+      </span>
+    ))}{' '}
+    {SCALES[colour].to}
     <br />
     Point at a token for its numbers.
   </p>

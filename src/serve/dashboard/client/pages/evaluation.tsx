@@ -2,57 +2,36 @@
 
 import { Facts } from '../../../../runs/report/parts/facts.tsx'
 import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
-import { type ScoreLine, ScoreTable } from '../../../../runs/report/parts/score-table.tsx'
+import { ScoreTable } from '../../../../runs/report/parts/score-table.tsx'
+import { Heading } from '../../../../runs/report/parts/section.tsx'
+import { Table } from '../../../../runs/report/parts/table.tsx'
+import type { ScoreLine } from '../../../../runs/report/view.ts'
 import type { RolloutRow } from '../../../../runs/rows.ts'
-import { headlineScores, scoreNamesOf } from '../../../../runs/scores.ts'
-import { number, percent } from '../../../../util/format.ts'
+import { describeScore, headlineScores, scoreNamesOf } from '../../../../runs/scores.ts'
+import { capitalised, number, percent } from '../../../../util/format.ts'
 import type { EvaluationView, ItemView, LightEval, WonItem } from '../../wire.ts'
 import { useJson } from '../api.ts'
-import { Change, Empty, Heading, Scroll, Waiting } from '../parts.tsx'
+import { Change, Choice, Empty, Waiting } from '../parts.tsx'
 import { addressOf, Link, setQuery } from '../route.tsx'
-import type { RunTabProps } from '../tab.ts'
+import type { RunTabProps } from './overview.tsx'
 
 const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
-  const bars = headlineScores(rows)
+  const [bars, names] = [headlineScores(rows), scoreNamesOf(rows)]
   const lines = rows.map(({ step, n, scores }, i): ScoreLine => {
     const kind = i === rows.length - 1 ? 'after' : 'before'
     return { name: number(step), kind, n, scores }
   })
   return (
-    <Scroll class="panel scroll figures-place">
-      <ScoreTable
-        head="Step"
-        lines={lines}
-        bars={bars}
-        others={scoreNamesOf(rows).filter(name => !bars.includes(name))}
-        evals={rows}
-      />
-    </Scroll>
+    <ScoreTable
+      head="Step"
+      lines={lines}
+      bars={bars}
+      others={names.filter(name => !bars.includes(name))}
+      words={Object.fromEntries(names.map(name => [name, capitalised(describeScore(name, rows))]))}
+      frame="panel scroll figures-place"
+    />
   )
 }
-
-const StepChoice = ({
-  name,
-  label,
-  value,
-  rows,
-}: {
-  name: string
-  label: string
-  value: number
-  rows: readonly LightEval[]
-}) => (
-  <label>
-    {label}{' '}
-    <select value={String(value)} onChange={event => setQuery({ [name]: event.currentTarget.value })}>
-      {[...new Set(rows.map(({ step }) => step))].map(step => (
-        <option key={step} value={String(step)}>
-          step {step}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 const ChangeOf = ({ item: { before, after } }: { item: WonItem }) =>
   before === after ? (
@@ -65,39 +44,19 @@ const ChangeOf = ({ item: { before, after } }: { item: WonItem }) =>
   )
 
 const Items = ({ view, addressOfItem }: { view: EvaluationView; addressOfItem(id: string): string }) => (
-  <Scroll>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Problem</th>
-          <th scope="col" class="num">
-            Before
-          </th>
-          <th scope="col" class="num">
-            After
-          </th>
-          <th scope="col" class="num">
-            Change
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {view.items.map(item => (
-          <tr key={item.id}>
-            <th scope="row" class="item">
-              {item.readable ? <Link to={addressOfItem(item.id)}>{item.id}</Link> : item.id}
-            </th>
-            <td class="num">{percent(item.before)}</td>
-            <td class="num">{percent(item.after)}</td>
-            <td class="num">
-              <ChangeOf item={item} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroll>
+  <Table
+    rows={view.items}
+    columns={[
+      ['Problem', ({ id, readable }) => (readable ? <Link to={addressOfItem(id)}>{id}</Link> : id)],
+      ['Before', ({ before }) => percent(before), 'num'],
+      ['After', ({ after }) => percent(after), 'num'],
+      ['Change', item => <ChangeOf item={item} />, 'num'],
+    ]}
+  />
 )
+
+const stepOptions = (rows: readonly LightEval[]): [string, string][] =>
+  [...new Set(rows.map(({ step }) => step))].map(step => [String(step), `step ${step}`])
 
 interface WonAndLostProps {
   view: EvaluationView
@@ -108,18 +67,9 @@ interface WonAndLostProps {
 const WonAndLost = ({ view, rows, addressOfItem }: WonAndLostProps) => (
   <>
     <div class="tools">
-      <StepChoice name="before" label="Between" value={view.before} rows={rows} />
-      <StepChoice name="after" label="and" value={view.after} rows={rows} />
-      <label>
-        Score{' '}
-        <select value={view.score} onChange={event => setQuery({ score: event.currentTarget.value })}>
-          {Object.entries(view.words).map(([name, words]) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice name="before" label="Between" value={String(view.before)} options={stepOptions(rows)} />
+      <Choice name="after" label="and" value={String(view.after)} options={stepOptions(rows)} />
+      <Choice name="score" label="Score" value={view.score} options={Object.entries(view.words)} />
     </div>
     <Facts
       facts={[
@@ -191,19 +141,13 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
     <>
       {sets.length > 1 && (
         <div class="tools">
-          <label>
-            Problems{' '}
-            <select
-              value={set}
-              onChange={event =>
-                setQuery({ set: event.currentTarget.value, before: null, after: null, score: null })
-              }
-            >
-              {sets.map(each => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            name="set"
+            label="Problems"
+            value={set}
+            options={sets}
+            onChoose={chosen => setQuery({ set: chosen, before: null, after: null, score: null })}
+          />
         </div>
       )}
       <section>

@@ -1,14 +1,13 @@
 /** @file Experiments: claims with their status, the arms that were compared, every run of them as a point. */
 
-import { type Dot, dotRow } from '../../../../runs/report/dots.ts'
-import { ClaimCard, StatusChip } from '../../../../runs/report/parts/claim.tsx'
-import { Facts } from '../../../../runs/report/parts/facts.tsx'
-import { ArmDots } from '../../../../runs/report/parts/tracks.tsx'
-import { number, percent, plural } from '../../../../util/format.ts'
-import type { ArmCurvesView, ClaimView, ExperimentLine, ExperimentView } from '../../wire.ts'
+import { StatusChip } from '../../../../runs/report/parts/claim.tsx'
+import { ExperimentBody } from '../../../../runs/report/parts/experiment-page.tsx'
+import type { ExperimentPage } from '../../../../runs/report/view.ts'
+import { plural } from '../../../../util/format.ts'
+import type { ArmCurvesView, ExperimentLine } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart } from '../chart.tsx'
-import { Change, Empty, Heading, Scroll, useTitle, Waiting } from '../parts.tsx'
+import { Empty, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
 
 export const ExperimentsPage = () => {
@@ -27,11 +26,11 @@ export const ExperimentsPage = () => {
           {experiments.map(own => (
             <article class="panel" key={own.id}>
               <h2>
-                <Link to={addressOf('experiment', own.id)}>{own.title ?? own.name}</Link>
+                <Link to={addressOf('experiment', own.id)}>{own.title}</Link>
               </h2>
               <p class="about">{own.summary}</p>
               <p class="statuses">
-                {Object.entries(own.statuses).map(([status, count]) => (
+                {own.statuses.map(({ status, count }) => (
                   <StatusChip key={status} status={status} count={count} />
                 ))}
               </p>
@@ -43,87 +42,6 @@ export const ExperimentsPage = () => {
   )
 }
 
-/** A value in the claim's unit. */
-const valueText = (value: number | null, unit: string | null): string =>
-  unit === 'share' ? percent(value) : number(value)
-
-/** Every run of an arm as a point on one line. */
-const Arms = ({ claim: { runs, arms, unit } }: { claim: ClaimView }) => {
-  const dotsOf = (arm: string) =>
-    runs.flatMap(({ arm: own, value, seed, start }): Dot[] => {
-      if (own !== arm || value === null) return []
-      const title = `cold start ${start ?? '–'}, seed ${seed ?? '–'}: ${valueText(value, unit)}`
-      return [{ value, start: start ?? '–', title }]
-    })
-  const rows = [...new Set(runs.map(({ arm }) => arm))].flatMap(arm => {
-    const dots = dotsOf(arm)
-    const about = arms.find(each => each.arm === arm)?.summary
-    return dots.length === 0 ? [] : [dotRow(arm, dots, about ?? undefined)]
-  })
-  if (rows.length === 0) return null
-  const starts = [...new Set(runs.map(({ start }) => start ?? '–'))].sort()
-  return <ArmDots rows={rows} starts={starts} text={value => valueText(value, unit)} />
-}
-
-const Comparisons = ({ claim }: { claim: ClaimView }) => {
-  const known = claim.comparisons.filter(({ difference }) => difference !== null)
-  if (known.length === 0) return null
-  return (
-    <Scroll class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Arms</th>
-            <th scope="col" class="num">
-              Means
-            </th>
-            <th scope="col" class="num">
-              Difference
-            </th>
-            <th scope="col" class="num">
-              Pairs
-            </th>
-            <th scope="col" class="num">
-              p
-            </th>
-            <th scope="col">Status</th>
-          </tr>
-        </thead>
-        <tbody>
-          {known.map((own, i) => (
-            <tr key={`${i}-${own.b}`}>
-              <th scope="row">
-                {own.a} − {own.b ?? 'a fixed value'}
-              </th>
-              <td class="num">
-                {valueText(own.meanA, claim.unit)} / {valueText(own.meanB, claim.unit)}
-              </td>
-              <td class="num">
-                <Change
-                  difference={own.difference!}
-                  interval={own.interval}
-                  unit={claim.unit === 'share' ? 'points' : 'number'}
-                />
-              </td>
-              <td class="num">{number(own.n)}</td>
-              <td class="num">{own.p === null ? '–' : own.p.toFixed(4)}</td>
-              <td>{own.status}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  )
-}
-
-const Claim = ({ claim }: { claim: ClaimView }) => (
-  <ClaimCard id={claim.id} status={claim.status} reason={claim.reason} statement={claim.statement}>
-    {claim.adjustedP !== null && <p class="quiet">p {claim.adjustedP.toFixed(4)} (Holm)</p>}
-    <Comparisons claim={claim} />
-    <Arms claim={claim} />
-  </ClaimCard>
-)
-
 /** Where curves come from, and how far they may be trusted. */
 const curvesAbout = ({ from, runs, left }: ArmCurvesView): string => {
   const source =
@@ -133,95 +51,24 @@ const curvesAbout = ({ from, runs, left }: ArmCurvesView): string => {
   return `${source} Lines are means over cold starts and seeds; n is how many runs. Bands are 95% intervals of the mean (Student’s t over runs), none where fewer than three have a value: with few runs they are wide, and they say nothing of other tasks or starts.`
 }
 
-const Curves = ({ id }: { id: string }) => {
-  const loaded = useJson<ArmCurvesView>(`/api/experiments/${encodeURIComponent(id)}/curves`)
-  const view = loaded.value
-  if (view === null) return <Waiting loaded={loaded} what="the curves of the arms" />
-  if (view.charts.length === 0) return null
-  return (
-    <section>
-      <Heading title="Curves of the arms" about={curvesAbout(view)} />
-      <div class="charts wide">
-        {view.charts.map(spec => (
-          <Chart key={spec.id} spec={spec} />
-        ))}
-      </div>
-    </section>
-  )
-}
-
-const Registration = ({ view: { runs, registration } }: { view: ExperimentView }) => (
-  <Facts
-    facts={[
-      ['runs', runs && `${number(runs.done)} of ${number(runs.planned)}`],
-      ['registered', registration && (registration.registeredAt?.slice(0, 16).replace('T', ' ') ?? '–')],
-      [
-        'as',
-        registration && (
-          <>
-            <code>{registration.sha256?.slice(0, 16)}</code> {registration.file}
-          </>
-        ),
-      ],
-    ]}
-  />
-)
-
-export const ExperimentPage = ({ id }: { id: string }) => {
-  const loaded = useJson<ExperimentView>(`/api/experiments/${encodeURIComponent(id)}`)
-  const view = loaded.value
-  useTitle(view?.title ?? id)
-  if (view === null)
-    return (
-      <main id="content">
-        <Waiting loaded={loaded} what="the experiment" />
-      </main>
-    )
+export const ExperimentView = ({ id }: { id: string }) => {
+  const path = `/api/experiments/${encodeURIComponent(id)}`
+  const loaded = useJson<ExperimentPage>(path)
+  const curves = useJson<ArmCurvesView>(`${path}/curves`)
+  const page = loaded.value
+  useTitle(page?.title ?? id)
   return (
     <main id="content">
-      <h1>{view.title ?? view.name}</h1>
-      <p class="about">{view.summary}</p>
-      <Registration view={view} />
-      {view.claims.length > 0 && (
-        <section>
-          <Heading title="Claims" />
-          <div class="cards-list">
-            {view.claims.map(claim => (
-              <Claim key={claim.id} claim={claim} />
-            ))}
-          </div>
-        </section>
-      )}
-      <Curves id={id} />
-      {view.controls.length > 0 && (
-        <section>
-          <Heading
-            title="Controls"
-            about="Runs in which a method must not work; where one does, the claims say nothing."
-          />
-          <Scroll>
-            <table>
-              <tbody>
-                {view.controls.map(({ kind, arm, outcome, note }) => (
-                  <tr key={`${kind} ${arm}`}>
-                    <th scope="row">{kind}</th>
-                    <td>{arm}</td>
-                    <td>
-                      <StatusChip status={outcome ?? 'not run'} />
-                      {note !== null && <span class="quiet"> {note}</span>}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-        </section>
-      )}
-      {view.document !== null && (
-        <details>
-          <summary>Its summary as written</summary>
-          <pre class="document">{view.document}</pre>
-        </details>
+      {page === null ? (
+        <Waiting loaded={loaded} what="the experiment" />
+      ) : (
+        <ExperimentBody
+          page={page}
+          charts={curves.value?.charts ?? []}
+          curvesAbout={curves.value ? curvesAbout(curves.value) : ''}
+          draw={spec => <Chart key={spec.id} spec={spec} />}
+          waiting={curves.value ? undefined : <Waiting loaded={curves} what="the curves of the arms" />}
+        />
       )}
     </main>
   )

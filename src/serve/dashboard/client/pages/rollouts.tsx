@@ -3,68 +3,30 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ResponseText } from '../../../../runs/report/parts/response.tsx'
 import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
+import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import type { RolloutRow } from '../../../../runs/rows.ts'
 import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
-import { Empty, Scroll, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, setQuery } from '../route.tsx'
-import type { RunTabProps } from '../tab.ts'
+import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
+import { addressOf, go, Link, setQuery, useKey } from '../route.tsx'
 import { type TokenColour, TokenColours, Tokens } from '../tokens.tsx'
+import type { RunTabProps } from './overview.tsx'
 import { useSlash } from './runs.tsx'
 
-const FILTERS = [
-  'from',
-  'to',
-  'min',
-  'max',
-  'role',
-  'monitor',
-  'flag',
-  'criterion',
-  'verdict',
-  'correct',
-  'q',
-  'order',
+const FILTERS = 'from to min max role monitor flag criterion verdict correct q order'.split(' ')
+
+const BOUNDS = [
+  ['from', 'Steps from'],
+  ['to', 'to'],
+  ['min', 'Reward from'],
+  ['max', 'to'],
+] as const
+
+const any = (options: readonly string[]): [string, string][] => [
+  ['', 'any'],
+  ...options.map((option): [string, string] => [option, option]),
 ]
-
-const Choice = ({
-  name,
-  label,
-  value,
-  options,
-}: {
-  name: string
-  label: string
-  value: string
-  options: readonly string[]
-}) =>
-  options.length === 0 ? null : (
-    <label>
-      {label}{' '}
-      <select value={value} onChange={event => setQuery({ [name]: event.currentTarget.value })}>
-        <option value="">any</option>
-        {options.map(option => (
-          <option key={option} value={option}>
-            {option}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-
-const Bound = ({ name, label, value }: { name: string; label: string; value: string }) => (
-  <label>
-    {label}{' '}
-    <input
-      type="number"
-      step="any"
-      class="bound"
-      value={value}
-      onChange={event => setQuery({ [name]: event.currentTarget.value })}
-    />
-  </label>
-)
 
 const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) => {
   const value = (name: string) => query.get(name) ?? ''
@@ -73,6 +35,13 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
   const settled = useThrottled(text, 400)
   useSlash(field)
   useEffect(() => setQuery({ q: settled }), [settled])
+  const choices: [name: string, label: string, options: readonly string[]][] = [
+    ['role', 'Role', facets.roles.length > 1 ? facets.roles : []],
+    ['criterion', 'Criterion', facets.criteria],
+    ['verdict', 'Verdict', value('criterion') === '' ? [] : ['met', 'unmet', 'none']],
+    ['flag', 'Flag', facets.flags],
+    ['monitor', 'Warning', facets.monitors],
+  ]
   return (
     <search class="tools">
       <input
@@ -83,30 +52,20 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
         value={text}
         onInput={event => setText(event.currentTarget.value)}
       />
-      <label>
-        Order{' '}
-        <select
-          value={value('order') || 'newest'}
-          onChange={event => setQuery({ order: event.currentTarget.value })}
-        >
-          {['newest', 'oldest', 'best', 'worst'].map(order => (
-            <option key={order}>{order}</option>
-          ))}
-        </select>
-      </label>
-      <Bound name="from" label="Steps from" value={value('from')} />
-      <Bound name="to" label="to" value={value('to')} />
-      <Bound name="min" label="Reward from" value={value('min')} />
-      <Bound name="max" label="to" value={value('max')} />
-      {facets.roles.length > 1 && (
-        <Choice name="role" label="Role" value={value('role')} options={facets.roles} />
-      )}
-      <Choice name="criterion" label="Criterion" value={value('criterion')} options={facets.criteria} />
-      {value('criterion') !== '' && (
-        <Choice name="verdict" label="Verdict" value={value('verdict')} options={['met', 'unmet', 'none']} />
-      )}
-      <Choice name="flag" label="Flag" value={value('flag')} options={facets.flags} />
-      <Choice name="monitor" label="Warning" value={value('monitor')} options={facets.monitors} />
+      <Choice
+        name="order"
+        label="Order"
+        value={value('order') || 'newest'}
+        options={['newest', 'oldest', 'best', 'worst']}
+      />
+      {BOUNDS.map(([name, label]) => (
+        <Bound key={name} label={label} value={value(name)} onInput={typed => setQuery({ [name]: typed })} />
+      ))}
+      {choices
+        .filter(([, , options]) => options.length > 0)
+        .map(([name, label, options]) => (
+          <Choice key={name} name={name} label={label} value={value(name)} options={any(options)} />
+        ))}
       <button
         type="button"
         onClick={() => {
@@ -120,29 +79,45 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
   )
 }
 
-const Line = ({ line, to }: { line: RolloutLine; to: string }) => (
-  <tr>
-    <td class="num">{line.step}</td>
-    <td class="num">
-      <b>{number(line.reward)}</b>
-      {line.advantage !== null && <small>{number(line.advantage)}</small>}
-    </td>
-    <th scope="row">
-      <Link to={to}>{line.problemId || `rollout ${line.nth}`}</Link>
-      <small>
-        {line.role}
-        {line.sample !== null && ` · sample ${line.sample}`}
-        {line.finish !== null && ` · ${line.finish}`}
-      </small>
-      {line.monitor !== null && <span class="chip warning">{line.monitor}</span>}
-      {line.flags.map(flag => (
-        <span class="flag" key={flag}>
-          {flag}
-        </span>
-      ))}
-    </th>
-    <td class="excerpt">{line.excerpt}</td>
-  </tr>
+const Problem = ({ line, to }: { line: RolloutLine; to: string }) => (
+  <>
+    <Link to={to}>{line.problemId || `rollout ${line.nth}`}</Link>
+    <small>
+      {line.role}
+      {line.sample !== null && ` · sample ${line.sample}`}
+      {line.finish !== null && ` · ${line.finish}`}
+    </small>
+    {line.monitor !== null && <span class="chip warning">{line.monitor}</span>}
+    {line.flags.map(flag => (
+      <span class="flag" key={flag}>
+        {flag}
+      </span>
+    ))}
+  </>
+)
+
+const Lines = ({
+  rows,
+  addressOfLine,
+}: {
+  rows: readonly RolloutLine[]
+  addressOfLine(nth: number): string
+}) => (
+  <Table
+    frame="panel scroll rollout-list"
+    class="rollout-table"
+    rows={rows}
+    columns={[
+      ['Step', ({ step }) => step, 'num'],
+      [
+        'Reward',
+        ({ reward, advantage }) => noted(<b>{number(reward)}</b>, advantage !== null && number(advantage)),
+        'num',
+      ],
+      ['Problem', line => <Problem line={line} to={addressOfLine(line.nth)} />, 'head'],
+      ['Response', ({ excerpt }) => excerpt, 'excerpt'],
+    ]}
+  />
 )
 
 /** A list that goes on where it ended, or where a search ran out of time. */
@@ -188,31 +163,7 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
       {rows.length === 0 ? (
         <Empty>{first.total === 0 ? 'No rollout has been kept yet.' : 'No rollout is like that.'}</Empty>
       ) : (
-        <Scroll class="panel scroll rollout-list">
-          <table class="rollout-table">
-            <thead>
-              <tr>
-                <th scope="col" class="num">
-                  Step
-                </th>
-                <th scope="col" class="num">
-                  Reward
-                </th>
-                <th scope="col">Problem</th>
-                <th scope="col">Response</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(line => (
-                <Line
-                  key={line.nth}
-                  line={line}
-                  to={`${addressOf('run', id, 'rollouts', line.nth)}?${asked}`}
-                />
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Lines rows={rows} addressOfLine={nth => `${addressOf('run', id, 'rollouts', nth)}?${asked}`} />
       )}
       {latest.next !== null && (
         <p>
@@ -226,25 +177,13 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
 }
 
 /** `j` and `k` go to the next and the one before. */
-const useSteps = (to: (change: number) => string | null): void => {
-  const latest = useRef(to)
-  latest.current = to
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (
-        /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName) ||
-        event.ctrlKey ||
-        event.metaKey
-      )
-        return
-      const change = { j: 1, k: -1 }[event.key]
-      const address = change === undefined ? null : latest.current(change)
-      if (address !== null) go(address)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-}
+const useSteps = (to: (change: number) => string | null): void =>
+  useKey(key => {
+    const change = { j: 1, k: -1 }[key]
+    const address = change === undefined ? null : to(change)
+    if (address !== null) go(address)
+    return address !== null
+  })
 
 const Card = ({ view: { row, criteria } }: { view: RolloutView }) => (
   <RolloutCard row={row} criteria={criteria} response={<Response row={row} />} />
@@ -279,17 +218,18 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
           </Link>
         )}
         {others.length > 0 && (
-          <label>
-            Beside it, of the same group{' '}
-            <select value={beside ?? ''} onChange={event => setQuery({ beside: event.currentTarget.value })}>
-              <option value="">none</option>
-              {others.map(line => (
-                <option key={line.nth} value={line.nth}>
-                  sample {line.sample ?? line.nth}, reward {number(line.reward)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            name="beside"
+            label="Beside it, of the same group"
+            value={beside ?? ''}
+            options={[
+              ['', 'none'],
+              ...others.map(({ nth: at, sample, reward }): [string, string] => [
+                String(at),
+                `sample ${sample ?? at}, reward ${number(reward)}`,
+              ]),
+            ]}
+          />
         )}
       </div>
       <h2>{view.row.problemId.length > 160 ? `Rollout ${view.nth}` : view.row.problemId}</h2>

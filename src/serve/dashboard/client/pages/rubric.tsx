@@ -2,12 +2,14 @@
 
 import { pointsWord, shownName } from '../../../../runs/criterion-words.ts'
 import { Meter } from '../../../../runs/report/parts/meter.tsx'
+import { Heading } from '../../../../runs/report/parts/section.tsx'
+import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionMetrics, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
-import { Change, Empty, Explained, Heading, Meanings, Scroll, Waiting } from '../parts.tsx'
+import { Change, Empty, Waiting } from '../parts.tsx'
 import { addressOf, Link } from '../route.tsx'
-import type { RunTabProps } from '../tab.ts'
+import type { RunTabProps } from './overview.tsx'
 
 const WORDS: Record<string, string> = {
   validRate: 'Valid criteria',
@@ -30,62 +32,36 @@ const MEANINGS = {
     'Pearson correlation of the criterion’s credit with the reward, over the rollouts that were kept.',
 }
 
-const Meant = ({ word }: { word: keyof typeof MEANINGS }) => (
-  <Explained text={MEANINGS[word]}>{word}</Explained>
+const meant = (word: keyof typeof MEANINGS) => (
+  <span class="explained" title={MEANINGS[word]}>
+    {word}
+  </span>
 )
 
-const Discrimination = ({ own }: { own: CriterionMetrics['discrimination'] }) =>
-  own === null ? (
-    <>–</>
-  ) : (
-    <>
-      {percent(own.value)}
-      {own.keptGroups !== null && <small>of {plural(own.keptGroups, 'kept group')}</small>}
-    </>
-  )
+/** What the words of the table mean, under it. */
+const Meanings = () => (
+  <details>
+    <summary>What the figures mean</summary>
+    <dl class="pairs meanings">
+      {Object.entries(MEANINGS).map(([word, text]) => (
+        <>
+          <dt>{word}</dt>
+          <dd>{text}</dd>
+        </>
+      ))}
+    </dl>
+  </details>
+)
 
-const Agreement = ({ own }: { own: CriterionMetrics['agreement'] }) =>
-  own === null ? (
-    <>–</>
-  ) : (
-    <span title={own.set}>
-      {percent(own.value)}
-      <small>step {own.step}</small>
-    </span>
-  )
-
-const CriterionRow = ({ own, id }: { own: CriterionMetrics; id: string }) => (
-  <tr>
-    <th scope="row">
-      <Link to={`${addressOf('run', id, 'rollouts')}?criterion=${encodeURIComponent(own.id)}&verdict=unmet`}>
-        {own.id}
-      </Link>
-      {shownName(own.words) !== undefined && <small>{shownName(own.words)}</small>}
-      {own.words.text !== undefined && <small class="says">{own.words.text}</small>}
-      {own.words.check !== undefined && <small class="says">{own.words.check ?? 'a judge decides'}</small>}
-    </th>
-    <td class="num">{own.words.points !== undefined && pointsWord(own.words.points)}</td>
-    <td class="num">{percent(own.first)}</td>
-    <td class="meter">
-      <Meter value={own.last ?? own.rate} label={`${own.id} now`} />
-      {own.last === null && own.rate !== null && <small>of kept rollouts</small>}
-    </td>
-    <td class="num">
-      {own.first !== null && own.last !== null && <Change difference={own.last - own.first} />}
-    </td>
-    <td class="num">
-      {percent(own.rewardShare)}
-      {own.pointShare !== null && <small>of {percent(own.pointShare)} to be had</small>}
-    </td>
-    <td class="num">
-      <Discrimination own={own.discrimination} />
-    </td>
-    <td class="num">
-      <Agreement own={own.agreement} />
-    </td>
-    <td class="num">{own.withReward === null ? '–' : number(own.withReward)}</td>
-    <td class="num">{own.kept === 0 ? '–' : number(own.kept)}</td>
-  </tr>
+const CriterionName = ({ own: { id, words }, run }: { own: CriterionMetrics; run: string }) => (
+  <>
+    <Link to={`${addressOf('run', run, 'rollouts')}?criterion=${encodeURIComponent(id)}&verdict=unmet`}>
+      {id}
+    </Link>
+    {shownName(words) !== undefined && <small>{shownName(words)}</small>}
+    {words.text !== undefined && <small class="says">{words.text}</small>}
+    {words.check !== undefined && <small class="says">{words.check ?? 'a judge decides'}</small>}
+  </>
 )
 
 const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
@@ -94,48 +70,53 @@ const Criteria = ({ view, id }: { view: RubricView; id: string }) => (
       title="Criteria"
       about="Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it."
     />
-    <Scroll>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Criterion</th>
-            <th scope="col" class="num">
-              Points
-            </th>
-            <th scope="col" class="num">
-              First
-            </th>
-            <th scope="col" class="wide">
-              Now
-            </th>
-            <th scope="col" class="num">
-              Change
-            </th>
-            <th scope="col" class="num">
-              Share of the reward
-            </th>
-            <th scope="col" class="num">
-              <Meant word="Discrimination" />
-            </th>
-            <th scope="col" class="num">
-              <Meant word="Agreement" />
-            </th>
-            <th scope="col" class="num">
-              <Meant word="With the reward" />
-            </th>
-            <th scope="col" class="num">
-              Kept verdicts
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.criteria.map(own => (
-            <CriterionRow key={own.id} own={own} id={id} />
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-    <Meanings of={MEANINGS} />
+    <Table
+      rows={view.criteria}
+      columns={[
+        ['Criterion', own => <CriterionName own={own} run={id} />],
+        ['Points', ({ words }) => (words.points === undefined ? '' : pointsWord(words.points)), 'num'],
+        ['First', ({ first }) => percent(first), 'num'],
+        [
+          'Now',
+          ({ id: name, last, rate }) =>
+            noted(
+              <Meter value={last ?? rate} label={`${name} now`} />,
+              last === null && rate !== null && 'of kept rollouts',
+            ),
+          'meter',
+        ],
+        [
+          'Change',
+          ({ first, last }) => first !== null && last !== null && <Change difference={last - first} />,
+          'num',
+        ],
+        [
+          'Share of the reward',
+          ({ rewardShare, pointShare }) =>
+            noted(percent(rewardShare), pointShare !== null && `of ${percent(pointShare)} to be had`),
+          'num',
+        ],
+        [
+          meant('Discrimination'),
+          ({ discrimination: own }) =>
+            own &&
+            noted(
+              percent(own.value),
+              own.keptGroups !== null && `of ${plural(own.keptGroups, 'kept group')}`,
+            ),
+          'num',
+        ],
+        [
+          meant('Agreement'),
+          ({ agreement: own }) => own && noted(percent(own.value), `step ${own.step}`),
+          'num',
+          ({ agreement: own }) => own?.set,
+        ],
+        [meant('With the reward'), ({ withReward }) => number(withReward), 'num'],
+        ['Kept verdicts', ({ kept }) => (kept === 0 ? '–' : number(kept)), 'num'],
+      ]}
+    />
+    <Meanings />
   </section>
 )
 
@@ -146,43 +127,24 @@ const Validity = ({ view }: { view: RubricView }) =>
         title="The rubric as a whole"
         about="First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled."
       />
-      <Scroll>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Figure</th>
-              <th scope="col" class="num">
-                First
-              </th>
-              <th scope="col" class="wide">
-                Now
-              </th>
-              <th scope="col" class="num">
-                Above chance
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {view.validity.map(({ key, first, last, floor }) => (
-              <tr key={key}>
-                <th scope="row">{WORDS[key] ?? key}</th>
-                <td class="num">{percent(first)}</td>
-                <td class="meter">
-                  <Meter value={last} floor={floor} label={WORDS[key] ?? key} />
-                </td>
-                <td class="num">
-                  {floor !== null && (
-                    <>
-                      <Change difference={last - floor} />
-                      <small>chance {percent(floor)}</small>
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        rows={view.validity}
+        columns={[
+          ['Figure', ({ key }) => WORDS[key] ?? key],
+          ['First', ({ first }) => percent(first), 'num'],
+          [
+            'Now',
+            ({ key, last, floor }) => <Meter value={last} floor={floor} label={WORDS[key] ?? key} />,
+            'meter',
+          ],
+          [
+            'Above chance',
+            ({ last, floor }) =>
+              floor !== null && noted(<Change difference={last - floor} />, `chance ${percent(floor)}`),
+            'num',
+          ],
+        ]}
+      />
     </section>
   )
 
@@ -194,44 +156,25 @@ const Fates = ({ view }: { view: RubricView }) => (
       title="Rubrics born and dropped"
       about={`The latest, of ${plural(view.questions, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`}
     />
-    <Scroll>
-      <table class="fates">
-        <thead>
-          <tr>
-            <th scope="col" class="num">
-              Step
-            </th>
-            <th scope="col">Fate</th>
-            <th scope="col">Rubric</th>
-            <th scope="col" class="num">
-              Stage
-            </th>
-            <th scope="col" class="num">
-              Variance
-            </th>
-            <th scope="col">Question</th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.fates.map((own, i) => (
-            <tr key={`${i}-${own.title}`}>
-              <td class="num">{own.step}</td>
-              <td>
-                <span class={`chip ${own.fate === 'born' ? 'entailed' : 'info'}`}>{FATES[own.fate]}</span>
-              </td>
-              <th scope="row">
-                {own.sign === 'negative' ? '− ' : ''}
-                {own.title}
-                {own.description !== null && <small>{own.description}</small>}
-              </th>
-              <td class="num">{own.stage}</td>
-              <td class="num">{number(own.variance)}</td>
-              <td class="excerpt">{own.question}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table
+      class="fates"
+      rows={view.fates}
+      columns={[
+        ['Step', ({ step }) => step, 'num'],
+        [
+          'Fate',
+          ({ fate }) => <span class={`chip ${fate === 'born' ? 'entailed' : 'info'}`}>{FATES[fate]}</span>,
+        ],
+        [
+          'Rubric',
+          own => noted(`${own.sign === 'negative' ? '− ' : ''}${own.title}`, own.description),
+          'head',
+        ],
+        ['Stage', ({ stage }) => stage, 'num'],
+        ['Variance', ({ variance }) => number(variance), 'num'],
+        ['Question', ({ question }) => question, 'excerpt'],
+      ]}
+    />
   </section>
 )
 

@@ -1,20 +1,34 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
 import { useState } from 'preact/hooks'
-import { Facts } from '../../../../runs/report/parts/facts.tsx'
-import { Bar } from '../../../../runs/report/parts/meter.tsx'
+import { Pairs } from '../../../../runs/report/parts/pairs.tsx'
+import { RunHead } from '../../../../runs/report/parts/run-page.tsx'
+import { Heading } from '../../../../runs/report/parts/section.tsx'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Controls } from '../controls.tsx'
-import { Status, useTitle, Waiting } from '../parts.tsx'
+import { useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link, type PageAddress } from '../route.tsx'
 import { EvaluationTab } from './evaluation.tsx'
 import { JudgesTab } from './judges.tsx'
-import { Overview } from './overview.tsx'
+import { Overview, type RunTabProps } from './overview.tsx'
 import { RolloutsTab } from './rollouts.tsx'
 import { RubricTab } from './rubric.tsx'
-import { SettingsTab } from './settings.tsx'
+import { leftOf, StepBar } from './runs.tsx'
+
+const Settings = ({ view: { page } }: RunTabProps) => (
+  <section>
+    <Heading title="Configuration as resolved" />
+    <div class="panel">
+      <Pairs value={page.config} />
+    </div>
+    <Heading title="Environment" />
+    <div class="panel">
+      <Pairs value={{ gradus: page.version, ...page.environment }} />
+    </div>
+  </section>
+)
 
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
@@ -22,46 +36,33 @@ const TABS = [
   { path: 'rubric', name: 'Rubric', show: RubricTab },
   { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
   { path: 'judges', name: 'Judges', show: JudgesTab },
-  { path: 'settings', name: 'Settings', show: SettingsTab },
+  { path: 'settings', name: 'Settings', show: Settings },
 ] as const
 
-const timeLeft = ({ steps, step, stepSeconds, status }: RunSummary): string | null =>
-  status === 'running' && steps !== null && stepSeconds !== null && steps > step
-    ? `about ${formatDuration((steps - step) * stepSeconds)} left, ${formatDuration(stepSeconds)} a step`
-    : null
-
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
-  const share = run.steps === null || run.steps === 0 ? null : Math.min(1, run.step / run.steps)
-  const left = timeLeft(run)
+  const left = leftOf(run)
+  const facts: RunView['page']['facts'] = [['recipe', view.page.title], ...view.page.facts]
   return (
-    <header>
-      <div class="top">
-        <h1>{run.name}</h1>
-        <Status status={run.status} />
-        {!there && <span class="quiet">not connected</span>}
-      </div>
-      <Facts
-        facts={[
-          ['recipe', [run.recipe, run.preset].filter(Boolean).join(' · ')],
-          ['model', run.model],
-          ['seed', run.seed],
-          ...view.figures.map(({ name, value }) => [name, value] as const),
-        ]}
-      />
+    <RunHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
       <div class="run-progress" aria-live="polite">
         <span>
           step {number(run.step)}
           {run.steps !== null && ` of ${number(run.steps)}`}
-          {left && <span class="quiet"> · {left}</span>}
+          {left && (
+            <span class="quiet">
+              {' '}
+              · about {left}, {formatDuration(run.stepSeconds!)} a step
+            </span>
+          )}
         </span>
-        {share !== null && <Bar value={share} label={`${Math.round(share * 100)}% of the steps`} />}
+        <StepBar run={run} />
       </div>
       {run.problem !== null && (
         <p class="panel problem" role="alert">
           {run.problem}
         </p>
       )}
-    </header>
+    </RunHead>
   )
 }
 

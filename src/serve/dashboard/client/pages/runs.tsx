@@ -1,13 +1,14 @@
 /** @file All runs in a table: what they are, how far, how they go; filtered, sorted, grouped, and chosen for a comparison. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
+import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
-import { ago, Empty, Scroll, Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, type PageAddress, setQuery } from '../route.tsx'
+import { ago, Check, Choice, Empty, Status, useTitle, Waiting } from '../parts.tsx'
+import { addressOf, go, Link, type PageAddress, setQuery, useKey } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
@@ -60,101 +61,101 @@ const grouped = (runs: readonly RunSummary[], isGrouped: boolean): [string, RunS
   return [...groups].sort(([a], [b]) => a.localeCompare(b))
 }
 
-const leftOf = ({ status, steps, step, stepSeconds }: RunSummary): string | null =>
+/** Time that is left of a run that goes on. */
+export const leftOf = ({ status, steps, step, stepSeconds }: RunSummary): string | null =>
   status === 'running' && steps !== null && stepSeconds !== null && steps > step
     ? `${formatDuration((steps - step) * stepSeconds)} left`
     : null
 
-const Progress = ({ run }: { run: RunSummary }) => {
-  const share = run.steps === null || run.steps === 0 ? null : run.step / run.steps
-  return (
-    <span class="progress-cell">
-      <span>
-        {number(run.step)}
-        {run.steps !== null && <span class="quiet"> / {number(run.steps)}</span>}
-      </span>
-      {share !== null && <Bar value={share} label={`${Math.round(share * 100)}% of the steps`} />}
-      {leftOf(run) && <small>{leftOf(run)}</small>}
-    </span>
-  )
+/** How far it is, as a bar. */
+export const StepBar = ({ run: { step, steps } }: { run: RunSummary }) => {
+  if (steps === null || steps === 0) return null
+  const share = Math.min(1, step / steps)
+  return <Bar value={share} label={`${Math.round(share * 100)}% of the steps`} />
 }
 
-const Row = ({ run, chosen, onChoose }: { run: RunSummary; chosen: boolean; onChoose(id: string): void }) => (
-  <tr class={chosen ? 'chosen' : ''}>
-    <td class="choose">
-      <input
-        type="checkbox"
-        checked={chosen}
-        aria-label={`Choose ${run.name}`}
-        onChange={() => onChoose(run.id)}
-      />
-    </td>
-    <th scope="row">
-      <Link to={addressOf('run', run.id)}>{run.name}</Link>
-      <small>{[run.folder, run.recipe, run.preset].filter(Boolean).join(' · ')}</small>
-    </th>
-    <td>
-      <Status status={run.status} />
-      {run.warnings.length > 0 && (
-        <span class="chip warning" title={run.warnings.join('\n')}>
-          {plural(run.warnings.length, 'warning')}
-        </span>
-      )}
-      {run.problem !== null && <small class="problem">{run.problem.slice(0, 160)}</small>}
-    </td>
-    <td>
-      <Progress run={run} />
-    </td>
-    <td class="spark-cell">
-      <Spark values={run.spark} label={`${run.figure ?? 'no figure'}, latest ${number(run.last)}`} />
-    </td>
-    <td class="num">
-      {number(run.last)}
-      {run.figure !== null && <small>{run.figure}</small>}
-    </td>
-    <td class="num">
-      {run.score === null ? '–' : percent(run.score.value)}
-      {run.score !== null && <small>{run.score.words}</small>}
-    </td>
-    <td class="num">{run.seed ?? '–'}</td>
-    <td class="settings-cell">
-      {Object.entries(run.settings).map(([name, value]) => (
-        <span class="part" key={name}>
-          <b>{name}</b> {value.length > 40 ? `${value.slice(0, 38)}…` : value}
-        </span>
-      ))}
-    </td>
-    <td class="num" title={run.writtenAt ?? ''}>
-      {ago(run.writtenAt)}
-    </td>
-  </tr>
+const Progress = ({ run }: { run: RunSummary }) => (
+  <span class="progress-cell">
+    <span>
+      {number(run.step)}
+      {run.steps !== null && <span class="quiet"> / {number(run.steps)}</span>}
+    </span>
+    <StepBar run={run} />
+    {leftOf(run) && <small>{leftOf(run)}</small>}
+  </span>
 )
 
-const Head = () => (
-  <thead>
-    <tr>
-      <th class="choose">
-        <span class="hidden">Choose</span>
-      </th>
-      <th scope="col">Run</th>
-      <th scope="col">Status</th>
-      <th scope="col">Steps</th>
-      <th scope="col">Curve</th>
-      <th scope="col" class="num">
-        Latest
-      </th>
-      <th scope="col" class="num">
-        Score
-      </th>
-      <th scope="col" class="num">
-        Seed
-      </th>
-      <th scope="col">Settings that differ</th>
-      <th scope="col" class="num">
-        Written
-      </th>
-    </tr>
-  </thead>
+const State = ({ run: { status, warnings, problem } }: { run: RunSummary }) => (
+  <>
+    <Status status={status} />
+    {warnings.length > 0 && (
+      <span class="chip warning" title={warnings.join('\n')}>
+        {plural(warnings.length, 'warning')}
+      </span>
+    )}
+    {problem !== null && <small class="problem">{problem.slice(0, 160)}</small>}
+  </>
+)
+
+const Differing = ({ run: { settings } }: { run: RunSummary }) => (
+  <>
+    {Object.entries(settings).map(([name, value]) => (
+      <span class="part" key={name}>
+        <b>{name}</b> {value.length > 40 ? `${value.slice(0, 38)}…` : value}
+      </span>
+    ))}
+  </>
+)
+
+interface RunTableProps {
+  runs: readonly RunSummary[]
+  chosen: ReadonlySet<string>
+  choose(id: string): void
+}
+
+const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
+  <Table
+    frame="panel scroll runs-table"
+    rows={runs}
+    rowClass={({ id }) => (chosen.has(id) ? 'chosen' : undefined)}
+    columns={[
+      [
+        <span class="hidden">Choose</span>,
+        ({ id, name }) => (
+          <input
+            type="checkbox"
+            checked={chosen.has(id)}
+            aria-label={`Choose ${name}`}
+            onChange={() => choose(id)}
+          />
+        ),
+        'choose',
+      ],
+      [
+        'Run',
+        ({ id, name, folder, recipe, preset }) =>
+          noted(
+            <Link to={addressOf('run', id)}>{name}</Link>,
+            [folder, recipe, preset].filter(Boolean).join(' · '),
+          ),
+        'head',
+      ],
+      ['Status', run => <State run={run} />],
+      ['Steps', run => <Progress run={run} />],
+      [
+        'Curve',
+        run => (
+          <Spark values={run.spark} label={`${run.figure ?? 'no figure'}, latest ${number(run.last)}`} />
+        ),
+        'spark-cell',
+      ],
+      ['Latest', run => noted(number(run.last), run.figure), 'num'],
+      ['Score', ({ score }) => noted(percent(score?.value), score?.words), 'num'],
+      ['Seed', ({ seed }) => seed, 'num'],
+      ['Settings that differ', run => <Differing run={run} />, 'settings-cell'],
+      ['Written', run => ago(run.writtenAt), 'num', run => run.writtenAt ?? ''],
+    ]}
+  />
 )
 
 /** The table as news come: all lines at first, then again when one has changed. */
@@ -166,18 +167,11 @@ const useRuns = () => {
 }
 
 /** `/` leads to the filter, from wherever the page has the keyboard. */
-export const useSlash = (input: { current: HTMLInputElement | null }): void => {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const inField = /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName)
-      if (event.key !== '/' || inField || event.ctrlKey || event.metaKey) return
-      event.preventDefault()
-      input.current?.focus()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [input])
-}
+export const useSlash = (input: { current: HTMLInputElement | null }): void =>
+  useKey(key => {
+    if (key === '/') input.current?.focus()
+    return key === '/'
+  })
 
 export const RunsPage = ({ place }: { place: PageAddress }) => {
   useTitle('Runs')
@@ -218,24 +212,17 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
           value={filter}
           onInput={event => setQuery({ filter: event.currentTarget.value })}
         />
-        <label>
-          Sort{' '}
-          <select value={sort} onChange={event => setQuery({ sort: event.currentTarget.value })}>
-            {Object.entries(SORTS).map(([key, { name }]) => (
-              <option key={key} value={key}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <input
-            type="checkbox"
-            checked={isGrouped}
-            onChange={event => setQuery({ group: event.currentTarget.checked ? 'recipe' : null })}
-          />{' '}
-          Group by recipe
-        </label>
+        <Choice
+          name="sort"
+          label="Sort"
+          value={sort}
+          options={Object.entries(SORTS).map(([key, { name }]): [string, string] => [key, name])}
+        />
+        <Check
+          label="Group by recipe"
+          checked={isGrouped}
+          onChange={checked => setQuery({ group: checked ? 'recipe' : null })}
+        />
         <button
           type="button"
           disabled={chosen.size < 2}
@@ -250,18 +237,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
       {grouped(shown, isGrouped).map(([recipe, group]) => (
         <section key={recipe}>
           {recipe !== '' && <h2>{recipe}</h2>}
-          {group.length > 0 && (
-            <Scroll class="panel scroll runs-table">
-              <table>
-                <Head />
-                <tbody>
-                  {group.map(run => (
-                    <Row key={run.id} run={run} chosen={chosen.has(run.id)} onChoose={choose} />
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )}
+          {group.length > 0 && <RunTable runs={group} chosen={chosen} choose={choose} />}
         </section>
       ))}
     </main>

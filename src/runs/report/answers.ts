@@ -1,14 +1,10 @@
 /** @file Held-out problems for reading: what the model said before and after the training, side by side. */
 
 import { percent } from '../../util/format.ts'
-import { describeCriteria } from '../criterion-words.ts'
 import { sampleRow } from '../eval-samples.ts'
-import type { EvalRow, RolloutRow, RunInfo } from '../rows.ts'
+import type { EvalRow, RolloutRow } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames } from './data.ts'
-import { type Html, html, part } from './html.ts'
-import { heading } from './page.ts'
-import { RolloutCard } from './parts/rollout.tsx'
-import { withoutRaw } from './rollouts.tsx'
+import type { RolloutGroups } from './view.ts'
 
 /** So many that were won, and so many that were lost. */
 const MOST_SHOWN = 2
@@ -41,28 +37,25 @@ const chosen = (items: readonly ReadItem[]): ReadItem[] => {
   return shown.length > 0 ? shown : items.slice(0, MOST_SHOWN)
 }
 
-const Pair = ({ info, rows }: { info: RunInfo; rows: readonly (RolloutRow | null)[] }) => (
-  <div class="beside">
-    {rows.map(
-      row =>
-        row && (
-          <RolloutCard key={row.step} row={withoutRaw(row)} criteria={describeCriteria(info)} of="score" />
-        ),
-    )}
-  </div>
-)
+/** Judges think aloud, once for many verdicts, each of which would show it: a file to be sent around is small. */
+export const withoutRaw = (row: RolloutRow): RolloutRow => ({
+  ...row,
+  judgeCalls: row.judgeCalls?.map(({ raw: _, ...call }) => call),
+})
 
 /** Null of a run that kept no responses of two evaluations. */
-export const answerSection = (data: ReportData): Html | null => {
+export const heldOutAnswers = (data: ReportData): RolloutGroups | null => {
   const [set] = setNames(data)
   const { before, after } = set === undefined ? {} : beforeAfter(data, set)
   if (!before || !after) return null
-  const items = chosen(readItems(before, after))
-  if (items.length === 0) return null
-  const about = `${set}: of the problems whose responses were kept, those that gained most and those that lost most, at step ${before.step} and at step ${after.step}. One response to each; the score is the mean over all of them.`
-  return html`<section class="section-rollouts">${heading('Held-out answers', about)}${items.map(
-    ({ id, before: from, after: to }) =>
-      html`<h3>${id} <span class="quiet">${percent(from)} to ${percent(to)}</span></h3>
-${part(Pair, { info: data.info, rows: [sampleRow(before, id), sampleRow(after, id)] })}`,
-  )}</section>`
+  const groups = chosen(readItems(before, after)).map(({ id, before: from, after: to }) => ({
+    title: id,
+    about: `${percent(from)} to ${percent(to)}`,
+    rows: [before, after].flatMap(evaluation => sampleRow(evaluation, id) ?? []).map(withoutRaw),
+  }))
+  if (groups.length === 0) return null
+  return {
+    about: `${set}: of the problems whose responses were kept, those that gained most and those that lost most, at step ${before.step} and at step ${after.step}. One response to each; the score is the mean over all of them.`,
+    groups,
+  }
 }

@@ -1,0 +1,116 @@
+/** @file Figures that are no curves over steps: best-of-N over N, and profiles of criteria by arm. */
+
+import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
+import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import { percent } from '../../util/format.ts'
+import { mean } from '../../util/statistics.ts'
+import { evalsOn, type FinishedRun } from '../metrics/index.ts'
+import type { ProbeResults } from '../metrics/probed.ts'
+import type { Registration } from '../plan/registration.ts'
+
+type Chart = Registration['charts'][number]
+
+/** Best-of-N of some runs over N: means with their intervals. */
+const bestOfN = (runs: readonly FinishedRun[]): Map<number, CurveBand> => {
+  const curves = runs.flatMap(
+    ({ probes }) => (probes['best-of-n'] as ProbeResults['best-of-n'] | undefined)?.curve ?? [],
+  )
+  const ns = [...new Set(curves.map(({ n }) => n))]
+  return new Map(
+    ns.map(n => [n, meanBand(curves.flatMap(point => (point.n === n ? [point.score] : [])))] as const),
+  )
+}
+
+/** The registered charts over samples that there are runs for. */
+export const probeCharts = ({ charts }: Registration, runs: readonly FinishedRun[]): ChartSpec[] =>
+  charts.flatMap(({ probe, title, arms }, index) => {
+    const bands = arms.flatMap((label, i) => {
+      const band = probe ? bestOfN(runs.filter(({ arm }) => arm === label)) : new Map<number, CurveBand>()
+      return band.size > 0 ? [{ label, color: COLORS[i], band }] : []
+    })
+    if (bands.length === 0) return []
+    const about = 'by samples a problem'
+    return [{ id: `probe-${index}`, title, about, unit: 'rate', over: 'sample', ...bandSeries(bands) }]
+  })
+
+const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, number> => {
+  const row = evalsOn(run, set).at(-1)
+  return Object.fromEntries(
+    Object.entries(row?.criteria ?? {}).flatMap(([id, value]) =>
+      typeof value === 'number' ? [[id, value]] : [],
+    ),
+  )
+}
+
+/** Least width of a profile's line, so that differences of nothing look like nothing. */
+const LEAST_WIDTH = 0.2
+
+/** One line a criterion, on a scale of its own: differences between arms are small beside those between criteria. */
+const ProfileRow = ({ id, arms }: { id: string; arms: readonly { mean: number; color: string }[] }) => {
+  const means = arms.map(arm => arm.mean)
+  const [least, most] = [Math.min(...means), Math.max(...means)]
+  const width = Math.max(LEAST_WIDTH, 1.1 * (most - least))
+  const low = (least + most - width) / 2
+  return (
+    <>
+      <div>{id}</div>
+      <div class="track">
+        {arms.map(arm => {
+          const left = `${((100 * (arm.mean - low)) / width).toFixed(2)}%`
+          const background = `var(--${arm.color})`
+          return <i class="mean" title={percent(arm.mean)} style={{ left, background }} key={arm.color} />
+        })}
+      </div>
+      <div class="num">
+        {percent(least)} to {percent(most)}
+      </div>
+    </>
+  )
+}
+
+const ProfileFigure = ({
+  chart: { title, arms, set },
+  runs,
+}: {
+  chart: Chart
+  runs: readonly FinishedRun[]
+}) => {
+  const byArm = arms.map(arm => runs.filter(run => run.arm === arm).map(run => criteriaOf(run, set)))
+  const armsOf = (id: string) =>
+    byArm.flatMap((own, i) => {
+      const values = own.flatMap(criteria => criteria[id] ?? [])
+      return values.length > 0 ? [{ mean: mean(values), color: COLORS[i] }] : []
+    })
+  return (
+    <figure class="panel">
+      <figcaption>
+        <span class="name">
+          {title}
+          <small>means over runs; every line shows 20 points or more</small>
+        </span>
+        <span class="legend">
+          {arms.map((arm, i) => (
+            <span key={arm}>
+              <i style={{ background: `var(--${COLORS[i]})` }} />
+              {arm}
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <div class="dots-grid profile-grid">
+        {[...new Set(byArm.flat().flatMap(Object.keys))].map(id => (
+          <ProfileRow id={id} arms={armsOf(id)} key={id} />
+        ))}
+      </div>
+    </figure>
+  )
+}
+
+/** The registered profiles of criteria that there are runs for. */
+export const profileFigures = ({ charts }: Registration, runs: readonly FinishedRun[]) =>
+  charts.flatMap(chart => {
+    const has =
+      chart.criteria &&
+      runs.some(run => chart.arms.includes(run.arm) && Object.keys(criteriaOf(run, chart.set)).length > 0)
+    return has ? [<ProfileFigure chart={chart} runs={runs} key={chart.title} />] : []
+  })

@@ -1,0 +1,101 @@
+/** @file A comparison of groups of runs as plain data: the tables and curves of its page, in a file and in the dashboard. */
+
+import {
+  capitalised,
+  number,
+  percent,
+  percentInterval,
+  plural,
+  points,
+  pointsInterval,
+} from '../../util/format.ts'
+import type { CompareView, TableCell, TableView } from '../report/view.ts'
+import { scoreNamesOf } from '../scores.ts'
+import { groupColor, overlayCharts, shownGroups } from './charts.ts'
+import {
+  type ComparedRuns,
+  type GroupDifference,
+  type ScoreComparison,
+  scoreComparisons,
+} from './comparisons.ts'
+import type { RunGroup } from './groups.ts'
+
+const groupTable = (
+  { groups, metrics }: ComparedRuns,
+  colorOf: (label: string) => string | undefined,
+): TableView => {
+  const reward = metrics.find(({ name }) => name === 'reward')
+  return {
+    head: ['Group', 'Runs', 'Steps', ...(reward ? ['Reward, last tenth'] : [])],
+    rows: groups.map(({ label, runs, steps: [first, last] }, i) => ({
+      cells: [
+        { text: label, color: colorOf(label) },
+        ...[String(runs.length), first === last ? String(first) : `${first} to ${last}`],
+        ...(reward ? [number(reward.groups[i].mean)] : []),
+      ],
+    })),
+  }
+}
+
+const differenceNote = (own: GroupDifference | null): string[] => {
+  if (own === null) return []
+  if (own.difference === null) return [own.over]
+  const interval = own.interval ? `, ${pointsInterval(own.interval)}` : ''
+  return [`${points(own.difference)} to the first${interval} (${own.over})`]
+}
+
+const scoreTable = ({ groups }: ComparedRuns, scores: readonly ScoreComparison[]): TableView => ({
+  head: ['Evaluation', ...groups.map(({ label }) => label)],
+  rows: scores.map(({ set, label, groups: own }) => ({
+    cells: [
+      { text: capitalised(label), notes: [set] },
+      ...own.map(
+        ({ mean, interval, differenceToFirst }): TableCell => ({
+          text: percent(mean),
+          notes: [...(interval ? [percentInterval(interval)] : []), ...differenceNote(differenceToFirst)],
+        }),
+      ),
+    ],
+  })),
+})
+
+const runTable = ({ groups }: ComparedRuns): TableView => ({
+  head: ['Run', 'Seed', 'Status', 'Steps', 'Group'],
+  rows: groups.flatMap(({ label, runs }) =>
+    runs.map(({ name, seed, status, step }) => ({
+      cells: [name, String(seed ?? '–'), status, String(step), label],
+    })),
+  ),
+})
+
+const settingTable = ({ groups, settings }: ComparedRuns): TableView => ({
+  text: true,
+  head: ['Setting', ...groups.map(({ label }) => label)],
+  rows: settings.map(({ name, values }) => ({
+    cells: [name, ...values.map(value => (value === undefined ? 'none' : JSON.stringify(value)))],
+  })),
+})
+
+/** What a page of groups shows. @param isLive every figure there is, as it is */
+export const compareView = (
+  groups: readonly RunGroup[],
+  compared: ComparedRuns,
+  { isLive = false } = {},
+): CompareView => {
+  const [first] = compared.scores
+  const drawn = shownGroups(groups, first?.groups.map(({ mean }) => mean) ?? [])
+  const colorOf = (label: string) => {
+    const at = drawn.findIndex(group => group.label === label)
+    return at < 0 ? undefined : groupColor(at)
+  }
+  const left = `Shown are ${drawn.length} of ${groups.length} groups, those with the highest ${first?.label ?? 'score'}; the tables have all.`
+  return {
+    about: `${plural(compared.runs, 'run')} in ${plural(groups.length, 'group')}`,
+    groups: groupTable(compared, colorOf),
+    scores: scoreTable(compared, scoreComparisons(groups, scoreNamesOf)),
+    curvesAbout: `Lines are means over a group's runs, bands reach from the lowest run to the highest. ${drawn.length < groups.length ? left : ''}`,
+    charts: overlayCharts(drawn, { isLive }),
+    settings: settingTable(compared),
+    runs: runTable(compared),
+  }
+}

@@ -1,0 +1,114 @@
+/** @file The rubric profile before and after, as a radar and as bars with their figures. */
+
+import { percent } from '../../../util/format.ts'
+import type { ProfileRow, ProfileView } from '../view.ts'
+import { Bar } from './meter.tsx'
+
+const SIZE = 340
+const RADIUS = 118
+const CENTRE = SIZE / 2
+const RINGS = [0.25, 0.5, 0.75, 1]
+
+const onRadar = (value: number): number => RADIUS * Math.min(1, Math.max(0, value))
+
+const at = (index: number, count: number, radius: number): string[] => {
+  const angle = (2 * Math.PI * index) / count - Math.PI / 2
+  return [CENTRE + radius * Math.cos(angle), CENTRE + radius * Math.sin(angle)].map(place => place.toFixed(1))
+}
+
+const outline = (values: readonly number[]): string =>
+  values.map((value, i) => at(i, values.length, onRadar(value)).join(',')).join(' ')
+
+const anchor = (x: number): string => (x < CENTRE - 8 ? 'end' : x > CENTRE + 8 ? 'start' : 'middle')
+
+const Spoke = ({ row: { id, name }, place, count }: { row: ProfileRow; place: number; count: number }) => {
+  const [x, y] = at(place, count, RADIUS)
+  const [labelX, labelY] = at(place, count, RADIUS + 16)
+  return (
+    <>
+      <line class="spoke" x1={CENTRE} y1={CENTRE} x2={x} y2={y} />
+      <text x={labelX} y={labelY} text-anchor={anchor(Number(x))}>
+        <tspan class="strong">{id}</tspan>
+        {name !== null && (
+          <tspan x={labelX} dy="14">
+            {name}
+          </tspan>
+        )}
+      </text>
+    </>
+  )
+}
+
+/** Scores in [0, 1]; fewer than three criteria have no area. */
+const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
+  <svg
+    class="radar"
+    viewBox={`-66 22 ${SIZE + 132} ${SIZE - 50}`}
+    role="img"
+    aria-label="Radar of the criteria before and after; the same figures stand beside it"
+  >
+    {RINGS.map(ring => (
+      <polygon class="ring" points={outline(rows.map(() => ring))} key={ring} />
+    ))}
+    {rows.map((row, i) => (
+      <Spoke row={row} place={i} count={rows.length} key={row.id} />
+    ))}
+    {rows.some(({ before }) => before !== null) && (
+      <polygon class="shape before" points={outline(rows.map(({ before }) => before ?? 0))} />
+    )}
+    <polygon class="shape after" points={outline(rows.map(({ after }) => after))} />
+    {rows.map(({ id, after }, i) => {
+      const [x, y] = at(i, rows.length, onRadar(after))
+      return <circle class="dot after" cx={x} cy={y} r="3.5" key={id} />
+    })}
+  </svg>
+)
+
+const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed } }: { row: ProfileRow }) => (
+  <div class="profile-row">
+    <div class="profile-name">
+      {name === null ? id : `${id} ${name}`}
+      {isTaxed && <span class="chip warning">optimisation tax</span>}
+    </div>
+    <div class="profile-bars">
+      {before !== null && <Bar value={before} kind="before" />}
+      <Bar value={after} />
+    </div>
+    <div class="profile-figures">
+      <span>
+        {before !== null && <span class="quiet">{percent(before)} → </span>}
+        {percent(after)}
+      </span>
+      <span class="quiet">
+        {difference}
+        {interval !== null && <small>{interval}</small>}
+      </span>
+    </div>
+  </div>
+)
+
+export const ProfilePanel = ({ profile: { rows, note } }: { profile: ProfileView }) => (
+  <div class={`panel profile-panel ${rows.length < 3 ? 'bars-only' : ''}`}>
+    {rows.length >= 3 && <Radar rows={rows} />}
+    <div>
+      <div class="key">
+        {rows.some(({ before }) => before !== null) && (
+          <span>
+            <i />
+            before
+          </span>
+        )}
+        <span>
+          <i class="after" />
+          after
+        </span>
+      </div>
+      <div class="profile">
+        {rows.map(row => (
+          <BarRow row={row} key={row.id} />
+        ))}
+      </div>
+      {note !== null && <p class="about">{note}</p>}
+    </div>
+  </div>
+)
