@@ -175,7 +175,7 @@ mkdirSync(join(out, 'assets', 'fonts'), { recursive: true })
 // A formula that is wider than the page is moved within it; settings break where they must, and what they are has room.
 appendFileSync(
   join(out, 'assets', 'custom.css'),
-  '\n.katex-display { overflow-x: auto; overflow-y: hidden }\n.tsd-typography td code { overflow-wrap: anywhere }\n.tsd-typography td:first-child { min-width: 10em }\n.tsd-typography td:last-child { min-width: 16em }\n',
+  '\n.katex-display { overflow-x: auto; overflow-y: hidden }\n.tsd-typography table { display: block; overflow-x: auto }\n.tsd-typography td code { overflow-wrap: anywhere }\n.tsd-typography td:first-child { min-width: 10em }\n.tsd-typography td:last-child { min-width: 16em }\n',
 )
 cpSync(fonts, join(out, 'assets', 'fonts'), {
   recursive: true,
