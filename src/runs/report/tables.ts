@@ -33,7 +33,8 @@ const rowsOfSet = (data: ReportData, set: string): TableRow[] => {
   const { before, after } = beforeAfter(data, set)
   const rows: TableRow[] = []
   if (before) rows.push(modelRow(before, 'before', before.step === 0 ? 'Before' : `Step ${before.step}`))
-  if (after) rows.push(modelRow(after, 'after', before ? `After ${after.step} steps` : `Step ${after.step}`))
+  if (after)
+    rows.push(modelRow(after, 'after', before ? `After ${plural(after.step, 'step')}` : `Step ${after.step}`))
   return rows
 }
 

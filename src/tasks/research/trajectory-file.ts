@@ -71,8 +71,7 @@ const readHeader = (value: unknown, place: string): RecordingHeader => {
 }
 
 /**
- * Reads recorded trajectories.
- * @param options.torn drop a last line without an end, which a kill may have left
+ * Reads recorded trajectories. With `torn` a last line without an end, which a kill may have left, is dropped.
  * @throws DataError naming file and line for what is none, and for an attempt that is there twice
  */
 export const readRecording = (path: string, { torn = false }: { torn?: boolean } = {}): Recording => {
