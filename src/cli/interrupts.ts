@@ -46,3 +46,22 @@ export const abortThenQuit = (io: Io): { signal: AbortSignal; release(): void } 
   })
   return { signal: stop.signal, release }
 }
+
+/** A measurement of many calls, given up by Ctrl+C: half of it would say nothing. */
+export const measuredUntilInterrupted = async (
+  io: Io,
+  measure: (signal: AbortSignal) => Promise<number>,
+): Promise<number> => {
+  const quit = new AbortController()
+  setMaxListeners(0, quit.signal)
+  const stopListening = io.onInterrupt(() => quit.abort())
+  try {
+    return await measure(quit.signal)
+  } catch (error) {
+    if (!quit.signal.aborted) throw error
+    io.err.write('interrupted: nothing was measured\n')
+    return EXIT.interrupted
+  } finally {
+    stopListening()
+  }
+}

@@ -1,14 +1,12 @@
 /** @file `gradus judge check`: asks a judge about labelled verdicts and says how often it errs. */
 
-import { setMaxListeners } from 'node:events'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
 import { checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
 import { UsageError } from '../../util/errors.ts'
-import { percent, percentNumber } from '../../util/format.ts'
-import type { Estimate } from '../../util/intervals.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
+import { formatRate, type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 
 export interface JudgeCheckOptions extends JudgeCommandOptions {
   labels: string
@@ -29,41 +27,30 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   )
   const judge = openCommandJudge(options, message => io.err.write(`gradus: ${message}\n`))
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
-  const quit = new AbortController()
-  // Every call under way listens to it.
-  setMaxListeners(0, quit.signal)
-  const stopListening = io.onInterrupt(() => quit.abort())
   try {
-    const { concurrency } = options
-    const rows = await checkGrader(judge.grader, cases, { concurrency, signal: quit.signal })
-    const quality = judgeQuality(
-      rows.map(({ points, label, verdict, group }) => ({ points, label, verdict, group })),
-    )
-    if (options.json) printJson(io, quality)
-    else io.out.write(formatQuality(quality))
-    io.err.write(`${judge.describe()}\n`)
-    const agreement = quality.all.agreement?.estimate ?? 0
-    return agreement < (options.minAgreement ?? 0) ? EXIT.belowThreshold : EXIT.ok
-  } catch (error) {
-    if (!quit.signal.aborted) throw error
-    io.err.write('interrupted: nothing was measured\n')
-    return EXIT.interrupted
+    return await measuredUntilInterrupted(io, async signal => {
+      const rows = await checkGrader(judge.grader, cases, { concurrency: options.concurrency, signal })
+      const quality = judgeQuality(
+        rows.map(({ points, label, verdict, group }) => ({ points, label, verdict, group })),
+      )
+      if (options.json) printJson(io, quality)
+      else io.out.write(formatQuality(quality))
+      io.err.write(`${judge.describe()}\n`)
+      const agreement = quality.all.agreement?.estimate ?? 0
+      return agreement < (options.minAgreement ?? 0) ? EXIT.belowThreshold : EXIT.ok
+    })
   } finally {
-    stopListening()
     await judge.grader.close()
     judge.close()
   }
 }
-
-const rateText = (rate: Estimate | null): string =>
-  rate === null ? '-' : `${percent(rate.estimate)} [${percentNumber(rate.low)}, ${percentNumber(rate.high)}]`
 
 const formatRow = (name: string, rates: JudgeRates): string =>
   [
     name.padEnd(10),
     `${rates.judged}/${rates.rows}`.padEnd(12),
     ...[rates.agreement, rates.falseAccept, rates.falseReject, rates.nullRate].map(rate =>
-      rateText(rate).padEnd(22),
+      (rate === null ? '-' : formatRate(rate)).padEnd(22),
     ),
     rates.kappa === null ? '-' : rates.kappa.toFixed(3),
   ]

@@ -10,6 +10,8 @@ import {
 } from '../../grade/judge/index.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { UsageError } from '../../util/errors.ts'
+import { percent, percentNumber } from '../../util/format.ts'
+import type { Estimate } from '../../util/intervals.ts'
 import { parseWith } from '../../util/schema.ts'
 import { endpointOf } from '../endpoint.ts'
 
@@ -139,3 +141,7 @@ const describe = (opened: OpenJudge): string => {
   const remembered = cache ? `, ${cachedCalls} from the cache` : ''
   return `judge: ${verdicts} verdicts, ${calls} calls (${attempts} attempts, ${failedCalls} failed, ${unusableCalls} unusable)${remembered}${failures(opened)}`
 }
+
+/** A share with its interval. */
+export const formatRate = ({ estimate, low, high }: Estimate): string =>
+  `${percent(estimate)} [${percentNumber(low)}, ${percentNumber(high)}]`

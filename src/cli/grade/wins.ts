@@ -1,16 +1,16 @@
 /** @file `gradus judge wins`: whose thinking judges find the best, question by question, shown in every order (RiT Fig. 6). */
 
-import { setMaxListeners } from 'node:events'
 import { type JudgedComparison, winRates } from '../../eval/winrate.ts'
 import { matchLengths, pickWinners, type Traces, WINNER_JUDGE } from '../../grade/thinking/winner.ts'
 import { promptKey } from '../../tasks/conversation/rows.ts'
 import { partThinking } from '../../tasks/thinking.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { percent, percentNumber } from '../../util/format.ts'
+import { percent } from '../../util/format.ts'
 import { bootstrapInterval, type Estimate } from '../../util/intervals.ts'
 import { someJsonlLines } from '../../util/jsonl.ts'
+import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
+import { formatRate, type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { parseResponseRow } from './rows.ts'
 
 export interface JudgeWinsOptions extends Omit<JudgeCommandOptions, 'judge' | 'calls'> {
@@ -80,25 +80,16 @@ export const judgeWins = async (
 ): Promise<number> => {
   if (files.length < 2) throw new UsageError('expected two files of responses or more, got one')
   const { common, traces } = tracesOf(files, options.matchLengths)
-  const quit = new AbortController()
-  setMaxListeners(0, quit.signal)
-  const stopListening = io.onInterrupt(() => quit.abort())
-  try {
+  return measuredUntilInterrupted(io, async signal => {
     const judges: Wins[] = []
-    for (const judge of options.judge) judges.push(await askJudge(judge, traces, options, io, quit.signal))
+    for (const judge of options.judge) judges.push(await askJudge(judge, traces, options, io, signal))
     const questions = { common, compared: traces.length }
     if (options.json) printJson(io, { files, questions, judges })
     else io.out.write(formatWins(files, questions, judges))
     if (judges.some(({ wins }) => wins === null)) return EXIT.failed
     const lowest = Math.min(...judges.map(({ wins }) => wins!.at(-1)!.estimate))
     return lowest < (options.minWins ?? 0) ? EXIT.belowThreshold : EXIT.ok
-  } catch (error) {
-    if (!quit.signal.aborted) throw error
-    io.err.write('interrupted: nothing was measured\n')
-    return EXIT.interrupted
-  } finally {
-    stopListening()
-  }
+  })
 }
 
 const askJudge = async (
@@ -146,10 +137,7 @@ const formatWins = (
   const width = Math.max(...files.map(({ length }) => length)) + 2
   const lines = judges.flatMap(({ judge, wins, tieRate, placeShares, questions, failed }) => [
     `${judge}: ${questions} questions${failed > 0 ? `, ${failed} looks without a usable answer` : ''}`,
-    ...(wins ?? []).map(
-      ({ estimate, low, high }, arm) =>
-        `  ${files[arm].padEnd(width)}${percent(estimate)} [${percentNumber(low)}, ${percentNumber(high)}]`,
-    ),
+    ...(wins ?? []).map((rate, arm) => `  ${files[arm].padEnd(width)}${formatRate(rate)}`),
     ...(wins ? [`  ties ${percent(tieRate!)}; by place ${placeShares!.map(percent).join(', ')}`] : []),
   ])
   return `${[`${compared} of ${common} common questions compared`, ...lines].join('\n')}\n`
