@@ -12,7 +12,7 @@ import {
   input,
   pad,
   reshape,
-  split,
+  slice,
   type Tensor,
   where,
 } from '../../tensor/index.ts'
@@ -80,14 +80,9 @@ export class CacheGraphs {
     const { kvHeads, headDim } = this.shape
     const graph = await this.#graph('append', () => {
       const all = input('fresh', [this.count, kvHeads, 'R', headDim])
-      const parts = split(
-        all,
-        0,
-        Array.from({ length: this.count }, () => 1),
-      )
       const marked = reshape(input('at', ['R', 'C'], 'bool'), [1, 'R', 'C', 1])
       return this.#eachLayer((old, which) =>
-        where(marked, reshape(parts[which], [kvHeads, 'R', 1, headDim]), old),
+        where(marked, reshape(slice(all, 0, which, which + 1), [kvHeads, 'R', 1, headDim]), old),
       )
     })
     const { kept } = await graph.execute({
