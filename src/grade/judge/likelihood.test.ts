@@ -79,6 +79,13 @@ describe('a verdict by the likelihood of a word', () => {
     expect(verdict.margin).toBeCloseTo(1 - Math.log(1.5) / 2, 12)
   })
 
+  it('has a calibration, which no other scale has', () => {
+    const calibration = { temperature: 1, bias: 0 }
+    expect(() => judge(null, { levels: 'yes-no', calibration })).toThrow(
+      /judge\.calibration: expected levels: likelihood/,
+    )
+  })
+
   it.each([
     [null, /no log-probs/],
     [{ token: 'Yes', logprob: -0.1, top: [] }, /no alternatives/],
