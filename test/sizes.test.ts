@@ -12,10 +12,10 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 5330,
   chat: 2820,
-  cli: 11621,
-  eval: 1530,
+  cli: 11720,
+  eval: 1670,
   experiments: 7690,
-  grade: 22180,
+  grade: 22310,
   measure: 1650,
   memory: 1780,
   model: 7820,
