@@ -1,11 +1,12 @@
 /** @file The rows of a run as points in the order of its steps, while its files grow. Holds a piece of each file, never all. */
 
 import { join } from 'node:path'
+import { shortHash } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
 import { upgradeEval } from '../former-rows.ts'
 import { FILE_START, type RowPosition, readLinesFrom } from '../row-files.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
-import { evalMetrics, pointDigest, stepMetrics } from './metrics.ts'
+import { evalMetrics, stepMetrics, withoutTimes } from './metrics.ts'
 import type { TrackedPoint } from './tracker.ts'
 
 /** Of a file at a time. */
@@ -57,9 +58,9 @@ export class Feed {
   readonly #metrics: Lookahead<MetricsRow>
   readonly #evals: Lookahead<EvalRow>
   #atMs: number
-  /** How often a test set was evaluated at the step of now. */
-  #seen = new Map<string, number>()
-  #seenStep = Number.NaN
+  readonly #digests = { metrics: '', evals: '' }
+  /** Rows of each file that were returned. */
+  readonly rows = { metrics: 0, evals: 0 }
 
   constructor(dir: string, createdAtMs: number) {
     this.#metrics = new Lookahead(join(dir, 'metrics.jsonl'))
@@ -82,25 +83,19 @@ export class Feed {
     const [metrics, evals] = [this.#metrics.first, this.#evals.first]
     if (metrics !== undefined && (evals === undefined || metrics.step <= evals.step)) {
       this.#metrics.take()
-      this.#atMs += (metrics.time?.total ?? 0) * 1000
-      return this.#point(`metrics/${metrics.step}`, metrics.step, stepMetrics(metrics))
+      const seconds = metrics.time?.total
+      this.#atMs += Number.isFinite(seconds) ? seconds! * 1000 : 0
+      return this.#point('metrics', metrics.step, stepMetrics(metrics))
     }
     if (evals === undefined) return null
     this.#evals.take()
-    return this.#point(this.#keyOf(evals), evals.step, evalMetrics(evals))
+    return this.#point('evals', evals.step, evalMetrics(evals))
   }
 
-  #point(key: string, step: number, figures: Record<string, number>): TrackedPoint {
-    return { key, step, atMs: Math.round(this.#atMs), figures, digest: pointDigest(figures) }
-  }
-
-  #keyOf({ step, set }: EvalRow): string {
-    if (step !== this.#seenStep) {
-      this.#seenStep = step
-      this.#seen = new Map()
-    }
-    const nth = (this.#seen.get(set) ?? 0) + 1
-    this.#seen.set(set, nth)
-    return `evals/${step}/${set}${nth === 1 ? '' : `/${nth}`}`
+  #point(file: TrackedPoint['file'], step: number, figures: Record<string, number>): TrackedPoint {
+    const nth = ++this.rows[file]
+    const digest = shortHash([this.#digests[file], step, withoutTimes(figures)])
+    this.#digests[file] = digest
+    return { file, nth, key: `${file}/${nth}`, step, atMs: Math.round(this.#atMs), figures, digest }
   }
 }
