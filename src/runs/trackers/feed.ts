@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { shortHash } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
-import { upgradeEval } from '../former-rows.ts'
 import { FILE_START, type RowPosition, readLinesFrom } from '../row-files.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
 import { evalMetrics, stepMetrics, withoutTimes } from './metrics.ts'
@@ -17,11 +16,9 @@ class Lookahead<Row extends { step: number }> {
   #rows: Row[] = []
   #position: RowPosition = FILE_START
   readonly #path: string
-  readonly #upgrade: (row: Row) => Row
 
-  constructor(path: string, upgrade: (row: Row) => Row = row => row) {
+  constructor(path: string) {
     this.#path = path
-    this.#upgrade = upgrade
   }
 
   /** The next row, if the file has one. @throws DataError for a line that is no row */
@@ -29,7 +26,7 @@ class Lookahead<Row extends { step: number }> {
     while (this.#rows.length === 0) {
       const { lines, position, more } = readLinesFrom(this.#path, this.#position, PIECE_BYTES)
       this.#position = position
-      this.#rows = lines.map(({ text, offset }) => this.#upgrade(this.#parse(text, offset)))
+      this.#rows = lines.map(({ text, offset }) => this.#parse(text, offset))
       if (!more) break
     }
     return this.#rows[0]
@@ -64,7 +61,7 @@ export class Feed {
 
   constructor(dir: string, createdAtMs: number) {
     this.#metrics = new Lookahead(join(dir, 'metrics.jsonl'))
-    this.#evals = new Lookahead(join(dir, 'evals.jsonl'), upgradeEval)
+    this.#evals = new Lookahead(join(dir, 'evals.jsonl'))
     this.#atMs = createdAtMs
   }
 
