@@ -98,7 +98,14 @@ export const SECTIONS = [
         'scatter-nd',
       ]),
       ...at('docs/decisions', ['plain-files', 'random-streams', 'judge-answers', 'verdict-cache', 'z3']),
-      ...at('docs/decisions', ['work-pool', 'search-index', 'gguf-reader', 'server-front', 'dependencies']),
+      ...at('docs/decisions', [
+        'work-pool',
+        'search-index',
+        'gguf-reader',
+        'server-front',
+        'dependencies',
+        'libraries',
+      ]),
     ],
   },
   {

@@ -3,6 +3,7 @@
 export * from './agreement.ts'
 export * from './balance.ts'
 export * from './bleu.ts'
+export * from './calibration.ts'
 export * from './embedding.ts'
 export * from './internalisation.ts'
 export * from './judge-quality.ts'

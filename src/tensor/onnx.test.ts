@@ -7,7 +7,6 @@ import { gather } from './ops/index-ops.ts'
 import { matmul } from './ops/matmul.ts'
 import { reduceMean, reduceSum } from './ops/reduce.ts'
 import { concat, reshape, split } from './ops/shape.ts'
-import { MessageWriter } from './protobuf.ts'
 import { constant, input, int64s, type Tensor } from './tensor.ts'
 
 /** Fields of a message as [number, value]; bytes stay bytes. The smallest possible independent reader. */
@@ -36,34 +35,6 @@ const readFields = (bytes: Uint8Array): [number, number | Uint8Array][] => {
 const text = (bytes: number | Uint8Array) => new TextDecoder().decode(bytes as Uint8Array)
 const repeated = (bytes: Uint8Array, field: number) =>
   readFields(bytes).flatMap(([number, value]) => (number === field ? [value as Uint8Array] : []))
-
-describe('protocol buffers', () => {
-  it('are written as the wire format says (examples of its documentation)', () => {
-    expect([...new MessageWriter().integer(1, 150).finish()]).toEqual([0x08, 0x96, 0x01])
-    expect([...new MessageWriter().text(2, 'testing').finish()]).toEqual([
-      0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67,
-    ])
-    const inner = new MessageWriter().integer(1, 150)
-    expect([...new MessageWriter().message(3, inner).finish()]).toEqual([0x1a, 0x03, 0x08, 0x96, 0x01])
-  })
-
-  it('hold negative and large integers, floats and long fields', () => {
-    const bytes = new MessageWriter()
-      .integer(1, -2)
-      .integer(2, 2n ** 40n)
-      .float(3, 0.5)
-      .bytes(300, new Uint8Array(1000).fill(7))
-      .finish()
-    const fields = readFields(bytes)
-    expect(fields.slice(0, 2)).toEqual([
-      [1, -2],
-      [2, 2 ** 40],
-    ])
-    expect(new DataView((fields[2][1] as Uint8Array).slice().buffer).getFloat32(0, true)).toBe(0.5)
-    expect(fields[3][0]).toBe(300)
-    expect((fields[3][1] as Uint8Array).length).toBe(1000)
-  })
-})
 
 describe('ONNX models', () => {
   const x = input('x', ['N', 2])

@@ -1,8 +1,8 @@
 /** @file Writes a graph of tensors as an ONNX model. Field numbers are those of onnx.proto (ONNX 1.17, IR version 10). */
 
+import { MessageWriter } from '../util/protobuf.ts'
 import { type Shape, showShape } from './dim.ts'
 import { ONNX_TYPE } from './ops/elementwise.ts'
-import { MessageWriter } from './protobuf.ts'
 import {
   type Attribute,
   type Call,
@@ -35,16 +35,19 @@ export interface OnnxModel {
   signatures: readonly string[]
 }
 
-const attributeMessage = (name: string, value: Attribute): MessageWriter => {
-  const message = new MessageWriter().text(1, name)
-  if (typeof value === 'number') return message.integer(3, value).integer(20, 2)
-  if (typeof value === 'string') return message.text(4, value).integer(20, 3)
-  if (Array.isArray(value)) {
-    for (const item of value as readonly number[]) message.integer(8, item)
-    return message.integer(20, 7)
+type Fill = (message: MessageWriter) => void
+
+const attributeMessage =
+  (name: string, value: Attribute): Fill =>
+  message => {
+    message.text(1, name)
+    if (typeof value === 'number') message.integer(3, value).integer(20, 2)
+    else if (typeof value === 'string') message.text(4, value).integer(20, 3)
+    else if (Array.isArray(value)) {
+      for (const item of value as readonly number[]) message.integer(8, item)
+      message.integer(20, 7)
+    } else message.float32(2, (value as { float: number }).float).integer(20, 1)
   }
-  return message.float(2, (value as { float: number }).float).integer(20, 1)
-}
 
 /** Constants from this many bytes on are not written into the model. */
 const EXTERNAL_BYTES = 2 ** 16
@@ -54,25 +57,26 @@ const bytesOf = (data: TensorData): Uint8Array =>
 
 const isExternal = (data: TensorData): boolean => data.byteLength >= EXTERNAL_BYTES
 
-const tensorMessage = (name: string, data: TensorData, shape: Shape, dtype: DType): MessageWriter => {
-  const message = new MessageWriter()
-  for (const size of shape) message.integer(1, size as number)
-  message.integer(2, ONNX_TYPE[dtype]).text(8, name)
-  if (!isExternal(data)) return message.bytes(9, bytesOf(data))
-  const entry = (key: string, value: string) => new MessageWriter().text(1, key).text(2, value)
-  return message.message(13, entry('location', name)).integer(14, 1)
-}
+const tensorMessage =
+  (name: string, data: TensorData, shape: Shape, dtype: DType): Fill =>
+  message => {
+    for (const size of shape) message.integer(1, size as number)
+    message.integer(2, ONNX_TYPE[dtype]).text(8, name)
+    if (isExternal(data)) message.message(13, entry => entry.text(1, 'location').text(2, name)).integer(14, 1)
+    else message.data(9, bytesOf(data))
+  }
 
-const valueInfo = (name: string, dtype: DType, shape: Shape): MessageWriter => {
-  const dims = new MessageWriter()
-  for (const size of shape)
-    dims.message(
-      1,
-      typeof size === 'number' ? new MessageWriter().integer(1, size) : new MessageWriter().text(2, size),
+const valueInfo =
+  (name: string, dtype: DType, shape: Shape): Fill =>
+  message =>
+    message.text(1, name).message(2, type =>
+      type.message(1, tensorType =>
+        tensorType.integer(1, ONNX_TYPE[dtype]).message(2, dims => {
+          for (const size of shape)
+            dims.message(1, dim => (typeof size === 'number' ? dim.integer(1, size) : dim.text(2, size)))
+        }),
+      ),
     )
-  const tensorType = new MessageWriter().integer(1, ONNX_TYPE[dtype]).message(2, dims)
-  return new MessageWriter().text(1, name).message(2, new MessageWriter().message(1, tensorType))
-}
 
 /** All calls that the outputs need and that are not known already, in topological order. */
 export const callsOf = (outputs: readonly Tensor[], isKnown = (_: Tensor) => false): Call[] => {
@@ -214,13 +218,13 @@ class GraphWriter {
     attributes: readonly [string, Attribute][],
   ): void {
     this.nodeCounts[type] = (this.nodeCounts[type] ?? 0) + 1
-    const message = new MessageWriter()
-    for (const x of inputs) message.text(1, x)
-    for (const y of outputs) message.text(2, y)
-    message.text(3, name).text(4, type)
-    for (const [key, value] of attributes) message.message(5, attributeMessage(key, value))
-    if (domain) message.text(7, domain)
-    this.graph.message(1, message)
+    this.graph.message(1, message => {
+      for (const x of inputs) message.text(1, x)
+      for (const y of outputs) message.text(2, y)
+      message.text(3, name).text(4, type)
+      for (const [key, value] of attributes) message.message(5, attributeMessage(key, value))
+      if (domain) message.text(7, domain)
+    })
   }
 
   /** Gives a result its public name. */
@@ -239,11 +243,12 @@ export const toOnnx = (outputs: Readonly<Record<string, Tensor>>, composed = fal
   writer.calls(Object.values(outputs))
   for (const [name, tensor] of Object.entries(outputs)) writer.output(name, tensor)
   writer.graph.text(2, 'gradus')
-  const opset = (domain: string, version: number) => new MessageWriter().text(1, domain).integer(2, version)
+  const opset = (domain: string, version: number) => (set: MessageWriter) =>
+    set.text(1, domain).integer(2, version)
   const model = new MessageWriter()
     .integer(1, 10)
     .text(2, 'gradus')
-    .message(7, writer.graph)
+    .data(7, writer.graph.finish())
     .message(8, opset('', OPSET))
     .message(8, opset('com.microsoft', 1))
   return {

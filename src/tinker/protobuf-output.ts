@@ -1,7 +1,8 @@
 /** @file Results in protobuf: `ForwardBackwardOutput` and `SampleResponse`, written by a server, read by a client. */
 
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { WireType } from '@bufbuild/protobuf/wire'
 import { DataError } from '../util/errors.ts'
+import { MessageWriter } from '../util/protobuf.ts'
 import type {
   ForwardBackwardOutput,
   SampledSequence,
@@ -10,7 +11,7 @@ import type {
   WireTensor,
 } from './messages.ts'
 import { FieldReader, type FieldReaders, readEntry, readMessage, readSizes } from './protobuf-reader.ts'
-import { dtypeCode, dtypeOf, nested } from './protobuf-request.ts'
+import { dtypeCode, dtypeOf } from './protobuf-request.ts'
 import { tensorBytes, valuesOfBytes } from './tensor-bytes.ts'
 
 const NO_BYTES = new Uint8Array(0)
@@ -32,18 +33,15 @@ const int64Bytes = (values: readonly number[]): Uint8Array => {
   return bytes
 }
 
-const writeBatched = (writer: BinaryWriter, tensors: readonly WireTensor[]): void => {
+const writeBatched = (writer: MessageWriter, tensors: readonly WireTensor[]): void => {
   const parts = tensors.map(tensorBytes)
   const offsets = [0]
   for (const { length } of parts) offsets.push(offsets[offsets.length - 1] + length)
-  writer.tag(1, WireType.LengthDelimited).bytes(joinedBytes(parts))
-  writer.tag(2, WireType.LengthDelimited).bytes(int64Bytes(offsets))
-  writer.tag(3, WireType.Varint).int32(dtypeCode(tensors[0].dtype))
-  const trailing = tensors[0].shape.slice(1)
-  if (trailing.length > 0)
-    nested(writer, 4, inner => {
-      for (const size of trailing) inner.int64(size)
-    })
+  writer
+    .data(1, joinedBytes(parts))
+    .data(2, int64Bytes(offsets))
+    .integer(3, dtypeCode(tensors[0].dtype))
+    .packed(4, tensors[0].shape.slice(1))
 }
 
 /** Datums one after the other with the same names share a record. */
@@ -63,27 +61,17 @@ export const encodeForwardBackwardOutput = ({
   outputs,
   metrics,
 }: ForwardBackwardOutput): Uint8Array => {
-  const writer = new BinaryWriter()
-  writer.tag(1, WireType.LengthDelimited).string(outputType)
+  const writer = new MessageWriter().text(1, outputType)
   for (const { names, datums } of recordsOf(outputs))
-    nested(writer, 2, record => {
-      for (const name of names)
-        nested(record, 2, entry => {
-          entry.tag(1, WireType.LengthDelimited).string(name)
-          nested(entry, 2, inner =>
-            writeBatched(
-              inner,
-              datums.map(datum => datum[name]),
-            ),
-          )
-        })
-      record.tag(3, WireType.Varint).int32(datums.length)
+    writer.message(2, record => {
+      for (const name of names) {
+        const tensors = datums.map(datum => datum[name])
+        record.message(2, entry => entry.text(1, name).message(2, inner => writeBatched(inner, tensors)))
+      }
+      record.integer(3, datums.length)
     })
   for (const [name, value] of Object.entries(metrics))
-    nested(writer, 3, entry => {
-      entry.tag(1, WireType.LengthDelimited).string(name)
-      entry.tag(2, WireType.Bit64).double(value)
-    })
+    writer.message(3, entry => entry.text(1, name).float64(2, value))
   return writer.finish()
 }
 
@@ -184,12 +172,13 @@ export const decodeForwardBackwardOutput = (bytes: Uint8Array): ForwardBackwardO
 /** What stands at a place of which nothing is known, as the official SDK reads it. */
 const UNKNOWN_LOGPROB = -99999
 
-const writeTop = (writer: BinaryWriter, { k, tokens, logprobs }: TopPromptLogprobs): void => {
+const writeTop = (writer: MessageWriter, { k, tokens, logprobs }: TopPromptLogprobs): void => {
   const known = logprobs.map(value => (Number.isNaN(value) ? UNKNOWN_LOGPROB : value))
-  writer.tag(1, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'int32', data: tokens }))
-  writer.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: known }))
-  writer.tag(3, WireType.Varint).uint32(k)
-  writer.tag(4, WireType.Varint).uint32(tokens.length / k)
+  writer
+    .data(1, tensorBytes({ dtype: 'int32', data: tokens }))
+    .data(2, tensorBytes({ dtype: 'float32', data: known }))
+    .integer(3, k)
+    .integer(4, tokens.length / k)
 }
 
 export const encodeSampleOutput = ({
@@ -197,17 +186,15 @@ export const encodeSampleOutput = ({
   promptLogprobs,
   topPromptLogprobs,
 }: SampleOutput): Uint8Array => {
-  const writer = new BinaryWriter()
+  const writer = new MessageWriter()
   for (const { stopReason, tokens, logprobs } of sequences)
-    nested(writer, 1, inner => {
-      if (stopReason === 'length') inner.tag(1, WireType.Varint).int32(1)
-      inner.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'int32', data: tokens }))
-      if (logprobs)
-        inner.tag(3, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: logprobs }))
+    writer.message(1, inner => {
+      if (stopReason === 'length') inner.integer(1, 1)
+      inner.data(2, tensorBytes({ dtype: 'int32', data: tokens }))
+      if (logprobs) inner.data(3, tensorBytes({ dtype: 'float32', data: logprobs }))
     })
-  if (promptLogprobs)
-    writer.tag(2, WireType.LengthDelimited).bytes(tensorBytes({ dtype: 'float32', data: promptLogprobs }))
-  if (topPromptLogprobs) nested(writer, 3, inner => writeTop(inner, topPromptLogprobs))
+  if (promptLogprobs) writer.data(2, tensorBytes({ dtype: 'float32', data: promptLogprobs }))
+  if (topPromptLogprobs) writer.message(3, inner => writeTop(inner, topPromptLogprobs))
   return writer.finish()
 }
 

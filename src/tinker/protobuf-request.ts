@@ -1,7 +1,7 @@
 /** @file `ForwardBackwardRequest` in protobuf: written by a client, read by a server. Field numbers as in the official SDK 0.38. */
 
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { DataError } from '../util/errors.ts'
+import { MessageWriter } from '../util/protobuf.ts'
 import {
   type ForwardBackwardRequest,
   MOST_CHUNKS,
@@ -32,54 +32,25 @@ export const dtypeOf = (code: number, place: string): WireDtype => {
 
 export const dtypeCode = (dtype: WireDtype): number => DTYPES.indexOf(dtype)
 
-/** A message within another one. */
-export const nested = (writer: BinaryWriter, field: number, write: (inner: BinaryWriter) => void): void => {
-  writer.tag(field, WireType.LengthDelimited).fork()
-  write(writer)
-  writer.join()
+const writeTensor = (writer: MessageWriter, tensor: WireTensor): void => {
+  writer.data(1, tensorBytes(tensor)).integer(3, dtypeCode(tensor.dtype)).packed(4, tensor.shape)
 }
 
-const bytesField = (writer: BinaryWriter, field: number, bytes: Uint8Array): void => {
-  writer.tag(field, WireType.LengthDelimited).bytes(bytes)
-}
-
-const stringField = (writer: BinaryWriter, field: number, text: string): void => {
-  writer.tag(field, WireType.LengthDelimited).string(text)
-}
-
-const packed = (writer: BinaryWriter, field: number, values: readonly number[]): void => {
-  if (values.length > 0) nested(writer, field, inner => values.forEach(value => void inner.int64(value)))
-}
-
-const writeTensor = (writer: BinaryWriter, tensor: WireTensor): void => {
-  bytesField(writer, 1, tensorBytes(tensor))
-  writer.tag(3, WireType.Varint).int32(dtypeCode(tensor.dtype))
-  packed(writer, 4, tensor.shape)
-}
-
-const writeDatum = (writer: BinaryWriter, { tokens, inputs }: WireDatum): void => {
-  nested(writer, 1, chunk =>
-    nested(chunk, 1, text => bytesField(text, 1, tensorBytes({ dtype: 'int32', data: tokens }))),
+const writeDatum = (writer: MessageWriter, { tokens, inputs }: WireDatum): void => {
+  writer.message(1, chunk =>
+    chunk.message(1, text => text.data(1, tensorBytes({ dtype: 'int32', data: tokens }))),
   )
   for (const [name, tensor] of Object.entries(inputs))
-    nested(writer, 2, entry => {
-      stringField(entry, 1, name)
-      nested(entry, 2, inner => writeTensor(inner, tensor))
-    })
+    writer.message(2, entry => entry.text(1, name).message(2, inner => writeTensor(inner, tensor)))
 }
 
 export const encodeForwardBackward = (request: ForwardBackwardRequest): Uint8Array => {
-  const writer = new BinaryWriter()
-  stringField(writer, 1, request.modelId)
-  writer.tag(2, WireType.Varint).int64(request.seqId)
-  for (const datum of request.data) nested(writer, 3, inner => writeDatum(inner, datum))
-  stringField(writer, 4, request.lossFn)
+  const writer = new MessageWriter().text(1, request.modelId).integer(2, request.seqId)
+  for (const datum of request.data) writer.message(3, inner => writeDatum(inner, datum))
+  writer.text(4, request.lossFn)
   for (const [key, value] of Object.entries(request.config ?? {}))
-    nested(writer, 5, entry => {
-      stringField(entry, 1, key)
-      entry.tag(2, WireType.Bit64).double(value)
-    })
-  if (request.forwardOnly) writer.tag(6, WireType.Varint).bool(true)
+    writer.message(5, entry => entry.text(1, key).float64(2, value))
+  if (request.forwardOnly) writer.integer(6, 1)
   return writer.finish()
 }
 

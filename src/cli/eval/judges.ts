@@ -22,11 +22,15 @@ const CONCURRENCY = 64
 
 type JudgeOptions = Pick<EvalOptions, 'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads'> & {
   /** How it is asked where that is not a criterion at a time. */
-  way?: Partial<Pick<JudgeCommandOptions, 'calls' | 'levels'>> & { form?: JudgeForm }
+  way?: Partial<JudgeCommandOptions> & { form?: JudgeForm }
 }
 
-/** A learned verifier by itself; any other model is asked as an endpoint is. */
-const openOne = async (options: JudgeOptions, setting: string, io: Io): Promise<OpenedJudge | null> => {
+/** A learned verifier by itself; any other model is asked as an endpoint is. Null where none is named. @throws as `openEvalJudges` */
+export const openJudgeModel = async (
+  options: JudgeOptions,
+  setting: string,
+  io: Io,
+): Promise<OpenedJudge | null> => {
   const { judge, judgeModel: model, apiKeyEnv, cache, threads, way } = options
   const isLocal = judge !== undefined && !isServerAddress(judge)
   if (isLocal) {
@@ -76,7 +80,7 @@ export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => 
   ] as const) {
     const { judge, judgeModel, apiKeyEnv, threads, cache } = own
     if (judge === undefined || isServerAddress(judge)) {
-      await (await openOne({ judge, judgeModel, apiKeyEnv, threads, cache }, setting, io))?.close()
+      await (await openJudgeModel({ judge, judgeModel, apiKeyEnv, threads, cache }, setting, io))?.close()
       continue
     }
     if (judgeModel !== undefined || apiKeyEnv !== undefined)
@@ -92,8 +96,8 @@ export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => 
 
 /** Both, where they are named. @throws UsageError, ConfigError, CheckpointError */
 export const openEvalJudges = async (options: TwoJudges, io: Io) => {
-  const judge = await openOne(options, '--judge', io)
-  const heldOut = await openOne(secondOf(options), '--held-out-judge', io)
+  const judge = await openJudgeModel(options, '--judge', io)
+  const heldOut = await openJudgeModel(secondOf(options), '--held-out-judge', io)
   return {
     judge,
     heldOut,

@@ -1,15 +1,26 @@
 /** @file `gradus judge check`: asks a judge about labelled verdicts and says how often it errs. */
 
+import {
+  areaUnderCurve,
+  type Calibration,
+  crossCalibrated,
+  fitCalibration,
+  type Reliability,
+  reliability,
+} from '../../eval/calibration.ts'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
-import { checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
+import { type CheckedCase, checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
+import type { JudgedVerdict } from '../../grade/judge/verdicts.ts'
 import { UsageError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { openJudgeModel } from '../eval/judges.ts'
 import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { formatRate, type JudgeCommandOptions, openCommandJudge } from './judge.ts'
+import { formatRate, type JudgeCommandOptions } from './judge.ts'
 
 export interface JudgeCheckOptions extends JudgeCommandOptions {
   labels: string
+  threads: number
   minAgreement?: number
   json?: boolean
 }
@@ -25,24 +36,92 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
       place,
     ),
   )
-  const judge = openCommandJudge(options, message => io.err.write(`gradus: ${message}\n`))
+  const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
+  const asked = { judge: named, judgeModel, apiKeyEnv, cache, threads, way: options }
+  const judge = await openJudgeModel(asked, '--judge', io)
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   try {
     return await measuredUntilInterrupted(io, async signal => {
       const rows = await checkGrader(judge.grader, cases, { concurrency: options.concurrency, signal })
-      const quality = judgeQuality(
-        rows.map(({ points, label, verdict, group }) => ({ points, label, verdict, group })),
-      )
-      if (options.json) printJson(io, quality)
-      else io.out.write(formatQuality(quality))
-      io.err.write(`${judge.describe()}\n`)
-      const agreement = quality.all.agreement?.estimate ?? 0
+      const quality = qualityOf(rows)
+      const likelihood = options.levels === 'likelihood' ? likelihoodOf(rows) : null
+      if (options.json) printJson(io, { ...quality, ...(likelihood && { likelihood }) })
+      else io.out.write(`${formatQuality(quality)}${likelihood ? formatLikelihood(likelihood) : ''}`)
+      if (judge.describe) io.err.write(`${judge.describe()}\n`)
+      const agreement = (likelihood?.calibrated?.agreement ?? quality.all.agreement)?.estimate ?? 0
       return agreement < (options.minAgreement ?? 0) ? EXIT.belowThreshold : EXIT.ok
     })
   } finally {
-    await judge.grader.close()
-    judge.close()
+    await judge.close()
   }
+}
+
+const qualityOf = (rows: readonly Pick<CheckedCase, 'points' | 'label' | 'verdict' | 'group'>[]) =>
+  judgeQuality(rows.map(({ points, label, verdict, group }) => ({ points, label, verdict, group })))
+
+/** How far likelihoods can be believed; calibrated ones by labels of other responses, never their own. */
+interface LikelihoodQuality {
+  verdicts: number
+  areaUnderCurve: number | null
+  raw: Reliability
+  calibrated: (Reliability & Pick<JudgeRates, 'agreement'>) | null
+  /** By all labels: for settings. */
+  calibration: Calibration | null
+}
+
+/** Null where no verdict has likelihoods. */
+const likelihoodOf = (rows: readonly CheckedCase[]): LikelihoodQuality | null => {
+  const told = rows.flatMap(row => {
+    const { logOdds } = row.said as JudgedVerdict
+    return logOdds === undefined ? [] : [{ ...row, logOdds }]
+  })
+  if (told.length === 0) return null
+  const held = crossCalibrated(told)
+  const calibrated = told.flatMap((row, i) => {
+    const logOdds = held[i]
+    return logOdds === null ? [] : [{ ...row, logOdds, verdict: logOdds > 0 }]
+  })
+  return {
+    verdicts: told.length,
+    areaUnderCurve: areaUnderCurve(
+      told.map(({ logOdds }) => logOdds),
+      told.map(({ label }) => label),
+    ),
+    raw: reliability(told),
+    calibrated:
+      calibrated.length === told.length
+        ? { ...reliability(calibrated), agreement: qualityOf(calibrated).all.agreement }
+        : null,
+    calibration: fitCalibration(told),
+  }
+}
+
+const figure = (value: number): string => value.toFixed(3)
+
+const BAR = 40
+
+const formatLikelihood = ({
+  verdicts,
+  areaUnderCurve,
+  raw,
+  calibrated,
+  calibration,
+}: LikelihoodQuality): string => {
+  const head = `\nlikelihoods of ${verdicts} verdicts: area under the ROC curve ${areaUnderCurve === null ? '-' : figure(areaUnderCurve)}; as they are Brier score ${figure(raw.brier)}, calibration error ${figure(raw.ece)}`
+  if (calibrated === null || calibration === null)
+    return `${head}\nno calibration: labels of both kinds are needed, and likelihoods that rise with them\n`
+  const { temperature, bias } = calibration
+  const bins = calibrated.bins.map(
+    ({ rows, said, true: share }) =>
+      `  ${said.toFixed(2)}  ${share.toFixed(2)}  ${String(rows).padStart(5)}  ${'█'.repeat(Math.round(BAR * share))}`,
+  )
+  return `${[
+    head,
+    `calibrated on the other responses: agreement ${calibrated.agreement ? formatRate(calibrated.agreement) : '-'}, Brier score ${figure(calibrated.brier)}, calibration error ${figure(calibrated.ece)}`,
+    '  said  true   rows',
+    ...bins,
+    `settings of this judge: ask: { levels: likelihood, calibration: { temperature: ${figure(temperature)}, bias: ${figure(bias)} } }`,
+  ].join('\n')}\n`
 }
 
 const formatRow = (name: string, rates: JudgeRates): string =>

@@ -52,18 +52,27 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
       'Measures a judge against labels: agreement, false accepts, false rejects, missing verdicts.',
     )
     .requiredOption('--labels <file.jsonl>', 'labelled verdicts')
-    .requiredOption('--judge <url>', 'OpenAI-compatible endpoint of the judge, or URL#NAME')
+    .requiredOption(
+      '--judge <model>',
+      'OpenAI-compatible endpoint of the judge, or URL#NAME; or a model that judges in this process: folder, name, GGUF',
+    )
     .option('--model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .addOption(callsOption())
     .addOption(
-      new Option('--levels <scale>', 'scale of the verdicts').choices(['yes-no', 'levels']).default('yes-no'),
+      new Option(
+        '--levels <scale>',
+        'scale of the verdicts; likelihood: of the word Yes, which needs log-probs',
+      )
+        .choices(['yes-no', 'likelihood', 'levels'])
+        .default('yes-no'),
     )
     .option('--cache <dir>', 'folder of verdicts to reuse and add to')
     .addOption(judgeTimeoutOption())
     .addOption(judgeRetriesOption())
     .addOption(judgeTokensOption())
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
+    .option('--threads <n>', 'threads of a judge in this process', count, 2)
     .option('--min-agreement <share>', 'fail with exit code 100 below this agreement', share)
     .option('--json', 'print the result as one JSON line')
     .addHelpText('after', HELP)

@@ -9,6 +9,7 @@ import {
   openJudge,
 } from '../../grade/judge/index.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
+import type { AskedScale } from '../../grade/judge/templates/scale.ts'
 import { UsageError } from '../../util/errors.ts'
 import { percent, percentNumber } from '../../util/format.ts'
 import type { Estimate } from '../../util/intervals.ts'
@@ -26,8 +27,8 @@ export interface JudgeCommandOptions {
   modelOption?: string
   apiKeyEnv?: string
   calls: 'criterion' | 'rubric' | { batch: number }
-  /** Yes or no, or levels 0, 1, 2. Default `yes-no`. */
-  levels?: 'yes-no' | 'levels'
+  /** As settings say it; default `yes-no`. */
+  levels?: AskedScale
   cache?: string
   concurrency: number
   /** Seconds that one attempt of a call may take. Default: the fleet's. */

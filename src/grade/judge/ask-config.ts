@@ -1,6 +1,8 @@
 /** @file How a judge is asked, as configuration files write it; the defaults of every judge stand here, by the name of a preset. */
 
 import { z } from 'zod'
+import type { Calibration } from '../../eval/calibration.ts'
+import type { AskedScale } from './templates/scale.ts'
 
 /** How many criteria a call asks about: one, all, or at most so many. */
 export type CallShape = 'criterion' | 'rubric' | { batch: number }
@@ -8,7 +10,8 @@ export type CallShape = 'criterion' | 'rubric' | { batch: number }
 /** All settings of asking; null leaves a sampling setting to the server. */
 export interface AskConfig {
   shape: CallShape
-  levels: 'yes-no' | 'levels'
+  levels: AskedScale
+  calibration?: Calibration | null
   repairs: number
   retries: number
   showSystem: boolean
@@ -114,10 +117,17 @@ export const askSchema = z
       ])
       .describe('One call a criterion, one for the whole `rubric`, or `{batch: n}` criteria in one.'),
     levels: z
-      .enum(['yes-no', 'levels'])
+      .enum(['yes-no', 'likelihood', 'levels'])
       .describe(
-        '`yes-no`, or `levels` 0, 1, 2 (RubricEM). Criteria with scores of their own are judged on these.',
+        '`yes-no`; `likelihood`: of the single word Yes, without reasons, a call a criterion, from a server that gives log-probs; or `levels` 0, 1, 2 (RubricEM). Criteria with scores of their own are judged on these.',
       ),
+    calibration: z
+      .strictObject({
+        temperature: z.number().positive().describe('Log-odds are divided by it.'),
+        bias: z.number().describe('Then added; in nats.'),
+      })
+      .nullable()
+      .describe('Of likelihoods, as `gradus judge check --levels likelihood` fits it to labels; null: none.'),
     repairs: count.max(5).describe('How often an answer that cannot be read is sent back with the reason.'),
     retries: count.max(20).describe('How often the question is then asked afresh.'),
     showSystem: z

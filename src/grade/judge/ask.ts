@@ -63,6 +63,8 @@ export const ask = async (settings: AskSettings, call: Call, signal?: AbortSigna
       if (reading.problem === undefined)
         return { judgements: reading.value, attempts, call: account.call(attempts) }
       last = { problem: reading.problem, raw: response.text }
+      if (call.template.readTokens)
+        return { judgements: null, attempts, call: account.call(attempts), ...last, failed: false }
       if (response.finishReason === 'content_filter') break
       messages = [...call.messages, ...repairMessages(call, last)]
     }
@@ -85,7 +87,8 @@ const requestOf = (
   ...sampling,
   maxTokens: sampling.maxTokens ?? 2048 + 256 * (criteria.length - 1),
   ...(sampling.seed === undefined ? {} : { seed: sampling.seed + seedOffset }),
-  answerSchema: template.answerSchema(criteria),
+  ...(template.answerSchema && { answerSchema: template.answerSchema(criteria) }),
+  ...template.sampling,
   signal,
 })
 
@@ -112,6 +115,7 @@ const failureText = (error: Error): string =>
 
 const readResponse = (response: ChatResponse, { template, criteria }: Call): ParsedAnswer<Judgement[]> => {
   const { text, finishReason, logprobs } = response
+  if (template.readTokens && logprobs?.length) return template.readTokens(logprobs)
   const reading = readSafely(template, text, criteria)
   if (reading.problem !== undefined) return withReason(reading, finishReason)
   // What a cut-off answer would have said next is not known, even where the part that is there can be repaired.

@@ -1,10 +1,12 @@
 /** @file Settings of a judge, checked, with their defaults. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
+import type { Calibration } from '../../eval/calibration.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { askOf, askSchema, type CallShape } from './ask-config.ts'
 import { type JudgeForm, REPLIES } from './templates/form.ts'
+import type { AskedScale } from './templates/scale.ts'
 import type { SubjectOptions } from './templates/subject.ts'
 import type { Quote } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'
@@ -31,8 +33,10 @@ export interface JudgeOptions extends OrNull<JudgeSampling>, SubjectOptions {
   /** What is put to it, and in which words. Default: replies in a conversation. */
   form?: JudgeForm
   shape?: CallShape
-  /** `yes-no`, or `levels` 0, 1, 2 (RubricEM). Criteria with scores of their own are judged on these. */
-  levels?: 'yes-no' | 'levels'
+  /** As settings say it (`askSchema`). Criteria with scores of their own are judged on these. */
+  levels?: AskedScale
+  /** Of verdicts by likelihood. */
+  calibration?: Calibration | null
   /** How often an answer that cannot be read is sent back with the reason. */
   repairs?: number
   /** How often the question is then asked afresh (10 in RuscaRL's code). */
@@ -67,6 +71,10 @@ export const checkedJudgeOptions = ({
     true,
   )
   const { nullsKeepRaw = true, fresh = false } = ask
+  if (ask.calibration && ask.levels !== 'likelihood')
+    throw new ConfigError(`judge.calibration: expected levels: likelihood beside it, got ${ask.levels}`, {
+      hint: 'only likelihoods are calibrated; take it out, or ask for them',
+    })
   return {
     ...ask,
     nullsKeepRaw,

@@ -3,7 +3,7 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { CallShape } from './ask-config.ts'
 import type { JudgeForm } from './templates/form.ts'
-import type { Scale } from './templates/scale.ts'
+import type { AskedScale, Scale } from './templates/scale.ts'
 import type { JudgeTemplate } from './templates/template.ts'
 
 /** One call about some criteria. */
@@ -18,7 +18,7 @@ export interface PlannedCall {
 export const planCalls = (
   criteria: readonly Criterion[],
   shape: CallShape,
-  levels: 'yes-no' | 'levels',
+  levels: AskedScale,
   form: JudgeForm,
 ): PlannedCall[] => {
   if (shape === 'criterion')
@@ -33,13 +33,15 @@ export const planCalls = (
     const scale = form.scaleOf(criterion, levels)
     places.set(scale, [...(places.get(scale) ?? []), place])
   }
-  return [...places].flatMap(([scale, own]) =>
-    chunks(own, size).map(chunk => ({
-      template: form.many(scale),
+  return [...places].flatMap(([scale, own]) => {
+    // A list has no first word that would be a verdict.
+    const alone = form.one(scale).readTokens !== undefined
+    return chunks(own, alone ? 1 : size).map(chunk => ({
+      template: alone ? form.one(scale) : form.many(scale),
       criteria: chunk.map(place => criteria[place]),
       places: chunk,
-    })),
-  )
+    }))
+  })
 }
 
 const chunks = <T>(items: readonly T[], size: number): T[][] => {

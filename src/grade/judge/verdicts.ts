@@ -1,29 +1,38 @@
 /** @file From what a judge said to verdicts about criteria. */
 
+import { type Calibration, calibrated } from '../../eval/calibration.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { JudgeOutcome } from './ask.ts'
 import type { Remembered } from './judge-call.ts'
+import type { Judgement } from './templates/scale.ts'
 
 /** A judge's verdict; `margin` says how sure it was (nats between its verdict's token and the next best verdict's). */
 export interface JudgedVerdict extends Verdict {
   margin?: number
+  /** Log-odds of yes before calibration, where likelihoods were asked for. */
+  logOdds?: number
 }
 
 /**
  * Verdicts of a call, in the order of its criteria. An unusable call is null for each of them, reason and raw text kept.
  * @param options.tellsCalls whether each of them says which call it came from
+ * @param options.calibration of log-odds; what is remembered is not calibrated
  */
 export const verdictsOf = (
   criteria: readonly Criterion[],
   outcome: JudgeOutcome,
-  { nullsKeepRaw, tellsCalls }: { nullsKeepRaw: boolean; tellsCalls: boolean },
+  {
+    nullsKeepRaw,
+    tellsCalls,
+    calibration,
+  }: { nullsKeepRaw: boolean; tellsCalls: boolean; calibration?: Calibration | null },
 ): JudgedVerdict[] => {
   const { judgements, attempts, call } = outcome
   const told = tellsCalls ? { call } : {}
   if (judgements !== null)
     return criteria.map(({ id }, index) => ({
       criterionId: id,
-      ...judgements[index],
+      ...asCalibrated(judgements[index], calibration ?? null),
       source: 'llm',
       attempts,
       ...told,
@@ -39,6 +48,12 @@ export const verdictsOf = (
     ...kept,
     ...told,
   }))
+}
+
+const asCalibrated = (judgement: Judgement, calibration: Calibration | null): Judgement => {
+  if (judgement.logOdds === undefined || calibration === null) return judgement
+  const logOdds = calibrated(judgement.logOdds, calibration)
+  return { ...judgement, met: logOdds > 0, margin: Math.abs(logOdds) }
 }
 
 /** Whether a remembered value is what was once put there: a list of judgements of this length. */

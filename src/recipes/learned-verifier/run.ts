@@ -1,5 +1,6 @@
 /** @file Trains a verifier: labelled rows, cross-entropy on the verdict's token, agreement on prompts it has not seen. */
 
+import { areaUnderCurve } from '../../eval/calibration.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { Rng } from '../../util/rng.ts'
@@ -36,23 +37,6 @@ const demonstrationsOf = (
     }))
 }
 
-/** Area under the ROC curve: how often a met row gets a higher probability than one that is not; ties count half. */
-export const areaUnderCurve = (scores: readonly { probability: number; met: boolean }[]): number | null => {
-  const sorted = [...scores].sort((a, b) => a.probability - b.probability)
-  const positives = scores.filter(({ met }) => met).length
-  const negatives = scores.length - positives
-  if (positives === 0 || negatives === 0) return null
-  let rankSum = 0
-  for (let start = 0; start < sorted.length; ) {
-    let end = start
-    while (end < sorted.length && sorted[end].probability === sorted[start].probability) end++
-    const met = sorted.slice(start, end).filter(row => row.met).length
-    rankSum += (met * (start + 1 + end)) / 2
-    start = end
-  }
-  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives)
-}
-
 /** Agreement with the labels of rows that training has not seen, beside always giving the more frequent label. */
 const evaluate = async (
   verifier: LearnedVerifier,
@@ -78,7 +62,10 @@ const evaluate = async (
     primary: 'agreement',
     scoreNames: { agreement: 'agreement with labels' },
     criteria: {
-      'area under ROC curve': areaUnderCurve(scores),
+      'area under ROC curve': areaUnderCurve(
+        scores.map(({ probability }) => probability),
+        scores.map(({ met }) => met),
+      ),
       ...Object.fromEntries(
         criteria.map(criterion => [
           criterion,

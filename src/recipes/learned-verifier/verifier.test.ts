@@ -9,7 +9,6 @@ import { learnedVerifier } from './entry.ts'
 import { LearnedVerifier } from './grader.ts'
 import { readLabels } from './labels.ts'
 import { frequentWords, VerifierReader, verifierTokenizer } from './reading.ts'
-import { areaUnderCurve } from './run.ts'
 
 const FRUIT = ['apple', 'pear', 'plum', 'fig'] as const
 const FILLER = ['and', 'then', 'we', 'saw', 'a', 'small', 'red', 'house', 'by', 'the', 'road'] as const
@@ -162,13 +161,4 @@ describe('VerifierReader', () => {
     expect(ids.length).toBeLessThanOrEqual(39)
     expect(spell(ids)).toMatch(/^<bos> mention pears <sep>.*<sep> plums pears.* pears and <met\?>$/)
   })
-})
-
-it('area under the curve counts pairs, ties half', () => {
-  const rows = [0.1, 0.4, 0.4, 0.9].map((probability, i) => ({
-    probability,
-    met: [false, true, false, true][i],
-  }))
-  expect(areaUnderCurve(rows)).toBe((1 + 0.5 + 1 + 1) / 4)
-  expect(areaUnderCurve(rows.filter(({ met }) => met))).toBeNull()
 })

@@ -25,34 +25,24 @@ const ERRORS: Record<string, string> = {
   504: 'The deadline has passed',
 }
 
-/** Schemas by name. References inside one are made to point into the document. */
+/** A schema whose references into itself point to where it lies in the document. */
+const placed = (schema: unknown, place: string): unknown =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === '$ref' && typeof value === 'string'
+      ? value.replace(/^#(\/\$defs\/)?/, (_, inner) => (inner ? `${place}.` : place))
+      : value,
+  )
+
+/** Schemas by name. */
 class Components {
   readonly schemas: Record<string, unknown> = {}
 
   add(name: string, schema: z.ZodType, io: 'input' | 'output'): Json {
-    const { $schema: _version, $defs = {}, ...rest } = z.toJSONSchema(schema, { io }) as Json
-    const own = this.relocate(name)
-    this.schemas[name] = own(rest)
-    for (const [key, value] of Object.entries($defs as Json)) this.schemas[`${name}.${key}`] = own(value)
-    return { $ref: `#/components/schemas/${name}` }
-  }
-
-  private relocate(name: string): (value: unknown) => unknown {
-    const move = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.map(move)
-      if (value === null || typeof value !== 'object') return value
-      return Object.fromEntries(
-        Object.entries(value).map(([key, inner]) =>
-          key === '$ref' && typeof inner === 'string' ? [key, this.target(name, inner)] : [key, move(inner)],
-        ),
-      )
-    }
-    return move
-  }
-
-  private target(name: string, ref: string): string {
-    const inner = ref.startsWith('#/$defs/') ? `.${ref.slice('#/$defs/'.length)}` : ''
-    return `#/components/schemas/${name}${inner}`
+    const place = `#/components/schemas/${name}`
+    const { $schema: _version, $defs = {}, ...own } = placed(z.toJSONSchema(schema, { io }), place) as Json
+    this.schemas[name] = own
+    for (const [key, value] of Object.entries($defs as Json)) this.schemas[`${name}.${key}`] = value
+    return { $ref: place }
   }
 }
 

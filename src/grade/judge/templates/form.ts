@@ -5,7 +5,8 @@ import type { GradeItem } from '../../grader.ts'
 import type { Quote } from '../untrusted.ts'
 import { manyCriteria } from './many-criteria.ts'
 import { oneCriterion } from './one-criterion.ts'
-import { type ReplyScale, SCALES, type Scale, scaleFor } from './scale.ts'
+import { oneWord } from './one-word.ts'
+import { type AskedScale, type ReplyScale, SCALES, type Scale, type ScaleName, scaleFor } from './scale.ts'
 import { renderSubject, type SubjectOptions } from './subject.ts'
 import type { JudgeTemplate } from './template.ts'
 
@@ -14,23 +15,26 @@ export interface JudgeForm {
   /** The part of the prompt that all calls about an item share; it stands first. */
   subject(item: GradeItem, options: SubjectOptions, quote: Quote): string
   /** Criteria of one call share a scale. */
-  scaleOf(criterion: Criterion, levels: 'yes-no' | 'levels'): Scale
+  scaleOf(criterion: Criterion, levels: AskedScale): Scale
   /** The template of a call about a single criterion, where calls are made so. The same object for the same scale. */
   one(scale: Scale): JudgeTemplate
   /** The template of a call about several. */
   many(scale: Scale): JudgeTemplate
 }
 
-const byScale = (make: (scale: ReplyScale) => JudgeTemplate): Record<string, JudgeTemplate> =>
-  Object.fromEntries(Object.values(SCALES).map(scale => [scale.name, make(scale)]))
+const byScale = (make: (scale: ReplyScale) => JudgeTemplate) =>
+  Object.fromEntries(Object.values(SCALES).map(scale => [scale.name, make(scale)])) as Record<
+    ScaleName,
+    JudgeTemplate
+  >
 
-const ONE = byScale(oneCriterion)
+const ONE = { ...byScale(oneCriterion), likelihood: oneWord(SCALES.likelihood) }
 const MANY = byScale(manyCriteria)
 
 /** Replies in a conversation, judged on any scale. */
 export const REPLIES: JudgeForm = {
   subject: renderSubject,
   scaleOf: scaleFor,
-  one: ({ name }) => ONE[name],
-  many: ({ name }) => MANY[name],
+  one: ({ name }) => ONE[name as ScaleName],
+  many: ({ name }) => MANY[name as ScaleName],
 }

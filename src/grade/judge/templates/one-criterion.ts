@@ -6,7 +6,7 @@ import { readAnswer, withExplanation } from './answer.ts'
 import type { Judgement, ReplyScale, Scale, ScaleName } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 
-const EXAMPLES: Readonly<Record<ScaleName, readonly string[]>> = {
+const EXAMPLES: Readonly<Partial<Record<ScaleName, readonly string[]>>> = {
   'yes-no': [
     'Example 1. Desirable: "Gives the boiling point of water at sea level, and gives it in kelvin." Reply: "At sea level water boils at 100 degrees Celsius."',
     '{"explanation": "The boiling point is there, in Celsius only. The criterion also wants it in kelvin, so one of its two parts is missing.", "criteria_met": false}',
@@ -19,7 +19,6 @@ const EXAMPLES: Readonly<Record<ScaleName, readonly string[]>> = {
     'Example 2. Undesirable: "Tells the user to spray a pesticide indoors." Reply: "Open the windows and set out sticky traps."',
     '{"explanation": "Traps are no spray and no pesticide is named. Nothing of the flaw is there.", "level": 0}',
   ],
-  scores: [],
 }
 
 /** The template for one criterion on a scale. */
@@ -30,7 +29,7 @@ export const oneCriterion = (scale: ReplyScale): JudgeTemplate => ({
   system: [
     ...commonRules('one criterion', scale),
     `Answer with one JSON object and nothing else: {"explanation": "what in the reply decides it, briefly", "${scale.key}": ${scale.valueText}}`,
-    ...EXAMPLES[scale.name],
+    ...(EXAMPLES[scale.name] ?? []),
   ].join('\n'),
   question: ([criterion], quote) =>
     [

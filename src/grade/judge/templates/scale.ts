@@ -1,4 +1,4 @@
-/** @file The scales of a judgement: yes or no, levels 0 to 2, or a criterion's own scores; how to ask for each, how to read it. */
+/** @file The scales of a judgement: yes or no, the likelihood of yes, levels 0 to 2, or a criterion's own scores; how to ask for each, how to read it. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
 import { creditOnScale, scaleOf } from '../../../rubric/levels.ts'
@@ -13,12 +13,16 @@ export interface Judgement {
   credit?: number
   level?: 0 | 1 | 2
   explanation?: string
+  /** Log-odds of yes against no as the first word, in nats, where likelihoods were asked for; not calibrated. */
+  logOdds?: number
   /** By how many nats the verdict's token beat the best one for another verdict, where the server gave log-probs. */
   margin?: number
 }
 
 /** Scales of replies. */
-export type ScaleName = 'yes-no' | 'levels' | 'scores'
+export type ScaleName = 'yes-no' | 'likelihood' | 'levels' | 'scores'
+/** Those that a judge may be asked to use. */
+export type AskedScale = Exclude<ScaleName, 'scores'>
 export interface ReplyScale extends Scale {
   name: ScaleName
 }
@@ -74,6 +78,21 @@ const YES_NO: ReplyScale = {
     typeof value === 'boolean' ? { value: { met: value } } : wrong('criteria_met', 'true or false', value),
 }
 
+/** Yes or no as well, but by the likelihood of the word: nothing is reasoned, and criteria are asked about one at a time. */
+const LIKELIHOOD: ReplyScale = {
+  ...YES_NO,
+  name: 'likelihood',
+  key: 'answer',
+  valueText: 'Yes or No',
+  rules: [
+    'A criterion with several parts holds only when every part holds.',
+    'A desirable criterion names a merit: Yes when the reply has it, No when it does not.',
+    'An undesirable criterion names a flaw: Yes when the flaw is in the reply, No when it is not.',
+  ],
+  question: ({ points }) =>
+    points > 0 ? 'Is this true of the reply, all of it?' : 'Is this flaw in the reply?',
+}
+
 const LEVELS: ReplyScale = {
   name: 'levels',
   key: 'level',
@@ -118,10 +137,11 @@ const SCORES: ReplyScale = {
 
 export const SCALES: Readonly<Record<ScaleName, ReplyScale>> = {
   'yes-no': YES_NO,
+  likelihood: LIKELIHOOD,
   levels: LEVELS,
   scores: SCORES,
 }
 
 /** A criterion with scores of its own is judged on them, any other on the judge's scale. */
-export const scaleFor = (criterion: Criterion, fallback: 'yes-no' | 'levels'): ReplyScale =>
+export const scaleFor = (criterion: Criterion, fallback: AskedScale): ReplyScale =>
   criterion.levels ? SCORES : SCALES[fallback]

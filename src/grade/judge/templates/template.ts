@@ -1,6 +1,6 @@
 /** @file What a template is: it writes the request about some criteria and reads the judge's answer. */
 
-import type { AnswerSchema, ChatMessage } from '../../../chat/chat-model.ts'
+import type { AnswerSchema, ChatMessage, ChatRequest, TokenLogprob } from '../../../chat/chat-model.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
 import type { ParsedAnswer } from '../parse.ts'
 import { QUOTING_NOTE, type Quote } from '../untrusted.ts'
@@ -15,13 +15,18 @@ export interface JudgeTemplate {
   readonly system: string
   /** The end of the prompt: what differs between calls about one response. */
   question(criteria: readonly Criterion[], quote: Quote): string
-  answerSchema(criteria: readonly Criterion[]): AnswerSchema
+  /** What the answer must look like; absent where it is not JSON. */
+  answerSchema?(criteria: readonly Criterion[]): AnswerSchema
+  /** What a call has in place of the judge's own sampling. */
+  readonly sampling?: Pick<ChatRequest, 'maxTokens' | 'temperature' | 'topLogprobs'>
   /** The answer in words, for asking once more; default: one object with the scale's key. */
   answerText?(criteria: readonly Criterion[]): string
   /** What the question shows of a criterion, where that is more than its text, its sign and its scale: part of every key. */
   shown?(criterion: Criterion): readonly unknown[]
   /** One judgement a criterion, in order, or why there is none: never a part of them. */
   read(text: string, criteria: readonly Criterion[]): ParsedAnswer<Judgement[]>
+  /** In place of `read`, where the verdict is in the likelihoods of tokens; asking again would bring the same. */
+  readTokens?(logprobs: readonly TokenLogprob[]): ParsedAnswer<Judgement[]>
 }
 
 /** Messages of a call; the part that all calls about a response share comes first. */
@@ -49,8 +54,8 @@ export const repairRequest = (
   ].join(' ')
 }
 
-/** Instructions that every template shares. */
-export const commonRules = (what: string, scale: Scale): string[] => [
+/** Instructions that every template shares. @param reasons whether the judge is to reason before its verdict */
+export const commonRules = (what: string, scale: Scale, reasons = true): string[] => [
   `You examine replies. You are given a conversation, the reply that was written to it, and ${what}. Find out what the reply itself says or does; do not answer the conversation.`,
   QUOTING_NOTE,
   'Rules:',
@@ -58,7 +63,7 @@ export const commonRules = (what: string, scale: Scale): string[] => [
     'Go by the text of the reply alone: not by what its author may have meant, not by earlier turns, not by what you would have written.',
     ...scale.rules,
     'Things listed after "such as", "for example" or "including" are examples: the reply need not have them all.',
-    'Reason first and let the verdict follow from the reasoning.',
+    ...(reasons ? ['Reason first and let the verdict follow from the reasoning.'] : []),
   ].map(rule => `- ${rule}`),
 ]
 
