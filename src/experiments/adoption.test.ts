@@ -115,7 +115,7 @@ const SMALL = registered({ seeds: [1] })
 const THREE_SEEDS = registered({ seeds: [1, 2, 3] })
 const ARMS = ['better', 'plain', 'worse', 'random']
 
-/** A file of results as an earlier version wrote it, or with other changes. */
+/** A file of results with changes. */
 const rewrite = (folder: string, change: (run: FinishedRun) => FinishedRun, registration?: Registration) => {
   const found = readSlimRuns(folder)!
   writeSlimRuns(folder, registration ?? found.registration, found.context, found.runs.map(change))

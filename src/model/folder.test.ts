@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { temporaryPath } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { recoverFolder, replaceFolder } from './folder.ts'
 
@@ -52,8 +53,9 @@ describe('replaceFolder', () => {
 
   it('clears what a killed process left', () => {
     put('one')
-    mkdirSync(`${dir}.new`)
-    writeFileSync(join(`${dir}.new`, 'half'), '')
+    const left = temporaryPath(dir).replace(`-${process.pid}`, '-99999999')
+    mkdirSync(left)
+    writeFileSync(join(left, 'half'), '')
     put('two')
     expect(readdirSync(parent)).toEqual(['model'])
     expect(readdirSync(dir)).toEqual(['config.json'])
@@ -74,7 +76,6 @@ describe('recoverFolder', () => {
   it('brings the old folder back after a death between the two renames', () => {
     mkdirSync(`${dir}.old`)
     writeFileSync(join(`${dir}.old`, 'config.json'), 'old')
-    mkdirSync(`${dir}.new`)
     recoverFolder(dir)
     expect(content()).toBe('old')
   })

@@ -6,8 +6,6 @@ import { sweepLeftovers, syncFolder, temporaryPath } from '../util/atomic.ts'
 import { CheckpointError } from '../util/errors.ts'
 import { wordsOfCode } from '../util/file-failure.ts'
 
-/** Where versions before this one filled the new folder. */
-const formerNewPath = (dir: string) => `${dir}.new`
 const oldPath = (dir: string) => `${dir}.old`
 
 /** Any of these marks a folder as one that Gradus or another trainer wrote, so that it may be replaced. */
@@ -26,7 +24,7 @@ export const replaceFolder = (dir: string, write: (folder: string) => void): voi
   const fresh = temporaryPath(target)
   try {
     sweepLeftovers(dirname(target))
-    for (const left of [fresh, formerNewPath(target)]) rmSync(left, { recursive: true, force: true })
+    rmSync(fresh, { recursive: true, force: true })
     mkdirSync(fresh, { recursive: true })
     write(fresh)
     syncFolder(fresh)

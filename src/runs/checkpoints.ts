@@ -48,7 +48,7 @@ export interface CheckedCheckpoint {
   problems: string[]
   /** Null where the state cannot be read. */
   state: RunState | null
-  /** Null where there is no manifest: it was saved by an earlier version. */
+  /** Null where there is no manifest, or a damaged one. */
   moment: RunMoment | null
 }
 
@@ -80,7 +80,7 @@ export const checkCheckpoint = (dir: string, sizesOnly = false): CheckedCheckpoi
     ['state', state?.step],
   ] as const)
     if (found !== undefined && found !== step) problems.push(`its ${what} is of step ${found}`)
-  if (manifest === null && !hadProblem && state?.sealed) problems.push('manifest.json is missing')
+  if (manifest === null && !hadProblem) problems.push('manifest.json is missing')
   return { name, dir, step, problems, state, moment }
 }
 

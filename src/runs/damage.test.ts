@@ -143,14 +143,6 @@ describe('a damaged checkpoint gives way to the one before it', () => {
     run.close()
     expect(readFileSync(path('metrics.jsonl'), 'utf8')).toBe(before)
   })
-
-  it('and of an earlier version, without a manifest, is taken, with a word about it', async () => {
-    rmSync(newest('manifest.json'))
-    change(newest('run-state.json'), text => text.replace(/,\s*"sealed": true/, ''))
-    const { step, warnings } = await resumed()
-    expect(step).toBe(8)
-    expect(warnings).toMatch(/step-000008 was saved without a manifest/)
-  })
 })
 
 describe('rows of any number and of any step', () => {

@@ -3,7 +3,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { hasFile } from '../util/plain-file.ts'
-import { upgradeEval } from './former-rows.ts'
 import { readRunInfo } from './readers.ts'
 import { runStatus } from './report/data.ts'
 import { assertLineFits } from './row-files.ts'
@@ -83,7 +82,7 @@ const lastScore = (dir: string, primarySet: string | undefined): RunListing['sco
     row => primarySet === undefined || row.set === primarySet,
   )
   if (found === null) return null
-  const row = checkedEval(join(dir, 'evals.jsonl'))(upgradeEval(found))
+  const row = checkedEval(join(dir, 'evals.jsonl'))(found)
   const { set, primary: name, step } = row
   return { set, name, label: describeScore(name, [row]), value: row.scores[name]?.value ?? null, step }
 }

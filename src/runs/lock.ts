@@ -28,10 +28,9 @@ interface Owner {
   /** Start time of the process where the system tells it: tells a process from a later one with the same pid. */
   born: string | null
   since: string
-  /** It is touched every `BEAT_MS`; locks of earlier versions are not. */
-  beats?: true
 }
 
+/** Its holder touches a lock so often. */
 const BEAT_MS = 30_000
 /** So long without a touch, another host's process counts as gone. One that comes back writes nothing more (`assertHeld`). */
 const SILENT_AFTER_MS = 5 * 60_000
@@ -78,7 +77,7 @@ const readOwner = (path: string): Owner | null => {
 /** @param nowMs what time it is where the lock lies */
 const isStale = (path: string, owner: Owner | null, nowMs: (path: string) => number): boolean => {
   if (owner === null) return Date.now() - touchedMs(path) > UNREADABLE_IS_STALE_AFTER_MS
-  if (isElsewhere(owner)) return owner.beats === true && nowMs(path) - touchedMs(path) > SILENT_AFTER_MS
+  if (isElsewhere(owner)) return nowMs(path) - touchedMs(path) > SILENT_AFTER_MS
   if (owner.pid === process.pid) return !held.has(path)
   if (!isRunning(owner.pid)) return true
   const birth = processBirth(owner.pid)
@@ -115,7 +114,6 @@ const tryCreate = (path: string): string | null => {
     boot: bootId(),
     born: processBirth(process.pid),
     since: new Date().toISOString(),
-    beats: true,
   }
   const beside = temporaryPath(path)
   try {
@@ -174,10 +172,8 @@ const RUN: Locked = {
 const named = (owner: Owner | null): string =>
   owner === null ? 'another process' : `process ${owner.pid} on ${owner.host} since ${owner.since}`
 
-const ifItIsGone = (path: string, owner: Owner | null): string =>
-  owner?.beats
-    ? `if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for ${SILENT_AFTER_MS / 60_000} minutes, or delete ${path}`
-    : `if that process is gone, delete ${path}`
+const ifItIsGone = (path: string): string =>
+  `if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for ${SILENT_AFTER_MS / 60_000} minutes, or delete ${path}`
 
 const refusal = (path: string, owner: Owner | null, { noun }: Locked): RunError =>
   new RunError(
@@ -185,7 +181,7 @@ const refusal = (path: string, owner: Owner | null, { noun }: Locked): RunError 
     {
       hint:
         owner !== null && isElsewhere(owner)
-          ? `wait for it; ${ifItIsGone(path, owner)}`
+          ? `wait for it; ${ifItIsGone(path)}`
           : `wait for it, stop it, or choose another ${noun} folder`,
     },
   )
@@ -301,7 +297,7 @@ export const lockHolder = (dir: string): LockHolder | null => {
     const owner = readOwner(path)
     // Who only looks writes nothing, not even to ask the disk for the time.
     if (isStale(path, owner, Date.now)) return null
-    const advice = owner !== null && isElsewhere(owner) ? ifItIsGone(path, owner) : 'wait for it, or stop it'
+    const advice = owner !== null && isElsewhere(owner) ? ifItIsGone(path) : 'wait for it, or stop it'
     return { who: named(owner), advice }
   } catch {
     return null

@@ -157,11 +157,13 @@ describe('rows since a position', () => {
   })
 })
 
-it('of a run have the shape of today, whoever wrote them', () => {
+it('of a run are those of a file, each once', () => {
   const run = RunFolder.create(join(dir, 'run'), { config: {} })
-  appendRows(run.path('evals.jsonl'), [{ step: 0, set: 'real', n: 1, accuracy: 0.5 }])
+  appendRows(run.path('evals.jsonl'), [
+    { step: 0, set: 'real', n: 1, primary: 'a', scores: { a: { value: 0.5 } } },
+  ])
   const { rows, position } = readNewRows(run.dir, 'evals')
-  expect(rows).toMatchObject([{ primary: 'accuracy', scores: { accuracy: { value: 0.5 } } }])
+  expect(rows).toMatchObject([{ primary: 'a', scores: { a: { value: 0.5 } } }])
   run.appendMetrics({ step: 1, reward: 1 })
   expect(readNewRows(run.dir, 'metrics').rows).toEqual([{ step: 1, reward: 1 }])
   expect(readNewRows(run.dir, 'evals', position).rows).toEqual([])

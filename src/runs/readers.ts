@@ -7,7 +7,6 @@ import { withFile } from '../util/file-failure.ts'
 import { hasFile } from '../util/plain-file.ts'
 import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
-import { upgradeEval, upgradeRollout } from './former-rows.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
 import {
   checkedEval,
@@ -55,10 +54,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Rows of metrics.jsonl written so far; safe while the run goes on. */
 export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))
 
-/** Rows of rollouts.jsonl written so far, those of earlier versions in the shape of today. @throws DataError for a broken row */
+/** Rows of rollouts.jsonl written so far. @throws DataError for a broken row */
 export const readRollouts = (dir: string): RolloutRow[] => rowsOf(dir, 'rollouts')
 
-/** Rows of evals.jsonl written so far, those of earlier versions in the shape of today. */
+/** Rows of evals.jsonl written so far. @throws DataError for a broken row */
 export const readEvals = (dir: string): EvalRow[] => rowsOf(dir, 'evals')
 
 /** Rows of events.jsonl written so far. @throws DataError for a broken row */
@@ -78,14 +77,8 @@ export interface RowTypes {
 
 /** What is done to a row of the file at a path that was read. */
 const READ: { [File in keyof RowTypes]?: (path: string) => (row: RowTypes[File]) => RowTypes[File] } = {
-  rollouts: path => {
-    const check = checkedRollout(path)
-    return row => upgradeRollout(check(row))
-  },
-  evals: path => {
-    const check = checkedEval(path)
-    return row => check(upgradeEval(row))
-  },
+  rollouts: checkedRollout,
+  evals: checkedEval,
   events: checkedEvent,
   rubrics: checkedRubricRow,
 }

@@ -21,7 +21,7 @@ export interface ResumeOptions {
 
 export interface ChosenCheckpoint {
   checkpoint: CheckedCheckpoint & { state: RunState }
-  /** How much of each row file belongs to it; null where that is not known, or not to be asked. */
+  /** How much of each row file belongs to it; null where that is not to be asked. */
   moment: RunMoment | null
   warnings: string[]
   /** Folders of damaged checkpoints. */
@@ -63,9 +63,6 @@ export const chooseCheckpoint = (
     const warnings = [
       ...(passedOver.length > 0 ? [goingBack(dir, checkpoint, passedOver)] : []),
       ...damaged.map(problem => `${problem}; taken as it is, as was asked (--accept-rows)`),
-      ...(moment === null
-        ? [`checkpoint ${name} was saved without a manifest: its files cannot be checked`]
-        : []),
     ]
     const sound = damaged.length === 0 ? moment : null
     return { checkpoint: { ...checkpoint, state }, moment: sound, warnings, aside }

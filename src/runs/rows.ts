@@ -211,7 +211,7 @@ export interface RolloutStep {
 
 export interface RolloutVerdict {
   criterionId: string
-  /** What the criterion says and weighs, where the run's `rubric` does not tell it; absent in older runs. */
+  /** What the criterion says and weighs, where the run's `rubric` does not tell it. */
   text?: string
   points?: number
   met: boolean | null
@@ -219,7 +219,7 @@ export interface RolloutVerdict {
   explanation?: string
   /**
    * Who gave it, where no model was asked for it: a rule, a solver, a model of the run's own, a statistic over several rollouts.
-   * `llm`: a judge that was not asked. Absent in older runs.
+   * `llm`: a judge that was not asked.
    */
   source?: 'rule' | 'formal' | 'model' | 'llm' | 'statistic'
   /** Which of the row's `judgeCalls` it came from. */
@@ -294,7 +294,7 @@ export interface RolloutRow {
   finishReason?: string
   tokens?: number
   advantage?: number
-  /** Absent in older runs, and where the response is not shown as its tokens are. */
+  /** Absent where the response is not shown as its tokens are. */
   perToken?: TokenValues
   /** Raw score of each criterion; null where it has none. */
   parts?: MetricGroup
@@ -302,7 +302,7 @@ export interface RolloutRow {
   steps?: RolloutStep[]
   /** Every verdict on it with its reason, where a rubric graded it. */
   verdicts?: RolloutVerdict[]
-  /** Calls of judges that the verdicts came from; absent in older runs, and where no judge was asked. */
+  /** Calls of judges that the verdicts came from; absent where no judge was asked. */
   judgeCalls?: RolloutJudgeCall[]
   /** Lessons of a memory that it was shown before its prompt. */
   lessons?: ShownLesson[]

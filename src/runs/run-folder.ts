@@ -237,7 +237,7 @@ export class RunFolder {
       rmSync(temporary, { recursive: true, force: true })
       mkdirSync(temporary, { recursive: true })
       await save(temporary)
-      saveRunState(temporary, { ...state, sealed: true })
+      saveRunState(temporary, state)
       await sealCheckpoint(temporary, this.dir, state, rows)
       syncFolder(temporary)
       this.#lock.assertHeld()

@@ -15,8 +15,6 @@ export interface RunState {
   configHash: string
   rng: Record<string, RngState>
   recipe?: unknown
-  /** True where a manifest belongs beside it, so that one that was removed is missed. */
-  sealed?: boolean
 }
 
 /** Whether a state's `recipe` says that nothing is left to do. */

@@ -1,56 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { engineAsPolicy, rolloutSchema } from './config.ts'
-
-describe('the section policy under its earlier name, engine', () => {
-  it('is moved, also in a cold start inside, and nothing else is touched', () => {
-    expect(
-      engineAsPolicy({ steps: 3, engine: { threads: 1 }, coldStart: { engine: { maxRows: 4 } } }),
-    ).toEqual({
-      steps: 3,
-      policy: { threads: 1 },
-      coldStart: { policy: { maxRows: 4 } },
-    })
-    const others = {
-      steps: 3,
-      coldStart: null,
-      judge: { extraBody: { engine: 'x' } },
-      policy: { threads: 2 },
-    }
-    expect(engineAsPolicy(others)).toEqual(others)
-  })
-
-  it('leaves a section that is null as it is, for the schema to refuse', () => {
-    for (const name of ['policy', 'engine'])
-      expect(engineAsPolicy({ [name]: null })).toEqual({ policy: null })
-  })
-
-  it('goes together with policy where the two agree', () => {
-    const both = {
-      policy: { kind: 'local', threads: 1, sampler: { threads: 2 } },
-      engine: { threads: 1, spinning: false, sampler: { threads: 2 } },
-    }
-    expect(engineAsPolicy(both)).toEqual({
-      policy: { kind: 'local', threads: 1, sampler: { threads: 2 }, spinning: false },
-    })
-  })
-
-  it.each([
-    [
-      { engine: { threads: 1 }, policy: { threads: 2 } },
-      /^my\.yaml: engine\.threads: expected 2 as in policy\.threads, got 1; .*leave it out/,
-    ],
-    [{ engine: { sampler: {} }, policy: { sampler: null } }, /^my\.yaml: engine\.sampler: expected null/],
-    [
-      { coldStart: { engine: { threads: 1 }, policy: { threads: 2 } } },
-      /^my\.yaml: coldStart: engine\.threads: expected 2/,
-    ],
-  ])('is refused where the two disagree: %j', (settings, message) => {
-    expect(() => engineAsPolicy(settings, 'my.yaml')).toThrow(ConfigError)
-    expect(() => engineAsPolicy(settings, 'my.yaml')).toThrow(message)
-  })
-})
+import { rolloutSchema } from './config.ts'
 
 describe('rollouts of a step', () => {
   it('are refused where no memory holds them, each by itself and together', () => {

@@ -7,7 +7,6 @@ import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { trackersSchema } from '../runs/trackers/config.ts'
 import { ConfigError } from '../util/errors.ts'
-import { isRecord } from '../util/own-value.ts'
 import { monitorsSchema } from './monitors/config.ts'
 
 const size = z.int().positive()
@@ -181,45 +180,6 @@ export const advantageSchema = z.strictObject({
     .default(1e-6)
     .describe('Added to what is divided by, against division by nothing.'),
 })
-
-type Tree = Record<string, unknown>
-
-/** Both trees in one. @throws ErrorKind where they disagree */
-const united = (engine: unknown, policy: unknown, key: string, refuse: Refuse): unknown => {
-  if (engine === undefined || policy === undefined) return engine === undefined ? policy : engine
-  if (!isRecord(engine) || !isRecord(policy))
-    return JSON.stringify(engine) === JSON.stringify(policy) ? policy : refuse(key, engine, policy)
-  const keys = [...new Set([...Object.keys(policy), ...Object.keys(engine)])]
-  return Object.fromEntries(
-    keys.map(name => [name, united(engine[name], policy[name], `${key}.${name}`, refuse)]),
-  )
-}
-
-type Refuse = (key: string, engine: unknown, policy: unknown) => never
-
-/**
- * Settings with the section `engine`, as `policy` was called before, under its name of today; also those of a cold start
- * inside. What has no such section comes back as it is.
- * @param source where the settings came from, for example a file name
- * @throws ConfigError where both sections are there and disagree
- */
-export const engineAsPolicy = (settings: Tree, source = 'settings'): Tree => {
-  const refuse: Refuse = (key, engine, policy) => {
-    throw new ConfigError(
-      `${source}: engine${key}: expected ${JSON.stringify(policy)} as in policy${key}, got ${JSON.stringify(engine)}`,
-      { hint: 'engine is the earlier name of policy: leave it out' },
-    )
-  }
-  const { engine, policy, coldStart, ...rest } = settings
-  const whole = united(engine, policy, '', refuse)
-  return {
-    ...rest,
-    ...(whole !== undefined && { policy: whole }),
-    ...(coldStart !== undefined && {
-      coldStart: isRecord(coldStart) ? engineAsPolicy(coldStart, `${source}: coldStart`) : coldStart,
-    }),
-  }
-}
 
 /** Keys of a recipe's configuration that every recipe has. */
 export const commonShape = {

@@ -30,7 +30,7 @@ const TEMPORARY = /\.gradus-([0-9a-f]{6})-(\d+)(?:-\d+)?\.tmp(?:\.old)?$/
 export const temporaryPath = (path: string): string =>
   `${path}.gradus-${HOST}-${process.pid}${isMainThread ? '' : `-${threadId}`}.tmp`
 
-/** Whether a name is one that a save gives to what is not whole yet, in this version or an earlier one. */
+/** Whether a name is one that a save gives to what is not whole yet. */
 export const isTemporaryName = (name: string): boolean => /\.tmp(\.new|\.old)?$/.test(name)
 
 /** Whether a process of this host runs; one of another user counts. */

@@ -10,7 +10,6 @@ import { addBenchGrpo } from './grpo.ts'
 import { addBenchJudge } from './judge.ts'
 import { addBenchMemory } from './memory.ts'
 import { addBenchOverlap } from './overlap.ts'
-import { addBenchSearch } from './search.ts'
 import { addBenchSoak } from './soak.ts'
 import { addBenchTinker } from './tinker.ts'
 
@@ -28,7 +27,6 @@ export const addBenchCommand = (program: Command, io: Io, done: (code: number) =
   addBenchMemory(bench, io, done)
   addBenchOverlap(bench, io, done)
   addBenchDeterminism(bench, io, done)
-  addBenchSearch(bench, io, done)
   addBenchSoak(bench, io, done)
   addBenchTinker(bench, io, done)
 }

@@ -16,7 +16,6 @@ const ELSEWHERE = ['out', 'trackers', 'checkpoint.', 'policy.threads']
 
 /**
  * What differs from the preset, or from the defaults; of a section that these do not have, what differs from its own defaults.
- * Settings of an earlier version are compared as they are.
  */
 export const changedSettings = async ({
   recipe = '',

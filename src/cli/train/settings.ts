@@ -5,7 +5,6 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { z } from 'zod'
 import { loadRecipe, meantBy, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
 import type { RecipeEntry } from '../../recipes/common/recipe.ts'
-import { engineAsPolicy } from '../../train/config.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
 import { closest, describeValue, knownKeys, knownKeysOfAny, parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
@@ -175,7 +174,7 @@ export const parseSetting = (text: string): Tree => {
 export const parseSettings = (schema: z.ZodType, set: readonly string[]): Tree =>
   set.reduce((all, setting) => {
     const named = keysOf(setting).length - 1
-    return mergeSettings(schema, all, engineAsPolicy(parseSetting(setting)), { named })
+    return mergeSettings(schema, all, parseSetting(setting), { named })
   }, {} as Tree)
 
 /** What settings begin with. */
@@ -277,7 +276,7 @@ const settingsFrom = (
     config = layer(config, presetOf(entry, chosen), `preset ${chosen}`)
   if (file) {
     refusePreset(entry, file, source, ConfigError)
-    config = layer(config, engineAsPolicy(file, source), source)
+    config = layer(config, file, source)
   }
   if (set.length > 0) {
     const changes = parseSettings(schema, set)

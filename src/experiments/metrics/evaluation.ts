@@ -6,12 +6,6 @@ import { greedyName, scoreValue } from '../../runs/scores.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun, type Metric } from './metric.ts'
 
-/** Names that registrations may have from before scores had theirs in the rows. */
-const FORMER: Readonly<Record<string, string>> = {
-  greedyAccuracy: 'greedy.accuracy',
-  greedyCorrectAndValid: 'greedy.correctAndValid',
-}
-
 /** Of the form of responses, not of single problems. */
 const NOT_ITEMWISE: readonly string[] = ['wellFormed', 'greedy.wellFormed']
 
@@ -32,9 +26,8 @@ interface ScoreOptions {
  * names none: where answers are not right or wrong, it is the primary score.
  */
 export const scoreNameIn = (row: EvalRow, registered: string): string => {
-  const current = FORMER[registered] ?? registered
-  const isGreedy = current.startsWith(greedyName(''))
-  const base = isGreedy ? current.slice(greedyName('').length) : current
+  const isGreedy = registered.startsWith(greedyName(''))
+  const base = isGreedy ? registered.slice(greedyName('').length) : registered
   const own = base === 'primary' || (base === 'accuracy' && !('accuracy' in row.scores)) ? row.primary : base
   return isGreedy ? greedyName(own) : own
 }

@@ -83,15 +83,14 @@ export interface JudgeWork {
   judgeCachedShare: number | null
 }
 
-/** What the judge of a run was asked in its steps; null for a run without a judge, or from before its calls were counted. */
+/** What the judge of a run was asked in its steps; null for a run without a judge, or whose calls were not counted. */
 export const judgeWorkOf = ({ metrics }: Pick<FinishedRun, 'metrics'>): JudgeWork | null => {
-  // Among the times; runs from before that have them beside.
-  const figures = (key: string, formerKey = key) =>
+  const figures = (key: string) =>
     metrics.flatMap(row => {
-      const value = row.time?.[key] ?? row[formerKey]
+      const value = row.time?.[key]
       return typeof value === 'number' ? [value] : []
     })
-  const calls = figures('judgeCallCount', 'judgeCalls')
+  const calls = figures('judgeCallCount')
   if (calls.length === 0) return null
   return {
     judgeCalls: calls.reduce((sum, each) => sum + each, 0),

@@ -18,19 +18,20 @@ beforeEach(() => {
 afterEach(() => rmSync(work, { recursive: true, force: true }))
 
 const items = (x: number, y?: number) => [
-  { id: 'x', accuracy: x, criteria: { one: 1 } },
-  ...(y === undefined ? [] : [{ id: 'y', accuracy: y, criteria: { one: 1 } }]),
+  { id: 'x', scores: { accuracy: x }, criteria: { one: 1 } },
+  ...(y === undefined ? [] : [{ id: 'y', scores: { accuracy: y }, criteria: { one: 1 } }]),
 ]
 
-/** Rows of a run as earlier versions wrote them, and its record. */
+const evalOf = (step: number, n: number, value: number, ...scores: [number, number?]) => ({
+  ...{ step, set: 'unseen', n, primary: 'accuracy', scores: { accuracy: { value } } },
+  items: items(...scores),
+})
+
+/** Rows of a run, and its record. */
 const leave = (job: Job, finished: boolean) => {
   const dir = runDir(job)
   mkdirSync(dir, { recursive: true })
-  const evals = [
-    { step: 0, set: 'unseen', n: 1, accuracy: 0.5, items: items(0.5) },
-    { step: 2, set: 'unseen', n: 1, accuracy: 0.7, items: items(0.7) },
-    { step: 4, set: 'unseen', n: 2, accuracy: 0.6, items: items(0.8, 0.4) },
-  ]
+  const evals = [evalOf(0, 1, 0.5, 0.5), evalOf(2, 1, 0.7, 0.7), evalOf(4, 2, 0.6, 0.8, 0.4)]
   const metrics = [1, 2, 3, 4].map(step => ({ step, tokens: 10 }))
   const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
   writeFileSync(join(dir, 'evals.jsonl'), lines(evals))

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { configHash } from '../../runs/run-state.ts'
 import { decidingHash, decidingSettings } from './deciding.ts'
 
 const REST = { recipe: 'x', steps: 3, rollout: { samples: 2 } }
@@ -13,14 +12,6 @@ describe('what must stay the same between stop and resume', () => {
     expect(decidingHash({ ...REST, policy: { kind: 'elsewhere', threads: 1 } })).not.toBe(decidingHash(here))
     expect(decidingHash({ ...here, steps: 4 })).not.toBe(decidingHash(here))
     expect(decidingSettings({ ...here, out: 'o', checkpoint: {}, monitors: null })).toEqual(REST)
-  })
-
-  it('is of a run begun when the section was called engine what it was', () => {
-    const before = { ...REST, out: 'o', engine: { threads: 2 } }
-    expect(decidingHash({ ...REST, policy: { kind: 'local', threads: 2 } })).toBe(
-      configHash(before, ['out', 'engine', 'checkpoint', 'monitors']),
-    )
-    expect(decidingHash(before)).toBe(decidingHash({ ...REST, policy: { kind: 'local', threads: 1 } }))
   })
 
   it('is what it was before a setting came that says what was done before', () => {

@@ -1,7 +1,6 @@
 /** @file What of a configuration decides the numbers that its steps compute. All else may change between stop and resume. */
 
 import { configHash } from '../../runs/run-state.ts'
-import { engineAsPolicy } from '../../train/config.ts'
 import { isRecord } from '../../util/own-value.ts'
 
 /** Settings of no step's numbers. */
@@ -43,7 +42,7 @@ const decidingPart = (value: unknown): unknown => {
  * so are settings that came later, at the value of what was done before.
  */
 export const decidingSettings = (config: object): Record<string, unknown> => {
-  const { policy, ...settings } = engineAsPolicy(config as Record<string, unknown>)
+  const { policy, ...settings } = config as Record<string, unknown>
   const kept = decidingPart(without(settings, FREE_KEYS)) as Record<string, unknown>
   const { kind = 'local', model, lora, sampler } = (policy ?? {}) as Record<string, unknown>
   if (kind === 'local') return kept

@@ -27,7 +27,7 @@ export const recordsModelConfig = (shape: ModelShape): ModelConfig =>
   })
 
 /** Fresh weights with the tokenizer files that make the saved checkpoint complete. */
-export const freshRecordsModel = (shape: ModelShape, seed: number | string) => ({
+const freshRecordsModel = (shape: ModelShape, seed: number | string) => ({
   init: {
     config: recordsModelConfig(shape),
     seed,

@@ -16,11 +16,11 @@ const REUSED: Record<NonNullable<RolloutJudgeCall['reused']>, string> = {
   shared: 'asked for another rollout at the same time',
 }
 
-/** The call that a verdict came from; null where no judge was asked, or an older run does not say. */
+/** The call that a verdict came from; null where no judge was asked. */
 export const rowCallOf = ({ call }: RolloutVerdict, { judgeCalls }: RolloutRow): RolloutJudgeCall | null =>
   (call === undefined ? undefined : judgeCalls?.[call]) ?? null
 
-/** Who gave a verdict; null where an older run does not say. */
+/** Who gave a verdict; null where the row does not say. */
 export const judgeName = (verdict: RolloutVerdict, row: RolloutRow): string | null =>
   rowCallOf(verdict, row)?.judge ?? (verdict.source === undefined ? null : SOURCES[verdict.source])
 

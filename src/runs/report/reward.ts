@@ -27,7 +27,7 @@ const otherCriteria = ({ rubric }: RunInfo): string | null =>
     ? null
     : `${rubric.criteria.length > 0 ? 'And ' : ''}${formatInteger(rubric.ofRows)} ${rubric.ofRows === 1 ? 'criterion' : 'criteria'} that single rows have for themselves; rollouts show theirs.`
 
-/** Null for a run that says nothing of it, as one of an earlier version. */
+/** Null for a run that says nothing of it. */
 export const rewardView = (info: RunInfo): RewardView | null => {
   const criteria = [
     // A recipe's own, then those of the rubric that the run was given.

@@ -77,12 +77,9 @@ const balanceTable = (rows: readonly TableRow[]): TableView | null => {
   }
 }
 
-/** `20 problems`. Runs of earlier versions counted responses; their counts add up to more than the problems. */
 const labelCount = (row: EvalRow, label: string): string => {
-  const counts = Object.values(row.byLabel ?? {}).map(({ n }) => n)
-  const unit = counts.reduce((a, b) => a + b, 0) > row.n ? 'responses' : 'problems'
   const score = row.byLabel?.[label]
-  return score ? `${score.n} ${unit}` : ''
+  return score ? `${score.n} problems` : ''
 }
 
 interface DetailColumn<Row = EvalRow> {

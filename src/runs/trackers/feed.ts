@@ -1,11 +1,11 @@
 /** @file The rows of a run as points in the order of its steps, while its files grow. Holds a piece of each file, never all. */
 
 import { join } from 'node:path'
+import { shortHash } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
-import { upgradeEval } from '../former-rows.ts'
 import { FILE_START, type RowPosition, readLinesFrom } from '../row-files.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
-import { evalMetrics, pointDigest, stepMetrics } from './metrics.ts'
+import { evalMetrics, stepMetrics, withoutTimes } from './metrics.ts'
 import type { TrackedPoint } from './tracker.ts'
 
 /** Of a file at a time. */
@@ -16,11 +16,9 @@ class Lookahead<Row extends { step: number }> {
   #rows: Row[] = []
   #position: RowPosition = FILE_START
   readonly #path: string
-  readonly #upgrade: (row: Row) => Row
 
-  constructor(path: string, upgrade: (row: Row) => Row = row => row) {
+  constructor(path: string) {
     this.#path = path
-    this.#upgrade = upgrade
   }
 
   /** The next row, if the file has one. @throws DataError for a line that is no row */
@@ -28,7 +26,7 @@ class Lookahead<Row extends { step: number }> {
     while (this.#rows.length === 0) {
       const { lines, position, more } = readLinesFrom(this.#path, this.#position, PIECE_BYTES)
       this.#position = position
-      this.#rows = lines.map(({ text, offset }) => this.#upgrade(this.#parse(text, offset)))
+      this.#rows = lines.map(({ text, offset }) => this.#parse(text, offset))
       if (!more) break
     }
     return this.#rows[0]
@@ -57,13 +55,13 @@ export class Feed {
   readonly #metrics: Lookahead<MetricsRow>
   readonly #evals: Lookahead<EvalRow>
   #atMs: number
-  /** How often a test set was evaluated at the step of now. */
-  #seen = new Map<string, number>()
-  #seenStep = Number.NaN
+  readonly #digests = { metrics: '', evals: '' }
+  /** Rows of each file that were returned. */
+  readonly rows = { metrics: 0, evals: 0 }
 
   constructor(dir: string, createdAtMs: number) {
     this.#metrics = new Lookahead(join(dir, 'metrics.jsonl'))
-    this.#evals = new Lookahead(join(dir, 'evals.jsonl'), upgradeEval)
+    this.#evals = new Lookahead(join(dir, 'evals.jsonl'))
     this.#atMs = createdAtMs
   }
 
@@ -82,25 +80,19 @@ export class Feed {
     const [metrics, evals] = [this.#metrics.first, this.#evals.first]
     if (metrics !== undefined && (evals === undefined || metrics.step <= evals.step)) {
       this.#metrics.take()
-      this.#atMs += (metrics.time?.total ?? 0) * 1000
-      return this.#point(`metrics/${metrics.step}`, metrics.step, stepMetrics(metrics))
+      const seconds = metrics.time?.total
+      this.#atMs += Number.isFinite(seconds) ? seconds! * 1000 : 0
+      return this.#point('metrics', metrics.step, stepMetrics(metrics))
     }
     if (evals === undefined) return null
     this.#evals.take()
-    return this.#point(this.#keyOf(evals), evals.step, evalMetrics(evals))
+    return this.#point('evals', evals.step, evalMetrics(evals))
   }
 
-  #point(key: string, step: number, figures: Record<string, number>): TrackedPoint {
-    return { key, step, atMs: Math.round(this.#atMs), figures, digest: pointDigest(figures) }
-  }
-
-  #keyOf({ step, set }: EvalRow): string {
-    if (step !== this.#seenStep) {
-      this.#seenStep = step
-      this.#seen = new Map()
-    }
-    const nth = (this.#seen.get(set) ?? 0) + 1
-    this.#seen.set(set, nth)
-    return `evals/${step}/${set}${nth === 1 ? '' : `/${nth}`}`
+  #point(file: TrackedPoint['file'], step: number, figures: Record<string, number>): TrackedPoint {
+    const nth = ++this.rows[file]
+    const digest = shortHash([this.#digests[file], step, withoutTimes(figures)])
+    this.#digests[file] = digest
+    return { file, nth, key: `${file}/${nth}`, step, atMs: Math.round(this.#atMs), figures, digest }
   }
 }

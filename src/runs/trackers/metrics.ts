@@ -1,6 +1,6 @@
 /** @file The figures of a run's rows by the names that trackers show them under. */
 
-import { shortHash } from '../../util/canonical.ts'
+import { flatSettings } from '../report/compare.ts'
 import type { EvalRow, MetricsRow } from '../rows.ts'
 
 export type TrackedMetrics = Record<string, number>
@@ -46,19 +46,15 @@ const scores = (all: EvalRow['scores'], base: string, into: TrackedMetrics): voi
 
 const isTiming = (name: string): boolean => name.startsWith('time/')
 
-/** Without what the clock says. */
+/** Without what the clock says: the figures that a step has again when it is made again. */
 export const withoutTimes = (figures: Readonly<TrackedMetrics>): TrackedMetrics =>
   Object.fromEntries(Object.entries(figures).filter(([name]) => !isTiming(name)))
 
-/** Digest of the figures that a step has again when it is made again. */
-export const pointDigest = (figures: Readonly<TrackedMetrics>): string => shortHash(withoutTimes(figures))
-
 /** A configuration by dotted paths, values as text; lists as JSON. */
-export const trackedSettings = (config: unknown, path = '', into: Record<string, string> = {}) => {
-  if (config !== null && typeof config === 'object' && !Array.isArray(config))
-    for (const [key, item] of Object.entries(config))
-      trackedSettings(item, path === '' ? key : `${path}.${key}`, into)
-  else if (config !== undefined && path !== '')
-    into[path] = typeof config === 'string' ? config : JSON.stringify(config)
-  return into
-}
+export const trackedSettings = (config: unknown): Record<string, string> =>
+  Object.fromEntries(
+    flatSettings(config).map(([path, value]) => [
+      path,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { RunFolder } from '../run-folder.ts'
@@ -28,7 +28,7 @@ const deliver = (more = {}) =>
   )
 const rewards = ({ metrics }: FakeRun) =>
   metrics.filter(({ key }) => key === 'reward').map(({ step, value }) => [step, value])
-const ledgerPath = () => {
+const statePath = () => {
   const [name] = readdirSync(join(tracked.dir, 'trackers'))
   return join(tracked.dir, 'trackers', name)
 }
@@ -71,7 +71,8 @@ describe('a run on MLflow', () => {
   it('keeps one value a step when steps are made again with the same figures', async () => {
     tracked.train(1, 4)
     await deliver()
-    again(3, 5)
+    again(3, 4)
+    tracked.train(5, 5)
     expect(await deliver()).toMatchObject({ sent: 2, replaced: false })
     expect(server.runs).toHaveLength(1)
     expect(rewards(server.runs[0])).toEqual([1, 2, 3, 4, 5].map(n => [n, n / 8]))
@@ -95,6 +96,13 @@ describe('a run on MLflow', () => {
     expect(server.runs).toHaveLength(2)
   })
 
+  it('is another run when an evaluation is one of another step now', async () => {
+    tracked.train(1, 4)
+    await deliver()
+    again(3, 5)
+    expect(await deliver()).toMatchObject({ rows: 7, sent: 7, replaced: true })
+  })
+
   it('has ended with its last row, whenever it is delivered', async () => {
     tracked.train(1, 2)
     await deliver()
@@ -110,7 +118,7 @@ describe('a run on MLflow', () => {
     const { length } = server.requests
     const expected = server.runs[0].metrics
     for (let nth = 1; nth < length; nth++) {
-      writeFileSync(ledgerPath(), '')
+      rmSync(statePath())
       server.runs.length = 0
       server.next = [...Array<'well'>(nth).fill('well'), mood]
       await deliver({ env: { MLFLOW_TRACKING_TOKEN: 'hush' } })
@@ -161,7 +169,7 @@ describe('a run on MLflow', () => {
     const { length } = server.requests
     const expected = server.runs[0]
     for (let nth = 0; nth < length; nth++) {
-      writeFileSync(ledgerPath(), '')
+      rmSync(statePath())
       server.runs.length = 0
       server.experiments.clear()
       server.next = [...Array<'well'>(nth).fill('well'), mood]
@@ -172,30 +180,33 @@ describe('a run on MLflow', () => {
     }
   })
 
-  it.each([0, 1, 2])('has no point twice where a kill lost the last %i lines of the ledger', async lost => {
-    tracked.train(1, 3)
+  it('has no point twice where a kill came while rows were on their way', async () => {
+    tracked.train(1, 1)
     await deliver()
-    const lines = readFileSync(ledgerPath(), 'utf8').trimEnd().split('\n')
-    expect(lines).toHaveLength(3)
-    writeFileSync(
-      ledgerPath(),
-      lines
-        .slice(0, Math.max(1, lines.length - lost))
-        .map(line => `${line}\n`)
-        .join(''),
-    )
-    // A half-written line after it.
-    appendFileSync(ledgerPath(), '{"sending":[["metr')
-    const before = structuredClone(server.runs[0].metrics)
-    await deliver()
-    expect(server.runs[0].metrics).toEqual(before)
-    // Sent without an answer, killed, and made again with other timings.
-    const text = readFileSync(ledgerPath(), 'utf8')
-    truncateSync(ledgerPath(), text.trimEnd().lastIndexOf('\n') + 1)
+    tracked.train(2, 3)
+    // The server takes them, nobody hears of it, and the steps are made again with other timings.
+    server.next = ['well', 'well', 'well', 'silent']
+    await expect(deliver({ tries: 1 })).rejects.toThrow('the connection failed')
+    expect(rewards(server.runs[0])).toHaveLength(3)
     again(2, 3)
     await deliver()
     expect(rewards(server.runs[0])).toEqual([1, 2, 3].map(n => [n, n / 8]))
     expect(server.runs).toHaveLength(1)
+    // Made again with other figures.
+    tracked.train(4, 5)
+    server.next = ['well', 'well', 'well', 'silent']
+    await expect(deliver({ tries: 1 })).rejects.toThrow('the connection failed')
+    again(4, 4, { reward: 0 })
+    await deliver()
+    expect(server.runs).toHaveLength(2)
+    expect(rewards(server.runs[1])).toEqual([...[1, 2, 3].map(n => [n, n / 8]), [4, 0]])
+  })
+
+  it.each(['{"identity":7}', '[1]'])('says so where %s stands for what has arrived', async text => {
+    tracked.train(1, 1)
+    await deliver()
+    writeFileSync(statePath(), `${text}\n`)
+    await expect(deliver()).rejects.toThrow('expected what a tracker has of the run, got something else')
   })
 
   it('goes in requests that the server takes, whatever the names and however many', async () => {
@@ -219,7 +230,7 @@ describe('a run on MLflow', () => {
       env: { MLFLOW_TRACKING_TOKEN: 'hush', MLFLOW_TRACKING_USERNAME: 'ann', MLFLOW_TRACKING_PASSWORD: 'b' },
     })
     expect(server.requests.at(-1)!.headers.authorization).toBe('Basic YW5uOmI=')
-    expect(readFileSync(ledgerPath(), 'utf8')).not.toContain('hush')
+    expect(readFileSync(statePath(), 'utf8')).not.toContain('hush')
     server.mood = 401
     await expect(deliver({ env: { MLFLOW_TRACKING_TOKEN: 'hush' } })).rejects.toThrow(
       'no service Bearer ***;',

@@ -1,49 +1,42 @@
 /** @file The rows of a run on their way to one tracker, batch by batch, each once, in the order of the steps. */
 
+import type { Delivered } from './delivered.ts'
 import { Feed } from './feed.ts'
-import type { TrackerLedger } from './ledger.ts'
 import type { EndStatus, RunFacts, TrackedPoint, Tracker } from './tracker.ts'
 
 export class Shipment {
   readonly tracker: Tracker
   readonly #dir: string
   readonly #facts: RunFacts
-  /** Null where the tracker itself knows what it holds. */
-  readonly #ledger: TrackerLedger | null
+  readonly #delivered: Delivered
   #feed: Feed
   #open = false
   /** Taken from the feed and not yet delivered. */
-  #batch: TrackedPoint[] | null = null
-  #announced = false
-  #passed = 0
-  #lastStep = Number.NEGATIVE_INFINITY
+  #batch: TrackedPoint[] = []
   #lastMs: number
   /** Rows that were sent, and runs that were begun anew there because steps had other figures. */
   sent = 0
   replaced = 0
 
-  constructor(dir: string, facts: RunFacts, tracker: Tracker, ledger: TrackerLedger | null) {
+  constructor(dir: string, facts: RunFacts, tracker: Tracker, delivered: Delivered) {
     this.#dir = dir
     this.#facts = facts
     this.tracker = tracker
-    this.#ledger = ledger
+    this.#delivered = delivered
     this.#feed = this.#newFeed()
     this.#lastMs = facts.createdAtMs
   }
 
   /**
    * Delivers some rows; false where there are none for now. After an error the same rows are tried again.
-   * @throws TrackerError; DataError for a broken row; RunError for a ledger that cannot be written
+   * @throws TrackerError; DataError for a broken row; RunError where it cannot be noted what has arrived
    */
   async next(): Promise<boolean> {
     try {
       if (!this.#open) await this.#begin()
-      this.#batch ??= this.#feed.next(this.tracker.mostPoints)
-      if (this.#batch.length === 0) {
-        this.#batch = null
-        return false
-      }
-      if (this.#batch.some(point => this.#ledger?.contradicts(point))) await this.#replace()
+      if (this.#batch.length === 0) this.#batch = this.#feed.next(this.tracker.mostPoints)
+      if (this.#batch.length === 0) return false
+      if (this.#batch.some(point => this.#delivered.contradicts(point))) await this.#replace()
       else await this.#send(this.#batch)
       return true
     } catch (error) {
@@ -56,7 +49,7 @@ export class Shipment {
   async finish(status: EndStatus): Promise<void> {
     while (await this.next());
     // The run was cut back, and ended before it came so far again.
-    if (status === 'finished' && this.#ledger !== null && this.#ledger.lastStep > this.#lastStep) {
+    if (status === 'finished' && this.#delivered.exceeds(this.#feed.rows)) {
       await this.#replace()
       while (await this.next());
     }
@@ -66,51 +59,41 @@ export class Shipment {
   /** Rows of the run, and those of them that have not arrived for certain. @throws DataError for a broken row */
   count(): { rows: number; missing: number } {
     const feed = this.#newFeed()
-    let rows = 0
-    for (let points = feed.next(COUNTED); points.length > 0; points = feed.next(COUNTED))
-      rows += points.length
-    return { rows, missing: Math.max(0, rows - (this.#ledger?.arrived ?? this.#passed)) }
+    while (feed.next(COUNTED).length > 0);
+    const rows = feed.rows.metrics + feed.rows.evals
+    return { rows, missing: Math.max(0, rows - this.#delivered.rows) }
   }
 
   async #begin(): Promise<void> {
-    const opened = await this.tracker.open(this.#facts, this.#ledger?.identity ?? '')
-    if (opened === 'new') {
-      this.#ledger?.forget()
-      this.#restart()
-    }
+    const { identity } = this.#delivered
+    if ((await this.tracker.open(this.#facts, identity)) === 'new') this.#restart(identity)
     this.#open = true
   }
 
   async #send(batch: readonly TrackedPoint[]): Promise<void> {
-    const points = this.#ledger?.fresh(batch, this.tracker.takesOnce) ?? batch
+    const points = this.#delivered.fresh(batch, this.tracker.takesOnce)
     if (points.length > 0) {
-      if (!this.#announced) this.#ledger?.sending(points)
-      this.#announced = true
+      this.#delivered.sending(points)
       await this.tracker.log(points)
-      this.#ledger?.arrivedAll()
+      this.#delivered.arrived(points)
       this.sent += points.length
     }
-    this.#passed += batch.length
-    this.#lastStep = Math.max(this.#lastStep, ...batch.map(({ step }) => step))
     this.#lastMs = batch.at(-1)!.atMs
-    this.#batch = null
-    this.#announced = false
+    this.#batch = []
   }
 
   async #replace(): Promise<void> {
     await this.tracker.replace()
-    this.#ledger?.begin()
     this.#open = false
     this.replaced++
     this.#restart()
   }
 
-  #restart(): void {
+  /** From the first row on. @param identity of the run there; none: a new one */
+  #restart(identity?: string): void {
+    this.#delivered.begin(identity)
     this.#feed = this.#newFeed()
-    this.#batch = null
-    this.#announced = false
-    this.#passed = 0
-    this.#lastStep = Number.NEGATIVE_INFINITY
+    this.#batch = []
     this.#lastMs = this.#facts.createdAtMs
   }
 

@@ -16,14 +16,17 @@ export interface RunFacts {
 
 /** The figures of one row of a run. */
 export interface TrackedPoint {
-  /** Names the row: `metrics/12`, `evals/12/real`. */
+  file: 'metrics' | 'evals'
+  /** Which row of its file, from 1. */
+  nth: number
+  /** Names the row: `metrics/12`, `evals/3`. */
   key: string
   step: number
   /** When the run was begun plus what its steps took until then: the same whenever the row is read. Milliseconds since 1970. */
   atMs: number
   /** Finite numbers by name: `reward`, `criteria/C1`, `eval/real/accuracy`. */
   figures: Readonly<Record<string, number>>
-  /** Of all figures but the timings, which are others when a step is made again. */
+  /** Of this row and those before it in its file, without the timings, which are others when a step is made again. */
   digest: string
 }
 

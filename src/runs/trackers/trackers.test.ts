@@ -48,9 +48,9 @@ const upTo = (last: number) => Array.from({ length: last }, (_, i) => [i + 1, (i
 const until = async (so: () => boolean) => {
   while (!so()) await wait(5)
 }
-const ledger = () => {
+const noted = () => {
   const folder = join(tracked.dir, 'trackers')
-  return readFileSync(join(folder, readdirSync(folder)[0]), 'utf8')
+  return JSON.parse(readFileSync(join(folder, readdirSync(folder)[0]), 'utf8'))
 }
 const folder = () => join(tracked.dir, 'tensorboard')
 const warnings = () => readEvents(tracked.dir).filter(({ level }) => level === 'warning')
@@ -170,7 +170,7 @@ describe('trackers of a run that trains', () => {
     for (let step = 1; step <= 5; step++) run.appendMetrics(metricsRow(step))
     await until(() => server.runs.length > 0 && rewards().length === 5)
     // Killed when all was noted: nothing is closed.
-    await until(() => /"arrived":\d+\}\n$/.test(ledger()))
+    await until(() => noted().metrics.rows === 5)
     run.close()
     run = RunFolder.open(tracked.dir)
     run.truncateAfter(2)

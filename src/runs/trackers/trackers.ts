@@ -6,8 +6,8 @@ import { ConfigError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import type { EventRow, RunInfo } from '../rows.ts'
 import type { TrackerSettings } from './config.ts'
+import { Delivered } from './delivered.ts'
 import { Delivery, type DeliveryOptions } from './delivery.ts'
-import { TrackerLedger } from './ledger.ts'
 import { trackedSettings } from './metrics.ts'
 import { Mlflow } from './mlflow.ts'
 import { Shipment } from './shipment.ts'
@@ -56,17 +56,13 @@ export const TRACKERS_FOLDER = 'trackers'
 /** The folder of a run with its files for TensorBoard, unless the settings say otherwise. */
 export const TENSORBOARD_FOLDER = 'tensorboard'
 
-/** The run's rows on their way to a tracker. @throws DataError, RunError for a ledger that cannot be used */
+/** The run's rows on their way to a tracker. @throws DataError, RunError where it cannot be noted what has arrived */
 export const shipmentTo = (tracker: Tracker, dir: string, info: RunInfo): Shipment => {
   const kind = tracker.exportOptions[0].slice(2)
+  const name = `${kind}-${shortHash(tracker.exportOptions).slice(0, 8)}.json`
   // Files are compared with the rows themselves.
-  const ledger =
-    tracker instanceof TensorBoard
-      ? null
-      : new TrackerLedger(
-          join(dir, TRACKERS_FOLDER, `${kind}-${shortHash(tracker.exportOptions).slice(0, 8)}.jsonl`),
-        )
-  return new Shipment(dir, factsOf(info), tracker, ledger)
+  const path = tracker instanceof TensorBoard ? null : join(dir, TRACKERS_FOLDER, name)
+  return new Shipment(dir, factsOf(info), tracker, new Delivered(path))
 }
 
 const factsOf = (info: RunInfo): RunFacts => {

@@ -5,7 +5,6 @@ import { sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
-import { upgradeEval } from '../../runs/former-rows.ts'
 import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
@@ -60,7 +59,7 @@ const curvesOfRun = async ({ dir, name }: FoundRun): Promise<ComparedRun> => {
   const evals: EvalRow[] = []
   await rowsIn<MetricsRow>(dir, 'metrics.jsonl', row => columns.add(row))
   await rowsIn<EvalRow>(dir, 'evals.jsonl', row => {
-    const { items: _items, ...light } = upgradeEval(row)
+    const { items: _items, ...light } = row
     // One damaged row must not take the curves of all arms with it.
     if (typeof light.scores === 'object' && light.scores !== null) evals.push(light)
   })

@@ -1,7 +1,6 @@
 /** @file A run that somebody looks at: its rows, read as they come and kept so that a long run takes little room. */
 
 import { statSync } from 'node:fs'
-import { upgradeEval } from '../../runs/former-rows.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { lastEvaluated, runStatus } from '../../runs/report/data.ts'
 import { checkedEval, checkedEvent, checkedRubricRow } from '../../runs/row-shapes.ts'
@@ -106,7 +105,7 @@ export class OpenRun {
   }
 
   #addEval(row: EvalRow, place: RowPlace): void {
-    const { items, ...light } = checkedEval('evals.jsonl')(upgradeEval(row))
+    const { items, ...light } = checkedEval('evals.jsonl')(row)
     this.evals.push({ ...light, problems: items?.length ?? 0 })
     this.#evalPlaces.push({ offset: place.offset, bytes: place.bytes })
   }
@@ -166,7 +165,7 @@ export class OpenRun {
       const place = this.#evalPlaces[index]
       if (place === undefined) return []
       const text = rowText(this.found.dir, 'evals.jsonl', place)
-      return [checkedEval('evals.jsonl')(upgradeEval(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl')))]
+      return [checkedEval('evals.jsonl')(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl'))]
     })
   }
 }

@@ -8,7 +8,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { upgradeRollout } from '../../runs/former-rows.ts'
 import { FILE_START, type PlacedLine, type RowPosition } from '../../runs/row-files.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
@@ -133,7 +132,7 @@ export class RolloutIndex {
   #add(line: PlacedLine): void {
     let row: RolloutRow
     try {
-      row = upgradeRollout(rowOf<RolloutRow>(line, 'rollouts.jsonl'))
+      row = rowOf<RolloutRow>(line, 'rollouts.jsonl')
     } catch (error) {
       this.problem ??= (error as Error).message
       return

@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import type { CriterionDescription } from '../../runs/criterion-words.ts'
-import { upgradeRollout } from '../../runs/former-rows.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { rowOf } from './growing-file.ts'
@@ -135,7 +134,7 @@ const lineOf = (nth: number, row: RolloutRow, excerpt: string): RolloutLine => (
 const readRow = (reader: RowReader, index: RolloutIndex, nth: number): RolloutRow => {
   const { offset, bytes } = index.at(nth)
   const text = reader.text({ offset, bytes })
-  return upgradeRollout(rowOf<RolloutRow>({ offset, bytes, text }, 'rollouts.jsonl'))
+  return rowOf<RolloutRow>({ offset, bytes, text }, 'rollouts.jsonl')
 }
 
 /** Facets by index, as long as that holds as many rollouts. */

@@ -1,7 +1,6 @@
 /** @file A run as a line of the table of runs, from a few pieces of its files: 200 runs are read in the blink of an eye. */
 
 import { statSync } from 'node:fs'
-import { upgradeEval } from '../../runs/former-rows.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { flatSettings } from '../../runs/report/compare.ts'
 import { runStatus, stepSeconds } from '../../runs/report/data.ts'
@@ -173,7 +172,7 @@ const summarise = (found: FoundRun): OwnSummary => {
     const [metrics, evals, events] = files
     const check = checkedEval('evals.jsonl')
     const evaluation = lastRows<EvalRow>(dir, 'evals.jsonl', evals.size)
-      .map(row => check(upgradeEval(row)))
+      .map(row => check(row))
       .at(-1)
     const told = lastRows<EventRow>(dir, 'events.jsonl', events.size)
     const status = runStatus(dir, info, evaluation?.step ?? null)

@@ -76,20 +76,6 @@ describe('names of checkpoints', () => {
 })
 
 describe('a state', () => {
-  it('of an earlier version is read, and goes on', async () => {
-    const { state, folder, save } = begin()
-    await save('new')
-    mkdirSync(join(folder, 'Old.v'))
-    writeFileSync(join(folder, 'Old.v', 'x'), 'old')
-    const entry = { createdAt: '2026-01-01T00:00:00Z', bytes: 3, isPublic: false, expiresAt: null }
-    writeFileSync(join(folder, 'Old.v.json'), JSON.stringify(entry))
-    const later = open(state)
-    expect(later.content('Old.v')).toBe('old')
-    await later.save('Old.v', 'newer', { overwrite: true })
-    expect(open(state).names()).toEqual(['Old.v', 'new'])
-    expect(open(state).content('Old.v')).toBe('newer')
-  })
-
   it.each([
     ['no JSON', '{"createdAt":'],
     ['another shape', '{"createdAt":5}'],

@@ -43,14 +43,13 @@ const modelSchema = z.object({
 export type ModelRecord = z.output<typeof modelSchema>
 
 const entrySchema = z.object({
-  /** As the client gave it; absent in entries of earlier versions, whose file has it. */
-  name: z.string().optional(),
-  /** Of the checkpoint, beside the entry; absent likewise. */
+  /** As the client gave it. */
+  name: z.string(),
+  /** Of the checkpoint, beside the entry. */
   folder: z
     .string()
     .regex(/^[^/\\]+$/, 'the name of a folder beside it')
-    .refine(name => name !== '.' && name !== '..', 'the name of a folder beside it')
-    .optional(),
+    .refine(name => name !== '.' && name !== '..', 'the name of a folder beside it'),
   createdAt: z.string(),
   bytes: z.number(),
   isPublic: z.boolean(),
@@ -191,10 +190,9 @@ export class Checkpoints {
     const parent = join(this.#folderOf(model.id), kind)
     const entry = join(parent, file)
     const before = file.slice(0, -ENTRY.length)
-    const { name = before, folder: own = before, ...rest } = readFile(entry, entrySchema)
+    const { name, folder: own, ...rest } = readFile(entry, entrySchema)
     const folder = join(parent, own)
-    const isOfFile = name === before || fileNameOf(name) === before
-    if (!isOfFile || this.#stored.has(tinkerPath({ model, kind, name })))
+    if (fileNameOf(name) !== before || this.#stored.has(tinkerPath({ model, kind, name })))
       throw new CheckpointError(
         `${entry}: expected the entry of this file's name, got another one of ${name}`,
       )
