@@ -51,6 +51,7 @@ export {
   type ResearchFiles,
   type ResearchQuestion,
   readResearchQuestions,
+  researchFiles,
   researchFilesShape,
   researchQuestions,
 } from './questions.ts'
