@@ -42,6 +42,8 @@ export interface RecordOptions {
   retries: number
   toolTimeout: number
   seed?: number
+  /** ReAct, in place of the scaffold. */
+  plain?: boolean
   json?: boolean
 }
 
@@ -204,6 +206,7 @@ const headerOf = ({ options, teacher, box }: Work): RecordingHeader => {
       ...(seed !== undefined && { seed }),
     },
     rules: turnRulesSchema.parse({ maxCalls }),
+    scaffold: !options.plain,
     tools: box.tools.map(({ name, description, parameters }) => ({
       ...{ name, description },
       parameters: { ...parameters },
@@ -229,7 +232,15 @@ const recordAll = async (work: Work): Promise<number> => {
     if (file.rows.length > 0)
       io.err.write(`gradus: ${plural(file.rows.length, 'attempt')} recorded before, ${count} to make\n`)
     const { temperature, topP, maxTokens, seed } = options
-    const teaching = { model: teacher, box, rules: header.rules, temperature, topP, maxTokens }
+    const teaching = {
+      model: teacher,
+      box,
+      rules: header.rules,
+      scaffold: header.scaffold,
+      temperature,
+      topP,
+      maxTokens,
+    }
     const attempt = async (job: Job): Promise<void> => {
       const own = { signal: quit.signal, ...(seed !== undefined && { seed: seed + job.attempt - 1 }) }
       try {
@@ -307,6 +318,7 @@ const FLAGS: readonly (readonly [keyof RecordOptions, string])[] = [
 const sameCommand = (path: string, options: RecordOptions): string =>
   commandLineOf([
     ...['trajectories', 'record', path],
+    ...(options.plain ? ['--plain'] : []),
     ...FLAGS.flatMap(([key, flag]) =>
       options[key] === undefined ? [] : [`--${flag}`, String(options[key])],
     ),

@@ -131,7 +131,10 @@ export const researchFilesShape = {
     .default(null)
     .describe('Questions for the test, from a file of their own.'),
   tests: z
-    .record(z.string().min(1), z.strictObject({ file: z.string().min(1).describe('Questions of the set.') }))
+    .record(
+      z.string().regex(/^(?!unseen$)[a-z]/i, 'a name that begins with a letter, other than unseen'),
+      z.strictObject({ file: z.string().min(1).describe('Questions of the set.') }),
+    )
     .optional()
     .describe('Further sets of questions for evaluation, by name; each is told apart.'),
   columns: columnsSchema.optional(),
