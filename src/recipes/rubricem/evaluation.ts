@@ -124,15 +124,18 @@ const reuseRows = async <Problem>(
 /** Scores in words, where the name is not the word. */
 export const SCORE_NAMES = {
   right: 'right answers',
-  score: "points of the benchmark's rubric",
   f1: 'words shared with the right answer',
-  correct: 'correct, says the judge',
-  attempted: 'attempted, says the judge',
   opinion: "answers by the judge's rubrics",
   answered: 'answered',
   effort: 'calls, of those allowed',
   wellFormed: 'keeps to the scaffold',
   referred: 'was shown a lesson',
+}
+
+export const BENCHMARK_SCORES = {
+  score: "points of the benchmark's rubric",
+  correct: 'correct, says the judge',
+  attempted: 'attempted, says the judge',
 }
 
 /** What is known of an attempt at a problem: its answer, for certain or by the judge, and what else is certain. */
@@ -193,8 +196,10 @@ const rowOf = async <Problem>(
     }
   })
   const names = namesIn(items)
+  const isBenchmark = names.some(name => name in BENCHMARK_SCORES)
+  const scoreNames = isBenchmark ? { ...BENCHMARK_SCORES, ...SCORE_NAMES } : SCORE_NAMES
   const primary = ['right', 'score', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right'
   return setRow({ step, set, samples, temperature }, items, {
-    ...{ primary, scoreNames: SCORE_NAMES, responseTokens: meanTokens(attempts) },
+    ...{ primary, scoreNames, responseTokens: meanTokens(attempts) },
   })
 }

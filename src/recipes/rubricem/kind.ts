@@ -17,7 +17,7 @@ import type { Verdicts } from '../../tasks/task.ts'
 import { UsageError } from '../../util/errors.ts'
 import { contextLength } from '../common/starting-model.ts'
 import type { TaskKind, TaskParts, TaskScores } from '../common/task-kind.ts'
-import { attemptScores, SCORE_NAMES } from './evaluation.ts'
+import { attemptScores, BENCHMARK_SCORES, SCORE_NAMES } from './evaluation.ts'
 
 const FILES = { file: true, testFile: true, tests: true, holdOut: true } as const
 const settings = researchTaskSchema.omit({ kind: true, judgeAnswers: true, ...FILES })
@@ -29,7 +29,7 @@ interface Said extends Verdicts {
 const { referred: _, ...named } = SCORE_NAMES
 
 const scores: TaskScores = Object.fromEntries(
-  Object.entries(named).map(([name, words]) => [
+  Object.entries({ ...BENCHMARK_SCORES, ...named }).map(([name, words]) => [
     name,
     { words, count: ({ said }) => ({ value: (said as Said | undefined)?.truth[name] ?? null }) },
   ]),
