@@ -26,6 +26,8 @@ export interface Verdicts {
   wellFormed: boolean
   /** What the answer is worth where that is more than its verdicts say; null where graders failed. Absent: by the rubric's rule. */
   score?: number | null
+  /** Scores of the answer by name, where it has others than one. */
+  scores?: Readonly<Record<string, number | null>>
 }
 
 /**

@@ -71,7 +71,7 @@ const graded = async (
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const way = typeof kind.judge === 'object' ? kind.judge : {}
+  const way = typeof kind.judge === 'function' ? kind.judge(problems.map(({ problem }) => problem)) : {}
   const judges = await openEvalJudges({ ...options, way }, io)
   const parts = {
     rules: new RuleGrader(),

@@ -81,7 +81,7 @@ const prepared = async (
     throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
       hint: 'give --judge URL#NAME',
     })
-  const isIdle = { judge: !isJudged && typeof kind.judge !== 'object', heldOutJudge: !isJudged }
+  const isIdle = { judge: !isJudged && typeof kind.judge !== 'function', heldOutJudge: !isJudged }
   const idle = (['judge', 'heldOutJudge'] as const).find(key => isIdle[key] && options[key] !== undefined)
   if (idle !== undefined)
     throw new UsageError(

@@ -205,21 +205,25 @@ describe('logic', { timeout: SLOW_MS }, () => {
 describe('research', { timeout: SLOW_MS }, () => {
   const server = new FakeInferenceServer({
     models: [{ id: 'judge', owned_by: 'vllm' }],
-    chat: () => JSON.stringify({ verdicts: [{ number: 1, justification: 'so', level: 1 }] }),
+    chat: ({ messages }) => {
+      const asked: string = messages.at(-1).content
+      if (asked.includes('"criteria_met"'))
+        return JSON.stringify({ explanation: 'so', criteria_met: !asked.includes('Guesses') })
+      if (asked.includes('"score"')) return JSON.stringify({ explanation: 'so', score: 2 })
+      return JSON.stringify({ verdicts: [{ number: 1, justification: 'so', level: 1 }] })
+    },
   })
   afterAll(() => server.close())
 
-  it('is right by the answer, else by the judge of the criteria, after calls of tools', async () => {
+  const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
+  const tools =
+    "tools=[{kind: http, url: 'http://127.0.0.1:9/', params: {q: '{query}'}, results: hits, fields: {text: text}}]"
+  const settings = ['--set', tools, 'scaffold=false', 'maxPromptTokens=14000']
+
+  /** The options of a model that gives no answers, and of a file where all questions have the same. */
+  const asked = (rows: readonly { id: string }[], name: string) => {
     const model = writeTinyChat(sandbox.path('tiny-research'), 16_000)
     const format = chatFormatOf(model, 'a test')
-    const url = await server.listen()
-    const criteria = [{ title: 'both', description: 'Names both.' }]
-    const questions = [
-      { id: 'cape', question: 'Which cape?', answer: ['cape 3', 'third cape'] },
-      { id: 'rivers', question: 'Which rivers?', criteria },
-    ]
-    const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
-    const data = sandbox.write('research.jsonl', lines(questions))
     // The agent's, what a tool said, the agent's.
     const pieces = [
       '<think>a</think><call_tool name="search">q</call_tool>',
@@ -240,30 +244,62 @@ describe('research', { timeout: SLOW_MS }, () => {
         ...{ end: 'over', outcome: null },
       },
     }
-    const attempts = questions.map(({ id }) => ({ id, ...attempt }))
-    const saved = sandbox.write('attempts.jsonl', lines(attempts))
-    const tools =
-      "tools=[{kind: http, url: 'http://127.0.0.1:9/', params: {q: '{query}'}, results: hits, fields: {text: text}}]"
-    const asked = [
-      '--task',
-      'research',
-      '--set',
-      tools,
-      'scaffold=false',
-      'maxPromptTokens=14000',
-      '--data',
-      data,
+    const data = sandbox.write(`${name}.jsonl`, lines(rows))
+    const saved = sandbox.write(`${name}-attempts.jsonl`, lines(rows.map(({ id }) => ({ id, ...attempt }))))
+    return {
+      task: ['--task', 'research', ...settings, '--data', data, '--model', model],
+      both: ['--max-tokens', '4', '--against', saved],
+    }
+  }
+
+  it('is right by the answer, else by the judge of the criteria, after calls of tools', async () => {
+    const url = await server.listen()
+    const criteria = [{ title: 'both', description: 'Names both.' }]
+    const questions = [
+      { id: 'cape', question: 'Which cape?', answer: ['cape 3', 'third cape'] },
+      { id: 'rivers', question: 'Which rivers?', criteria },
     ]
-    const models = ['--model', model, '--max-tokens', '4', '--against', saved]
-    const refused = await cli(['eval', ...asked, ...models.slice(0, 2)])
+    const { task, both } = asked(questions, 'research')
+    const refused = await cli(['eval', ...task])
     expect(refused.err).toContain('--judge: there are criteria that only a judge can grade')
-    const told = await evaluate(...asked, ...models, '--judge', `${url}#judge`)
+    const told = await evaluate(...task, ...both, '--judge', `${url}#judge`)
     expect(told).toMatchObject({ n: 2, primary: 'right', scores: { right: { value: 0 }, f1: { n: 1 } } })
     expect(told.against.scores).toMatchObject({
       ...{ right: { value: 1, n: 1 }, f1: { value: 1, n: 1 }, opinion: { value: 0.5, n: 1 } },
       answered: { value: 1, n: 2 },
     })
     expect(told.against.criteria.both).toMatchObject({ value: 0.5, n: 1 })
+  })
+
+  it("has a benchmark's score by its own rubric, a call a criterion", async () => {
+    const url = await server.listen()
+    const rubrics = [
+      { criterion: 'Names a cape', points: 5, tags: ['axis:accuracy'] },
+      { criterion: 'Guesses', points: -3, tags: ['axis:accuracy'] },
+      { criterion: 'Is brief', points: 3, tags: [] },
+    ]
+    const row = { id: 'cape', prompt_id: 'cape', prompt: [{ role: 'user', content: 'Which cape?' }], rubrics }
+    const { task, both } = asked([row], 'healthbench')
+    const before = server.seen.length
+    const told = await evaluate(...task, ...both, '--judge', `${url}#judge`)
+    // Of the model that gave no answer nothing was asked.
+    expect(server.seen.length - before).toBe(3)
+    expect(told).toMatchObject({ primary: 'score', scores: { score: { value: 0 } } })
+    expect(told.against).toMatchObject({
+      scores: { score: { value: 1, n: 1 }, answered: { value: 1 } },
+      criteria: { accuracy: { value: 1 }, 'accuracy (penalties)': { value: 0 } },
+    })
+  })
+
+  it('has what the judge makes of short answers beside exact match', async () => {
+    const url = await server.listen()
+    const questions = [{ id: 'cape', question: 'Which cape?', answer: 'third cape' }]
+    const { task, both } = asked(questions, 'short')
+    const told = await evaluate(...task, ...both, '--judge', `${url}#judge`)
+    expect(told.against.scores).toMatchObject({
+      ...{ right: { value: 0 }, correct: { value: 1, n: 1 }, attempted: { value: 1 } },
+    })
+    expect(told.scores).toMatchObject({ correct: { value: 0 }, attempted: { value: 0 } })
   })
 })
 

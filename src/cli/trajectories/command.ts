@@ -61,6 +61,7 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
     .option('--retries <n>', 'further attempts of a call that had no answer', countOr0, 5)
     .option('--tool-timeout <s>', 'seconds that a call of a tool may take', above0, 30)
     .option('--seed <n>', 'seed for the teacher; each attempt is given one of its own', countOr0)
+    .option('--plain', 'no plan and no review (ReAct), for a comparison; `select` rejects these')
     .option('--json', 'print the summary as JSON')
     .addHelpText('after', RECORD_HELP)
     .action(async (questions: string, options: RecordOptions) => {

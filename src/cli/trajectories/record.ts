@@ -22,6 +22,7 @@ import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { endpointOf } from '../endpoint.ts'
+import { optionName } from '../eval/options.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface RecordOptions {
@@ -42,6 +43,8 @@ export interface RecordOptions {
   retries: number
   toolTimeout: number
   seed?: number
+  /** ReAct, in place of the scaffold. */
+  plain?: boolean
   json?: boolean
 }
 
@@ -204,6 +207,7 @@ const headerOf = ({ options, teacher, box }: Work): RecordingHeader => {
       ...(seed !== undefined && { seed }),
     },
     rules: turnRulesSchema.parse({ maxCalls }),
+    scaffold: !options.plain,
     tools: box.tools.map(({ name, description, parameters }) => ({
       ...{ name, description },
       parameters: { ...parameters },
@@ -229,7 +233,8 @@ const recordAll = async (work: Work): Promise<number> => {
     if (file.rows.length > 0)
       io.err.write(`gradus: ${plural(file.rows.length, 'attempt')} recorded before, ${count} to make\n`)
     const { temperature, topP, maxTokens, seed } = options
-    const teaching = { model: teacher, box, rules: header.rules, temperature, topP, maxTokens }
+    const { rules, scaffold } = header
+    const teaching = { model: teacher, box, rules, scaffold, temperature, topP, maxTokens }
     const attempt = async (job: Job): Promise<void> => {
       const own = { signal: quit.signal, ...(seed !== undefined && { seed: seed + job.attempt - 1 }) }
       try {
@@ -284,30 +289,15 @@ const tell = (
   )
 }
 
-const FLAGS: readonly (readonly [keyof RecordOptions, string])[] = [
-  ['tools', 'tools'],
-  ['out', 'out'],
-  ['teacher', 'teacher'],
-  ['model', 'model'],
-  ['fleet', 'fleet'],
-  ['apiKeyEnv', 'api-key-env'],
-  ['attempts', 'attempts'],
-  ['concurrency', 'concurrency'],
-  ['maxCalls', 'max-calls'],
-  ['temperature', 'temperature'],
-  ['topP', 'top-p'],
-  ['maxTokens', 'max-tokens'],
-  ['timeout', 'timeout'],
-  ['retries', 'retries'],
-  ['toolTimeout', 'tool-timeout'],
-  ['seed', 'seed'],
+const FLAGS = [
+  ...(['tools', 'out', 'teacher', 'model', 'fleet', 'apiKeyEnv', 'attempts', 'concurrency'] as const),
+  ...(['maxCalls', 'temperature', 'topP', 'maxTokens', 'timeout', 'retries', 'toolTimeout', 'seed'] as const),
 ]
 
 /** The command line that goes on. */
 const sameCommand = (path: string, options: RecordOptions): string =>
   commandLineOf([
     ...['trajectories', 'record', path],
-    ...FLAGS.flatMap(([key, flag]) =>
-      options[key] === undefined ? [] : [`--${flag}`, String(options[key])],
-    ),
+    ...(options.plain ? ['--plain'] : []),
+    ...FLAGS.flatMap(key => (options[key] === undefined ? [] : [optionName(key), String(options[key])])),
   ])

@@ -119,6 +119,20 @@ describe('gradus trajectories record', () => {
     expect(systems.some(text => text.startsWith('1') && text.includes('Phase 1'))).toBe(false)
   })
 
+  it('has a teacher without the scaffold for a comparison, in a file of its own', async () => {
+    server.script = ({ messages, turn, question }) => {
+      expect(messages[0].content).not.toContain('structured_plan')
+      return `<think>hm</think>${turn === 0 ? call(question) : '<answer>it</answer>'}`
+    }
+    expect((await record('plain.jsonl', ['--plain'])).code).toBe(0)
+    expect(readRecording(sandbox.path('plain.jsonl'))).toMatchObject({ header: { scaffold: false } })
+    expect(rowsOf('plain.jsonl').map(({ ended }) => ended)).toEqual(Array(3).fill('answered'))
+    expect((await record('plain.jsonl')).code).toBe(1)
+    const to = ['--out', sandbox.path('plain-sft.jsonl'), '--json']
+    const { out } = await cli(['trajectories', 'select', sandbox.path('plain.jsonl'), ...to])
+    expect(JSON.parse(out)).toMatchObject({ accepted: 0, reasons: { 'no-plan': 3 } })
+  })
+
   it('cuts a turn that goes on after its call, and tells the teacher of calls that cannot be made', async () => {
     const script: TeacherScript = ({ turn, said, question }) => {
       if (turn === 0) return `${PLAN}${call(question)}\n<tool_output>made up</tool_output><answer>x</answer>`

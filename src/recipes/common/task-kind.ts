@@ -71,7 +71,9 @@ export interface TaskKind<Settings = unknown, Problem = unknown> extends Put {
   /** Whether problems are rows of one file, or of any number of them; else the task has them itself. */
   reads: boolean | 'files'
   /** The task decides every criterion itself and a judge has nothing to do, or how one is asked, where not a criterion at a time. */
-  judge?: 'none' | { calls: 'rubric'; levels?: 'levels'; form?: JudgeForm }
+  judge?:
+    | 'none'
+    | ((problems: readonly Problem[]) => { calls?: 'rubric'; levels?: 'levels'; form?: JudgeForm })
   /** Whether a problem needs a judge; absent: where it has criteria without a rule. */
   needsJudge?(problem: Problem): boolean
   /** The environment says what an episode is worth. */

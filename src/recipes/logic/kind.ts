@@ -176,7 +176,7 @@ export const LOGIC_KIND: TaskKind<LogicSettings, LogicTaskExample> = {
     assertLogicVocabulary(folder)
     return { asked: 'tokens', maxTokens: 112, vocabulary: logicTokensOf(folder) }
   },
-  judge: { calls: 'rubric', levels: 'levels' },
+  judge: () => ({ calls: 'rubric', levels: 'levels' }),
   needsJudge: () => false,
   scores: LOGIC_SCORES,
   // Nothing is proved where no conclusion has a formula.

@@ -10,7 +10,12 @@ import {
   RECORDS_TEST_WORLD,
   recordsQuestion,
 } from '../../tasks/records/index.ts'
-import { type ResearchSettings, researchQuestions, STAGES } from '../../tasks/research/index.ts'
+import {
+  type ResearchSettings,
+  researchFiles,
+  researchQuestions,
+  STAGES,
+} from '../../tasks/research/index.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
@@ -150,8 +155,7 @@ const checkResearchSettings = (
     checkFleet(judge.fleet, 'judge.fleet')
     if (judge.reflections !== null) checkFleet(judge.reflections.fleet, 'judge.reflections.fleet')
   }
-  const files = [task.file, task.testFile].filter(file => file !== null)
-  if (!files.some(file => mayBeMissing(file, purpose))) researchQuestions(task)
+  if (!researchFiles(task).some(file => mayBeMissing(file, purpose))) researchQuestions(task)
 }
 
 /** The model can be talked to, and has room for attempts and reflections. */

@@ -3,11 +3,10 @@
 import { questionHash, type Retrieval, type RubricBank } from '../../memory/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import type { Verdict } from '../../rubric/criterion.ts'
 import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import type { ReflectedLessons } from '../../tasks/stages.ts'
-import { mainTest, type TaskWith } from '../../tasks/task.ts'
+import { mainTest, type TaskWith, type Verdicts } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { episodes } from '../common/answers.ts'
 import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
@@ -36,9 +35,15 @@ export const rubricemEvaluation =
   <Problem>(config: RubricemConfig, parts: RubricemEvaluationParts<Problem>) =>
   async (step: number, last: boolean): Promise<EvalRow[]> => {
     const own = { ...parts, config, step }
-    const problems = mainTest(parts.task)[1].slice(0, testProblems(config, step, last))
+    const count = testProblems(config, step, last)
+    const problems = mainTest(parts.task)[1].slice(0, count)
     const plain = await attempt(own, problems, null)
     const rows = [await rowOf(own, REUSE_SETS.plain, problems, plain)]
+    for (const [name, all] of Object.entries(parts.task.tests).slice(1)) {
+      const more = all.slice(0, count)
+      const set = `${REUSE_SETS.plain} ${name}`
+      rows.push(await rowOf(own, set, more, await attempt(own, more, null)))
+    }
     if (!config.evaluation.reuse || (step > 0 && !last)) return rows
     return [...rows, ...(await reuseRows(own, problems, plain))]
   }
@@ -127,14 +132,20 @@ export const SCORE_NAMES = {
   referred: 'was shown a lesson',
 }
 
+export const BENCHMARK_SCORES = {
+  score: "points of the benchmark's rubric",
+  correct: 'correct, says the judge',
+  attempted: 'attempted, says the judge',
+}
+
 /** What is known of an attempt at a problem: its answer, for certain or by the judge, and what else is certain. */
 export const attemptScores = <Problem>(
   { stages }: Pick<TaskWith<Problem, 'stages'>, 'stages'>,
   { problem, rollout }: { problem: Problem; rollout: Rollout },
-  { verdicts, score }: { verdicts: readonly Verdict[]; score: number | null },
+  { verdicts, score, scores }: Pick<Verdicts, 'verdicts' | 'scores'> & { score: number | null },
 ): MetricGroup => {
   const name = verdicts.every(({ source }) => source === 'rule') ? 'right' : 'opinion'
-  return { [name]: score, ...stages.truth(problem, rollout) }
+  return { ...(scores ?? { [name]: score }), ...stages.truth(problem, rollout) }
 }
 
 const scoresAt = async <Problem>(
@@ -185,8 +196,10 @@ const rowOf = async <Problem>(
     }
   })
   const names = namesIn(items)
-  const primary = ['right', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right'
+  const isBenchmark = names.some(name => name in BENCHMARK_SCORES)
+  const scoreNames = isBenchmark ? { ...BENCHMARK_SCORES, ...SCORE_NAMES } : SCORE_NAMES
+  const primary = ['right', 'score', 'opinion'].find(name => names.includes(name)) ?? names[0] ?? 'right'
   return setRow({ step, set, samples, temperature }, items, {
-    ...{ primary, scoreNames: SCORE_NAMES, responseTokens: meanTokens(attempts) },
+    ...{ primary, scoreNames, responseTokens: meanTokens(attempts) },
   })
 }

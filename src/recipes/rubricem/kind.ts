@@ -3,7 +3,9 @@
 import type { z } from 'zod'
 import { DEFAULT_EVOLVING, modelStageJudge, STAGE_SCORER } from '../../grade/evolving/index.ts'
 import type { Grader } from '../../grade/grader.ts'
+import { needsJudge } from '../../grade/rubric-grader.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
+import { kindOf } from '../../tasks/conversation/index.ts'
 import {
   type ResearchQuestion,
   readResearchQuestions,
@@ -15,9 +17,10 @@ import type { Verdicts } from '../../tasks/task.ts'
 import { UsageError } from '../../util/errors.ts'
 import { contextLength } from '../common/starting-model.ts'
 import type { TaskKind, TaskParts, TaskScores } from '../common/task-kind.ts'
-import { attemptScores, SCORE_NAMES } from './evaluation.ts'
+import { attemptScores, BENCHMARK_SCORES, SCORE_NAMES } from './evaluation.ts'
 
-const settings = researchTaskSchema.omit({ kind: true, file: true, testFile: true, holdOut: true })
+const FILES = { file: true, testFile: true, tests: true, holdOut: true } as const
+const settings = researchTaskSchema.omit({ kind: true, judgeAnswers: true, ...FILES })
 
 interface Said extends Verdicts {
   truth: MetricGroup
@@ -26,11 +29,14 @@ interface Said extends Verdicts {
 const { referred: _, ...named } = SCORE_NAMES
 
 const scores: TaskScores = Object.fromEntries(
-  Object.entries(named).map(([name, words]) => [
+  Object.entries({ ...BENCHMARK_SCORES, ...named }).map(([name, words]) => [
     name,
     { words, count: ({ said }) => ({ value: (said as Said | undefined)?.truth[name] ?? null }) },
   ]),
 )
+
+/** The judge of stages says what it makes of the answer. */
+const isOpen = ({ answers, benchmark }: ResearchQuestion): boolean => answers.length === 0 && !benchmark
 
 const LEVELS = [0, 1, 2] as const
 
@@ -47,7 +53,7 @@ const withLevels = (grader: Grader): Grader => ({
 
 const open = async (
   { columns, ...own }: z.output<typeof settings>,
-  { folder, files: [file], grader, tests }: TaskParts,
+  { folder, files: [file], grader, tests, judged }: TaskParts,
 ) => {
   if (own.tools.length === 0)
     throw new UsageError('--set: tools: expected at least one tool, got none', {
@@ -59,11 +65,12 @@ const open = async (
     DEFAULT_EVOLVING,
   )
   const questions = readResearchQuestions(file, columns).slice(0, tests)
+  const judgeAnswers = judged && !questions.some(isOpen)
   const positions = contextLength(folder)
   const maxPromptTokens = Math.min(own.maxPromptTokens, positions - 1)
   const task = await openResearchTask({
-    ...{ folder, judge, judgeReflection: async () => null, reflectionTokens: 0 },
-    settings: { kind: 'research', file, testFile: null, holdOut: 0, ...own, maxPromptTokens },
+    ...{ folder, judge, grader, judgeReflection: async () => null, reflectionTokens: 0 },
+    settings: { kind: 'research', file, testFile: null, holdOut: 0, ...own, maxPromptTokens, judgeAnswers },
     questions: { train: [], test: questions, notes: [] },
   })
   const { unseen } = task.tests
@@ -85,12 +92,18 @@ const open = async (
 export const RESEARCH_KIND: TaskKind<z.output<typeof settings>, ResearchQuestion> = {
   settings,
   about:
-    'Questions that are answered with tools, as trainings of rubricem have them; right is the right answer where one is known, else a judge scores the answer by the criteria of the question.',
+    "Questions that are answered with tools, as trainings of rubricem have them; right is the right answer where one is known; of a benchmark's file the score is that of its rubric, else a judge scores the answer by the criteria of the question.",
   ...{ asked: 'turns', reads: true, maxTokens: 2048 },
-  judge: { calls: 'rubric', form: STAGE_SCORER },
-  needsJudge: ({ answers }) => answers.length === 0,
-  rate: ({ id, title = id }) => (id === 'right' ? null : title),
+  judge: questions => (questions.some(isOpen) ? { calls: 'rubric', form: STAGE_SCORER } : {}),
+  needsJudge: question => (question.benchmark ? needsJudge(question.benchmark.rubric) : isOpen(question)),
+  rate: own => {
+    if (own.id === 'right' || own.id === 'judged') return null
+    return own.category === undefined ? (own.title ?? own.id) : kindOf(own, new Set())
+  },
   scores,
-  primary: questions => (questions.some(({ answers }) => answers.length > 0) ? 'right' : 'opinion'),
+  primary: questions => {
+    if (questions.some(({ answers }) => answers.length > 0)) return 'right'
+    return questions.some(({ benchmark }) => benchmark) ? 'score' : 'opinion'
+  },
   open,
 }

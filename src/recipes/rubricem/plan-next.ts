@@ -21,6 +21,7 @@ export const nextOf = ({ policy, model, task, judge, memory }: RubricemConfig): 
     for (const [key, path] of [
       ['task.file', task.file],
       ['task.testFile', task.testFile],
+      ...Object.entries(task.tests ?? {}).map(([name, { file }]) => [`task.tests.${name}`, file] as const),
     ] as const)
       if (isLater(path)) next.push(`write questions into ${path}, or name their file in ${key}`)
     if (task.tools.length === 0)

@@ -13,6 +13,7 @@ import {
   agentMessages,
   type ResearchSettings,
   reflectorMessages,
+  researchFiles,
   researchQuestions,
 } from '../../tasks/research/index.ts'
 import type { ToolsConfig } from '../../tools/index.ts'
@@ -74,8 +75,8 @@ const describeTools = (tools: ToolsConfig): string =>
         .join('; ')
 
 const researchData = (task: ResearchSettings): PlannedData => {
-  const files = [task.file, task.testFile].filter(file => file !== null)
-  const there = task.file !== null && files.every(hasRows)
+  const others = researchFiles({ ...task, file: null })
+  const there = task.file !== null && [task.file, ...others].every(hasRows)
   const split = there ? researchQuestions(task) : null
   const questionCharacters = split
     ? mean([...split.train, ...split.test].map(({ question }) => question.length))
@@ -92,7 +93,7 @@ const researchData = (task: ResearchSettings): PlannedData => {
     : `about ${formatInteger(PUBLISHED.train)} questions as the paper has`
   return {
     lines: [
-      `data         ${notThere(task.file)}${task.testFile === null ? '' : ` and ${notThere(task.testFile)}`}: ${counts}; rows {question, id?, answer?, criteria?}`,
+      `data         ${[task.file, ...others].map(notThere).join(' and ')}: ${counts}; rows {question, id?, answer?, criteria?}`,
       `prompts      about ${formatInteger(promptTokens)} tokens (at four characters a token) beside tools and lessons, at most ${formatInteger(task.maxPromptTokens)}`,
       `tools        ${describeTools(task.tools)}`,
     ],

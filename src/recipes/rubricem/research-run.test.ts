@@ -123,6 +123,25 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
     for (const { id } of evals[0].items ?? []) expect(trained.has(id)).toBe(false)
   })
 
+  it('is tested on further files, each by its own grader', async () => {
+    const judge = await startJudge({
+      instead: (_, prompt) => {
+        if (prompt.includes('"criteria_met"')) return '{"explanation": "so", "criteria_met": true}'
+        return prompt.includes('Incorrect: ') ? '{"explanation": "so", "score": 1}' : null
+      },
+    })
+    const search = await madeSearch()
+    const rubrics = [{ criterion: 'Names a cape', points: 5, tags: ['axis:accuracy'] }]
+    const prompt = [{ role: 'user', content: made.questions[0].question }]
+    const health = writeRows(join(folder, 'made', 'health.jsonl'), [{ prompt, rubrics }])
+    const task = { ...search, judgeAnswers: true, tests: { health: { file: health } } }
+    const { dir } = await run('tests', configOf(judge.url, task, { steps: 0 }))
+    expect(readEvals(dir).map(({ set, primary, n, scores }) => [set, primary, n, scores])).toMatchObject([
+      ['unseen', 'right', 3, { right: {}, correct: { value: 0 }, attempted: { value: 0 } }],
+      ['unseen health', 'score', 1, { score: { value: 1 }, answered: { value: 1 } }],
+    ])
+  })
+
   it('goes on where it died, to the same rows, bank and rubrics', async () => {
     const judge = await startJudge({ right: answer => /cape \d/.test(answer) })
     const config = configOf(judge.url, await madeSearch())

@@ -8,8 +8,11 @@ import {
   type ReflectionToJudge,
   scriptedStageJudge,
 } from '../../grade/evolving/index.ts'
+import { ASK_PRESETS } from '../../grade/judge/ask-config.ts'
 import { openJudge } from '../../grade/judge/open-judge.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
+import { REPLIES } from '../../grade/judge/templates/form.ts'
+import { rubricGrader } from '../../grade/rubric-grader.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import {
@@ -101,18 +104,22 @@ const openJudges = async (
   const other =
     reflections && openJudge(reflections, { model, form: REFLECTION_JUDGE, store: recentVerdicts() })
   const reflecting = other ?? stages.alsoAs(REFLECTION_JUDGE, reflect)
+  const replies = stages.alsoAs(REPLIES, ASK_PRESETS.plain).grader
+  // Closed with the judge of stages, whose endpoints it has.
+  const grader = rubricGrader({ judge: { grade: (...asked) => replies.grade(...asked) } })
   const metrics = [
     judgeMetrics('judge', { stats: () => stages.stats().score }),
     judgeMetrics('proposalJudge', { stats: () => stages.stats().generate }),
     judgeMetrics('reflectionJudge', reflecting),
   ]
   return {
-    judge: stages.judge,
+    ...{ judge: stages.judge, grader },
     judgeReflection: (asked: ReflectionToJudge) =>
       judgeReflection(reflecting.grader, asked, evolving.shownCharacters.score),
     metrics: (): MetricGroup => Object.assign({}, ...metrics.map(each => each())),
     async close() {
       await other?.close()
+      await grader.close?.()
       await stages.close()
     },
   }

@@ -136,12 +136,27 @@ const readRows = ({ layout, rows }: Rows, source: string, options: ReadRubricOpt
 
 /**
  * Reads a rubric file: our own YAML or JSON, HealthBench rows, PaperBench trees, the checklists of ScholarQA-CS,
- * WritingBench, DeepResearch Bench and BiGGen, or {title, description, weight} lists.
+ * WritingBench, DeepResearch Bench and BiGGen, or weighted lists (DR Tulu, RaR, ResearchRubrics, ResearchQA).
  * Of Parquet files and files on the hub the prefetched rows (`util/prefetched-rows.ts`).
  * @throws DataError naming file and line of what cannot be used, or what was tried when no format fits.
  */
 export const readRubricFile = (path: string, options: ReadRubricOptions = {}): RubricFile =>
   readRows(rowsOf(path, options.columns), path, options)
+
+/** The first row of a file, and the format that it looks like; null where it is in none, or cannot be read. */
+export const firstRubricRow = (
+  path: string,
+  columns?: Columns,
+): { row: Fields; format: FormatName } | null => {
+  try {
+    const row = rowsOf(path, columns).rows[0]?.value
+    const format = RUBRIC_FORMATS.find(known => known.mismatch(row) === null)
+    return format && isObject(row) ? { row, format: format.name } : null
+  } catch (error) {
+    if (error instanceof DataError) return null
+    throw error
+  }
+}
 
 /** The rows of a file under the names that its columns are to have here. */
 const rowsOf = (path: string, columns: Columns = AS_THEY_ARE): Rows => {

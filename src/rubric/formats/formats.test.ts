@@ -391,11 +391,27 @@ describe('weighted', () => {
     ['DR Tulu', { query: 'Q', rubrics: rubric, dataset: 'd' }],
     ['RaR', { question: 'Q', reference_answer: 'A', rubric, rubric_count: 3 }],
     ['neither', { rubrics: rubric }],
+    [
+      'ResearchRubrics',
+      { prompt: 'Q', sample_id: 's', domain: 'd', rubrics: [{ criterion: 'C', axis: 'a', weight: -3 }] },
+    ],
+    ['ResearchQA', { id: 'x', field: 'f', query: 'Q', rubric: [{ rubric_item: 'C?', type: 'Cite' }] }],
   ])('is a row of %s', (_, row) => {
     expect(read(row).format).toBe('weighted')
     expect(again(row, 'weighted')).toEqual([row])
     const ours = again(row, 'native')
     expect(rubricRows(read(ours).items, 'weighted')).toEqual([row])
+  })
+
+  it('has the kinds of ResearchRubrics and ResearchQA, and the levels of the latter', () => {
+    const [{ id, rubric: axes }] = read({
+      ...{ prompt: 'Q', sample_id: 's', rubrics: [{ criterion: 'C', axis: 'Implicit', weight: -3 }] },
+    }).items
+    expect([id, axes.criteria]).toMatchObject(['s', [{ text: 'C', points: -3, category: 'Implicit' }]])
+    const [{ rubric: types }] = read({ query: 'Q', rubric: [{ rubric_item: 'C?', type: 'Cite' }] }).items
+    expect(types.criteria[0]).toMatchObject({ text: 'C?', points: 1, category: 'Cite' })
+    expect(types.criteria[0].levels?.map(({ low }) => low)).toEqual([1, 2, 3, 4, 5])
+    expect(() => read({ query: 'Q', rubrics: [{ criterion: 'C' }] })).toThrow('weighted (no weight)')
   })
 
   it('is written from other formats with signs', () => {

@@ -1,9 +1,10 @@
-/** @file Rubrics of `{title, description, weight}` as DR Tulu and RaR write them, with their question or alone. */
+/** @file Weighted lists with their question or alone: DR Tulu and RaR, and under other keys ResearchRubrics and ResearchQA. */
 
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import { type Criterion, pointsSchema } from '../criterion.ts'
+import type { ScoreLevel } from '../levels.ts'
 import { uniqueNames } from '../unique.ts'
 import {
   checkHolds,
@@ -20,18 +21,33 @@ import {
 
 const name = 'weighted'
 
-const entrySchema = z.looseObject({
-  title: z.string().optional(),
-  description: z.string().min(1),
-  weight: pointsSchema,
-})
+/** Where criteria say what is asked, and of which kind it is: ResearchRubrics (scaleapi), ResearchQA (realliyifei). */
+const TEXT_KEYS = ['description', 'criterion', 'rubric_item'] as const
+type TextKey = (typeof TEXT_KEYS)[number]
+const KIND_KEY = { description: null, criterion: 'axis', rubric_item: 'type' } as const
 
-type Entry = z.output<typeof entrySchema>
+/** ResearchQA asks how far an answer covers an item, one as much as the other. */
+const COVERAGE: readonly ScoreLevel[] = [
+  'Not at all: it cannot be inferred',
+  'Barely: it is not mentioned, but can be inferred',
+  'Moderately: it is mentioned without important details',
+  'Mostly: it is mentioned without some details',
+  'Completely: it is mentioned with all details that it needs',
+].map((text, i) => ({ low: i + 1, high: i + 1, text }))
+
+const entrySchema = (text: TextKey) =>
+  z.looseObject({
+    title: z.string().optional(),
+    [text]: z.string().min(1),
+    weight: text === 'rubric_item' ? pointsSchema.default(1) : pointsSchema,
+  })
+
+type Entry = Fields & { title?: string; weight: number }
 
 const RUBRIC_KEYS = ['rubrics', 'rubric'] as const
 const QUESTION_KEYS = ['query', 'question', 'prompt'] as const
 const REFERENCE_KEYS = ['reference_answer', 'reference'] as const
-const ID_KEYS = ['id', 'prompt_id'] as const
+const ID_KEYS = ['id', 'prompt_id', 'sample_id'] as const
 
 /** The first of some keys under which a row has what is wanted. */
 const keyOf = <K extends string>(row: Fields, keys: readonly K[], type: 'string' | 'list'): K | undefined =>
@@ -39,38 +55,47 @@ const keyOf = <K extends string>(row: Fields, keys: readonly K[], type: 'string'
 
 const isEntry = (value: unknown) => isObject(value) && 'description' in value && 'weight' in value
 
+const textKeyOf = (entry: unknown): TextKey =>
+  (isObject(entry) && keyOf(entry, TEXT_KEYS, 'string')) || 'description'
+
 /** Under which key a row had what; kept, so that it is written under the same. */
 interface Keys {
   rubric?: string
   question?: string
   reference?: string
+  /** Absent: `description`. */
+  text?: TextKey
 }
 
 /** RaR opens a description with its category: "Pitfall Criteria: ...". */
-const categoryOf = (description: string): { category?: string } => {
-  const category = /^(essential|important|optional|pitfall) criteria\b/i.exec(description)?.[1]
+const categoryOf = (entry: Entry, text: TextKey): { category?: string } => {
+  const kind = KIND_KEY[text]
+  const category = /^(essential|important|optional|pitfall) criteria\b/i.exec(String(entry[text]))?.[1]
+  if (kind !== null) return typeof entry[kind] === 'string' ? { category: entry[kind] } : {}
   return category === undefined ? {} : { category: category.toLowerCase() }
 }
 
-const readCriteria = (entries: readonly Entry[]): Criterion[] => {
+const readCriteria = (value: unknown, place: string, text: TextKey = 'description'): Criterion[] => {
   const unique = uniqueNames()
+  const entries = parseWith(z.array(entrySchema(text)), value, place, DataError) as Entry[]
   return entries.map((entry, index) => ({
     id: unique(entry.title || `c${index}`),
     ...(entry.title === undefined ? {} : { title: entry.title }),
-    text: entry.description,
+    text: String(entry[text]),
     points: entry.weight,
-    ...categoryOf(entry.description),
-    ...extraOf(entry, ['title', 'description', 'weight']),
+    ...categoryOf(entry, text),
+    ...(text === 'rubric_item' && { levels: [...COVERAGE] }),
+    ...extraOf(entry, ['title', text, 'weight']),
   }))
 }
 
-const writeCriteria = (item: RubricItem) =>
+const writeCriteria = (item: RubricItem, text: TextKey = 'description') =>
   item.rubric.criteria.map(criterion => ({
     ...(criterion.title === undefined && item.source === name
       ? {}
       : { title: criterion.title ?? criterion.id }),
-    description: criterion.text,
-    weight: criterion.points,
+    [text]: criterion.text,
+    ...(text === 'rubric_item' && criterion.points === 1 ? {} : { weight: criterion.points }),
     ...ownPart(item, criterion, name),
   }))
 
@@ -79,14 +104,14 @@ const readRow = (row: Fields, place: string, fallback: string): RubricItem => {
   const question = keyOf(row, QUESTION_KEYS, 'string')
   const reference = keyOf(row, REFERENCE_KEYS, 'string')
   const id = keyOf(row, ID_KEYS, 'string')
-  const entries = parseWith(z.array(entrySchema), row[rubric], `${place}: ${rubric}`, DataError)
-  const keys: Keys = { rubric, question, reference }
+  const text = textKeyOf((row[rubric] as unknown[])[0])
+  const keys: Keys = { rubric, question, reference, ...(text !== 'description' && { text }) }
   const fields = extraOf(row, [rubric, ...[question, reference].filter(key => key !== undefined)]).extra
   return {
     id: id === undefined ? fallback : String(row[id]),
     ...(question === undefined ? {} : { prompt: userPrompt(String(row[question])) }),
     ...(reference === undefined ? {} : { reference: String(row[reference]) }),
-    rubric: { criteria: readCriteria(entries) },
+    rubric: { criteria: readCriteria(row[rubric], `${place}: ${rubric}`, text) },
     source: name,
     extra: { keys, ...(fields ? { fields } : {}) },
   }
@@ -104,20 +129,21 @@ export const weighted: RubricFormat = {
     if (!isObject(row)) return 'no object'
     const key = keyOf(row, RUBRIC_KEYS, 'list')
     if (key === undefined) return 'no list rubrics'
-    return needsKeys((row[key] as unknown[])[0], ['description', 'weight'])
+    const [first] = row[key] as unknown[]
+    const text = textKeyOf(first)
+    return needsKeys(first, text === 'rubric_item' ? [text] : [text, 'weight'])
   },
 
   read: (value, place, id) => {
     if (isObject(value) && keyOf(value, RUBRIC_KEYS, 'list')) return readRow(value, place, id)
-    const entries = parseWith(z.array(entrySchema), value, place, DataError)
-    return { id, rubric: { criteria: readCriteria(entries) }, source: name }
+    return { id, rubric: { criteria: readCriteria(value, place) }, source: name }
   },
 
   write: item => {
-    checkHolds(item, name, { penalties: true })
     const own = item.source === name
     const { keys, fields } = (own ? (item.extra ?? {}) : { keys: {} }) as { keys?: Keys; fields?: Fields }
-    const criteria = writeCriteria(item)
+    checkHolds(item, name, { penalties: true, ...(keys?.text === 'rubric_item' && { levels: true }) })
+    const criteria = writeCriteria(item, keys?.text)
     if (!keys) return criteria
     return {
       ...(own ? {} : { id: item.id }),

@@ -45,7 +45,7 @@ export const gradeAnswer = (
   grader.grade({ id, prompt, ...answer, ...(reference !== undefined && { reference }) }, criteria)
 
 /** What was said but for instructions: of a single message its text, else with who said it. */
-const conversationText = ({ messages }: Pick<ConversationRow, 'messages'>): string => {
+export const conversationText = ({ messages }: Pick<ConversationRow, 'messages'>): string => {
   const said = messages.filter(({ role }) => role !== 'system')
   return said.length === 1
     ? said[0].content

@@ -3,9 +3,8 @@
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { openTools, type Tool } from '../../tools/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import type { RowSplit } from '../questions/split.ts'
 import type { TaskWith } from '../task.ts'
-import { type ResearchQuestion, researchQuestions } from './questions.ts'
+import { type ResearchQuestion, type ResearchSplit, researchQuestions } from './questions.ts'
 import type { ResearchSettings } from './settings.ts'
 import { type ResearchParts, researchTask } from './task.ts'
 import { ToolBox } from './tool-box.ts'
@@ -17,7 +16,7 @@ interface OpenResearchOptions extends Omit<ResearchParts, 'format' | 'tools'> {
   /** In place of the configured ones. */
   tools?: readonly Tool[]
   /** In place of those of the configured files; to be tested on alone. */
-  questions?: RowSplit<ResearchQuestion>
+  questions?: ResearchSplit
 }
 
 /**
@@ -36,8 +35,8 @@ export const openResearchTask = async ({
   try {
     const task = researchTask({ ...parts, format, tools: new ToolBox(tools, settings.toolBox) })
     const tokens = (question: ResearchQuestion) => task.prompt(question).length
-    const { train, test, notes } = fittingQuestions(settings, tokens, questions)
-    return { ...task, train, tests: { unseen: test }, notes: [...notes, ...task.notes], close }
+    const { notes, ...sides } = fittingQuestions(settings, tokens, questions)
+    return { ...task, ...sides, notes: [...notes, ...task.notes], close }
   } catch (error) {
     await close()
     throw error
@@ -48,21 +47,25 @@ export const openResearchTask = async ({
 const fittingQuestions = (
   settings: ResearchSettings,
   tokens: (question: ResearchQuestion) => number,
-  given?: RowSplit<ResearchQuestion>,
+  given?: ResearchSplit,
 ) => {
   const { maxPromptTokens } = settings
-  const { train, test, notes } = given ?? researchQuestions(settings)
+  const { train, test, notes, tests: more } = given ?? researchQuestions(settings)
   const beside = tokens({ id: '', question: 'x', answers: [], persistent: [] })
   // A token is at least a byte: most questions need not be encoded to see that they fit.
   const fits = (question: ResearchQuestion) =>
     beside + Buffer.byteLength(question.question) <= maxPromptTokens || tokens(question) <= maxPromptTokens
-  const [left, tested] = [train.filter(fits), test.filter(fits)]
-  if ((left.length === 0 && given === undefined) || tested.length === 0)
+  const left = train.filter(fits)
+  const sets = Object.entries({ unseen: test, ...more })
+  const tests = Object.fromEntries(sets.map(([name, own]) => [name, own.filter(fits)]))
+  const none = Object.keys(tests).find(name => tests[name].length === 0)
+  if ((left.length === 0 && given === undefined) || none !== undefined)
     throw new ConfigError(
-      `task.maxPromptTokens: expected prompts of at most ${maxPromptTokens} tokens, of which instructions and tools take ${beside}; got ${left.length} such questions to train on and ${tested.length} to test on`,
+      `task.maxPromptTokens: expected prompts of at most ${maxPromptTokens} tokens, of which instructions and tools take ${beside}; got ${left.length} such questions to train on and ${tests[none ?? 'unseen'].length} to test on${more && none ? ` (${none})` : ''}`,
       { hint: 'raise it, or configure fewer tools' },
     )
-  const leftOut = train.length + test.length - left.length - tested.length
+  const count = (sides: readonly (readonly unknown[])[]) => sides.flat().length
+  const leftOut = count([train, ...sets.map(([, own]) => own)]) - count([left, ...Object.values(tests)])
   const note = `${leftOut} questions left out: prompts above ${maxPromptTokens} tokens`
-  return { train: left, test: tested, notes: leftOut === 0 ? notes : [...notes, note] }
+  return { train: left, tests, notes: leftOut === 0 ? notes : [...notes, note] }
 }

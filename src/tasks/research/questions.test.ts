@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { sharedData } from '../../util/shared-data.ts'
 import { readResearchQuestions, researchQuestions } from './questions.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-questions-'))
@@ -63,6 +64,69 @@ describe('questions for research', () => {
     expect(() => readResearchQuestions(write([row]))).toThrow(message)
   })
 
+  it('are rows of benchmarks, each with its own rubric', () => {
+    const healthbench = {
+      ...{ prompt_id: 'h', prompt: [{ role: 'user', content: 'Hm?' }] },
+      rubrics: [{ criterion: 'Asks back', points: 5, tags: ['axis:context'] }],
+    }
+    const drb = {
+      ...{ id: 1, prompt: 'Report.', dimension_weight: { insight: 0.5, depth: 1.5 } },
+      criterions: {
+        insight: [{ criterion: 'N', explanation: 'E', weight: 1 }],
+        depth: [{ criterion: 'N', explanation: 'F', weight: 1 }],
+      },
+    }
+    const items = (...rubric: object[]) => ({ id: 'r', query: 'What is known?', rubric })
+    const researchQa = items({ rubric_item: 'Says it?', type: 'Cite' })
+    const researchRubrics = {
+      ...{ sample_id: 's', prompt: 'Plan.', rubrics: [{ criterion: 'C', axis: 'Explicit', weight: -3 }] },
+    }
+    const read = (row: object) => readResearchQuestions(write([row]))[0]
+    expect(read(healthbench)).toMatchObject({
+      ...{ id: 'h', question: 'Hm?', answers: [], persistent: [{ id: 'given.c0', weight: 5 }] },
+      benchmark: {
+        prompt: [{}],
+        rubric: { criteria: [{ text: 'Asks back', points: 5, category: 'context' }] },
+      },
+    })
+    expect(read(drb).benchmark?.rubric.criteria).toMatchObject([
+      { text: 'E', points: 0.25, levels: { length: 5, 0: { low: 0 }, 4: { high: 10 } } },
+      { text: 'F', points: 0.75, category: 'depth' },
+    ])
+    expect(read(researchQa)).toMatchObject({
+      ...{ id: 'r', question: 'What is known?' },
+      benchmark: { rubric: { criteria: [{ text: 'Says it?', points: 1, levels: { length: 5 } }] } },
+    })
+    expect(read(researchRubrics)).toMatchObject({
+      ...{ id: 's', benchmark: { rubric: { criteria: [{ text: 'C', points: -3, category: 'Explicit' }] } } },
+    })
+    // Rows with a question of ours stay ours, whatever else they have.
+    expect(read({ question: 'a?', answer: 'x', rubric: { criteria: [] } })).not.toHaveProperty('benchmark')
+    expect(() => read({ rubrics: [{ description: 'd', weight: 1 }] })).toThrow(
+      /item row1: expected a question/,
+    )
+  })
+
+  const FILES = [
+    ['healthbench/rows.jsonl', 200],
+    ['deep-research-bench/criteria.jsonl', 50],
+    ['scholarqa-cs/rubrics.jsonl', 55],
+  ] as const
+  it.skipIf(sharedData(FILES[0][0]) === null).each(FILES)(
+    'are in %s, %d of them (skipped where ../shared/data is absent)',
+    (name, count) => {
+      const questions = readResearchQuestions(sharedData(name)!)
+      expect(questions).toHaveLength(count)
+      for (const { question, benchmark } of questions)
+        expect([question === '', benchmark!.rubric.criteria.length > 0]).toEqual([false, true])
+    },
+  )
+
+  it.skipIf(sharedData('hotpotqa/questions.jsonl') === null)('are in hotpotqa/questions.jsonl', () => {
+    const questions = readResearchQuestions(sharedData('hotpotqa/questions.jsonl')!)
+    expect(questions.filter(({ answers, benchmark }) => answers.length === 1 && !benchmark)).toHaveLength(60)
+  })
+
   const rows = Array.from({ length: 20 }, (_, i) => ({ question: `q${i}?`, answer: 'x' }))
 
   it.each([
@@ -87,6 +151,17 @@ describe('questions for research', () => {
       '1 training questions left out: also among the test questions',
       '1 test questions left out: neither an answer nor criteria',
     ])
+  })
+
+  it('come from further files by name, and nothing of these is trained on', () => {
+    const more = write([rows[3], { question: 'mute?' }])
+    const file = write(rows)
+    const { train, tests, notes } = researchQuestions({
+      ...{ file, testFile: null, holdOut: 5, tests: { more: { file: more } } },
+    })
+    expect(tests!.more.map(({ question }) => question)).toEqual(['q3?'])
+    expect(train.some(({ question }) => question === 'q3?')).toBe(false)
+    expect(notes).toContain('1 test questions left out: neither an answer nor criteria')
   })
 
   it('are needed on both sides', () => {

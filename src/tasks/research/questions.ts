@@ -1,12 +1,22 @@
-/** @file Questions for research agents from files: with a right answer, with criteria for the answer, with both or neither. */
+/** @file Questions for research agents from files: with a right answer, with criteria for the answer, with both or neither; rows of benchmarks. */
 
 import { z } from 'zod'
 import { persistentRubrics, type StageRubric } from '../../grade/evolving/index.ts'
+import { validateVerifiers } from '../../grade/rubric-grader.ts'
+import type { Rubric } from '../../rubric/criterion.ts'
+import {
+  type FormatName,
+  firstRubricRow,
+  type PromptMessage,
+  type RubricItem,
+  readRubricFile,
+} from '../../rubric/formats/index.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 import { type Columns, columnsSchema } from '../../util/columns.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
+import { conversationText } from '../conversation/task.ts'
 import { type RowSplit, splitRows } from '../questions/split.ts'
 
 export interface ResearchQuestion {
@@ -17,6 +27,8 @@ export interface ResearchQuestion {
   answers: readonly string[]
   /** Given for the answer; never removed by a judge. */
   persistent: readonly StageRubric[]
+  /** Of a file of rubrics: what is asked, and the rubric by which evaluations grade the answer. */
+  benchmark?: { prompt: readonly PromptMessage[]; rubric: Rubric }
 }
 
 const text = z.string().refine(value => value.trim() !== '', 'text; write something')
@@ -63,11 +75,38 @@ const loadRow = (row: unknown): Loaded => {
   }
 }
 
+/** RACE, the grader of DeepResearch Bench, scores every criterion from 0 to 10. */
+const RACE_LEVELS = ['very poor', 'poor', 'average', 'good', 'very good to outstanding'].map((text, i) => ({
+  ...{ low: 2 * i, high: 2 * i + 2, text },
+}))
+
+/** A row of a benchmark. @throws DataError for a rubric without a question, and for a verifier that does not exist */
+const benchmarkQuestion = (
+  { id, prompt = [], rubric: own }: RubricItem,
+  path: string,
+  format: FormatName,
+) => {
+  const place = `${path}: item ${id}`
+  if (prompt.length === 0) throw new DataError(`${place}: expected a question, got a rubric without a prompt`)
+  validateVerifiers(own, place)
+  const criteria = own.criteria.map(each =>
+    format === 'deep-research-bench' ? { ...each, levels: RACE_LEVELS } : each,
+  )
+  const question = conversationText({ messages: prompt })
+  const benchmark = { prompt, rubric: { ...own, criteria } }
+  return { id, question, answers: [], persistent: persistentRubrics(criteria), benchmark }
+}
+
 /**
- * The questions of a JSON Lines file. Rows without an id are named by their number.
+ * The questions of a JSON Lines file, or of a file in a format of rubrics. Rows without an id are named by their number.
  * @throws DataError naming file and line of what cannot be used
  */
 export const readResearchQuestions = (path: string, columns?: Columns): ResearchQuestion[] => {
+  const first = firstRubricRow(path, columns)
+  if (first && !(first.format === 'native' && 'question' in first.row)) {
+    const { items, format } = readRubricFile(path, { columns })
+    return items.map(item => benchmarkQuestion(item, path, format))
+  }
   const unique = uniqueNames()
   return someJsonlLines(path, 'question', columns).map(({ place, text: line }, index) => {
     const row = parseRow(line, place, loadRow)
@@ -82,13 +121,22 @@ export const researchFilesShape = {
     .min(1)
     .nullable()
     .default(null)
-    .describe('Questions to train on: rows {question, answer or criteria}.'),
+    .describe(
+      'Questions to train on: rows {question, answer or criteria}, or a file of rubrics with their questions.',
+    ),
   testFile: z
     .string()
     .min(1)
     .nullable()
     .default(null)
     .describe('Questions for the test, from a file of their own.'),
+  tests: z
+    .record(
+      z.string().regex(/^(?!unseen$)[a-z]/i, 'a name that begins with a letter, other than unseen'),
+      z.strictObject({ file: z.string().min(1).describe('Questions of the set.') }),
+    )
+    .optional()
+    .describe('Further sets of questions for evaluation, by name; each is told apart.'),
   columns: columnsSchema.optional(),
   holdOut: z
     .number()
@@ -100,8 +148,17 @@ export const researchFilesShape = {
 }
 export type ResearchFiles = z.output<z.ZodObject<typeof researchFilesShape>>
 
+/** The files of a task. */
+export const researchFiles = ({ file, testFile, tests = {} }: ResearchFiles): string[] =>
+  [file, testFile, ...Object.values(tests).map(own => own.file)].filter(path => path !== null)
+
 const canBeScored = ({ answers, persistent }: ResearchQuestion): boolean =>
   answers.length > 0 || persistent.length > 0
+
+export interface ResearchSplit extends RowSplit<ResearchQuestion> {
+  /** Further sets, by name. */
+  tests?: Readonly<Record<string, readonly ResearchQuestion[]>>
+}
 
 /**
  * Questions to train on and to test on. Test questions that nothing says anything about are left out, and counted.
@@ -110,22 +167,29 @@ const canBeScored = ({ answers, persistent }: ResearchQuestion): boolean =>
 export const researchQuestions = ({
   file,
   testFile,
+  tests: named = {},
   holdOut,
   columns,
-}: ResearchFiles): RowSplit<ResearchQuestion> => {
+}: ResearchFiles): ResearchSplit => {
   if (file === null)
     throw new ConfigError('task.file: expected the file of the questions, got nothing', {
       hint: 'name a JSON Lines file of rows {question, id?, answer?, criteria?}',
     })
+  const more = Object.entries(named).map(
+    ([name, own]) => [name, readResearchQuestions(own.file, columns)] as const,
+  )
   const split = splitRows({
     rows: readResearchQuestions(file, columns),
     testRows: testFile === null ? null : readResearchQuestions(testFile, columns),
+    neverTrained: more.flatMap(([, questions]) => questions),
     heldOut: rows => ({ count: holdOut < 1 ? Math.round(holdOut * rows) : Math.floor(holdOut) }),
     textOf: ({ question }) => question,
     label: 'research questions split',
   })
   const test = split.test.filter(canBeScored)
-  const mute = split.test.length - test.length
+  const tests = Object.fromEntries(more.map(([name, questions]) => [name, questions.filter(canBeScored)]))
+  const tested = [split.test, ...more.map(([, questions]) => questions)].flat()
+  const mute = tested.filter(question => !canBeScored(question)).length
   const key = testFile === null ? 'holdOut' : 'testFile'
   if (split.train.length === 0 || test.length === 0)
     throw new ConfigError(
@@ -133,5 +197,5 @@ export const researchQuestions = ({
       { hint: 'name another file, hold out another number, or give rows an answer or criteria' },
     )
   const notes = mute > 0 ? [`${mute} test questions left out: neither an answer nor criteria`] : []
-  return { train: split.train, test, notes: [...split.notes, ...notes] }
+  return { train: split.train, test, notes: [...split.notes, ...notes], tests }
 }

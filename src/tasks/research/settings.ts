@@ -40,6 +40,12 @@ export const researchTaskSchema = z.strictObject({
       "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
     ),
   scaffold: z.boolean().default(true).describe('False: agents without plan and review.'),
+  judgeAnswers: z
+    .boolean()
+    .optional()
+    .describe(
+      'Evaluations ask the judge too whether an answer is correct, incorrect or not attempted, as SimpleQA does; absent: they do not.',
+    ),
   maxPromptTokens: size
     .default(8192)
     .describe('Questions with longer prompts are left out; lessons that make one longer are cut.'),

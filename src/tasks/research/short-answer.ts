@@ -2,6 +2,8 @@
 
 import { mathEqual } from '../../grade/math/index.ts'
 import { announcedAnswer } from '../../grade/rules/answers.ts'
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
 import { plainText } from '../questions/answers.ts'
 
 const ARTICLES = /\b(?:a|an|the)\b/g
@@ -61,4 +63,25 @@ export const shortAnswerScores = (
     right: Number(golds.some(gold => isRight(given, gold))),
     f1: golds.reduce((most, gold) => Math.max(most, wordF1(given, gold)), 0),
   }
+}
+
+/** Asks a judge for the three grades of SimpleQA (in our words). */
+export const judgedAnswer = (answers: readonly string[]): Criterion => ({
+  ...{ id: 'judged', points: 1 },
+  text: `The right answer to the question is: ${answers.join('; or: ')}. Of what it says only what the question asks for is wanted, in whatever words; a number is right to its last digit.`,
+  levels: [
+    'Incorrect: the reply contradicts the right answer, be it in part or while hedging',
+    'Not attempted: the reply lacks what is wanted of the right answer, and contradicts none of it',
+    'Correct: the reply has all that is wanted of the right answer, and contradicts none of it',
+  ].map((text, i) => ({ low: i, high: i, text })),
+})
+
+/** Not attempted, without asking anybody. */
+export const NOT_ATTEMPTED: Verdict = { criterionId: 'judged', met: false, credit: 0.5, source: 'rule' }
+
+/** What the judge's grade says; null where there is none. */
+export const judgedScores = (verdict: Verdict): { correct: number | null; attempted: number | null } => {
+  const credit = creditOf(verdict)
+  const grade = credit === null ? null : Math.round(2 * credit)
+  return { correct: grade && Number(grade === 2), attempted: grade === null ? null : Number(grade !== 1) }
 }

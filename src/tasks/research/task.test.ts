@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { persistentRubrics, type StageJudge } from '../../grade/evolving/index.ts'
+import type { GradeItem, Grader } from '../../grade/grader.ts'
 import { questionHash, type Retrieval } from '../../memory/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import type { Rollout } from '../../rl/rollout.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
 import type { Tool } from '../../tools/index.ts'
 import type { ResearchQuestion } from './questions.ts'
 import { researchTaskSchema } from './settings.ts'
@@ -34,10 +36,25 @@ const judge: StageJudge<ResearchQuestion> = {
   }),
 }
 
+/** Says of each criterion what its text says it is to say, and cannot where that is nothing. */
+const grader: Grader & { asked: [GradeItem, Criterion][] } = {
+  asked: [],
+  grade: async (item, criteria) =>
+    criteria.map(own => {
+      grader.asked.push([item, own])
+      const said = /says (yes|no|\d(?:\.\d+)?)\b/.exec(own.text)?.[1]
+      const verdict = { criterionId: own.id, source: 'llm' as const }
+      if (said === undefined) return { ...verdict, met: null }
+      if (own.levels) return { ...verdict, met: Number(said) > 0.5, credit: Number(said) }
+      return { ...verdict, met: said === 'yes' }
+    }),
+}
+
 const taskOf = (changes: object = {}, reflectionTokens = 1000) => {
   const settings = researchTaskSchema.parse({ kind: 'research', maxPromptTokens: 14_000, ...changes })
   const tools = new ToolBox([search])
-  return researchTask({ format, tools, settings, reflectionTokens, judge, judgeReflection: async () => null })
+  const judges = { judge, grader, judgeReflection: async () => null }
+  return researchTask({ format, tools, settings, reflectionTokens, ...judges })
 }
 
 const QUESTION = { id: 'q', question: 'Why?', answers: ['cape 3'], persistent: [] }
@@ -157,6 +174,50 @@ describe('an attempt', () => {
     expect(score).toBe(0.5)
     expect((await gradeOf(given('sings'), whole)).score).toBeNull()
     expect(await gradeOf(given(), whole)).toEqual({ verdicts: [], wellFormed: true, score: null })
+  })
+
+  const scoresOf = async (problem: ResearchQuestion, rollout: Rollout, settings: object = {}) => {
+    const task = taskOf(settings)
+    grader.asked.length = 0
+    const { criteria } = task.rubric(problem)
+    const [{ verdicts, scores }] = await task.grade([{ problem, tokens: rollout.tokens, rollout, criteria }])
+    return { scores, verdicts, criteria }
+  }
+  const silent = rolloutOf(PLAN, said('yes'), REVIEW)
+
+  it("is graded by a benchmark's rubric where it has one, and by nobody where there is no answer", async () => {
+    const prompt = [
+      { role: 'user' as const, content: 'Hm' },
+      { role: 'assistant' as const, content: 'Yes?' },
+      { role: 'user' as const, content: 'Why?' },
+    ]
+    const rubric = {
+      criteria: [
+        { id: 'c0', text: 'says yes', points: 4 },
+        { id: 'c1', text: 'says yes', points: -6 },
+        { id: 'c2', text: 'says no', points: 4 },
+        { id: 'c3', text: 'says nothing', points: 90 },
+        { id: 'c4', text: 'says 0.75', points: 2, levels: [{ low: 1, high: 5, text: 'x' }] },
+      ],
+    }
+    const question = { ...QUESTION, answers: [], benchmark: { prompt, rubric } }
+    // (4 - 6 + 1.5) / (4 + 4 + 2): below 0, and not clipped; what the judge cannot tell is left out.
+    expect(await scoresOf(question, whole)).toMatchObject({ scores: { score: -0.05 } })
+    expect(grader.asked[0][0]).toEqual({ id: 'q', prompt, response: '\\boxed{Cape 3}' })
+    expect(await scoresOf(question, silent)).toMatchObject({ scores: { score: 0 } })
+    expect(grader.asked).toEqual([])
+  })
+
+  it('that is short has the three grades of SimpleQA beside exact match, where a judge is asked', async () => {
+    const judged = (gold: string, rollout = whole) =>
+      scoresOf({ ...QUESTION, answers: [gold] }, rollout, { judgeAnswers: true }).then(own => own.scores)
+    expect(await judged('cape 3 (it says 1)')).toEqual({ right: 0, correct: 1, attempted: 1 })
+    expect(await judged('it says 0')).toEqual({ right: 0, correct: 0, attempted: 1 })
+    expect(await judged('it says 0.5')).toEqual({ right: 0, correct: 0, attempted: 0 })
+    expect(await judged('cape 3')).toEqual({ right: 1, correct: null, attempted: null })
+    expect(await judged('it says 1', silent)).toEqual({ right: 0, correct: 0, attempted: 0 })
+    expect(grader.asked).toEqual([])
+    expect((await scoresOf(QUESTION, whole)).verdicts).toHaveLength(1)
   })
 
   it('needs no plan and no review without the scaffold', () => {

@@ -9,6 +9,7 @@ import {
   stagedRollout,
 } from '../../grade/evolving/index.ts'
 import { criterionOf } from '../../grade/evolving/scorer.ts'
+import type { Grader } from '../../grade/grader.ts'
 import {
   type ReflectionScores,
   type Retrieval,
@@ -18,7 +19,8 @@ import {
 import type { ChatFormat } from '../../model/chat-format.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Rollout } from '../../rl/rollout.ts'
-import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import { signedScore } from '../../rubric/index.ts'
 import { mean } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { AttemptMetrics, ReflectedLessons, Reflector, StagedRead, Stages } from '../stages.ts'
@@ -31,7 +33,7 @@ import type { ProblemKind } from './problems.ts'
 import type { ResearchQuestion } from './questions.ts'
 import { reflectorMessages } from './reflector.ts'
 import type { ResearchSettings } from './settings.ts'
-import { shortAnswerScores } from './short-answer.ts'
+import { judgedAnswer, judgedScores, NOT_ATTEMPTED, shortAnswerScores } from './short-answer.ts'
 import type { ToolBox } from './tool-box.ts'
 
 type Judge = StageJudge<ResearchQuestion>
@@ -44,6 +46,8 @@ export interface ResearchParts {
   /** Most tokens of a reflection. */
   reflectionTokens: number
   judge: Judge
+  /** Grades answers by a benchmark's rubric, and short ones where `judgeAnswers` says so. */
+  grader: Grader
   /** How useful a reflection is; null where that cannot be told. */
   judgeReflection(asked: ReflectionToJudge): Promise<ReflectionScores | null>
 }
@@ -54,7 +58,7 @@ export interface ResearchParts {
  * where a reflector has no room
  */
 export const researchTask = (parts: ResearchParts): TaskWith<ResearchQuestion, 'world' | 'stages'> => {
-  const { format, tools, settings, judge } = parts
+  const { format, tools, settings } = parts
   const { rules, callForm, scaffold, maxTokens, maxOutputTokens } = settings
   const agent = chatAgentFormat(format, {
     ...{ calls: callForm, maxTokens: maxOutputTokens },
@@ -68,8 +72,8 @@ export const researchTask = (parts: ResearchParts): TaskWith<ResearchQuestion, '
     question: ({ question }) => question,
     prompt: ({ question }) => agent.prompt(question),
     show: tokens => agent.read(tokens).text,
-    rubric: answersOf,
-    grade: items => Promise.all(items.map(item => gradeAnswer(item as Attempt, read, judge))),
+    rubric: question => rubricOf(question, settings),
+    grade: items => Promise.all(items.map(item => gradeAnswer(item as Attempt, read, parts))),
     world: {
       environment: new ResearchWorld({ format: agent, tools, rules }),
       limits: { turns: mostTurns(rules), tokens: maxTokens },
@@ -116,22 +120,59 @@ const attemptReader = (agent: ChatAgentFormat, { rules, scaffold }: Settings): R
 
 type Attempt = Item<ResearchQuestion> & { rollout: Rollout }
 
-const RIGHT: Rubric = { criteria: [{ id: 'right', text: 'The answer is right', points: 1 }] }
+const RIGHT: Criterion = { id: 'right', text: 'The answer is right', points: 1 }
 
-/** A right answer where one is known, else what was given with the question. */
-const answersOf = ({ answers, persistent }: ResearchQuestion): Rubric =>
-  answers.length > 0 ? RIGHT : { criteria: persistent.map(criterionOf) }
+/** A benchmark's own; else the right answer where one is known, else what was given with the question. */
+const rubricOf = (
+  { answers, persistent, benchmark }: ResearchQuestion,
+  { judgeAnswers = false }: Settings,
+): Rubric => {
+  if (benchmark) return benchmark.rubric
+  if (answers.length === 0) return { criteria: persistent.map(criterionOf) }
+  return { criteria: judgeAnswers ? [RIGHT, judgedAnswer(answers)] : [RIGHT] }
+}
 
-/** Right or not, or what the judge makes of the answer by what was given with the question. */
-const gradeAnswer = async ({ problem, rollout }: Attempt, read: Read, judge: Judge): Promise<Verdicts> => {
-  const { id, answers, persistent } = problem
-  const { answer, staged, wellFormed } = read(rollout)
-  if (answers.length > 0) {
-    const met = shortAnswerScores(answer, answers).right === 1
-    return { verdicts: [{ criterionId: 'right', met, source: 'rule' }], wellFormed }
-  }
+/** By the rubric of a benchmark, right or not, or what the judge makes of the answer by what was given with the question. */
+const gradeAnswer = async (attempt: Attempt, read: Read, parts: ResearchParts): Promise<Verdicts> => {
+  const { answers, persistent, benchmark } = attempt.problem
+  const { answer, wellFormed } = read(attempt.rollout)
+  if (benchmark || answers.length > 0)
+    return { ...(await gradeByRubric(attempt.problem, answer, parts)), wellFormed }
   if (persistent.length === 0) return { verdicts: [], wellFormed, score: null }
-  const group = { step: 0, question: problem, key: id, rollouts: [staged], persistent }
+  return { ...(await opinionOf(attempt, read, parts.judge)), wellFormed }
+}
+
+/** Without an answer nobody is asked. */
+const gradeByRubric = async (
+  problem: ResearchQuestion,
+  response: string | null,
+  { grader, settings }: ResearchParts,
+): Promise<Omit<Verdicts, 'wellFormed'>> => {
+  const { id, question, answers, benchmark } = problem
+  const rubric = rubricOf(problem, settings)
+  const { prompt = [{ role: 'user' as const, content: question }] } = benchmark ?? {}
+  const asked = (criteria: readonly Criterion[]): Verdict[] | Promise<Verdict[]> => {
+    if (response !== null && criteria.length > 0) return grader.grade({ id, prompt, response }, criteria)
+    return criteria.map(own => ({ criterionId: own.id, met: false, source: 'rule' }))
+  }
+  if (benchmark) {
+    const verdicts = await asked(rubric.criteria)
+    return { verdicts, scores: { score: signedScore(rubric, verdicts).score } }
+  }
+  const { right } = shortAnswerScores(response, answers)
+  const own: Verdict = { criterionId: 'right', met: right === 1, source: 'rule' }
+  if (!settings.judgeAnswers) return { verdicts: [own] }
+  const [judged] = response === null ? [NOT_ATTEMPTED] : await asked(rubric.criteria.slice(1))
+  return { verdicts: [own, judged], score: right, scores: { right, ...judgedScores(judged) } }
+}
+
+const opinionOf = async (
+  { problem, rollout }: Attempt,
+  read: Read,
+  judge: Judge,
+): Promise<Omit<Verdicts, 'wellFormed'>> => {
+  const { id, persistent } = problem
+  const group = { step: 0, question: problem, key: id, rollouts: [read(rollout).staged], persistent }
   const judged = await judgeGroup(judge, group, { ...DEFAULT_EVOLVING, generate: false })
   const [{ scores, rewards_K }] = judged.rollouts
   const verdicts = persistent.map(({ id: criterionId }): Verdict => {
@@ -139,7 +180,7 @@ const gradeAnswer = async ({ problem, rollout }: Attempt, read: Read, judge: Jud
     if (level === null) return { criterionId, met: null, explanation, source: 'llm' }
     return { criterionId, met: level === 2, credit: level / 2, explanation, source: 'llm' }
   })
-  return { verdicts, wellFormed, score: rewards_K[3] }
+  return { verdicts, score: rewards_K[3] }
 }
 
 const stagesOf = (parts: ResearchParts, agent: ChatAgentFormat, read: Read): Stages<ResearchQuestion> => ({

@@ -14,6 +14,8 @@ export interface TeacherOptions {
   model: ChatModel
   box: Pick<ToolBox, 'run' | 'tools'>
   rules?: TurnRules
+  /** False: thinking, calls and an answer alone (ReAct). Default true. */
+  scaffold?: boolean
   temperature?: number
   topP?: number
   /** Most tokens of a turn. Default 4096. */
@@ -57,11 +59,11 @@ const conversation = (
   question: string,
   said: readonly ChatMessage[],
   calls: number,
-  { box, rules = DEFAULT_RULES }: TeacherOptions,
+  { box, rules = DEFAULT_RULES, scaffold }: TeacherOptions,
 ): ChatMessage[] => {
   const part = calls === 0 ? 'first-turn' : 'later-turn'
   return [
-    { role: 'system', content: agentInstructions({ tools: box.tools, rules, part }) },
+    { role: 'system', content: agentInstructions({ tools: box.tools, rules, part, scaffold }) },
     { role: 'user', content: question },
     ...said,
   ]

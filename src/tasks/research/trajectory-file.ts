@@ -23,6 +23,8 @@ const headerSchema = z.strictObject({
   teacher: z.string(),
   sampling: z.record(z.string(), z.unknown()),
   rules: turnRulesSchema,
+  /** False: without plan, evaluations and review. */
+  scaffold: z.boolean().default(true),
   tools: z.array(toolSchema),
 })
 /** What all attempts of a file have in common. */
