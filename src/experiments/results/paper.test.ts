@@ -21,9 +21,12 @@ describe('what a judge was asked', () => {
           ...run,
           metrics: run.metrics.map(row => ({
             ...row,
-            judgeCalls: run.seed === '1' ? 5 : 7,
-            // A step that asked nothing has no share.
-            judgeCachedShare: row.step <= 20 ? null : row.step <= 40 ? 0.25 : 0.75,
+            time: {
+              ...row.time,
+              judgeCallCount: run.seed === '1' ? 5 : 7,
+              // A step that asked nothing has no share.
+              judgeCachedShare: row.step <= 20 ? null : row.step <= 40 ? 0.25 : 0.75,
+            },
           })),
         },
   )
@@ -49,7 +52,7 @@ describe('what a judge was asked', () => {
     expect(page).toMatch(/396<small>50\.0% of the questions needed none/)
   })
 
-  it('is not shown where no run has a judge, nor in runs from before it was counted', () => {
+  it('is not shown where no run has a judge', () => {
     const result = analysePaper(registration, runs, context)
     expect(result.arms.some(arm => 'judgeCalls' in arm)).toBe(false)
     expect(renderPaperReport(result, runs)).not.toContain('Judge calls')

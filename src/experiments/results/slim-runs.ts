@@ -78,7 +78,7 @@ const namedKeys = ({ claims, controls, charts }: Registration): string[] => [
   ...charts.flatMap(({ curve }) => (curve === undefined ? [] : [curve])),
 ]
 
-const ALWAYS = ['step', 'tokens', 'judgeCalls', 'judgeCachedShare']
+const ALWAYS = ['step', 'tokens']
 
 const thinned = (metrics: readonly MetricsRow[], registration: Registration): Tree[] => {
   const always = new Set([...ALWAYS, ...namedKeys(registration)])
