@@ -139,7 +139,8 @@ describe('claims that cannot show', () => {
     async ({ dir, training }) => {
       const { steps } = Object.assign({}, ...training.settings) as { steps?: number }
       if (steps === 0) {
-        const row = { step: 0, set: 'unseen', n: 2048, accuracy: score, responseTokens: 10 }
+        const scores = { primary: 'accuracy', scores: { accuracy: { value: score } } }
+        const row = { step: 0, set: 'unseen', n: 2048, ...scores, responseTokens: 10 }
         writeFileAtomic(join(dir, 'evals.jsonl'), `${JSON.stringify(row)}\n`)
       }
       leaveCheckpoint(dir)

@@ -37,7 +37,14 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
     ),
   )
   const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
-  const asked = { judge: named, judgeModel, apiKeyEnv, cache, threads, way: options }
+  const asked = {
+    judge: named,
+    judgeModel,
+    apiKeyEnv,
+    cache,
+    threads,
+    way: { ...options, modelOption: 'model' },
+  }
   const judge = await openJudgeModel(asked, '--judge', io)
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   try {

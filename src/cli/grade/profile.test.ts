@@ -157,9 +157,10 @@ describe('gradus profile', async () => {
           criterionNames: { C1: 'answer' },
         }),
       )
+      const scored = (value: number) => ({ primary: 'accuracy', scores: { accuracy: { value } } })
       const items = credits.map((C1, index) => ({
         id: `p${index}`,
-        accuracy: C1,
+        scores: { accuracy: C1 },
         criteria: { C1, C2: null },
       }))
       sandbox.write(
@@ -169,11 +170,11 @@ describe('gradus profile', async () => {
             step: 0,
             set: 'real',
             n: 2,
-            accuracy: 0,
+            ...scored(0),
             items: items.map(item => ({ ...item, criteria: { C1: 0 } })),
           },
-          { step: 5, set: 'real', n: 2, accuracy: 1, items },
-          { step: 6, set: 'real', n: 2, accuracy: 0, items: [] },
+          { step: 5, set: 'real', n: 2, ...scored(1), items },
+          { step: 6, set: 'real', n: 2, ...scored(0), items: [] },
         ]),
       )
       sandbox.write(

@@ -36,7 +36,7 @@ const train: Execute = async ({ dir, training }) => {
   const sizes = [300, 200, 2000]
   write(
     'evals.jsonl',
-    [0, ...steps].map(step => ({ step, set: 'unseen', n: sizes[step] })),
+    [0, ...steps].map(step => ({ step, set: 'unseen', n: sizes[step], primary: 'accuracy', scores: {} })),
   )
   const folder = join(dir, 'checkpoints', 'step-000002')
   mkdirSync(folder, { recursive: true })

@@ -160,7 +160,7 @@ describe('the runner', () => {
       },
     })
     expect(told).toEqual([
-      `better/a/1: process 1 on replaced since 2026-01-01T00:00:00Z; if that process is gone, delete ${lock}`,
+      `better/a/1: process 1 on replaced since 2026-01-01T00:00:00Z; if that process is gone (a container that was replaced, for example), try again when its lock has not been touched for 5 minutes, or delete ${lock}`,
     ])
     expect(launches).toHaveLength(5)
   })
