@@ -25,6 +25,15 @@ type JudgeOptions = Pick<EvalOptions, 'judge' | 'judgeModel' | 'apiKeyEnv' | 'ca
   way?: Partial<JudgeCommandOptions> & { form?: JudgeForm }
 }
 
+/** @throws UsageError for what only a judge on a server has */
+const refuseNamed = ({ judge, judgeModel, apiKeyEnv, way }: JudgeOptions, setting: string): void => {
+  if (judgeModel === undefined && apiKeyEnv === undefined) return
+  throw new UsageError(
+    `${setting}: ${judge} is a model of this machine, and has neither a key nor another name`,
+    { hint: `leave --${way?.modelOption ?? 'judge-model'} and --api-key-env out` },
+  )
+}
+
 /** A learned verifier by itself; any other model is asked as an endpoint is. Null where none is named. @throws as `openEvalJudges` */
 export const openJudgeModel = async (
   options: JudgeOptions,
@@ -34,6 +43,7 @@ export const openJudgeModel = async (
   const { judge, judgeModel: model, apiKeyEnv, cache, threads, way } = options
   const isLocal = judge !== undefined && !isServerAddress(judge)
   if (isLocal) {
+    refuseNamed(options, setting)
     const verifier = await openVerifier(judge, threads, io)
     if (verifier) return { name: judge, grader: verifier, close: () => verifier.close() }
   }
@@ -83,13 +93,7 @@ export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => 
       await (await openJudgeModel({ judge, judgeModel, apiKeyEnv, threads, cache }, setting, io))?.close()
       continue
     }
-    if (judgeModel !== undefined || apiKeyEnv !== undefined)
-      throw new UsageError(
-        `${setting}: ${judge} is a model of this machine, and has neither a key nor another name`,
-        {
-          hint: 'leave --judge-model and --api-key-env out',
-        },
-      )
+    refuseNamed(own, setting)
     await fetchModel(judge, { status: new StatusLine(io.err) })
   }
 }

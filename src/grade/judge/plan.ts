@@ -34,10 +34,9 @@ export const planCalls = (
     places.set(scale, [...(places.get(scale) ?? []), place])
   }
   return [...places].flatMap(([scale, own]) => {
-    // A list has no first word that would be a verdict.
-    const alone = form.one(scale).readTokens !== undefined
-    return chunks(own, alone ? 1 : size).map(chunk => ({
-      template: alone ? form.one(scale) : form.many(scale),
+    const template = form.many(scale)
+    return chunks(own, template.readTokens ? 1 : size).map(chunk => ({
+      template,
       criteria: chunk.map(place => criteria[place]),
       places: chunk,
     }))

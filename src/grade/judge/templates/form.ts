@@ -18,7 +18,7 @@ export interface JudgeForm {
   scaleOf(criterion: Criterion, levels: AskedScale): Scale
   /** The template of a call about a single criterion, where calls are made so. The same object for the same scale. */
   one(scale: Scale): JudgeTemplate
-  /** The template of a call about several. */
+  /** The template of a call about several; of one criterion, where it reads likelihoods. */
   many(scale: Scale): JudgeTemplate
 }
 
@@ -28,8 +28,10 @@ const byScale = (make: (scale: ReplyScale) => JudgeTemplate) =>
     JudgeTemplate
   >
 
-const ONE = { ...byScale(oneCriterion), likelihood: oneWord(SCALES.likelihood) }
-const MANY = byScale(manyCriteria)
+/** A list has no first word that would be a verdict: of several criteria each is asked about alone. */
+const likelihood = oneWord(SCALES.likelihood)
+const ONE = { ...byScale(oneCriterion), likelihood }
+const MANY = { ...byScale(manyCriteria), likelihood }
 
 /** Replies in a conversation, judged on any scale. */
 export const REPLIES: JudgeForm = {
