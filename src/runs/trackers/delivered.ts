@@ -4,13 +4,15 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomic } from '../../util/atomic.ts'
+import { temporaryPath } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
-import { guardWrite } from '../errors.ts'
-import { readRows } from '../row-files.ts'
+import { wordsOfCode } from '../../util/file-failure.ts'
 import { withoutTimes } from './metrics.ts'
-import type { TrackedPoint, Tracker } from './tracker.ts'
+import { type TrackedPoint, type Tracker, TrackerError } from './tracker.ts'
 
 /** The first rows of a file, with the digest of the last of them. */
 const amountSchema = z.strictObject({ rows: z.int().nonnegative(), digest: z.string() })
@@ -18,6 +20,8 @@ const amountSchema = z.strictObject({ rows: z.int().nonnegative(), digest: z.str
 const deliveredSchema = z.strictObject({
   /** Names the run at the tracker. */
   identity: z.string(),
+  /** When the run here was begun: one that is begun again in its folder is another one. */
+  createdAtMs: z.number(),
   metrics: amountSchema,
   evals: amountSchema,
   /** Rows by their keys that may have arrived as well, with the times that they were sent with. */
@@ -26,8 +30,9 @@ const deliveredSchema = z.strictObject({
 
 type State = z.output<typeof deliveredSchema>
 
-const nothing = (identity = randomUUID().replaceAll('-', '')): State => ({
+const nothing = (createdAtMs: number, identity = randomUUID().replaceAll('-', '')): State => ({
   identity,
+  createdAtMs,
   metrics: { rows: 0, digest: '' },
   evals: { rows: 0, digest: '' },
   doubtful: {},
@@ -35,22 +40,17 @@ const nothing = (identity = randomUUID().replaceAll('-', '')): State => ({
 
 export class Delivered {
   readonly #path: string | null
-  #state = nothing()
+  readonly #createdAtMs: number
+  #state: State
+  #kept = false
 
-  /** @param path null: kept in memory alone @throws DataError for a damaged file; RunError for one that cannot be written */
-  constructor(path: string | null) {
+  /** @param path null: kept in memory alone @param createdAtMs of the run @throws DataError for a damaged file */
+  constructor(path: string | null, createdAtMs: number) {
     this.#path = path
-    const [line] = path === null ? [] : readRows(path)
-    if (line === undefined) this.#save()
-    else this.#state = this.#checked(line)
-  }
-
-  #checked(line: unknown): State {
-    const { success, data } = deliveredSchema.safeParse(line)
-    if (success) return data
-    throw new DataError(`${this.#path}: expected what a tracker has of the run, got something else`, {
-      hint: 'remove that file: the run is sent again, as a new one',
-    })
+    this.#createdAtMs = createdAtMs
+    const there = path !== null && existsSync(path)
+    this.#state = there ? stateIn(path) : nothing(createdAtMs)
+    this.#kept = there
   }
 
   get identity(): string {
@@ -70,6 +70,7 @@ export class Delivered {
 
   /** Whether a row, or one before it, was delivered, or may have been, with other figures than now. */
   contradicts({ file, nth, key, digest }: TrackedPoint): boolean {
+    if (this.#state.createdAtMs !== this.#createdAtMs) return true
     const { rows, digest: last } = this.#state[file]
     const known = nth === rows ? last : this.#state.doubtful[key]?.digest
     return known !== undefined && known !== digest
@@ -91,29 +92,65 @@ export class Delivered {
       })
   }
 
-  /** To be called before points are sent. @throws RunError for a failed write */
-  sending(points: readonly TrackedPoint[]): void {
-    for (const { key, digest, atMs } of points) this.#state.doubtful[key] = { digest, atMs }
-    this.#save()
+  /** To be called before the identity is used. @throws as `sending` */
+  async keep(): Promise<void> {
+    if (!this.#kept) await this.#save()
   }
 
-  /** What `sending` named has arrived. @throws RunError for a failed write */
-  arrived(points: readonly TrackedPoint[]): void {
+  /** To be called before points are sent. @throws TrackerError for a failed write, which may pass */
+  async sending(points: readonly TrackedPoint[]): Promise<void> {
+    for (const { key, digest, atMs } of points) this.#state.doubtful[key] = { digest, atMs }
+    await this.#save()
+  }
+
+  /** What `sending` named has arrived. @throws as `sending` */
+  async arrived(points: readonly TrackedPoint[]): Promise<void> {
     for (const { file, nth, key, digest } of points) {
       this.#state[file] = { rows: nth, digest }
       delete this.#state.doubtful[key]
     }
-    this.#save()
+    await this.#save()
   }
 
-  /** The tracker has nothing of the run. @param identity another one: of a new run there @throws RunError for a failed write */
-  begin(identity?: string): void {
-    this.#state = nothing(identity)
-    this.#save()
+  /** The tracker has nothing of the run. @param identity of the run there; none: of a new one @throws as `sending` */
+  async begin(identity?: string): Promise<void> {
+    this.#state = nothing(this.#createdAtMs, identity)
+    await this.#save()
   }
 
-  #save(): void {
-    const path = this.#path
-    if (path !== null) guardWrite(path, () => writeFileAtomic(path, `${JSON.stringify(this.#state)}\n`))
+  async #save(): Promise<void> {
+    if (this.#path !== null) await write(this.#path, `${JSON.stringify(this.#state)}\n`)
+    this.#kept = true
+  }
+}
+
+/** @throws DataError for a damaged file */
+const stateIn = (path: string): State => {
+  try {
+    return deliveredSchema.parse(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (error) {
+    throw new DataError(`${path}: expected what a tracker has of the run, got something else`, {
+      hint: 'remove that file: the run is sent again, as a new one',
+      cause: error,
+    })
+  }
+}
+
+/** Whole or not at all, and beside the training: its steps wait for no disk. */
+const write = async (path: string, text: string): Promise<void> => {
+  const beside = temporaryPath(path)
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    const file = await open(beside, 'w')
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(beside, path)
+  } catch (error) {
+    const { what, hint } = wordsOfCode(String((error as NodeJS.ErrnoException).code))
+    throw new TrackerError(`${path}: could not be written: ${what}`, { hint, cause: error })
   }
 }

@@ -15,19 +15,25 @@ const PIECE_BYTES = 1 << 20
 class Lookahead<Row extends { step: number }> {
   #rows: Row[] = []
   #position: RowPosition = FILE_START
+  #ended = false
   readonly #path: string
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** The next row, if the file has one. @throws DataError for a line that is no row */
+  /** The file may have grown. */
+  lookAgain(): void {
+    this.#ended = false
+  }
+
+  /** The next row, if the file had one when it was last looked at. @throws DataError for a line that is no row */
   get first(): Row | undefined {
-    while (this.#rows.length === 0) {
+    while (this.#rows.length === 0 && !this.#ended) {
       const { lines, position, more } = readLinesFrom(this.#path, this.#position, PIECE_BYTES)
       this.#position = position
       this.#rows = lines.map(({ text, offset }) => this.#parse(text, offset))
-      if (!more) break
+      this.#ended = !more
     }
     return this.#rows[0]
   }
@@ -67,6 +73,8 @@ export class Feed {
 
   /** At most so many points that were not returned before; none: the run has no more for now. @throws DataError */
   next(most: number): TrackedPoint[] {
+    this.#metrics.lookAgain()
+    this.#evals.lookAgain()
     const points: TrackedPoint[] = []
     while (points.length < most) {
       const point = this.#one()

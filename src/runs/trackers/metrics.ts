@@ -44,17 +44,17 @@ const scores = (all: EvalRow['scores'], base: string, into: TrackedMetrics): voi
   }
 }
 
-const isTiming = (name: string): boolean => name.startsWith('time/')
+/** Timings, and calls that a cache spares the second time. */
+const isPassing = (name: string): boolean => name.startsWith('time/') || /^eval\/.*\/judgeCalls$/.test(name)
 
-/** Without what the clock says: the figures that a step has again when it is made again. */
+/** Without what is otherwise each time: the figures that a step has again when it is made again. */
 export const withoutTimes = (figures: Readonly<TrackedMetrics>): TrackedMetrics =>
-  Object.fromEntries(Object.entries(figures).filter(([name]) => !isTiming(name)))
+  Object.fromEntries(Object.entries(figures).filter(([name]) => !isPassing(name)))
 
 /** A configuration by dotted paths, values as text; lists as JSON. */
 export const trackedSettings = (config: unknown): Record<string, string> =>
   Object.fromEntries(
-    flatSettings(config).map(([path, value]) => [
-      path,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
+    flatSettings(config).flatMap(([path, value]) =>
+      value === undefined ? [] : [[path, typeof value === 'string' ? value : JSON.stringify(value)]],
+    ),
   )

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { evalRow } from '../eval-row.fixture.ts'
 import { RunFolder } from '../run-folder.ts'
 import { exportRun } from './export.ts'
 import { Mlflow, mlflowName } from './mlflow.ts'
@@ -102,6 +103,45 @@ describe('a run on MLflow', () => {
     again(3, 5)
     expect(await deliver()).toMatchObject({ rows: 7, sent: 7, replaced: true })
   })
+
+  it('is the same run where an evaluation that is made again asks its judge less', async () => {
+    const evaluate = (judgeCalls: number) =>
+      tracked.write(run => {
+        run.truncateAfter(0)
+        run.appendMetrics(metricsRow(1))
+        run.appendEvals([evalRow(0.5, { step: 1, judgeCalls })])
+      })
+    evaluate(16)
+    await deliver()
+    evaluate(0)
+    expect(await deliver()).toMatchObject({ sent: 0, replaced: false })
+  })
+
+  it('is another run when the run is begun again in its folder', async () => {
+    await deliver()
+    tracked.write(run => {
+      run.restart({
+        ...{ config: { steps: 8, optimizer: { learningRate: 99 } }, recipe: 'rit', seed: 7, steps: 8 },
+        createdAt: '2026-03-02T12:00:00.000Z',
+      })
+      run.appendEvals([evalRow(0.25, { scores: { accuracy: { value: 0.25, interval: [0.125, 0.5] } } })])
+    })
+    expect(await deliver()).toMatchObject({ rows: 1, sent: 1, replaced: true })
+    expect(server.runs.at(-1)!.params).toMatchObject({ 'optimizer.learningRate': '99' })
+  })
+
+  it.each(['', '\n', '\0\0', '{"identity":"a",', '{"identity":"a"}', 'x\n'])(
+    'is not sent again by itself where the note of it is damaged: %j',
+    async damaged => {
+      await deliver()
+      writeFileSync(statePath(), damaged)
+      await expect(deliver()).rejects.toThrow(/expected what a tracker has of the run.*remove that file/)
+      expect(server.runs).toHaveLength(1)
+      rmSync(statePath())
+      await deliver()
+      expect(server.runs).toHaveLength(2)
+    },
+  )
 
   it('has ended with its last row, whenever it is delivered', async () => {
     tracked.train(1, 2)

@@ -29,7 +29,7 @@ export class Shipment {
 
   /**
    * Delivers some rows; false where there are none for now. After an error the same rows are tried again.
-   * @throws TrackerError; DataError for a broken row; RunError where it cannot be noted what has arrived
+   * @throws TrackerError, also where it cannot be noted what has arrived; DataError for a broken row
    */
   async next(): Promise<boolean> {
     try {
@@ -66,16 +66,17 @@ export class Shipment {
 
   async #begin(): Promise<void> {
     const { identity } = this.#delivered
-    if ((await this.tracker.open(this.#facts, identity)) === 'new') this.#restart(identity)
+    await this.#delivered.keep()
+    if ((await this.tracker.open(this.#facts, identity)) === 'new') await this.#restart(identity)
     this.#open = true
   }
 
   async #send(batch: readonly TrackedPoint[]): Promise<void> {
     const points = this.#delivered.fresh(batch, this.tracker.takesOnce)
     if (points.length > 0) {
-      this.#delivered.sending(points)
+      await this.#delivered.sending(points)
       await this.tracker.log(points)
-      this.#delivered.arrived(points)
+      await this.#delivered.arrived(points)
       this.sent += points.length
     }
     this.#lastMs = batch.at(-1)!.atMs
@@ -86,12 +87,12 @@ export class Shipment {
     await this.tracker.replace()
     this.#open = false
     this.replaced++
-    this.#restart()
+    await this.#restart()
   }
 
   /** From the first row on. @param identity of the run there; none: a new one */
-  #restart(identity?: string): void {
-    this.#delivered.begin(identity)
+  async #restart(identity?: string): Promise<void> {
+    await this.#delivered.begin(identity)
     this.#feed = this.#newFeed()
     this.#batch = []
     this.#lastMs = this.#facts.createdAtMs

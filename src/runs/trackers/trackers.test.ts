@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -207,6 +207,19 @@ describe('trackers of a run that trains', () => {
     expect(existsSync(join(tracked.dir, 'metrics.jsonl'))).toBe(true)
   })
 
+  it('have everything where it could not be noted for a while what they have', async () => {
+    writeFileSync(join(tracked.dir, 'trackers'), 'a file in the place of the folder')
+    const trackers = follow()
+    run.appendMetrics(metricsRow(1))
+    await until(() => told.length > 0)
+    expect(told[0]).toMatch(/could not be written.*the training goes on, and it is tried again/)
+    expect(server.runs).toHaveLength(0)
+    rmSync(join(tracked.dir, 'trackers'))
+    run.appendMetrics(metricsRow(2))
+    await trackers.close('finished')
+    expect([told.length, rewards()]).toEqual([1, upTo(2)])
+  })
+
   it('are not sent rows that are broken', async () => {
     const trackers = follow()
     run.appendMetrics(metricsRow(1))
@@ -219,6 +232,9 @@ describe('trackers of a run that trains', () => {
 it('A setting that cannot be used is refused with its place', () => {
   expect(() => checkTrackers([files, { kind: 'mlflow', uri: null, experiment: null }], {})).toThrow(
     'trackers[1]: mlflow: expected the address of a server, got none',
+  )
+  expect(() => checkTrackers([mlflow(), files, mlflow()], {})).toThrow(
+    /trackers\[2\]: the same place as trackers\[0\]/,
   )
   checkTrackers([{ kind: 'mlflow', uri: null, experiment: null }], { MLFLOW_TRACKING_URI: 'http://h:1/' })
   expect(readFileSync(join(tracked.dir, 'config.json'), 'utf8')).toContain('"rit"')

@@ -41,9 +41,13 @@ export const openTracker = (
 
 /** What is wrong with settings of trackers, before a run begins. @throws ConfigError */
 export const checkTrackers = (trackers: readonly TrackerSettings[] = [], env: Env = process.env): void => {
+  const known = new Map<string, number>()
   for (const [i, settings] of trackers.entries()) {
     try {
-      openTracker(settings, '.', { id: 'run' }, { env })
+      const place = openTracker(settings, '.', { id: 'run' }, { env }).exportOptions.join(' ')
+      const same = known.get(place)
+      if (same !== undefined) throw new ConfigError(`the same place as trackers[${same}]; take one out`)
+      known.set(place, i)
     } catch (error) {
       throw new ConfigError(`trackers[${i}]: ${(error as Error).message}`, { cause: error })
     }
@@ -56,13 +60,13 @@ export const TRACKERS_FOLDER = 'trackers'
 /** The folder of a run with its files for TensorBoard, unless the settings say otherwise. */
 export const TENSORBOARD_FOLDER = 'tensorboard'
 
-/** The run's rows on their way to a tracker. @throws DataError, RunError where it cannot be noted what has arrived */
+/** The run's rows on their way to a tracker. @throws DataError for a damaged note of what has arrived */
 export const shipmentTo = (tracker: Tracker, dir: string, info: RunInfo): Shipment => {
   const kind = tracker.exportOptions[0].slice(2)
   const name = `${kind}-${shortHash(tracker.exportOptions).slice(0, 8)}.json`
   // Files are compared with the rows themselves.
   const path = tracker instanceof TensorBoard ? null : join(dir, TRACKERS_FOLDER, name)
-  return new Shipment(dir, factsOf(info), tracker, new Delivered(path))
+  return new Shipment(dir, factsOf(info), tracker, new Delivered(path, Date.parse(info.createdAt)))
 }
 
 const factsOf = (info: RunInfo): RunFacts => {
