@@ -32,6 +32,7 @@ describe('log-odds against labels', () => {
     expect(bias).toBeCloseTo(0, 6)
     expect(fitCalibration(apart.map(row => ({ ...row, label: !row.label })))).toBeNull()
     expect(fitCalibration(apart.filter(({ label }) => label))).toBeNull()
+    expect(fitCalibration([true, false, true].map(label => ({ logOdds: 3, label })))).toBeNull()
     const far = [-300, -200, 500, 1000].map((logOdds, i) => ({ logOdds, label: i > 1 }))
     expect(Number.isFinite(fitCalibration(far)!.temperature)).toBe(true)
   })

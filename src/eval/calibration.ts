@@ -35,12 +35,13 @@ const MOST_STEPS = 100
 /**
  * Temperature and bias of the least cross-entropy, towards targets a little off 0 and 1, so that labels that can be told apart
  * without an error have one too (Platt 1999; Lin, Lin, Weng 2007).
- * @returns null where one kind of label is missing, or where yes is the less likely the truer it is: no temperature mends that
+ * @returns null where one kind of label is missing, where all log-odds are the same, or where yes is the less likely the truer it
+ *   is: no temperature mends that
  */
 export const fitCalibration = (rows: readonly LabelledLogOdds[]): Calibration | null => {
   const trues = rows.filter(({ label }) => label).length
   const falses = rows.length - trues
-  if (trues === 0 || falses === 0) return null
+  if (trues === 0 || falses === 0 || rows.every(({ logOdds }) => logOdds === rows[0].logOdds)) return null
   const targets = rows.map(({ label }) => (label ? (trues + 1) / (trues + 2) : 1 / (falses + 2)))
   const lossAt = (slope: number, bias: number) =>
     rows.reduce((sum, { logOdds }, i) => {

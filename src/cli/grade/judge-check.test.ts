@@ -140,12 +140,22 @@ describe('gradus judge check --levels likelihood', () => {
     expect(result.code).toBe(0)
   })
 
+  it('prints settings also where the labels of other responses are too few, and says why verdicts are missing', async () => {
+    const few = await check(asIs.slice(0, 2), '--judge', place, '--levels', 'likelihood')
+    const both = new Set(asIs.slice(0, 2).map(({ label }) => label)).size === 2
+    expect(few.out).toContain(
+      both ? 'not checked on other responses' : 'no calibration: labels of both kinds',
+    )
+    const silent = await check(asIs, '--levels', 'likelihood')
+    expect(silent.out).toMatch(/no verdict 60 x: .*log-probs/)
+  })
+
   it('prints the table and the settings, and fails below the agreement that was asked for', async () => {
     const wrong = asIs.map((row, i) => ({ ...row, label: i % 3 === 0 ? !row.label : row.label }))
     const result = await check(wrong, '--judge', place, '--levels', 'likelihood', '--min-agreement', '0.9')
     expect(result.out).toMatch(/likelihoods of 60 verdicts: area under the ROC curve 0\.\d+/)
     expect(result.out).toMatch(
-      /ask: \{ levels: likelihood, calibration: \{ temperature: \d+\.\d+, bias: -\d+\.\d+ \} \}/,
+      /ask: \{ levels: likelihood, calibration: \{ temperature: \d+(\.\d+)?, bias: -\d+\.\d+ \} \}/,
     )
     expect(result.code).toBe(100)
   })

@@ -53,7 +53,10 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
       const quality = qualityOf(rows)
       const likelihood = options.levels === 'likelihood' ? likelihoodOf(rows) : null
       if (options.json) printJson(io, { ...quality, ...(likelihood && { likelihood }) })
-      else io.out.write(`${formatQuality(quality)}${likelihood ? formatLikelihood(likelihood) : ''}`)
+      else
+        io.out.write(
+          `${formatQuality(quality)}${reasons(rows)}${likelihood ? formatLikelihood(likelihood) : ''}`,
+        )
       if (judge.describe) io.err.write(`${judge.describe()}\n`)
       const agreement = (likelihood?.calibrated?.agreement ?? quality.all.agreement)?.estimate ?? 0
       return agreement < (options.minAgreement ?? 0) ? EXIT.belowThreshold : EXIT.ok
@@ -103,7 +106,21 @@ const likelihoodOf = (rows: readonly CheckedCase[]): LikelihoodQuality | null =>
   }
 }
 
+/** Why there are verdicts missing: the commonest reasons. */
+const reasons = (rows: readonly CheckedCase[]): string => {
+  const counts = new Map<string, number>()
+  for (const { verdict, said } of rows)
+    if (verdict === null)
+      counts.set(said.explanation ?? 'no reason', (counts.get(said.explanation ?? 'no reason') ?? 0) + 1)
+  const commonest = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_REASONS)
+  return commonest.map(([reason, count]) => `no verdict ${count} x: ${reason}\n`).join('')
+}
+
+const MOST_REASONS = 3
+
 const figure = (value: number): string => value.toFixed(3)
+/** As settings take it: digits that count, however small. */
+const setting = (value: number): number => Number(value.toPrecision(5))
 
 const BAR = 40
 
@@ -115,9 +132,12 @@ const formatLikelihood = ({
   calibration,
 }: LikelihoodQuality): string => {
   const head = `\nlikelihoods of ${verdicts} verdicts: area under the ROC curve ${areaUnderCurve === null ? '-' : figure(areaUnderCurve)}; as they are Brier score ${figure(raw.brier)}, calibration error ${figure(raw.ece)}`
-  if (calibrated === null || calibration === null)
+  if (calibration === null)
     return `${head}\nno calibration: labels of both kinds are needed, and likelihoods that rise with them\n`
   const { temperature, bias } = calibration
+  const settings = `settings of this judge: ask: { levels: likelihood, calibration: { temperature: ${setting(temperature)}, bias: ${setting(bias)} } }`
+  if (calibrated === null)
+    return `${head}\nnot checked on other responses: too few of them have labels of both kinds\n${settings}\n`
   const bins = calibrated.bins.map(
     ({ rows, said, true: share }) =>
       `  ${said.toFixed(2)}  ${share.toFixed(2)}  ${String(rows).padStart(5)}  ${'█'.repeat(Math.round(BAR * share))}`,
@@ -127,7 +147,7 @@ const formatLikelihood = ({
     `calibrated on the other responses: agreement ${calibrated.agreement ? formatRate(calibrated.agreement) : '-'}, Brier score ${figure(calibrated.brier)}, calibration error ${figure(calibrated.ece)}`,
     '  said  true   rows',
     ...bins,
-    `settings of this judge: ask: { levels: likelihood, calibration: { temperature: ${figure(temperature)}, bias: ${figure(bias)} } }`,
+    settings,
   ].join('\n')}\n`
 }
 

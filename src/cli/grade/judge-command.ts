@@ -25,6 +25,9 @@ called not met. Both by sign of points, over the verdicts that were given, with 
 With --json one line: {"all", "positive", "negative", "nullsAcceptable"}; each of the first three holds "rows", "judged",
 "agreement", "kappa", "falseAccept", "falseReject", "nullRate", where rates are {"estimate", "low", "high", "level"}.
 
+With --levels likelihood also how well likelihoods rank ("likelihood": "areaUnderCurve", "raw" and "calibrated" reliability,
+"calibration"), calibrated on the labels of the other responses; --min-agreement is then of these calibrated verdicts.
+
 Example:
   $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9`
 

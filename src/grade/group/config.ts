@@ -1,7 +1,7 @@
 /** @file Settings of a relative judge. */
 
 import { z } from 'zod'
-import { askSchema } from '../judge/ask-config.ts'
+import { askFields } from '../judge/ask-config.ts'
 import { type JudgeConfig, judgeShape } from '../judge/judge-config.ts'
 
 const size = z.int().positive()
@@ -42,8 +42,8 @@ export type GroupSettings = z.output<typeof groupSettingsSchema>
  */
 export const groupJudgeShape = {
   ...judgeShape,
-  ask: askSchema
-    .omit({ shape: true, levels: true, showReference: true })
+  ask: askFields
+    .omit({ shape: true, levels: true, calibration: true, showReference: true })
     .prefault({})
     .describe('A call is about the whole group, whatever the preset.'),
   ...groupShape,

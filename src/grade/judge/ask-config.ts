@@ -106,8 +106,8 @@ export type AskPreset = keyof typeof ASK_PRESETS
 
 const count = z.int().min(0)
 
-/** What a file may say of asking; what it leaves out is the preset's. */
-export const askSchema = z
+/** All that may be said of asking. */
+export const askFields = z
   .strictObject({
     preset: z.enum(Object.keys(ASK_PRESETS) as AskPreset[]).describe('Whose defaults hold.'),
     shape: z
@@ -178,6 +178,15 @@ export const askSchema = z
       ),
   })
   .partial()
+
+/** What a file may say of asking; what it leaves out is the preset's. */
+export const askSchema = askFields.refine(
+  ({ levels, calibration }) => !calibration || levels === 'likelihood',
+  {
+    path: ['calibration'],
+    error: 'levels: likelihood beside it; nothing else is calibrated',
+  },
+)
 export type AskInput = z.input<typeof askSchema>
 
 /**

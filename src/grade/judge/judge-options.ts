@@ -71,10 +71,6 @@ export const checkedJudgeOptions = ({
     true,
   )
   const { nullsKeepRaw = true, fresh = false } = ask
-  if (ask.calibration && ask.levels !== 'likelihood')
-    throw new ConfigError(`judge.calibration: expected levels: likelihood beside it, got ${ask.levels}`, {
-      hint: 'only likelihoods are calibrated; take it out, or ask for them',
-    })
   return {
     ...ask,
     nullsKeepRaw,

@@ -56,6 +56,25 @@ describe('a verdict by the likelihood of a word', () => {
     expect(logOdds).toBeCloseTo(Math.log(0.01 / 0.9), 12)
   })
 
+  it('keeps chances that are too small for a number', async () => {
+    const top = [
+      { token: 'Yes', logprob: 0 },
+      { token: 'No', logprob: -9999 },
+    ]
+    const [{ met, logOdds }] = await judge({ ...top[0], top }).grade(MERIT)
+    expect([met, logOdds]).toEqual([true, 9999])
+  })
+
+  it('is asked without filters that would take alternatives away', async () => {
+    const { asked, grade } = judge(words({ Yes: 0.6, No: 0.4 }), {
+      topP: 0.8,
+      topK: 20,
+      presencePenalty: 1.5,
+    })
+    await grade(MERIT)
+    for (const name of ['topP', 'topK', 'presencePenalty'] as const) expect(asked[0][name]).toBeUndefined()
+  })
+
   it('asks about criteria one at a time whatever the shape, and about one with scores of its own as ever', async () => {
     const { asked, grade } = judge(words({ Yes: 0.9, No: 0.1 }), { shape: 'rubric' })
     const verdicts = await grade(MERIT, SCORED, FLAW)
@@ -75,21 +94,23 @@ describe('a verdict by the likelihood of a word', () => {
     const other = judge(null, { cache, calibration: { temperature: 2, bias: -1 } })
     const [verdict] = await other.grade(MERIT)
     expect(other.asked).toHaveLength(0)
-    expect(verdict).toMatchObject({ met: false, logOdds: Math.log(0.6 / 0.4) })
+    expect(verdict.met).toBe(false)
+    expect(verdict.logOdds).toBeCloseTo(Math.log(1.5), 12)
     expect(verdict.margin).toBeCloseTo(1 - Math.log(1.5) / 2, 12)
   })
 
   it('has a calibration, which no other scale has', () => {
     const calibration = { temperature: 1, bias: 0 }
     expect(() => judge(null, { levels: 'yes-no', calibration })).toThrow(
-      /judge\.calibration: expected levels: likelihood/,
+      /judge: calibration: expected levels: likelihood|judge.*calibration.*expected levels: likelihood/,
     )
   })
 
   it.each([
     [null, /no log-probs/],
     [{ token: 'Yes', logprob: -0.1, top: [] }, /no alternatives/],
-    [words({ '<think>': 0.9, Well: 0.1 }), /neither Yes nor No is among the 2 .* "<think>", "Well"/],
+    [words({ '<think>': 0.9, Well: 0.1 }), /less likely than 1% .* "<think>", "Well"/],
+    [words({ '<think>': 0.99, Yes: 1e-6, No: 1e-8 }), /less likely than 1% .* "<think>", "Yes"/],
     [{ ...words({ Yes: 0.9, No: 0.1 }), top: [{ token: 'Yes', logprob: Number.NaN }] }, /no alternatives/],
   ] as const)(
     'is null with the reason, and not asked for again, where %j is the answer',

@@ -63,16 +63,20 @@ const QUESTION_CHARACTERS = 2500
 /** The criterion's part of it; templates say it last. */
 const CRITERION_CHARACTERS = 400
 
-const callsAResponse = (shape: JudgeConfig['ask']['shape'], judged: number): number =>
-  shape === 'criterion' ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
+const callsAResponse = ({ shape, levels }: JudgeConfig['ask'], judged: number): number =>
+  shape === 'criterion' || levels === 'likelihood'
+    ? judged
+    : shape === 'rubric'
+      ? 1
+      : Math.ceil(judged / shape.batch)
 
 const planOf = (
-  { ask: { shape }, fleet }: JudgeConfig,
+  { ask, fleet }: JudgeConfig,
   responses: Responses,
   { rollout }: JudgedTraining,
   { judged, conversationCharacters }: JudgedData,
 ): JudgePlan => {
-  const calls = callsAResponse(shape, judged)
+  const calls = callsAResponse(ask, judged)
   const trainingCalls = responses.training * calls
   const evaluationCalls = responses.evaluation * calls
   const { cost, promptTokens, completionTokens } = estimateJudging(fleet, {
@@ -149,7 +153,7 @@ export const judgeCallsOf = (
 ): readonly JudgeCalls[] => {
   const { judge } = training
   const heldOut = judge?.heldOut ?? null
-  const of = (name: string, plan: JudgePlan | null, shape: JudgeConfig['ask']['shape'], share: number) =>
+  const of = (name: string, plan: JudgePlan | null, ask: JudgeConfig['ask'], share: number) =>
     plan === null || plan.callsPerStep === 0
       ? []
       : [
@@ -160,19 +164,19 @@ export const judgeCallsOf = (
             ownTokens: tokensFromCharacters(CRITERION_CHARACTERS),
             sharedTokens: tokensFromCharacters(data.conversationCharacters),
             shown: { role, samples: 1 },
-            callsPerShown: callsAResponse(shape, data.judged),
+            callsPerShown: callsAResponse(ask, data.judged),
             completionTokens: COMPLETION_TOKENS,
           },
         ]
   if (judge === null) return []
   return [
-    ...of('judge', judgePlan(training, data), judge.ask.shape, 1),
+    ...of('judge', judgePlan(training, data), judge.ask, 1),
     ...(heldOut === null
       ? []
       : of(
           'held-out judge',
           heldOutJudgePlan(training, data),
-          heldOut.ask.shape,
+          heldOut.ask,
           1 / (heldOut.rollouts?.every ?? 1),
         )),
   ]

@@ -149,13 +149,23 @@ export const firstRubricRow = (
   columns?: Columns,
 ): { row: Fields; format: FormatName } | null => {
   try {
-    const row = rowsOf(path, columns).rows[0]?.value
+    const row = firstRow(path, columns)
     const format = RUBRIC_FORMATS.find(known => known.mismatch(row) === null)
     return format && isObject(row) ? { row, format: format.name } : null
   } catch (error) {
     if (error instanceof DataError) return null
     throw error
   }
+}
+
+/** Of a file of lines the rest is not looked at. */
+const firstRow = (path: string, columns: Columns = AS_THEY_ARE): unknown => {
+  const lines = cachedRows(path, columns)
+  if (lines) return lines.length === 0 ? undefined : parseJson(lines[0].text, lines[0].place)
+  if (extname(path) !== '.jsonl') return rowsOf(path, columns).rows[0]?.value
+  const line = /^.*\S.*$/m.exec(readText(path))?.[0]
+  const row = line === undefined ? undefined : parseJson(line, path)
+  return isObject(row) ? renameColumns(row, columns) : row
 }
 
 /** The rows of a file under the names that its columns are to have here. */

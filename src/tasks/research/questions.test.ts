@@ -90,8 +90,8 @@ describe('questions for research', () => {
       },
     })
     expect(read(drb).benchmark?.rubric.criteria).toMatchObject([
-      { text: 'E', points: 0.25, levels: { length: 5, 0: { low: 0 }, 4: { high: 10 } } },
-      { text: 'F', points: 0.75, category: 'depth' },
+      { text: 'N: E', points: 0.25, levels: { length: 5, 0: { low: 0 }, 4: { high: 10 } } },
+      { text: 'N: F', points: 0.75, category: 'depth' },
     ])
     expect(read(researchQa)).toMatchObject({
       ...{ id: 'r', question: 'What is known?' },
@@ -101,6 +101,9 @@ describe('questions for research', () => {
       ...{ id: 's', benchmark: { rubric: { criteria: [{ text: 'C', points: -3, category: 'Explicit' }] } } },
     })
     // Rows with a question of ours stay ours, whatever else they have.
+    const weighed = { question: 'a?', answer: 'x', rubric: [{ title: 't', description: 'd', weight: 1 }] }
+    expect(read(weighed)).toMatchObject({ answers: ['x'] })
+    expect(read(weighed)).not.toHaveProperty('benchmark')
     expect(read({ question: 'a?', answer: 'x', rubric: { criteria: [] } })).not.toHaveProperty('benchmark')
     expect(() => read({ rubrics: [{ description: 'd', weight: 1 }] })).toThrow(
       /item row1: expected a question/,
@@ -162,6 +165,20 @@ describe('questions for research', () => {
     expect(tests!.more.map(({ question }) => question)).toEqual(['q3?'])
     expect(train.some(({ question }) => question === 'q3?')).toBe(false)
     expect(notes).toContain('1 test questions left out: neither an answer nor criteria')
+  })
+
+  it('of a benchmark are named by the line that is broken, and by the set that has none to test', () => {
+    const row = {
+      prompt: [{ role: 'user', content: 'a?' }],
+      rubrics: [{ criterion: 'C', points: 1, tags: [] }],
+    }
+    const cut = join(folder, 'cut.jsonl')
+    writeFileSync(cut, `${JSON.stringify(row)}\n{"prompt": [`)
+    expect(() => readResearchQuestions(cut)).toThrow(/cut\.jsonl:2/)
+    const mute = write([{ question: 'mute?' }])
+    expect(() =>
+      researchQuestions({ file: write(rows), testFile: null, holdOut: 5, tests: { more: { file: mute } } }),
+    ).toThrow(/task\.tests\.more: expected questions with an answer or criteria, got none among 1/)
   })
 
   it('are needed on both sides', () => {

@@ -87,15 +87,23 @@ const benchmarkQuestion = (
   format: FormatName,
 ) => {
   const place = `${path}: item ${id}`
-  if (prompt.length === 0) throw new DataError(`${place}: expected a question, got a rubric without a prompt`)
-  validateVerifiers(own, place)
-  const criteria = own.criteria.map(each =>
-    format === 'deep-research-bench' ? { ...each, levels: RACE_LEVELS } : each,
-  )
   const question = conversationText({ messages: prompt })
+  if (question.trim() === '')
+    throw new DataError(`${place}: expected a question, got a rubric without a prompt`)
+  validateVerifiers(own, place)
+  // RACE shows a criterion's name and what it means.
+  const criteria = own.criteria.map(each =>
+    format === 'deep-research-bench'
+      ? { ...each, text: `${each.title}: ${each.text}`, levels: RACE_LEVELS }
+      : each,
+  )
   const benchmark = { prompt, rubric: { ...own, criteria } }
   return { id, question, answers: [], persistent: persistentRubrics(criteria), benchmark }
 }
+
+/** Rows with a question of ours stay ours, whatever else they have, and so do those with an answer to it. */
+const isQuestionRow = ({ row, format }: { row: object; format: FormatName }): boolean =>
+  'question' in row && (format === 'native' || 'answer' in row || 'reference' in row)
 
 /**
  * The questions of a JSON Lines file, or of a file in a format of rubrics. Rows without an id are named by their number.
@@ -103,7 +111,7 @@ const benchmarkQuestion = (
  */
 export const readResearchQuestions = (path: string, columns?: Columns): ResearchQuestion[] => {
   const first = firstRubricRow(path, columns)
-  if (first && !(first.format === 'native' && 'question' in first.row)) {
+  if (first && !isQuestionRow(first)) {
     const { items, format } = readRubricFile(path, { columns })
     return items.map(item => benchmarkQuestion(item, path, format))
   }
@@ -188,6 +196,12 @@ export const researchQuestions = ({
   })
   const test = split.test.filter(canBeScored)
   const tests = Object.fromEntries(more.map(([name, questions]) => [name, questions.filter(canBeScored)]))
+  const empty = more.find(([name]) => tests[name].length === 0)
+  if (empty !== undefined)
+    throw new ConfigError(
+      `task.tests.${empty[0]}: expected questions with an answer or criteria, got none among ${empty[1].length}`,
+      { hint: 'give them one, or take the file out' },
+    )
   const tested = [split.test, ...more.map(([, questions]) => questions)].flat()
   const mute = tested.filter(question => !canBeScored(question)).length
   const key = testFile === null ? 'holdOut' : 'testFile'

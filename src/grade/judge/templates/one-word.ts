@@ -16,7 +16,11 @@ export const oneWord = (scale: ReplyScale): JudgeTemplate => ({
   name: `word/${scale.name}`,
   version: 1,
   scale,
-  sampling: { maxTokens: 1, temperature: 0, topLogprobs: ALTERNATIVES },
+  // Filters of sampling would take alternatives away.
+  sampling: {
+    ...{ maxTokens: 1, temperature: 0, topLogprobs: ALTERNATIVES },
+    ...{ topP: undefined, topK: undefined, presencePenalty: undefined },
+  },
   system: [...commonRules('one criterion', scale, false), 'Answer with one word: Yes or No.'].join('\n'),
   question: ([criterion]: readonly Criterion[], quote: Quote) =>
     [
@@ -37,14 +41,26 @@ const problemOf = ({ top }: TokenLogprob): string => {
   const shown = top.slice(0, 3).map(({ token }) => shortValue(token))
   return top.length < 2
     ? 'the server gave no alternatives to the first word; likelihoods need them'
-    : `neither Yes nor No is among the ${top.length} likeliest first words, the first of which are ${shown.join(', ')}`
+    : `Yes and No together are less likely than 1% as the first word, which begins rather with ${shown.join(', ')}`
 }
 
 const WORD = /^[\s"'*]*(yes|no)$/i
 
+/** Where Yes and No are less likely together the model says something else first, as one that thinks does. */
+const LEAST_SHARE = Math.log(0.01)
+
+/** Log of a sum of probabilities, which may be too small for numbers themselves. */
+const logSum = (values: readonly number[]): number => {
+  let most = Number.NEGATIVE_INFINITY
+  for (const value of values) most = Math.max(most, value)
+  return most === Number.NEGATIVE_INFINITY
+    ? most
+    : most + Math.log(values.reduce((sum, value) => sum + Math.exp(value - most), 0))
+}
+
 /**
  * Log-odds of yes against no: of all spellings together. A word that is not among the alternatives is at most as likely as the
- * least likely of them, which stands for it; null where both are missing.
+ * least likely of them, which stands for it; null where both words together are unlikely, and where nothing is told but one word.
  */
 const logOddsOf = ({ token, logprob, top }: TokenLogprob): number | null => {
   const known = new Map(
@@ -52,15 +68,13 @@ const logOddsOf = ({ token, logprob, top }: TokenLogprob): number | null => {
       Number.isFinite(each.logprob) ? [[each.token, each.logprob] as const] : [],
     ),
   )
-  const chance = { yes: 0, no: 0 }
-  for (const [text, value] of known) {
-    const word = WORD.exec(text)?.[1].toLowerCase()
-    if (word === 'yes' || word === 'no') chance[word] += Math.exp(value)
-  }
-  // Of one word alone nothing is known but that it is the likeliest.
-  if (known.size < 2 || (chance.yes === 0 && chance.no === 0)) return null
-  let floor = 1
-  for (const value of known.values()) floor = Math.min(floor, Math.exp(value))
-  const odds = Math.log((chance.yes || floor) / (chance.no || floor))
-  return Number.isFinite(odds) ? odds : null
+  const of = (word: string) =>
+    logSum(
+      [...known].flatMap(([text, value]) => (WORD.exec(text)?.[1].toLowerCase() === word ? [value] : [])),
+    )
+  const [yes, no] = [of('yes'), of('no')]
+  if (known.size < 2 || logSum([yes, no]) < LEAST_SHARE) return null
+  let floor = 0
+  for (const value of known.values()) floor = Math.min(floor, value)
+  return Math.max(yes, floor) - Math.max(no, floor)
 }

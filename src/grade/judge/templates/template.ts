@@ -18,7 +18,7 @@ export interface JudgeTemplate {
   /** What the answer must look like; absent where it is not JSON. */
   answerSchema?(criteria: readonly Criterion[]): AnswerSchema
   /** What a call has in place of the judge's own sampling. */
-  readonly sampling?: Pick<ChatRequest, 'maxTokens' | 'temperature' | 'topLogprobs'>
+  readonly sampling?: Omit<ChatRequest, 'messages'>
   /** The answer in words, for asking once more; default: one object with the scale's key. */
   answerText?(criteria: readonly Criterion[]): string
   /** What the question shows of a criterion, where that is more than its text, its sign and its scale: part of every key. */
