@@ -4,13 +4,14 @@
  */
 
 import { join } from 'node:path'
-import { AnswerFile, askAll, askInText, type SavedAnswer } from '../../measure/index.ts'
+import { AnswerFile, type Ask, askAll, askInText, type SavedAnswer } from '../../measure/index.ts'
 import {
   demonstrationsOf,
   type InstructionDemonstration,
   inProportion,
   plainRequests,
   type Request,
+  withoutLastSentence,
 } from '../../tasks/instructions/index.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
@@ -23,13 +24,14 @@ import type { FittedSettings } from './model-settings.ts'
 import type { Files } from './model-training.ts'
 
 /** Demonstrations where nothing else is said: a pass over them takes about half an hour of two cores with 135 million weights. */
-const DEMONSTRATIONS = 2000
-/** As many come of one request, on average: of a small model's answers about a third end, are about what was asked, and do not go round in circles. */
-const OF_ONE_REQUEST = 3.5
+const DEMONSTRATIONS = 4000
+/** As many come of one request, on average: rows of few requests are learnt by heart. */
+const OF_ONE_REQUEST = 3
 /** An instruction may want two answers. */
 const ANSWERS = 2
-/** Cooler than rollouts: what is shown should make sense. */
-const ASKED = { temperature: 0.6, maxTokens: 700, seed: '1' } as const
+/** Cooler than rollouts: what is shown should make sense. Of an answer to a request for something short the beginning is enough. */
+const ASKED = { temperature: 0.6, maxTokens: 150, seed: '1' } as const
+const LONG = { ...ASKED, maxTokens: 600 }
 /** Of prompt and response: two answers, or one and what is put around it. */
 const MOST_TOKENS = 1024
 /** Rows a step: small, since many steps teach more than many rows in each. */
@@ -66,19 +68,22 @@ const answersTo = async (
   model: string,
   io: Io,
 ): Promise<SavedAnswer[][]> => {
-  const problems = requests.map(({ ask }, i) => ({
+  const problems = requests.map(({ ask, isLong }, i) => ({
     id: `request-${i + 1}`,
     messages: [{ role: 'user' as const, content: ask }],
+    isLong,
   }))
   const { signal, release } = abortThenQuit(io)
   let close: (() => Promise<void>) | undefined
   const progress = new AnswerProgress(requests.length * ANSWERS, io)
   try {
-    const opened = { model, threads: 2, maxTokens: ASKED.maxTokens, signal }
+    const opened = { model, threads: 2, maxTokens: LONG.maxTokens, signal }
     const talking = await openTalking(opened, '--model', io)
     close = talking.close
-    const by = shortHash([talking.chat.name, talking.chat.variant, ASKED])
-    const ask = askInText(talking.chat, ASKED)
+    const by = shortHash([talking.chat.name, talking.chat.variant, ASKED, LONG])
+    const [brief, long] = [ASKED, LONG].map(settings => askInText(talking.chat, settings))
+    const ask: Ask<(typeof problems)[number]> = (problem, ...rest) =>
+      (problem.isLong ? long : brief)(problem, ...rest)
     const asked = { ...talking, ask, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
     const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
@@ -120,12 +125,10 @@ export const coldStartFiles = async (
   const answers_P = await answersTo(requests, folder, model, io)
   const rng = new Rng('demonstrations')
   const all = requests.map((request, p) => {
-    const ended = answers_P[p].filter(({ finishReason }) => finishReason !== 'length')
-    return demonstrationsOf(
-      request,
-      ended.map(({ response }) => response),
-      rng,
+    const whole = answers_P[p].map(({ response, finishReason }) =>
+      finishReason === 'length' ? withoutLastSentence(response) : response,
     )
+    return demonstrationsOf(request, whole, rng)
   })
   const rows = inProportion(all, count, rng)
   const least = BATCH + HELD_OUT

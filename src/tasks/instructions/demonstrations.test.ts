@@ -35,9 +35,9 @@ describe('demonstrations of instructions', () => {
   const all = requests.map(request => demonstrationsOf(request, answersTo(request, rng), rng))
   const shown = inProportion(all, 1200, rng)
 
-  it('ask for different things, each request once, a third of them for something long', () => {
+  it('ask for different things, each request once, a twelfth of them for something long', () => {
     expect(new Set(requests.map(({ ask }) => ask)).size).toBe(300)
-    expect(requests.filter(({ words }) => words > 100)).toHaveLength(100)
+    expect(requests.filter(({ isLong, words }) => isLong && words > 100)).toHaveLength(25)
     expect(shown).toHaveLength(1200)
     expect(new Set(shown.map(({ prompt }) => prompt)).size).toBe(1200)
   })
@@ -55,7 +55,9 @@ describe('demonstrations of instructions', () => {
     const about = `${mentioned(story)} ${elsewhere}`
     const refusal = `I'm sorry for any confusion, but as an AI assistant I have no stories. ${about}`
     expect(demonstrationsOf(story, [refusal], rng)).toEqual([])
-    const both = [elsewhere, about].map(answer => demonstrationsOf(story, [answer], rng))
+    const both = [elsewhere, about].map(answer =>
+      [0, 1, 2].flatMap(() => demonstrationsOf(story, [answer], rng)),
+    )
     expect(both.map(([first]) => first.isAbout)).toEqual([false, true])
     expect(inProportion(both, 8, rng).every(({ isAbout }) => isAbout)).toBe(true)
     expect(inProportion(both, 24, rng).filter(({ isAbout }) => !isAbout).length).toBeGreaterThan(8)
@@ -87,15 +89,21 @@ describe('demonstrations of instructions', () => {
   })
 
   it('are as long as the answer, and numbers are drawn near to what it has', () => {
-    const plain = all.flat().filter(({ asked }) => asked.every(({ most }) => most === undefined))
-    const long = plain.filter(({ response }) => wordCount(response) > 100)
-    expect(long.length).toBeGreaterThan(0.25 * plain.length)
+    const lengths = [true, false].map(isLong => {
+      const own = all.filter((_, i) => requests[i].isLong === isLong).flat()
+      return own
+        .filter(({ asked }) => asked.every(({ most }) => most === undefined))
+        .map(({ response }) => wordCount(response))
+    })
+    const [long, short] = lengths.map(each => each.filter(n => n > 100).length / each.length)
+    expect(long).toBeGreaterThan(0.8)
+    expect(short).toBeLessThan(0.3)
     for (const { kinds, asked, response } of all.flat())
       for (const [i, { id }] of kinds.entries()) {
         const { relation, num_sentences: n } = (asked[i].kwargs ?? {}) as Record<string, never>
         if (id !== 'length_constraints:number_sentences' || relation !== 'at least') continue
         expect(n).toBeGreaterThanOrEqual(2)
-        expect(n).toBeGreaterThan(roughSentences(response).length / 4)
+        expect(n).toBeGreaterThan(roughSentences(response).length / 5)
       }
   })
 })

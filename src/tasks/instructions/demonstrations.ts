@@ -60,11 +60,18 @@ const isOfItself = (answer: string): boolean => OF_ITSELF.test(answer)
 /** What an answer is tried with, and how many of those that it follows are kept, for `inProportion` to choose from. */
 const TRIES = 60
 const KEPT = 30
+/** Most words of an answer to a request for something short, of which one is drawn: short demonstrations teach as much as long ones. */
+const SHORT = [40, 70, 110] as const
+
 /** Most words of each of two answers in one. */
 const EACH_OF_TWO = 120
 
+/** Of an answer: as the request allows, and no more than what one is drawn that is short. */
+const mostWords = ({ words, most, isLong }: Request, rng: Rng): number =>
+  isLong ? most : Math.min(most, Math.max(words + 10, rng.pick(SHORT)))
+
 /**
- * @param answers that a model gave to the request alone, to their end
+ * @param answers that a model gave to the request alone, in whole sentences
  */
 export const demonstrationsOf = (
   request: Request,
@@ -72,7 +79,7 @@ export const demonstrationsOf = (
   rng: Rng,
 ): InstructionDemonstration[] => {
   const usable = answers
-    .map(answer => withinWords(answer.trim(), request.most))
+    .map(answer => withinWords(answer.trim(), mostWords(request, rng)))
     .filter(
       answer =>
         wordCount(answer) >= request.words &&
@@ -138,7 +145,7 @@ export const inProportion = (
 }
 
 /** Of so many requests one asks for something long. */
-const LONG_EVERY = 3
+const LONG_EVERY = 12
 
 /** Requests without instructions, each another one. @param seed the same seed gives the same requests */
 export const plainRequests = (count: number, seed: number | string): Request[] => {

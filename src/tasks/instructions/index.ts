@@ -8,3 +8,4 @@ export {
 } from './demonstrations.ts'
 export type { Request } from './requests.ts'
 export { instructionRows, SHARED_CRITERIA } from './rows.ts'
+export { withoutLastSentence } from './text.ts'

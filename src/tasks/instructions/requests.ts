@@ -25,6 +25,8 @@ export interface Request {
   /** Fewest and most words that such an answer has, where no instruction limits it. */
   words: number
   most: number
+  /** Something long is asked for. */
+  isLong: boolean
   /** Words that an answer will want to use; instructions draw from them. */
   subject: readonly string[]
   /** It has a text in it that the answer may take over. */
@@ -75,7 +77,7 @@ const aboutTopic = (rng: Rng, forms: readonly RequestForm[]): Request => {
   const { text, words, most } = rng.pick(forms)
   return {
     ask: filled(text, { ...drawGaps(rng), '': name }),
-    ...{ about: name, words, most, subject, quotes: false },
+    ...{ about: name, words, most, isLong: forms === LONG_FORMS, subject, quotes: false },
     content: without => topicCriterion(name, [...subject, ...stems], without),
   }
 }
@@ -86,7 +88,7 @@ const aboutPassage = (rng: Rng): Request => {
   const subject = [...new Set(passage.toLowerCase().match(/\b[a-z]{5,}\b/g))]
   return {
     ask: filled(text, { ...drawGaps(rng), '': passage }),
-    ...{ about: subject[0], words, most, subject, quotes: true },
+    ...{ about: subject[0], words, most, isLong: false, subject, quotes: true },
     content: without => topicCriterion('the text', subject, without),
   }
 }
@@ -109,7 +111,7 @@ const messageWithFacts = (rng: Rng): Request => {
   return {
     ask: filled(text, gaps),
     ...{ about: gaps[(['thing', 'event', 'job'] as const).find(gap => said.has(gap)) ?? 'name'] },
-    ...{ words, most, subject, quotes: false },
+    ...{ words, most, isLong: false, subject, quotes: false },
     content: without => ({
       id: 'facts',
       text: `Says all that was to be said: ${facts.map(fact => [fact].flat()[0]).join(', ')}.`,

@@ -19,6 +19,9 @@ export const firstSentences = (answer: string, count: number): string =>
     .join('')
     .trim()
 
+/** Without the last sentence, which an answer that was cut off has not ended. */
+export const withoutLastSentence = (answer: string): string => withGaps(answer).slice(0, -2).join('').trim()
+
 /** The whole sentences that have at most so many words; none if the first has more. */
 export const withinWords = (answer: string, most: number): string => {
   let text = ''
