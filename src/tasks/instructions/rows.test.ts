@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileRule } from '../../grade/rules/registry.ts'
+import { checkRule, compileRule } from '../../grade/rules/registry.ts'
 import { INSTRUCTION_KINDS } from './kinds.ts'
 import { instructionRows } from './rows.ts'
 import { PASSAGES } from './words.ts'
@@ -76,6 +76,24 @@ describe('rows of instructions', () => {
         criteria.some(({ id }) => id === 'own_words'),
         prompt,
       ).toBe(!mayRepeat)
+    }
+  })
+
+  it('want no mark that was not asked for, and let one be that was', () => {
+    const marks = {
+      number_placeholders: 'Meet me at [place].',
+      title: '<<The sea>>',
+      postscript: 'P.S. Bring bread.',
+      number_highlighted_sections: 'It is *very warm* today.',
+    }
+    const plain = 'A list:\n* It is 2 * 3 today.\n**Loud** and (quiet) [.'
+    for (const { criteria } of rows) {
+      const { verifier } = criteria.find(({ id }) => id === 'unasked_marks')!
+      const isMet = (response: string) =>
+        checkRule(verifier!.fn, verifier!.params, { prompt: [], response }).met
+      expect(isMet(plain)).toBe(true)
+      for (const [kind, response] of Object.entries(marks))
+        expect(isMet(response), kind).toBe(criteria.some(({ id }) => id === kind))
     }
   })
 

@@ -76,11 +76,14 @@ const lengthOf = (
   return { min, max: Math.max(least + 25, Math.floor(WORDS_PER_TOKEN * maxTokens)) }
 }
 
-/** Little beside an instruction's point: what most answers have already, and what is only to be kept. */
-const CONTENT_POINTS = 0.3
+/**
+ * Together less than an instruction's point: what most answers have already, and what is only to be kept. Where they weighed more than
+ * twice as much, 30 steps made answers end and be about the request, and no instruction was followed more often.
+ */
+const CONTENT_POINTS = 0.15
 
 /** More, since half of a small model's answers never come to an end, and many instructions fail with that. */
-const LENGTH_POINTS = 0.5
+const LENGTH_POINTS = 0.25
 
 const content = (
   id: string,
@@ -102,6 +105,27 @@ export const SHARED_CRITERIA: readonly Criterion[] = [
   content('language', 'Is language that the starting model finds likely.', 'likelihood', { min: -2.3 }),
 ]
 
+/** Marks that kinds of instructions ask for, and that a model which has learnt them sets everywhere. */
+const MARKS: Readonly<Record<string, string>> = {
+  'detectable_content:number_placeholders': '\\[[^\\]\\n]+\\]',
+  'detectable_format:title': '<<[^>\\n]+>>',
+  'detectable_content:postscript': '\\bP\\.\\s?(?:P\\.\\s?)?S\\b',
+  'detectable_format:number_highlighted_sections': '(?<![*\\w])\\*[^\\s*][^*\\n]*\\*(?!\\*)',
+}
+
+const unaskedMarks = (kinds: readonly InstructionKind[]): Criterion => {
+  const unasked = Object.entries(MARKS).filter(([id]) => kinds.every(kind => kind.id !== id))
+  const pattern = unasked.map(([, mark]) => mark).join('|')
+  return content(
+    'unasked_marks',
+    'Has no placeholder, title, postscript or highlight that was not asked for.',
+    'regex',
+    {
+      ...{ pattern, max: 0 },
+    },
+  )
+}
+
 /** What makes an answer of text that follows: what was asked for is there, in words of its own, neither too little nor without end. */
 const contentCriteria = (
   request: Request,
@@ -114,6 +138,7 @@ const contentCriteria = (
   return [
     { ...request.content(asked.flatMap(({ without = [] }) => without)), points: CONTENT_POINTS },
     ...(echoed ? [] : [OWN_WORDS]),
+    unaskedMarks(kinds),
     content('length_fits', `Has ${min} to ${max} words.`, 'length', { min, max }, LENGTH_POINTS),
   ]
 }
