@@ -17,7 +17,7 @@ import { parse } from 'yaml'
 import { mean, twoWayBootstrapInterval } from '../../dist/util/statistics.js'
 import { readText } from './answers.js'
 
-const [out, name = 'third'] = process.argv.slice(2)
+const [out, name = 'fourth'] = process.argv.slice(2)
 if (out === undefined) {
   process.stderr.write('expected the folder of real-model.js\n')
   process.exit(2)

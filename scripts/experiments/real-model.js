@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * @file Runs a registration of experiments/real-model/ (`--registration third`, for third.yaml): trainings of a public model on generated instructions, arms x seeds, and
+ * @file Runs a registration of experiments/real-model/ (`--registration fourth`, for fourth.yaml): trainings of a public model on generated instructions, arms x seeds, and
  * evaluations on IFEval and IFBench of the start and of every end. What is there already is not run again; a training that was
  * stopped goes on.
  *
@@ -22,7 +22,7 @@ import { parse, stringify } from 'yaml'
 const { values } = parseArgs({
   options: {
     out: { type: 'string' },
-    registration: { type: 'string', default: 'third' },
+    registration: { type: 'string', default: 'fourth' },
     model: { type: 'string' },
     ifeval: { type: 'string' },
     ifbench: { type: 'string' },

@@ -24,13 +24,13 @@ import type { FittedSettings } from './model-settings.ts'
 import type { Files } from './model-training.ts'
 
 /** Demonstrations where nothing else is said: a pass over them takes about half an hour of two cores with 135 million weights. */
-const DEMONSTRATIONS = 4000
+const DEMONSTRATIONS = 3600
 /** As many come of one request, on average: rows of few requests are learnt by heart. */
 const OF_ONE_REQUEST = 3
 /** An instruction may want two answers. */
 const ANSWERS = 2
 /** Cooler than rollouts: what is shown should make sense. Of an answer to a request for something short the beginning is enough. */
-const ASKED = { temperature: 0.6, maxTokens: 150, seed: '1' } as const
+const ASKED = { temperature: 0.6, maxTokens: 220, seed: '1' } as const
 const LONG = { ...ASKED, maxTokens: 600 }
 /** Of prompt and response: two answers, or one and what is put around it. */
 const MOST_TOKENS = 1024
@@ -39,7 +39,7 @@ const BATCH = 8
 const HELD_OUT = 32
 
 /** What is shown does not depend on what the model draws: steps may be larger than on rewards. */
-const FACTOR = 2.5
+const FACTOR = 3.75
 
 const settingsText = (
   model: string,
@@ -56,7 +56,7 @@ batch: ${BATCH}
 steps: ${Math.max(1, Math.floor((rows - HELD_OUT) / BATCH))} # each row once
 maxTokens: ${MOST_TOKENS}
 optimizer:
-  learningRate: { kind: cosine, peak: ${FACTOR * learningRate}, warmup: 3 }
+  learningRate: { kind: cosine, peak: ${FACTOR * learningRate}, warmup: 10 }
 policy: { microBatchTokens: ${microBatchTokens}${recompute ? ', recompute: true' : ''} }
 checkpoint: { every: 50 }
 `

@@ -60,8 +60,8 @@ const isOfItself = (answer: string): boolean => OF_ITSELF.test(answer)
 /** What an answer is tried with, and how many of those that it follows are kept, for `inProportion` to choose from. */
 const TRIES = 60
 const KEPT = 30
-/** Most words of an answer to a request for something short, of which one is drawn: short demonstrations teach as much as long ones. */
-const SHORT = [40, 70, 110] as const
+/** Most words of an answer to a request for something short, of which one is drawn: an instruction is learnt from few words, a length from many. */
+const SHORT = [60, 110, 180] as const
 
 /** Most words of each of two answers in one. */
 const EACH_OF_TWO = 120
