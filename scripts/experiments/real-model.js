@@ -13,11 +13,12 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { parse, stringify } from 'yaml'
+import { readText } from './answers.js'
 
 const { values } = parseArgs({
   options: {
@@ -67,9 +68,9 @@ const prepare = (arm, drop, model) => {
   if (existsSync(join(folder, 'train.yaml'))) return folder
   // The model is asked once: arms differ by criteria alone.
   const answers = join(out, 'data/content/answers.jsonl')
-  if (existsSync(answers)) {
+  if (existsSync(answers) || existsSync(`${answers}.br`)) {
     mkdirSync(folder, { recursive: true })
-    copyFileSync(answers, join(folder, 'answers.jsonl'))
+    writeFileSync(join(folder, 'answers.jsonl'), `${readText(answers)}\n`)
   }
   gradus('init', 'train', folder, '--model', model, '--instructions', '--cold-start', '--force')
   const rest = criteria => criteria.filter(({ id }) => !drop.includes(id))

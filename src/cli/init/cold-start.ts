@@ -86,9 +86,12 @@ const answersTo = async (
       (problem.isLong ? long : brief)(problem, ...rest)
     const asked = { ...talking, ask, model, by, settings: ASKED, samples: ANSWERS }
     const file = new AnswerFile(join(folder, 'answers.jsonl'), by)
-    const { answers_P } = await askAll(asked, problems, { onAnswer: progress.onAnswer, signal }, file)
+    // Rows that are decoded together take the room of the longest.
+    const byLength = problems.toSorted((a, b) => Number(a.isLong) - Number(b.isLong))
+    const { answers_P } = await askAll(asked, byLength, { onAnswer: progress.onAnswer, signal }, file)
     file.finish(answers_P.flat())
-    return answers_P
+    const byId = new Map(byLength.map(({ id }, p) => [id, answers_P[p]]))
+    return problems.map(({ id }) => byId.get(id)!)
   } catch (error) {
     // What is being sampled ends for nobody.
     if (error instanceof Interrupted) close = undefined
