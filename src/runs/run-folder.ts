@@ -40,6 +40,8 @@ export interface ResumePoint {
   state: RunState
   /** What a person should know: damage that was found, and what was done about it. Among the run's events as well. */
   warnings: string[]
+  /** A scheduler goes on, not a person. */
+  unattended?: boolean
 }
 
 const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
@@ -277,6 +279,13 @@ export class RunFolder {
     return { step, dir, state, warnings }
   }
 
+  /** Goes to another checkpoint of the run: its row files become what `cut` makes of them, and `latest` points to it. */
+  turnTo(checkpoint: string, cut: (path: string, file: RowFile) => void): void {
+    this.#lock.assertHeld()
+    this.#cutBack(cut)
+    this.#pointTo(checkpoint)
+  }
+
   /**
    * Records that the run goes on with other settings than it had.
    * @param step of the checkpoint that it goes on from
@@ -316,7 +325,7 @@ const OF_SETTINGS = [
   'files',
 ] as const
 
-const NO_ROWS: RowExtent = { rows: 0, lastStep: null, bytes: 0, sha256: '' }
+export const NO_ROWS: RowExtent = { rows: 0, lastStep: null, bytes: 0, sha256: '' }
 
 /** As far as sizes tell. */
 const isWhole = (dir: string): boolean => checkCheckpoint(dir, true).problems.length === 0

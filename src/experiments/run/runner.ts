@@ -19,7 +19,10 @@ export interface Launch {
 }
 
 /** `finished` false: it was asked to stop, and left a checkpoint to go on from. @throws when it fails */
-export type Execute = (launch: Launch, stop: AbortSignal) => Promise<{ finished: boolean }>
+export type Execute = (
+  launch: Launch,
+  stop: AbortSignal,
+) => Promise<{ finished: boolean; stoppedBy?: string }>
 
 export interface RunnerEvents {
   onStart?(job: Job, resumed: boolean): void
@@ -181,7 +184,11 @@ class Runner {
     writeRecord(job, { ...before, configHash: job.configHash, provenance })
     events?.onStart?.(job, resume)
     try {
-      const { finished } = await execute({ training, dir, resume }, stop)
+      const { finished, stoppedBy } = await execute({ training, dir, resume }, stop)
+      if (stoppedBy !== undefined)
+        throw new RunError(`${dir}: the monitor ${stoppedBy} stopped it before its last step`, {
+          hint: 'runs of an experiment are compared at equal steps: leave the action stop out of its settings, and a limit of rollbacks within reach',
+        })
       return note(finished)
     } catch (error) {
       note(false)
