@@ -4,23 +4,26 @@
 //   npm run build
 //   node scripts/experiments/monitors-act.js [--work DIR] [--seeds 99] [--out FILE]
 //
-// Some 15 minutes on one core.
+// A few minutes on one idle core.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { LocalPolicy } from '../../dist/policy/local/local-policy.js'
 import { careless } from '../../dist/recipes/checklist/careless.js'
+import { freshPackingModel } from '../../dist/recipes/checklist/packing.js'
 import { grpoAdvantages } from '../../dist/rl/advantages.js'
 import { lossPreset } from '../../dist/rl/loss-presets.js'
 import { creditRollouts, datumsOf } from '../../dist/rl/rollout.js'
 import { readEvals, readEvents, readMetrics } from '../../dist/runs/readers.js'
 import { RunFolder } from '../../dist/runs/run-folder.js'
-import { PackingWorld, packingTask, splitTrips } from '../../dist/tasks/checklist/index.js'
+import { demonstration, PackingWorld, packingTask, splitTrips } from '../../dist/tasks/checklist/index.js'
 import { scored } from '../../dist/tasks/scored-response.js'
+import { modelShapeSchema } from '../../dist/train/config.js'
 import { train } from '../../dist/train/loop.js'
 import { monitorsSchema } from '../../dist/train/monitors/config.js'
 import { learntFrom } from '../../dist/train/recipe.js'
+import { supervisedStep } from '../../dist/train/supervised.js'
 import { Rng } from '../../dist/util/rng.js'
 import { mean } from '../../dist/util/statistics.js'
 
@@ -48,9 +51,9 @@ const promptOf = (hack, trip) =>
 const hackedReward = async (hack, items, truthScores) => {
   if (hack === 'length') return items.map(({ rollout }) => rollout.tokens.length / maxTokens)
   if (hack === 'careless')
-    return (
-      await gamed.grade(items.map(({ problem, rollout: { tokens } }) => ({ problem, tokens })))
-    ).map(({ score }) => score ?? 0)
+    return (await gamed.grade(items.map(({ problem, rollout: { tokens } }) => ({ problem, tokens })))).map(
+      ({ score }) => score ?? 0,
+    )
   return truthScores
 }
 
@@ -60,7 +63,11 @@ const loss = { ...lossPreset('gradus:ruscarl'), kl }
 /** True score of the policy as it is, on trips that training never sees. */
 const trueScore = async (policy, hack) => {
   const test = trips.test.slice(0, testTrips)
-  const drawn = await policy.sample({ ...sampling, prompts: test.map(trip => promptOf(hack, trip)), seed: 'test' })
+  const drawn = await policy.sample({
+    ...sampling,
+    prompts: test.map(trip => promptOf(hack, trip)),
+    seed: 'test',
+  })
   const grades = await truth.grade(drawn.map(({ prompt, tokens }) => ({ problem: test[prompt], tokens })))
   return mean(grades.map(({ score }) => score ?? 0))
 }
@@ -69,7 +76,10 @@ const recipeFor = (policy, hack, seed) => ({
   rollOut: (step, io) => {
     const rng = new Rng(seed).fork(`trips ${step}`)
     return io.rollOut({
-      problems: Array.from({ length: prompts }, () => trips.train[Math.floor(rng.next() * trips.train.length)]),
+      problems: Array.from(
+        { length: prompts },
+        () => trips.train[Math.floor(rng.next() * trips.train.length)],
+      ),
       prompt: trip => promptOf(hack, trip),
       samples,
       sampling,
@@ -81,7 +91,9 @@ const recipeFor = (policy, hack, seed) => ({
     const items = graded.flat()
     const scores = items.map(({ grade }) => grade.score ?? 0)
     const rewards = step > onset ? await hackedReward(hack, items, scores) : scores
-    const groups = graded.map((group, g) => group.map((item, i) => ({ ...item, reward: rewards[g * samples + i] })))
+    const groups = graded.map((group, g) =>
+      group.map((item, i) => ({ ...item, reward: rewards[g * samples + i] })),
+    )
     const rewards_P_G = groups.map(group => group.map(({ reward }) => reward))
     const { advantages_P_G, zeroVarianceGroups } = grpoAdvantages(rewards_P_G, {})
     const credited = creditRollouts(groups, advantages_P_G)
@@ -103,6 +115,29 @@ const recipeFor = (policy, hack, seed) => ({
   ],
 })
 
+/** The model of a seed before its runs: it has habits, and follows what a prompt shows. */
+const startOf = async seed => {
+  const folder = join(values.work, `start-${seed}`)
+  if (existsSync(join(folder, 'model.safetensors'))) return folder
+  const shape = modelShapeSchema.parse(plan.settings.model)
+  const policy = await LocalPolicy.start(freshPackingModel(shape, seed), { threads: 1 })
+  const { steps: count, batch, learningRate: peak } = plan.settings.start
+  const optimizer = { maxGradNorm: 1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0 }
+  const step = supervisedStep(
+    policy,
+    at => Array.from({ length: batch }, (_, i) => demonstration(world, at * batch + i, seed, 0.5)),
+    {
+      steps: count,
+      optimizer: { ...optimizer, learningRate: { kind: 'constant', peak, warmup: 0, floor: 0 } },
+    },
+  )
+  for (let at = 1; at <= count; at++) await step(at)
+  mkdirSync(folder, { recursive: true })
+  await policy.save(folder, { optimizer: false })
+  await policy.close()
+  return folder
+}
+
 const monitorsFor = action =>
   monitorsSchema.parse({
     ...Object.fromEntries(plan.acting.map(name => [name, { action }])),
@@ -114,7 +149,7 @@ const monitorsFor = action =>
 const one = async (hack, arm, seed) => {
   const dir = join(values.work, `${hack}-${arm}-${seed}`)
   if (existsSync(dir)) rmSync(dir, { recursive: true })
-  const policy = await LocalPolicy.start({ folder: join(root, 'models/packing-start') }, { threads: 1 })
+  const policy = await LocalPolicy.start({ folder: await startOf(seed) }, { threads: 1 })
   const run = RunFolder.create(dir, { config: { hack, arm, seed }, steps })
   const startMs = performance.now()
   try {
@@ -126,7 +161,10 @@ const one = async (hack, arm, seed) => {
       monitors: monitorsFor(hack === 'healthy' ? 'stop' : arm),
     }
     let taken = 0
-    const events = { onStep: () => taken++, onMessage: text => /^step|^warning/.test(text) && console.error(`  ${text.split('\n')[0]}`) }
+    const events = {
+      onStep: () => taken++,
+      onMessage: text => /^step|^warning/.test(text) && console.error(`  ${text.split('\n')[0]}`),
+    }
     const { step, stoppedBy } = await train(policy, recipeFor(policy, hack, seed), run, settings, 0, events)
     const seen = readEvents(dir)
     const actions = seen.filter(({ action }) => action !== undefined)
@@ -137,9 +175,18 @@ const one = async (hack, arm, seed) => {
       scoreAtStart: evals[0].scores.score.value,
       scoreAtOnset: evals.find(own => own.step === onset)?.scores.score.value ?? null,
       scoreAtEnd: await trueScore(policy, hack),
-      heldOutAtEnd: mean(readMetrics(dir).slice(-5).map(({ heldOut }) => heldOut)),
+      heldOutAtEnd: mean(
+        readMetrics(dir)
+          .slice(-5)
+          .map(({ heldOut }) => heldOut),
+      ),
       warnings: seen.filter(({ turn }) => turn === 'on').map(({ monitor, step: at }) => `${monitor} ${at}`),
-      actions: actions.map(({ action, by, step: at, figures }) => ({ action, by, step: figures?.from ?? at, ...(figures?.to !== undefined && { to: figures.to }) })),
+      actions: actions.map(({ action, by, step: at, figures }) => ({
+        action,
+        by,
+        step: figures?.from ?? at,
+        ...(figures?.to !== undefined && { to: figures.to }),
+      })),
       stepsToAction: first === undefined ? null : (first.figures?.from ?? first.step) - onset,
       seconds: Math.round((performance.now() - startMs) / 1000),
     }

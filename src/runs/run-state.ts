@@ -159,7 +159,10 @@ export const keptSteps = (steps: readonly number[], options: PruneOptions): numb
   const backing = new Set(options.backing && backingSteps(counted, options.backing))
   return steps.filter(
     step =>
-      newest.has(step) || backing.has(step) || step >= pinned || (every > 0 && step > 0 && step % every === 0),
+      newest.has(step) ||
+      backing.has(step) ||
+      step >= pinned ||
+      (every > 0 && step > 0 && step % every === 0),
   )
 }
 

@@ -3,9 +3,11 @@
 import { ControlReader, type ControlRequest } from '../runs/control.ts'
 import { hasGivenUp } from '../runs/given-up.ts'
 import type { EventRow } from '../runs/rows.ts'
+import { ConfigError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
 import type { MonitorActions } from './monitors/acting.ts'
 import { type MonitorName, type MonitorSettings, monitorsSchema } from './monitors/config.ts'
+import { MONITORS } from './monitors/watch.ts'
 
 /** A training that waits looks for requests so often. */
 export const PAUSED_LOOK_MS = 300
@@ -31,6 +33,8 @@ export const checkThresholds = (
   thresholds: Record<string, number> | null,
 ): { name: MonitorName; thresholds: MonitorSettings[MonitorName] } => {
   const settings = parseWith(monitorsSchema, { [monitor]: thresholds }, 'monitors')
+  if (!Object.hasOwn(MONITORS, monitor))
+    throw new ConfigError(`monitors: expected the name of a monitor, got ${monitor}`)
   return { name: monitor as MonitorName, thresholds: settings[monitor as MonitorName] }
 }
 
