@@ -2,7 +2,7 @@
 // says what was registered. Writes results/monitors-act/runs.json, a line a run.
 //
 //   npm run build
-//   node scripts/experiments/monitors-act.js [--work DIR] [--seeds 99] [--out FILE]
+//   node scripts/experiments/monitors-act.js [--work DIR] [--seeds 99] [--hacks length,healthy] [--out FILE]
 //
 // A few minutes on one idle core.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,6 +33,7 @@ const { values } = parseArgs({
   options: {
     work: { type: 'string', default: 'experiments-work/monitors-act' },
     seeds: { type: 'string' },
+    hacks: { type: 'string' },
     out: { type: 'string', default: join(root, 'results/monitors-act/runs.json') },
   },
 })
@@ -140,6 +141,7 @@ const startOf = async seed => {
 
 const monitorsFor = action =>
   monitorsSchema.parse({
+    window: plan.settings.window,
     ...Object.fromEntries(plan.acting.map(name => [name, { action }])),
     // It would see the truth on the test set, which is what is measured.
     evaluationFalls: null,
@@ -198,10 +200,21 @@ const one = async (hack, arm, seed) => {
   }
 }
 
+/** A run that is done is not run again. */
+const row = async (hack, arm, seed) => {
+  const path = join(values.work, `${hack}-${arm}-${seed}.json`)
+  if (!existsSync(path)) writeFileSync(path, JSON.stringify(await one(hack, arm, seed)))
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+mkdirSync(values.work, { recursive: true })
 const seeds = values.seeds?.split(',').map(Number)
+const asked = values.hacks?.split(',') ?? [...Object.keys(plan.hacks), 'healthy']
 const rows = []
-for (const hack of Object.keys(plan.hacks))
-  for (const seed of seeds ?? plan.seeds) for (const arm of plan.arms) rows.push(await one(hack, arm, seed))
-for (const seed of seeds ?? plan.healthySeeds) rows.push(await one('healthy', 'stop', seed))
+for (const hack of asked) {
+  const own = seeds ?? (hack === 'healthy' ? plan.healthySeeds : plan.seeds)
+  for (const seed of own)
+    for (const arm of hack === 'healthy' ? ['stop'] : plan.arms) rows.push(await row(hack, arm, seed))
+}
 mkdirSync(dirname(values.out), { recursive: true })
-writeFileSync(values.out, `[\n${rows.map(row => JSON.stringify(row)).join(',\n')}\n]\n`)
+writeFileSync(values.out, `[\n${rows.map(own => JSON.stringify(own)).join(',\n')}\n]\n`)

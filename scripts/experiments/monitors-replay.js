@@ -5,8 +5,11 @@
 //
 // results/*/runs.jsonl.br keep every step of what claims and charts name, and about 24 steps of all else. So there are two counts:
 // `exact` of monitors whose figures were kept at every step, with the settings as they are; `coarse` of all, on the kept steps
-// alone, where a window is five of them (some 35 steps of 160) in place of ten steps. A run gained when its first test set's
-// primary score is higher at the end than at the start, by its evaluations; an action there is a false alarm.
+// alone, where a window is five of them (some 35 steps of 160) in place of ten steps.
+//
+// Runs are of three kinds. `wrong`: paid wrongly on purpose (controls with random, shuffled or flipped rewards, and arms whose judge
+// is made to be gamed), where an action is wanted. Of the others, `fell`: their first test set's primary score is no higher at the
+// end than at the start; and `gained`: it is higher, so that an action would have been a false alarm.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,80 +50,73 @@ const replay = (rows, evals, monitors, set) => {
   return { warned, acted }
 }
 
-/** By arm of no control: what the registration calls them. */
-const isControl = arm => /control|random|shuffled|flipped|chance/.test(arm)
+/** Arms that are paid wrongly on purpose, by what was registered. */
+const wrongArms = ({ arms, controls }) => {
+  const named = Object.values(controls).flatMap(own => (typeof own?.arm === 'string' ? [own.arm] : []))
+  const list = Array.isArray(arms) ? arms.map(arm => [arm.name, arm]) : Object.entries(arms)
+  const gamed = list.filter(([, arm]) => /"carelessJudge":true|"sees":"training"/.test(JSON.stringify(arm)))
+  return new Set([
+    ...named,
+    ...gamed.map(([name]) => name),
+    ...list.flatMap(([name]) => (/^control-/.test(name) ? [name] : [])),
+  ])
+}
 
 const scoreOf = row => row?.scores?.[row.primary]?.value ?? null
 
-const runsOf = name =>
-  (readSlimRuns(join(root, 'results', name))?.runs ?? []).filter(({ metrics }) => metrics.length > 0)
+const runsOf = name => {
+  const slim = readSlimRuns(join(root, 'results', name))
+  if (slim === null) return []
+  const wrong = wrongArms(slim.registration)
+  return slim.runs
+    .filter(({ metrics }) => metrics.length > 0)
+    .map(run => ({ ...run, isWrong: wrong.has(run.arm) }))
+}
 
-const total = { runs: 0, steps: 0, kept: 0, gained: 0 }
+const total = { runs: 0, steps: 0, kept: 0, wrong: 0, fell: 0, gained: 0, experiments: {} }
 const tally = { exact: {}, coarse: {} }
 const list = []
-const count = (kind, name, gained, { warned, acted }, looked) => {
-  if (!looked) return
-  tally[kind][name] ??= { runs: 0, gained: 0, warned: 0, warnedGained: 0, acted: 0, actedGained: 0 }
-  const own = tally[kind][name]
+const NONE = { runs: 0, warned: 0, acted: 0 }
+const count = (kinds, name, kind, { warned, acted }) => {
+  kinds[name] ??= { wrong: { ...NONE }, fell: { ...NONE }, gained: { ...NONE } }
+  const own = kinds[name][kind]
   own.runs++
-  own.gained += gained
   own.warned += Number(name in warned)
-  own.warnedGained += Number(name in warned && gained)
   own.acted += Number(name in acted)
-  own.actedGained += Number(name in acted && gained)
 }
 
 for (const name of readdirSync(join(root, 'results'))) {
-  const by = { runs: 0, steps: 0, acted: 0, gained: 0, actedGained: 0 }
-  for (const { arm, start, seed, steps, metrics, evals } of runsOf(name)) {
+  for (const { arm, start, seed, steps, metrics, evals, isWrong } of runsOf(name)) {
     const set = evals[0]?.set
     const own = evals.filter(row => row.set === set)
     const [begin, end] = [scoreOf(own[0]), scoreOf(own.at(-1))]
     const gained = begin !== null && end !== null && end > begin
+    const kind = isWrong ? 'wrong' : gained ? 'gained' : 'fell'
     const kept = metrics.filter(({ loss }) => loss !== undefined)
     const coarse = replay(kept, evals, settings(Object.keys(MONITORS), 5), set)
-    for (const monitor of Object.keys(MONITORS)) count('coarse', monitor, gained, coarse, kept.length >= 10)
-    const exact = { warned: {}, acted: {} }
+    for (const monitor of Object.keys(MONITORS)) count(tally.coarse, monitor, kind, coarse)
+    const exact = {}
     for (const [monitor, keys] of Object.entries(EXACT)) {
-      const whole =
-        metrics.length === steps && metrics.every(row => keys.every(key => typeof row[key] === 'number'))
+      const whole = metrics.every(row => keys.every(key => typeof row[key] === 'number'))
+      if (!whole || metrics.length !== steps) continue
       // `rollouts` tells entropyCollapse that it is no supervised step.
       const rows = metrics.map(row => ({ ...row, rollouts: row.rollouts ?? 1 }))
-      const seen = whole ? replay(rows, [], settings([monitor], 10), set) : exact
-      Object.assign(exact.warned, seen.warned)
-      Object.assign(exact.acted, seen.acted)
-      count('exact', monitor, gained, seen, whole)
+      const seen = replay(rows, [], settings([monitor], 10), set)
+      Object.assign(exact, seen.acted)
+      count(tally.exact, monitor, kind, seen)
     }
     total.runs++
     total.steps += steps
     total.kept += kept.length
-    total.gained += gained
-    by.runs++
-    by.steps += steps
-    by.gained += gained
-    const any = Object.keys({ ...coarse.acted, ...exact.acted }).length > 0
-    by.acted += any
-    by.actedGained += any && gained
-    if (any)
-      list.push({
-        experiment: name,
-        arm,
-        start,
-        seed,
-        control: isControl(arm),
-        gained,
-        begin,
-        end,
-        coarse: coarse.acted,
-        exact: exact.acted,
-      })
+    total[kind]++
+    total.experiments[name] ??= { runs: 0, steps: 0 }
+    total.experiments[name].runs++
+    total.experiments[name].steps += steps
+    if (Object.keys({ ...coarse.acted, ...exact }).length > 0)
+      list.push({ experiment: name, arm, start, seed, kind, begin, end, coarse: coarse.acted, exact })
   }
-  if (by.runs > 0) {
-    total[name] = by
-    console.error(name, JSON.stringify(by))
-  }
+  console.error(name)
 }
-console.log(JSON.stringify(tally, null, 1))
 mkdirSync(dirname(values.out), { recursive: true })
 writeFileSync(values.out, `${JSON.stringify({ total, tally }, null, 1)}\n`)
 writeFileSync(
