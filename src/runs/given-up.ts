@@ -17,7 +17,7 @@ import { ROW_FILES, type RowFile } from './run-rows.ts'
 import { checkpointName, checkpointSteps, type RunState, removeFolder, stepOfName } from './run-state.ts'
 
 /** The folder of a run with what it went back from. */
-export const GIVEN_UP = 'given-up'
+const GIVEN_UP = 'given-up'
 const NOTE = 'note.json'
 
 const noteSchema = z.strictObject({
