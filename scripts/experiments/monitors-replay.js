@@ -54,7 +54,10 @@ const replay = (rows, evals, monitors, set) => {
 const wrongArms = ({ arms, controls }) => {
   const named = Object.values(controls).flatMap(own => (typeof own?.arm === 'string' ? [own.arm] : []))
   const list = Array.isArray(arms) ? arms.map(arm => [arm.name, arm]) : Object.entries(arms)
-  const gamed = list.filter(([, arm]) => /"carelessJudge":true|"sees":"training"/.test(JSON.stringify(arm)))
+  // A judge of groups that sees the truth pays in place of the careless one.
+  const isGamed = text =>
+    /"sees":"training"/.test(text) || (/"carelessJudge":true/.test(text) && !/"sees":"truth"/.test(text))
+  const gamed = list.filter(([, arm]) => isGamed(JSON.stringify(arm)))
   return new Set([
     ...named,
     ...gamed.map(([name]) => name),

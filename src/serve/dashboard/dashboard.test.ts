@@ -246,7 +246,11 @@ it('tells what monitors did and can be undone', async () => {
   await json('/api/runs')
   const { undoable, page } = await json('/api/runs/acted')
   expect(undoable).toEqual(['rollback', 'raise-kl'])
-  expect(page.events.shown.map(({ action }: { action?: string }) => action)).toEqual(['raise-kl', 'raise-kl'])
+  expect(page.events.shown.map(({ action }: { action?: string }) => action)).toEqual([
+    'raise-kl',
+    undefined,
+    'raise-kl',
+  ])
 })
 
 describe('control', () => {
