@@ -19,10 +19,7 @@ export interface Launch {
 }
 
 /** `finished` false: it was asked to stop, and left a checkpoint to go on from. @throws when it fails */
-export type Execute = (
-  launch: Launch,
-  stop: AbortSignal,
-) => Promise<{ finished: boolean; stoppedBy?: string }>
+export type Execute = (launch: Launch, stop: AbortSignal) => Promise<{ finished: boolean }>
 
 export interface RunnerEvents {
   onStart?(job: Job, resumed: boolean): void
@@ -184,11 +181,7 @@ class Runner {
     writeRecord(job, { ...before, configHash: job.configHash, provenance })
     events?.onStart?.(job, resume)
     try {
-      const { finished, stoppedBy } = await execute({ training, dir, resume }, stop)
-      if (stoppedBy !== undefined)
-        throw new RunError(`${dir}: the monitor ${stoppedBy} stopped it before its last step`, {
-          hint: 'runs of an experiment are compared at equal steps: leave the action stop out of its settings, and a limit of rollbacks within reach',
-        })
+      const { finished } = await execute({ training, dir, resume }, stop)
       return note(finished)
     } catch (error) {
       note(false)
