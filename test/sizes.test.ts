@@ -34,7 +34,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   train: 4135,
   util: 5730,
 }
-const LONGEST_CLASS = 249
+const LONGEST_CLASS = 246
 /** Names that more than one file exports for different things; may only fall. */
 const MOST_SHARED_NAMES = 0
 /** So many lines below its limit, and a folder's limit is to be lowered. */

@@ -3,7 +3,7 @@
 import type { EventRow } from '../../runs/rows.ts'
 import {
   ACTIONS,
-  type ActionSettings,
+  type ActionBounds,
   boundsOf,
   DEFAULT_MONITORS,
   type MonitorAction,
@@ -56,7 +56,7 @@ export interface Decision {
 
 /** Decides and remembers; what is done to the run is the caller's. */
 export class MonitorActions {
-  readonly #bounds: ActionSettings
+  readonly #bounds: ActionBounds
   readonly #window: number
   readonly #possible: readonly MonitorAction[]
   #state: ActingState

@@ -39,7 +39,7 @@ const actionsSchema = z.strictObject({
   klFactor: above1.default(2).describe('What a raise multiplies the coefficient of the KL term by.'),
   klMost: above1.default(16).describe('Most that all raises together multiply it by.'),
 })
-export type ActionSettings = z.output<typeof actionsSchema>
+export type ActionBounds = z.output<typeof actionsSchema>
 
 export const monitorsSchema = z.strictObject({
   window: z
@@ -140,7 +140,7 @@ export const ACTIONS = ['stop', 'rollback', 'pause', 'raise-kl'] as const
 export type MonitorAction = (typeof ACTIONS)[number]
 
 /** Bounds with their defaults. */
-export const boundsOf = ({ actions = {} }: { actions?: Partial<ActionSettings> }): ActionSettings =>
+export const boundsOf = ({ actions = {} }: { actions?: Partial<ActionBounds> }): ActionBounds =>
   actionsSchema.parse(actions)
 
 /** What a monitor does; null where it only warns. */
