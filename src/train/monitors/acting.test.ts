@@ -13,6 +13,7 @@ import { FakePolicy } from '../fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../loop.ts'
 import { learntFrom, type Recipe } from '../recipe.ts'
 import { progressOf, type StepEvents } from '../steps.ts'
+import { MonitorActions } from './acting.ts'
 import { monitorsSchema } from './config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-acting-'))
@@ -434,19 +435,21 @@ describe('settings of actions', () => {
     expect(() => monitorsSchema.parse({ truncation: { action: 'panic' } })).toThrow(/raise-kl/)
   })
 
-  it('of two that act at once the stronger is done', async () => {
-    const { dir } = await trained(
-      'two',
-      settingsOf({
-        exploits: { action: 'raise-kl', patience: 1 },
-        truncation: { action: 'warn' },
-        zeroVariance: null,
-        repetition: null,
-        entropyCollapse: null,
-        lengthDrift: null,
-        actions: { klMost: 2 },
-      }),
-    )
-    expect(actionsIn(dir).map(({ action }) => action)).toEqual(['raise-kl'])
+  it('of two that are due at once the stronger is done, and the other at the next step', () => {
+    const actions = new MonitorActions(monitorsSchema.parse({}))
+    const sign = { level: 2, seen: 'something', figures: {} }
+    const due = [
+      { monitor: 'lengthDrift', action: 'raise-kl', sign },
+      { monitor: 'truncation', action: 'pause', sign },
+      { monitor: 'repetition', action: 'pause', sign },
+    ] as const
+    expect(actions.decide(5, due)).toMatchObject({ action: 'pause', monitors: ['truncation', 'repetition'] })
+    expect(actions.decide(6, due)).toMatchObject({ action: 'raise-kl', monitors: ['lengthDrift'] })
+    expect(actions.decide(7, due)).toBeNull()
+    // Its sign was over and is there again.
+    actions.over('truncation')
+    expect(actions.decide(8, due)).toMatchObject({ action: 'pause', monitors: ['truncation'] })
+    const supervised = new MonitorActions(monitorsSchema.parse({}), undefined, ['stop', 'pause'])
+    expect(supervised.decide(5, due.slice(0, 1))).toBeNull()
   })
 })
