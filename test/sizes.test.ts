@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2820,
-  cli: 11630,
+  cli: 11645,
   eval: 1670,
   experiments: 7680,
   grade: 22328,
@@ -21,20 +21,20 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8760,
-  recipes: 21673,
+  recipes: 21710,
   rl: 2390,
   rubric: 4551,
-  runs: 11090,
+  runs: 11305,
   search: 1200,
-  serve: 13710,
+  serve: 13730,
   tasks: 19214,
   tensor: 3140,
   tinker: 2030,
   tools: 2130,
-  train: 3400,
+  train: 4135,
   util: 5730,
 }
-const LONGEST_CLASS = 249
+const LONGEST_CLASS = 246
 /** Names that more than one file exports for different things; may only fall. */
 const MOST_SHARED_NAMES = 0
 /** So many lines below its limit, and a folder's limit is to be lowered. */

@@ -20,10 +20,16 @@ export const controlSchema = z.discriminatedUnion('action', [
   z.strictObject({ ...stamp, action: z.literal('stop') }),
   z.strictObject({
     ...stamp,
+    action: z.literal('undo'),
+    /** The latest of these that a monitor did; a pause is undone by `go-on`. */
+    of: z.enum(['rollback', 'raise-kl']),
+  }),
+  z.strictObject({
+    ...stamp,
     action: z.literal('threshold'),
     /** Its name in the settings `monitors`. */
     monitor: z.string().max(80),
-    /** All thresholds of the monitor; null switches it off. */
+    /** All thresholds of the monitor, its action left out; null switches it off. */
     thresholds: z.record(z.string(), z.number()).nullable(),
   }),
 ])

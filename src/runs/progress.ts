@@ -70,6 +70,8 @@ export class Progress {
   ): void {
     const now = this.#options.now()
     const advanced = step - this.#step
+    // The run went back to an earlier checkpoint.
+    if (advanced < 0) this.#step = step
     if (advanced > 0) {
       const seconds = stepSeconds ?? (now - this.#lastStepAt) / 1000 / advanced
       this.#secondsPerStep =

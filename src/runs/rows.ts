@@ -380,8 +380,13 @@ export interface EventRow {
   /** Why it matters, and what to try. */
   why?: string
   advice?: string
+  /** What a monitor did about its sign, and which one (several with a comma between); its reason is in the message. */
+  action?: 'pause' | 'rollback' | 'raise-kl' | 'stop'
+  by?: string
   /** What a person asked of the run while it went on (`control.jsonl`), and which request it was. */
-  control?: 'pause' | 'go-on' | 'save' | 'stop' | 'threshold' | 'refused'
+  control?: 'pause' | 'go-on' | 'save' | 'stop' | 'threshold' | 'undo' | 'refused'
+  /** Which action was undone. */
+  undone?: 'rollback' | 'raise-kl'
   request?: string
 }
 

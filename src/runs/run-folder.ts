@@ -1,7 +1,7 @@
 /** @file A run on disk: a folder of plain files, one writer, any number of readers while it goes on. */
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
   isBeingWritten,
   isTemporaryName,
@@ -40,7 +40,11 @@ export interface ResumePoint {
   state: RunState
   /** What a person should know: damage that was found, and what was done about it. Among the run's events as well. */
   warnings: string[]
+  /** A scheduler goes on, not a person. */
+  unattended?: boolean
 }
+
+type NewSettings = Pick<RunExtension, 'step' | 'before'> & Pick<RunInfo, 'config' | 'steps'>
 
 const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
 
@@ -247,17 +251,11 @@ export class RunFolder {
       throw saveFailure(target, error)
     }
     syncFolder(this.path('checkpoints'))
-    this.#pointTo(target)
+    pointTo(target)
     // The one before goes only when the new one is known to be there, whole.
     if (prune && isWhole(target))
       pruneCheckpoints(this.path('checkpoints'), { ...prune, pinned: state.step }, isWhole)
     return target
-  }
-
-  #pointTo(checkpoint: string): void {
-    const pointer = this.path('checkpoints', 'latest')
-    guardWrite(pointer, () => writeFileAtomic(pointer, `${basename(checkpoint)}\n`))
-    syncFolder(this.path('checkpoints'))
   }
 
   /**
@@ -271,10 +269,17 @@ export class RunFolder {
     const { step, dir, state } = checkpoint
     if (moment) this.#cutBack((path, file) => cutBackTo(path, moment.rows[file] ?? NO_ROWS))
     else this.truncateAfter(step)
-    if (basename(dir) !== pointedTo(this.dir)) this.#pointTo(dir)
+    if (basename(dir) !== pointedTo(this.dir)) pointTo(dir)
     for (const damaged of aside) setAside(damaged)
     for (const message of warnings) this.appendEvent({ level: 'warning', message })
     return { step, dir, state, warnings }
+  }
+
+  /** Goes to another checkpoint of the run: its row files become what `cut` makes of them, and `latest` points to it. */
+  turnTo(checkpoint: string, cut: (path: string, file: RowFile) => void): void {
+    this.#lock.assertHeld()
+    this.#cutBack(cut)
+    pointTo(checkpoint)
   }
 
   /**
@@ -282,12 +287,7 @@ export class RunFolder {
    * @param step of the checkpoint that it goes on from
    * @throws RunError for a failed write
    */
-  extend({
-    config,
-    steps,
-    step,
-    before,
-  }: Pick<RunExtension, 'step' | 'before'> & Pick<RunInfo, 'config' | 'steps'>): void {
+  extend({ config, steps, step, before }: NewSettings): void {
     this.#lock.assertHeld()
     const extensions = [...(this.info.extensions ?? []), { step, at: new Date().toISOString(), before }]
     writeInfo(this.dir, Object.assign(this.info, { config, steps, extensions }))
@@ -316,7 +316,14 @@ const OF_SETTINGS = [
   'files',
 ] as const
 
-const NO_ROWS: RowExtent = { rows: 0, lastStep: null, bytes: 0, sha256: '' }
+export const NO_ROWS: RowExtent = { rows: 0, lastStep: null, bytes: 0, sha256: '' }
+
+/** `checkpoints/latest` says so from now on. */
+const pointTo = (checkpoint: string): void => {
+  const pointer = join(dirname(checkpoint), 'latest')
+  guardWrite(pointer, () => writeFileAtomic(pointer, `${basename(checkpoint)}\n`))
+  syncFolder(dirname(checkpoint))
+}
 
 /** As far as sizes tell. */
 const isWhole = (dir: string): boolean => checkCheckpoint(dir, true).problems.length === 0

@@ -15,6 +15,12 @@ it('keeps the newest two at least, every k-th, the pinned checkpoint and those a
   expect(keptSteps(steps, { keepLast: 1, keepEvery: 20, pinned: 50 })).toEqual([20, 40, 50])
   expect(keptSteps(steps, { keepLast: 3, pinned: 50 })).toEqual([30, 40, 50])
   expect(keptSteps([10, 20, 30], { keepLast: 0 })).toEqual([20, 30])
+  // To go back to: the newest two at or before step 25, what comes after them, and the start.
+  expect(keptSteps(steps, { keepLast: 2, pinned: 50, backing: { through: 25, every: 10 } })).toEqual(steps)
+  const more = [0, 10, 20, 30, 33, 40, 44, 50, 55]
+  expect(keptSteps(more, { keepLast: 2, pinned: 55, backing: { through: 35, every: 10 } })).toEqual([
+    ...[0, 20, 30, 40, 50, 55],
+  ])
   // 40 and 50 are of a course that was given up for 30: they neither count nor go.
   expect(keptSteps(steps, { keepLast: 2, pinned: 30 })).toEqual([20, 30, 40, 50])
 })

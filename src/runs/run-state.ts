@@ -142,6 +142,11 @@ export interface PruneOptions {
   keepEvery?: number
   /** The step that `latest` points to: kept, and the newest that counts. Later ones are of a course that was given up. */
   pinned?: number
+  /**
+   * For a run that may go back: keep the start, the newest two at or before `through`, and some of those after them, which `through` may
+   * reach. Only those of every so many steps count, so that what else was saved, at a stop, never changes where the run goes.
+   */
+  backing?: { through: number; every: number }
   /** Called with each checkpoint's folder before it goes. */
   onRemove?(dir: string): void
 }
@@ -151,12 +156,26 @@ export const keptSteps = (steps: readonly number[], options: PruneOptions): numb
   const { keepLast, keepEvery: every = 0, pinned = Number.POSITIVE_INFINITY } = options
   const counted = steps.filter(step => step <= pinned).sort((a, b) => b - a)
   const newest = new Set(counted.slice(0, Math.max(LEAST_KEPT, keepLast)))
+  const backing = new Set(options.backing && backingSteps(counted, options.backing))
   return steps.filter(
-    step => newest.has(step) || step >= pinned || (every > 0 && step > 0 && step % every === 0),
+    step =>
+      newest.has(step) ||
+      backing.has(step) ||
+      step >= pinned ||
+      (every > 0 && step > 0 && step % every === 0),
   )
 }
 
 const LEAST_KEPT = 2
+/** Of those that a run may soon be able to go back to. */
+const MOST_BACKING = 8
+
+/** @param steps the newest first */
+const backingSteps = (steps: readonly number[], { through, every }: { through: number; every: number }) => {
+  const regular = steps.filter(step => step % every === 0)
+  const at = regular.findIndex(step => step <= through)
+  return at < 0 ? [0] : [0, ...regular.slice(0, Math.min(MOST_BACKING, at)), ...regular.slice(at, at + 2)]
+}
 
 /**
  * Removes old checkpoints; returns the steps removed.

@@ -1,9 +1,13 @@
-/** @file Does what a person asks of a training between two steps: pauses, goes on, saves, stops, changes a monitor's threshold. */
+/** @file Does what a person asks of a training between two steps: pauses, goes on, saves, stops, changes a monitor's threshold, undoes what one did. */
 
 import { ControlReader, type ControlRequest } from '../runs/control.ts'
+import { hasGivenUp } from '../runs/given-up.ts'
 import type { EventRow } from '../runs/rows.ts'
+import { ConfigError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
+import type { MonitorActions } from './monitors/acting.ts'
 import { type MonitorName, type MonitorSettings, monitorsSchema } from './monitors/config.ts'
+import { MONITORS } from './monitors/watch.ts'
 
 /** A training that waits looks for requests so often. */
 export const PAUSED_LOOK_MS = 300
@@ -12,6 +16,8 @@ export const PAUSED_LOOK_MS = 300
 export interface Requested {
   save: boolean
   stop: boolean
+  /** Take up again what the run went back from. */
+  undoRollback: boolean
 }
 
 export interface ControlledRun {
@@ -27,6 +33,8 @@ export const checkThresholds = (
   thresholds: Record<string, number> | null,
 ): { name: MonitorName; thresholds: MonitorSettings[MonitorName] } => {
   const settings = parseWith(monitorsSchema, { [monitor]: thresholds }, 'monitors')
+  if (!Object.hasOwn(MONITORS, monitor))
+    throw new ConfigError(`monitors: expected the name of a monitor, got ${monitor}`)
   return { name: monitor as MonitorName, thresholds: settings[monitor as MonitorName] }
 }
 
@@ -35,13 +43,20 @@ export class RunControl {
   readonly #run: ControlledRun
   readonly #reader: ControlReader
   readonly #change: Change
+  readonly #actions: Pick<MonitorActions, 'undoRaise'>
   #paused = false
 
-  /** @param change gives a monitor other thresholds */
-  constructor(run: ControlledRun, change: Change) {
+  /** @param change gives a monitor other thresholds @param actions what monitors did */
+  constructor(run: ControlledRun, change: Change, actions: Pick<MonitorActions, 'undoRaise'>) {
     this.#run = run
     this.#reader = new ControlReader(run.dir)
     this.#change = change
+    this.#actions = actions
+  }
+
+  /** A monitor has the training wait, as a person may. */
+  hold(): void {
+    this.#paused = true
   }
 
   get paused(): boolean {
@@ -50,7 +65,7 @@ export class RunControl {
 
   /** Takes what was asked; each request becomes an event of the run. @param step the last one that is done */
   look(step: number): Requested {
-    const asked: Requested = { save: false, stop: false }
+    const asked: Requested = { save: false, stop: false, undoRollback: false }
     for (const request of this.#reader.next()) {
       if ('refused' in request) {
         this.#tell(step, 'refused', `a request that is none was passed over: ${request.refused}`)
@@ -67,10 +82,31 @@ export class RunControl {
       this.#changeThreshold(step, request)
       return
     }
+    if (action === 'undo') {
+      this.#undo(step, request, asked)
+      return
+    }
     if (action === 'pause') this.#paused = true
     else if (action === 'go-on') this.#paused = false
     else asked[action] = true
     this.#tell(step, action, SAID[action], id)
+  }
+
+  #undo(step: number, { id, of }: Extract<ControlRequest, { action: 'undo' }>, asked: Requested): void {
+    if (of === 'rollback') {
+      if (hasGivenUp(this.#run.dir)) asked.undoRollback = true
+      else this.#tell(step, 'refused', 'no rollback was undone: what was given up is not there any more', id)
+      return
+    }
+    const factor = this.#actions.undoRaise()
+    if (factor === null) {
+      this.#tell(step, 'refused', 'no raise of the KL coefficient was undone: none stands', id)
+      return
+    }
+    this.#run.appendEvent({
+      ...{ step, level: 'info', control: 'undo', undone: of, request: id, figures: { klFactor: factor } },
+      message: `a raise was undone by request: the coefficient of the KL term is ${factor === 1 ? 'what is configured' : `${factor} times what is configured`}`,
+    })
   }
 
   #changeThreshold(step: number, request: Extract<ControlRequest, { action: 'threshold' }>): void {
@@ -83,7 +119,7 @@ export class RunControl {
         // Its name is no `monitor` of the event: that would be a monitor's own word.
         ...{ step, level: 'info', control: 'threshold', request: id, title: name },
         message: `${monitor} was set to ${text} by request; it holds until this process ends`,
-        ...(thresholds !== null && { figures: thresholds as Record<string, number> }),
+        ...(thresholds !== null && { figures: numbersOf(thresholds) }),
       })
     } catch (error) {
       this.#tell(step, 'refused', `a request was refused: ${(error as Error).message}`, id)
@@ -100,6 +136,9 @@ export class RunControl {
     })
   }
 }
+
+const numbersOf = (thresholds: object): Record<string, number> =>
+  Object.fromEntries(Object.entries(thresholds).filter(([, value]) => typeof value === 'number'))
 
 const SAID = {
   pause: 'paused by request',

@@ -1,6 +1,6 @@
 /** @file What has been sampled for a step that is not learnt from yet, beside a checkpoint: a resume grades it and samples nothing anew. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readSafetensors, writeSafetensors } from '../model/safetensors.ts'
@@ -77,6 +77,11 @@ export const saveJournal = (folder: string, journal: Journal): void => {
   })
   writeSafetensors(join(folder, NUMBERS), new Map(tensors))
   writeFileAtomic(join(folder, NAMES), `${JSON.stringify({ requests }, null, 1)}\n`)
+}
+
+/** Removes the journal from a checkpoint's folder that is being made. */
+export const dropJournal = (folder: string): void => {
+  for (const name of [NAMES, NUMBERS]) rmSync(join(folder, name), { force: true })
 }
 
 /**

@@ -15,12 +15,21 @@ import { CheckpointError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { meanKnown } from '../util/statistics.ts'
 import { type Journal, loadJournal, type SampledRequest, saveJournal } from './journal.ts'
+import { type ActingState, NO_ACTIONS, seedAfter } from './monitors/acting.ts'
 import { DEFAULT_MONITORS, type MonitorSettings } from './monitors/config.ts'
 import { type WatchedUpdate, watchUpdate } from './monitors/watched-update.ts'
 import type { Phase, Recipe, StepUpdate } from './recipe.ts'
 import { loadState, saveState, snapshotOf } from './recipe-state.ts'
 import { StepRollouts } from './rollout.ts'
-import { pausesAfter, runSteps, type StepEvents, type StepsResult, type StepsSettings } from './steps.ts'
+import {
+  pausesAfter,
+  runSteps,
+  type StepEvents,
+  type StepsOutcome,
+  type StepsResult,
+  type StepsSettings,
+} from './steps.ts'
+import { turnRun } from './turn.ts'
 import { learnPhase } from './update.ts'
 import { keptRows, rolloutMetrics, staleness } from './update-rows.ts'
 
@@ -67,6 +76,27 @@ export const train = async <Rolled>(
   from = 0,
   events: StepEvents = {},
 ): Promise<StepsResult> => {
+  let place = { ...settings, from }
+  for (;;) {
+    const { turn, ...result } = await trainFrom(policy, recipe, run, place, place.from, events)
+    if (turn === undefined) return result
+    const { step, acting, ended } = await turnRun(policy, run, turn, events.onMessage)
+    if (ended) return { step, finished: false, stoppedBy: result.stoppedBy }
+    place = { ...place, from: step, acting, trainedMs: turn.trainedMs, goesOn: true, unattended: false }
+  }
+}
+
+/** As `train`, until it ends or is to go back or forth. */
+const trainFrom = async <Rolled>(
+  policy: Policy,
+  recipe: Recipe<Rolled>,
+  run: RunFolder,
+  given: LoopSettings,
+  from: number,
+  events: StepEvents,
+): Promise<StepsOutcome> => {
+  const settings = { ...given, seed: seedAfter(given.seed, given.acting ?? NO_ACTIONS) }
+  const { goesOn = from > 0 } = settings
   let weightsMs = 0
   const syncWeights = async () => {
     const startMs = performance.now()
@@ -80,7 +110,7 @@ export const train = async <Rolled>(
   }
   let watched: WatchedUpdate | null = null
   /** The rollouts of the next steps, in their order. */
-  const ahead = from > 0 ? await resumed(run, { seed: settings.seed, step: from + 1 }, recipe, begin) : []
+  const ahead = goesOn ? await resumed(run, { seed: settings.seed, step: from + 1 }, recipe, begin) : []
   /** Begins what is to be sampled beside a step: each when the one before it has left the policy free. */
   const sampleAhead = async (step: number, current: Running<Rolled>) => {
     for (let next = step + 1 + ahead.length; next <= step + Number(settings.pipeline); next++) {
@@ -92,7 +122,7 @@ export const train = async <Rolled>(
       ahead.push(await begin(next))
     }
   }
-  const trainStep = async (step: number): Promise<MetricsRow> => {
+  const trainStep = async (step: number, { klFactor }: ActingState): Promise<MetricsRow> => {
     const startMs = performance.now()
     weightsMs = 0
     const running = ahead.shift() ?? (await begin(step))
@@ -104,7 +134,7 @@ export const train = async <Rolled>(
     const update = await recipe.learn(step, rolled)
     const stale = staleness(update.rollouts, policy.version)
     watched = watchUpdate(update)
-    const row = await learn(policy, update, watched, settings, step)
+    const row = await learn(policy, withKlFactor(update, klFactor), watched, settings, step)
     run.appendRollouts(keptRows(step, update.rollouts))
     if (update.rubrics) run.appendRubrics(update.rubrics)
     const weights = policy.syncWeights && { weights: weightsMs / 1000 }
@@ -117,23 +147,50 @@ export const train = async <Rolled>(
     }
   }
   const evaluate = async (step: number, last: boolean) => {
-    // Out of time: what was begun is given up, but nothing may run beside the evaluation.
-    for (const { io, rolled } of ahead.splice(0)) {
-      io.open()
-      await rolled.catch(() => {})
-    }
+    // Out of time.
+    await giveUpAhead(ahead)
     await syncWeights()
     return recipe.evaluate(step, last)
   }
-  const save = async (folder: string) => {
-    for (const { sampled } of ahead) await sampled
-    if (ahead.length > 0) saveJournal(folder, new Map(ahead.flatMap(({ io }) => [...io.journal])))
-    if (recipe.state)
-      saveState(folder, { now: snapshotOf(recipe.state), begun: ahead.map(({ state }) => state) })
+  const save = (folder: string) => saveAhead(folder, recipe, ahead)
+  const rollouts = () => watched?.rollouts() ?? []
+  const work = { trainStep, evaluate, save, atEnd: recipe.atEnd, turns: true as const, rollouts }
+  const own = { ...settings, monitors: monitorsOf(settings) }
+  const outcome = await runSteps(policy, run, own, work, from, events)
+  if (outcome.turn !== undefined) await giveUpAhead(ahead)
+  return outcome
+}
+
+/** What was begun is given up, but nothing may run beside what comes. */
+const giveUpAhead = async (ahead: Running<unknown>[]): Promise<void> => {
+  for (const { io, rolled } of ahead.splice(0)) {
+    io.open()
+    await rolled.catch(() => {})
   }
-  const { atEnd } = recipe
-  const work = { trainStep, evaluate, save, atEnd, rollouts: () => watched?.rollouts() ?? [] }
-  return runSteps(policy, run, { ...settings, monitors: monitorsOf(settings) }, work, from, events)
+}
+
+/** Into a checkpoint's folder what it takes to go on beside the policy: what was sampled ahead, and the recipe's state. */
+const saveAhead = async <Rolled>(
+  folder: string,
+  { state: own }: Recipe<Rolled>,
+  ahead: readonly Running<Rolled>[],
+): Promise<void> => {
+  for (const { sampled } of ahead) await sampled
+  if (ahead.length > 0) saveJournal(folder, new Map(ahead.flatMap(({ io }) => [...io.journal])))
+  if (own) saveState(folder, { now: snapshotOf(own), begun: ahead.map(({ state }) => state) })
+}
+
+/** The update with the coefficient of its KL terms as monitors raised it, which its figures then tell. */
+const withKlFactor = (update: StepUpdate, factor: number): StepUpdate => {
+  if (factor === 1) return update
+  const phases = update.phases.map(phase => {
+    const { kl } = phase.loss
+    return kl.kind === 'none'
+      ? phase
+      : { ...phase, loss: { ...phase.loss, kl: { ...kl, coef: kl.coef * factor } } }
+  })
+  const raised = phases.find(({ loss }) => loss.kl.kind !== 'none')
+  return { ...update, phases, metrics: { ...update.metrics, ...(raised && { klCoef: raised.loss.kl.coef }) } }
 }
 
 const timesOf = (

@@ -8,7 +8,7 @@ import { CheckpointError, DataError } from '../util/errors.ts'
 import { isRecord } from '../util/own-value.ts'
 import type { RecipeState } from './recipe.ts'
 
-const FILE = 'recipe-state.json'
+export const RECIPE_STATE = 'recipe-state.json'
 
 export interface SavedState {
   now: unknown
@@ -74,11 +74,11 @@ export const snapshotOf = (state: Pick<RecipeState, 'save'>): unknown => {
 
 /** Writes states into a checkpoint's folder. */
 export const saveState = (folder: string, state: SavedState): void =>
-  writeFileAtomic(join(folder, FILE), `${JSON.stringify(state)}\n`)
+  writeFileAtomic(join(folder, RECIPE_STATE), `${JSON.stringify(state)}\n`)
 
 /** @throws CheckpointError where there is none, or a broken one */
 export const loadState = (folder: string): SavedState => {
-  const path = join(folder, FILE)
+  const path = join(folder, RECIPE_STATE)
   const hint = EARLIER_CHECKPOINT
   if (!existsSync(path))
     throw new CheckpointError(`${path}: expected the recipe's state, got no file`, { hint })

@@ -2,13 +2,29 @@
 
 import type { Policy } from '../policy/policy.ts'
 import { readEvals, readMetrics } from '../runs/readers.ts'
-import type { EvalRow, MetricsRow } from '../runs/rows.ts'
-import type { RunFolder } from '../runs/run-folder.ts'
+import type { EvalRow, EventRow, MetricsRow } from '../runs/rows.ts'
+import type { ResumePoint, RunFolder } from '../runs/run-folder.ts'
 import { configHash } from '../runs/run-state.ts'
 import { PAUSED_LOOK_MS, RunControl } from './control.ts'
-import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings } from './monitors/config.ts'
+import {
+  type ActingState,
+  actingOf,
+  actionEvent,
+  endsAfter,
+  type HeldAction,
+  MonitorActions,
+} from './monitors/acting.ts'
+import {
+  ACTIONS,
+  boundsOf,
+  DEFAULT_MONITORS,
+  type MonitorName,
+  type MonitorSettings,
+  monitorsThat,
+} from './monitors/config.ts'
 import type { WatchedRollout } from './monitors/monitor.ts'
 import { eventOf, messageOf, signEvidence, Watch } from './monitors/watch.ts'
+import type { TurnRequest } from './turn.ts'
 
 export interface StepsSettings {
   steps: number
@@ -28,6 +44,12 @@ export interface StepsSettings {
   configHash?: string
   /** What is watched for; null: nothing. Default: every monitor with its defaults. */
   monitors?: MonitorSettings | null
+  /** What monitors did before these steps: of the checkpoint that they go on from. */
+  acting?: ActingState
+  /** The run goes on from a checkpoint, also of step 0. Default: where steps are behind it. */
+  goesOn?: boolean
+  /** A scheduler has it go on, not a person: what a monitor held stays held. Default false. */
+  unattended?: boolean
 }
 
 export interface StepEvents {
@@ -43,7 +65,9 @@ export interface StepEvents {
 
 export interface TrainingStep {
   /** One training step, 1-based; its metrics row is appended by the caller of this. */
-  trainStep(step: number): Promise<MetricsRow>
+  trainStep(step: number, acting: ActingState): Promise<MetricsRow>
+  /** Its caller takes the run back to a checkpoint, and its loss heeds the factor of the KL term, when monitors ask for that. */
+  turns?: true
   /** Evaluations of the policy as it is; `last` after the final step. */
   evaluate(step: number, last: boolean): Promise<EvalRow[]>
   /** Writes into a checkpoint's folder what it takes to go on, besides the policy. */
@@ -58,107 +82,282 @@ export interface TrainingStep {
 export interface StepsResult {
   step: number
   finished: boolean
+  /** The monitor that ended it, where one did. */
+  stoppedBy?: string
 }
+
+/** Where steps ended, or where the run is to go back or forth to, which is the caller's to do. */
+export type StepsOutcome = StepsResult & { turn?: TurnRequest }
 
 /** What a checkpoint says of the training beside it. */
 interface SavedProgress {
   finished: boolean
   /** Milliseconds of training so far, evaluations not counted: a time limit goes on where it was. */
   trainedMs: number
+  /** What monitors did; absent where none did anything. */
+  acting?: ActingState
 }
 
 /** Milliseconds of training that a checkpoint's run state tells of; 0 without one. */
 export const trainedMsOf = (recipe: unknown): number =>
   (recipe as Partial<SavedProgress> | undefined)?.trainedMs ?? 0
 
+/** What steps need to know of the checkpoint that they go on from; null: they begin. */
+export const progressOf = (
+  from: Pick<ResumePoint, 'state' | 'unattended'> | null,
+): Pick<StepsSettings, 'trainedMs' | 'acting' | 'goesOn' | 'unattended'> =>
+  from === null
+    ? {}
+    : {
+        trainedMs: trainedMsOf(from.state.recipe),
+        acting: actingOf(from.state.recipe),
+        goesOn: true,
+        unattended: from.unattended,
+      }
+
 /** Runs steps `from + 1` to `settings.steps`, with an evaluation before the first and after the last. */
-export const runSteps = async (
+export const runSteps = (
   policy: Policy,
   run: RunFolder,
   settings: StepsSettings,
   work: TrainingStep,
   from = 0,
   events: StepEvents = {},
-): Promise<StepsResult> => {
-  const evaluate = async (step: number, last: boolean) => {
-    events.onEvaluating?.(step)
-    const rows = await work.evaluate(step, last)
-    run.appendEvals(rows)
-    events.onEval?.(rows)
+): Promise<StepsOutcome> => new Steps(policy, run, settings, work, events).run(from)
+
+class Steps {
+  readonly #policy: Policy
+  readonly #run: RunFolder
+  readonly #settings: StepsSettings
+  readonly #monitors: MonitorSettings | null
+  readonly #work: TrainingStep
+  readonly #events: StepEvents
+  readonly #actions: MonitorActions
+  readonly #watch: ReturnType<typeof watchOver>
+  readonly #control: RunControl
+  #trainedMs: number
+
+  constructor(
+    policy: Policy,
+    run: RunFolder,
+    settings: StepsSettings,
+    work: TrainingStep,
+    events: StepEvents,
+  ) {
+    const { monitors = DEFAULT_MONITORS, acting, trainedMs = 0 } = settings
+    this.#policy = policy
+    this.#run = run
+    this.#settings = settings
+    this.#monitors = monitors
+    this.#work = work
+    this.#events = events
+    this.#trainedMs = trainedMs
+    this.#actions = new MonitorActions(monitors, acting, work.turns ? ACTIONS : ['stop', 'pause'])
+    this.#watch = watchOver(run, monitors, work, events, this.#actions)
+    this.#control = new RunControl(run, this.#watch.change, this.#actions)
+  }
+
+  async run(from: number): Promise<StepsOutcome> {
+    const { steps, goesOn = from > 0 } = this.#settings
+    if (goesOn) {
+      this.#watch.resume()
+      const found = await this.#takeUpHeld(from)
+      if (found !== null) return found
+    } else {
+      this.#watch.start(await this.#evaluate(0, false))
+      // There is something to go back to from the first step on.
+      const savesStart = this.#settings.savesStart || this.#rollbackers.length > 0
+      if (savesStart) await this.#save(0, steps === 0)
+    }
+    for (let step = from + 1; step <= steps; step++) {
+      const ended = await this.#step(step)
+      if (ended !== null) return ended
+    }
+    return { step: steps, finished: true }
+  }
+
+  /** Those that may go back, as long as they have not done so about a sign that stands. */
+  get #rollbackers() {
+    const { acted, held } = this.#actions.state
+    const goes = held?.action === 'rollback'
+    return this.#work.turns
+      ? monitorsThat(this.#monitors, ['rollback']).filter(name => goes || !acted[name]?.done)
+      : []
+  }
+
+  /** Which checkpoint monitors would go back to. */
+  #backing(monitors: readonly MonitorName[]) {
+    if (monitors.length === 0) return undefined
+    return { through: this.#watch.healthyThrough(monitors), every: this.#settings.checkpointEvery || 1 }
+  }
+
+  async #evaluate(step: number, last: boolean): Promise<EvalRow[]> {
+    this.#events.onEvaluating?.(step)
+    const rows = await this.#work.evaluate(step, last)
+    this.#run.appendEvals(rows)
+    this.#events.onEval?.(rows)
     return rows
   }
-  const watch = watchOver(run, settings.monitors, work, events)
-  const { evalEvery, checkpointEvery = 0, maxMinutes = null, keepCheckpoints: keepLast = 2 } = settings
-  const hash = settings.configHash ?? configHash(run.info.config, [])
-  let { trainedMs = 0 } = settings
-  const save = async (step: number, finished: boolean) => {
-    const recipe: SavedProgress = { finished, trainedMs }
+
+  async #save(step: number, finished: boolean): Promise<void> {
+    const { keepCheckpoints: keepLast = 2, configHash: given } = this.#settings
+    const recipe: SavedProgress = {
+      ...{ finished, trainedMs: this.#trainedMs },
+      ...(this.#actions.isTold && { acting: this.#actions.state }),
+    }
     const remains: (() => Promise<void>)[] = []
     const onRemove = (dir: string) => {
-      const remove = policy.forget?.(dir)
+      const remove = this.#policy.forget?.(dir)
       if (remove) remains.push(remove)
     }
-    await run.writeCheckpoint(
-      { step, configHash: hash, rng: {}, recipe },
+    await this.#run.writeCheckpoint(
+      { step, configHash: given ?? configHash(this.#run.info.config, []), rng: {}, recipe },
       async folder => {
-        await policy.save(folder, { last: finished })
-        await work.save?.(folder)
+        await this.#policy.save(folder, { last: finished })
+        await this.#work.save?.(folder)
       },
-      { keepLast, onRemove },
+      { keepLast, onRemove, backing: this.#backing(this.#rollbackers) },
     )
     await Promise.all(remains.map(remove => remove()))
   }
 
-  const control = new RunControl(run, watch.change)
-  if (from === 0) watch.start(await evaluate(0, false))
-  else watch.resume()
-  if (from === 0 && settings.savesStart) await save(0, settings.steps === 0)
-  for (let step = from + 1; step <= settings.steps; step++) {
+  /** A step with what follows from it; null where the next one comes. */
+  async #step(step: number): Promise<StepsOutcome | null> {
+    const { steps, evalEvery, checkpointEvery = 0, maxMinutes = null } = this.#settings
     const startMs = performance.now()
-    const row = await work.trainStep(step)
-    trainedMs += performance.now() - startMs
-    run.appendMetrics(row)
-    events.onStep?.(row)
-    const outOfTime = maxMinutes !== null && trainedMs >= maxMinutes * 60_000
-    const last = step === settings.steps || outOfTime
-    watch.step(row, last || isDue(step, evalEvery) ? await evaluate(step, last) : [])
-    if (last)
-      for (const message of work.atEnd?.(readMetrics(run.dir)) ?? []) {
-        run.appendEvent({ step, level: 'warning', message })
-        events.onMessage?.(message)
-      }
-    const asked = control.look(step)
-    let stopping = asked.stop || (events.shouldStop?.() ?? false)
-    const saved = last || stopping || asked.save || isDue(step, checkpointEvery)
-    if (saved) await save(step, last)
-    if (control.paused && !last && !stopping) {
-      events.onMessage?.(`paused after step ${step}`)
-      stopping = await whilePaused(control, step, events, () => save(step, false))
-      if (stopping && !saved) await save(step, false)
-    }
-    if (last || stopping) return { step, finished: last }
+    const row = await this.#work.trainStep(step, this.#actions.state)
+    this.#trainedMs += performance.now() - startMs
+    this.#run.appendMetrics(row)
+    this.#events.onStep?.(row)
+    const outOfTime = maxMinutes !== null && this.#trainedMs >= maxMinutes * 60_000
+    const atEnd = step === steps || outOfTime
+    const evals = atEnd || isDue(step, evalEvery) ? await this.#evaluate(step, atEnd) : []
+    this.#watch.step(row, evals)
+    const held = outOfTime ? null : this.#act(step, atEnd)
+    const last = atEnd && held === null
+    if (last) this.#tellEnd(step)
+    const asked = this.#control.look(step)
+    const stopping = asked.stop || (this.#events.shouldStop?.() ?? false)
+    const turns = held === 'rollback' || asked.undoRollback
+    const saved = last || stopping || turns || held !== null || asked.save || isDue(step, checkpointEvery)
+    if (saved) await this.#save(step, last)
+    if (stopping && !last) return { step, finished: false }
+    if (turns) return held === 'rollback' ? this.#back(step) : this.#forth(step)
+    if (held === 'stop') return this.#stopped(step)
+    if (last) return { step, finished: true }
+    if (!this.#control.paused) return null
+    this.#say(`paused after step ${step}${held === 'pause' ? HOW_TO_GO_ON : ''}`)
+    return this.#whilePaused(step, saved)
   }
-  return { step: settings.steps, finished: true }
+
+  #say(text: string): void {
+    this.#events.onMessage?.(text)
+  }
+
+  #tell(event: EventRow): void {
+    this.#run.appendEvent(event)
+    this.#say(`step ${event.step}: ${event.message}`)
+  }
+
+  #tellEnd(step: number): void {
+    for (const message of this.#work.atEnd?.(readMetrics(this.#run.dir)) ?? []) {
+      this.#run.appendEvent({ step, level: 'warning', message })
+      this.#say(message)
+    }
+  }
+
+  /** Does what monitors ask for, or notes it. @param atEnd only going back is of use then @returns what is to be done with the run */
+  #act(step: number, atEnd: boolean): HeldAction['action'] | null {
+    const due = this.#watch.due()
+    const decision = this.#actions.decide(
+      step,
+      atEnd ? due.filter(({ action }) => action === 'rollback') : due,
+    )
+    if (decision === null) return null
+    const { action, monitors, why } = decision
+    if (action === 'raise-kl') {
+      this.#tell(this.#actions.raise(step, decision))
+      return null
+    }
+    this.#actions.hold(action, step, decision)
+    if (action === 'pause') this.#control.hold()
+    if (action !== 'rollback')
+      this.#tell(actionEvent(step, action, monitors, { message: `${SAID[action]} (${why})` }))
+    return action
+  }
+
+  /** What a monitor held when the process before this one ended. */
+  async #takeUpHeld(step: number): Promise<StepsOutcome | null> {
+    const { held } = this.#actions.state
+    if (held === null) return null
+    if (held.action === 'rollback') return this.#back(step)
+    if (!this.#settings.unattended) {
+      this.#actions.release()
+      this.#tell({
+        step,
+        level: 'info',
+        control: 'go-on',
+        message: `goes on: resumed by hand after ${held.monitor} had it ${held.action}`,
+      })
+      return null
+    }
+    if (held.action === 'stop') return this.#stopped(step)
+    this.#control.hold()
+    this.#say(`still paused by ${held.monitor} after step ${step}${HOW_TO_GO_ON}`)
+    return this.#whilePaused(step, true)
+  }
+
+  #stopped(step: number): StepsOutcome {
+    return { step, finished: false, stoppedBy: this.#actions.state.held?.monitor }
+  }
+
+  #back(step: number): StepsOutcome {
+    const acting = this.#actions.state
+    const monitor = acting.held!.monitor
+    const ends = endsAfter(acting, this.#monitors)
+    const nth = `${acting.rollbacks + 1} of ${rollbacksOf(this.#monitors)}`
+    const tell = (backTo: number): EventRow =>
+      actionEvent(backTo, 'rollback', [monitor], {
+        message: `went back from step ${step} to the checkpoint of step ${backTo}, the last that ${monitor} has nothing against; ${ends ? 'stops there, having gone back often enough' : `goes on with other random numbers (${nth})`} (${this.#watch.reason(monitor)})`,
+        figures: { from: step, to: backTo },
+      })
+    const turn = { step, acting, trainedMs: this.#trainedMs, back: this.#backing([monitor]), ends, tell }
+    return { step, finished: false, stoppedBy: monitor, turn }
+  }
+
+  #forth(step: number): StepsOutcome {
+    const tell = (to: number): EventRow => ({
+      ...{ step: to, level: 'info', control: 'undo', undone: 'rollback', figures: { from: step, to } },
+      message: `the rollback was undone by request: goes on from step ${to}, and what was trained up to step ${step} since then is gone`,
+    })
+    const turn = { step, acting: this.#actions.state, trainedMs: this.#trainedMs, tell }
+    return { step, finished: false, turn }
+  }
+
+  /** Waits until somebody says to go on or to stop, and does what is asked for meanwhile. @param saved there is a checkpoint of the step */
+  async #whilePaused(step: number, saved: boolean): Promise<StepsOutcome | null> {
+    while (this.#control.paused) {
+      await new Promise(resolve => setTimeout(resolve, PAUSED_LOOK_MS))
+      const asked = this.#control.look(step)
+      const stopping = asked.stop || this.#events.shouldStop?.()
+      if (asked.save || ((stopping || asked.undoRollback) && !saved)) await this.#save(step, false)
+      if (stopping) return { step, finished: false }
+      if (asked.undoRollback) return this.#forth(step)
+    }
+    if (this.#actions.state.held !== null) {
+      this.#actions.release()
+      await this.#save(step, false)
+    }
+    return null
+  }
 }
 
-/**
- * Waits until somebody says to go on or to stop, and saves when that is asked for meanwhile.
- * @returns whether to stop
- */
-const whilePaused = async (
-  control: RunControl,
-  step: number,
-  events: StepEvents,
-  save: () => Promise<void>,
-): Promise<boolean> => {
-  while (control.paused) {
-    await new Promise(resolve => setTimeout(resolve, PAUSED_LOOK_MS))
-    const asked = control.look(step)
-    if (asked.stop || events.shouldStop?.()) return true
-    if (asked.save) await save()
-  }
-  return false
-}
+const HOW_TO_GO_ON =
+  ' by a monitor, saved, and waits for a person: "Go on" in the dashboard, or Ctrl+C here and the same command with --resume; --resume-or-start waits again'
+
+const SAID = { pause: 'paused by a monitor', stop: 'stopped by a monitor, with a checkpoint' } as const
+
+const rollbacksOf = (settings: MonitorSettings | null): number => boundsOf(settings ?? {}).rollbacks
 
 /** The monitors' place in a run: what they see goes to its files and to whoever listens. */
 const watchOver = (
@@ -166,10 +365,14 @@ const watchOver = (
   settings: MonitorSettings | null = DEFAULT_MONITORS,
   { rollouts }: TrainingStep,
   events: StepEvents,
+  actions: MonitorActions,
 ) => {
-  if (settings === null) return { start: () => {}, resume: () => {}, step: () => {}, change: () => {} }
+  if (settings === null) return UNWATCHED
   const watch = new Watch(settings, run.info.primarySet)
   return {
+    due: () => watch.due(),
+    healthyThrough: (monitors: readonly MonitorName[]) => watch.healthyThrough(monitors),
+    reason: (monitor: MonitorName) => watch.reason(monitor),
     start: (evals: readonly EvalRow[]) => watch.see(evals),
     /** What was seen before is in the files; told already. */
     change: (name: MonitorName, thresholds: never) => watch.change(name, thresholds),
@@ -177,12 +380,17 @@ const watchOver = (
     step: (row: MetricsRow, evals: readonly EvalRow[]) => {
       for (const warning of watch.step(row, evals)) {
         run.appendEvent(eventOf(warning))
-        if (warning.turn === 'on')
-          run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
+        if (warning.turn === 'over') actions.over(warning.monitor)
+        else run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
         events.onMessage?.(messageOf(warning))
       }
     },
   }
+}
+
+const UNWATCHED = {
+  ...{ start: () => {}, resume: () => {}, step: () => {}, change: () => {}, due: () => [] },
+  ...{ healthyThrough: () => 0, reason: () => '' },
 }
 
 const isDue = (step: number, every = 0) => every > 0 && step % every === 0

@@ -11,6 +11,7 @@ import {
   tipOf,
 } from '../../experiments/index.ts'
 import { RunError } from '../../runs/errors.ts'
+import { EXIT } from '../io.ts'
 
 /** The built command, also when this file is run from its source. */
 const MAIN = [new URL('../main.js', import.meta.url), new URL('../../../dist/cli/main.js', import.meta.url)]
@@ -85,6 +86,10 @@ const runProcess = (args: readonly string[], stop: AbortSignal): Promise<Outcome
 const runJson = async (args: readonly string[], what: string, stop: AbortSignal): Promise<unknown> => {
   const { out, err, code, signal } = await runProcess(args, stop)
   if (out.trim() !== '' && (code === 0 || stop.aborted)) return JSON.parse(out.trim().split('\n').at(-1)!)
+  if (code === EXIT.belowThreshold)
+    throw new RunError(`${what}: a monitor stopped it before its last step`, {
+      hint: 'runs of an experiment are compared at equal steps: leave the action stop out of its settings, and allow more rollbacks',
+    })
   const why = err.trim() === '' ? `it ended with ${signal ?? `exit code ${code}`}` : err.trim()
   throw new RunError(`${what}: ${why}`)
 }

@@ -25,7 +25,8 @@ A resume may change steps, maxMinutes, evaluation.every, policy (but for its kin
 --from begins a new run, with any settings, from the weights and the optimiser of another; its steps count from 1. Without a
 recipe or file, --from RUN and --out RUN --resume take the settings of that run.
 
-Ctrl+C or SIGTERM finishes the step, saves and prints the command that goes on (exit 130); twice quits at once.`
+Ctrl+C or SIGTERM finishes the step, saves and prints the command that goes on (exit 130); twice quits at once. A monitor with
+action stop does the same with exit 100; --resume goes on, --resume-or-start leaves it stopped.`
 
 /** Recipes and their presets by name; loaded only where the help of `train` is asked for. */
 export const recipeHelp = async (args: readonly string[]): Promise<string> => {

@@ -92,7 +92,7 @@ const carryOut = async (
   try {
     if (howToBegin(options) === false)
       await refuseTooLarge(planOf(settings, dir, options, { download, signal }))
-    const { step, finished, checkpoint } = await settings.entry.run(settings.config, {
+    const { step, finished, stoppedBy, checkpoint } = await settings.entry.run(settings.config, {
       dir,
       resume: howToBegin(options),
       acceptRows: options.acceptRows,
@@ -109,8 +109,11 @@ const carryOut = async (
     display.close()
     const seconds = (performance.now() - startMs) / 1000
     const resume = finished ? null : resumeCommand(target, options, dir)
-    const end = { dir, step, finished, checkpoint, resume, seconds }
-    tellEnd(end, display.place ?? `after step ${step}`, options, io)
+    const end = { dir, step, finished, stoppedBy: stoppedBy ?? null, checkpoint, resume, seconds }
+    // A run that went back ends elsewhere than where its last step was.
+    const place = stoppedBy === undefined ? display.place : null
+    tellEnd(end, place ?? `after step ${step}`, options, io)
+    if (stoppedBy !== undefined) return EXIT.belowThreshold
     return finished ? EXIT.ok : EXIT.interrupted
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
@@ -303,6 +306,8 @@ class Display {
 
 /** What a training came to. */
 interface End extends Pick<RunResult, 'dir' | 'step' | 'finished' | 'checkpoint'> {
+  /** The monitor that stopped it; null: none. */
+  stoppedBy: string | null
   resume: string | null
   seconds: number
 }
@@ -322,5 +327,7 @@ const tellEnd = (end: End, place: string, { json }: TrainOptions, io: Io): void 
     io.out.write(`warnings    ${warnings.map(warningLine).join(', ')}; see the report\n`)
   if (report) io.out.write(`report      ${report}\n`)
   if (checkpoint) io.out.write(`checkpoint  ${checkpoint}\n`)
+  if (end.stoppedBy !== null)
+    io.out.write(`stopped by the monitor ${end.stoppedBy}; its reason is among the run's events\n`)
   if (resume) io.out.write(`stopped ${place}; go on with:\n  ${resume}\n`)
 }

@@ -49,6 +49,8 @@ export interface RunResult {
   /** Last finished step, and whether all planned steps are done. */
   step: number
   finished: boolean
+  /** The monitor that ended it before, where one did. */
+  stoppedBy?: string
   /** Folder of the newest checkpoint, null when there is none. */
   checkpoint: string | null
 }

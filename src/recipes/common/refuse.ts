@@ -2,6 +2,7 @@
 
 import { refusedLoss } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
+import { type MonitorSettings, monitorsThat } from '../../train/monitors/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 
 /**
@@ -11,6 +12,30 @@ import { ConfigError } from '../../util/errors.ts'
  */
 export const refuse = (message: string, hint: string): never => {
   throw new ConfigError(message, { hint })
+}
+
+/** @throws ConfigError for what monitors cannot do in a training */
+export const assertActions = ({
+  monitors,
+  loss,
+  checkpoint,
+}: {
+  monitors: MonitorSettings | null
+  loss: LossSpec
+  checkpoint: { every: number }
+}): void => {
+  const [raising] = monitorsThat(monitors, ['raise-kl'])
+  if (raising !== undefined && (loss.kl.kind === 'none' || loss.kl.coef === 0))
+    refuse(
+      `monitors.${raising}.action: expected another than raise-kl: the loss has no KL term (loss.kl), so there is no coefficient to raise and no reference to stay near`,
+      'give the loss one (`loss: {preset: ..., kl: {kind: k3, coef: 0.001}}`), or choose pause, rollback or stop',
+    )
+  const [going] = monitorsThat(monitors, ['rollback'])
+  if (going !== undefined && checkpoint.every === 0)
+    refuse(
+      `checkpoint.every: expected above 0 with monitors.${going}.action rollback, which goes back to a checkpoint`,
+      'save every few steps (`checkpoint: {every: 10}`)',
+    )
 }
 
 /** @throws ConfigError for a loss that the policy would not compute */

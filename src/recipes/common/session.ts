@@ -181,7 +181,7 @@ const resumePoint = (run: RunFolder, options: RunSessionOptions): ResumePoint | 
   })
   const tell = events?.onWarning ?? events?.onMessage
   for (const warning of point.warnings) tell?.(warning)
-  return point
+  return { ...point, unattended: options.resume === 'or-start' }
 }
 
 /** A file of rows or a rubric that is another one than when the run began, in words; null where there is none. */
@@ -229,10 +229,11 @@ const newRun = ({ info, preset, forkedFrom, data = [], files = [] }: RunSessionO
   version: packageVersion(),
 })
 
-const resultOf = ({ dir }: RunFolder, { step, finished }: StepsResult): RunResult => ({
+const resultOf = ({ dir }: RunFolder, { step, finished, stoppedBy }: StepsResult): RunResult => ({
   dir,
   step,
   finished,
+  ...(stoppedBy !== undefined && { stoppedBy }),
   checkpoint: latestCheckpoint(dir),
 })
 

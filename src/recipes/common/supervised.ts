@@ -3,7 +3,7 @@
 import type { Policy } from '../../policy/policy.ts'
 import { readMetrics } from '../../runs/readers.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { runSteps, type StepsResult, type StepsSettings, trainedMsOf } from '../../train/steps.ts'
+import { progressOf, runSteps, type StepsResult, type StepsSettings } from '../../train/steps.ts'
 import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import type { RunEvents } from './recipe.ts'
 import type { RunSession } from './session.ts'
@@ -55,7 +55,7 @@ export const runSupervised = async (
     checkpointEvery: config.checkpoint.every,
     keepCheckpoints: config.checkpoint.keepLast,
     maxMinutes: config.maxMinutes,
-    trainedMs: trainedMsOf(from?.state.recipe),
+    ...progressOf(from),
     configHash,
     monitors: config.monitors,
   }

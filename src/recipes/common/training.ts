@@ -12,7 +12,7 @@ import type { modelSchema, reinforcementShape } from '../../train/config.ts'
 import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
-import { type StepsResult, trainedMsOf } from '../../train/steps.ts'
+import { progressOf, type StepsResult } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { type Critic, withCriticLoss } from './critic.ts'
 import type { RunEvents } from './recipe.ts'
@@ -107,6 +107,6 @@ export const reinforce = async <Rolled>(
   if (saved !== null) await policy.load(saved)
   events.onPhase?.({ name: 'reinforcement', steps: config.steps, done: from?.step ?? 0 })
   const { train } = await import('../../train/loop.ts')
-  const settings = { ...loopSettings(config, configHash), trainedMs: trainedMsOf(from?.state.recipe) }
+  const settings = { ...loopSettings(config, configHash), ...progressOf(from) }
   return train(policy, recipe, run, settings, from?.step ?? 0, events)
 }

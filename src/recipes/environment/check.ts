@@ -5,7 +5,7 @@ import { needJudge, readConversations, sharedRubric } from '../../tasks/conversa
 import type { Tool } from '../../tools/index.ts'
 import { checkFleet } from '../common/judging.ts'
 import { givenModel } from '../common/phase.ts'
-import { assertLoss, refuse } from '../common/refuse.ts'
+import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import type { EnvironmentConfig } from './config.ts'
@@ -29,6 +29,7 @@ export const checkEnvironment = (
   const { task, reward, judge, rollout, loss, policy } = config
   checkRemote(config, purpose)
   assertLoss(policy, loss)
+  assertActions(config)
   if (rollout.samples < 2)
     refuse(
       `rollout.samples: expected at least 2, got ${rollout.samples}`,

@@ -9,7 +9,7 @@ import { checkFleet } from '../common/judging.ts'
 import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { assertLoss, refuse } from '../common/refuse.ts'
+import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
@@ -69,6 +69,7 @@ export const checkRitSettings = (config: RitConfig): void => {
   assertSamplerIsUsed(config)
   const { policy, critic } = config
   assertLoss(policy, withCriticLoss(config.loss, critic), critic !== null)
+  assertActions(config)
 }
 
 const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig): void => {

@@ -2,7 +2,7 @@
 
 import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.ts'
 import { withCriticLoss } from '../common/critic.ts'
-import { assertLoss, refuse } from '../common/refuse.ts'
+import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
@@ -15,6 +15,7 @@ export const checkRlcerSettings = (config: RlcerConfig): void => {
   checkDropout(config)
   checkCredit(config)
   assertSamplerIsUsed(config)
+  assertActions(config)
   checkScaffold(config)
   checkLengths(config)
   checkTask(config)

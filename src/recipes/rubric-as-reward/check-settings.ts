@@ -1,7 +1,7 @@
 /** @file Settings of rubric-as-reward that would silently be ignored, refused before anything runs. */
 
 import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
-import { assertLoss, refuse } from '../common/refuse.ts'
+import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
@@ -22,6 +22,7 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
   checkAdvantage(config)
   checkDropout(config)
   assertLoss(config.policy, config.loss)
+  assertActions(config)
 }
 
 const checkDropout = (config: RubricAsRewardConfig): void => {

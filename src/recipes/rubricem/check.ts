@@ -20,7 +20,7 @@ import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { assertLoss, refuse } from '../common/refuse.ts'
+import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
@@ -52,6 +52,7 @@ export const checkRubricem = (
       ],
   ])
   assertLoss(policy, config.loss)
+  assertActions(config)
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
   checkMemoryFile(memory, purpose)

@@ -4,7 +4,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { PackingWorld } from '../../tasks/checklist/index.ts'
 import type { HeldOutJudgeConfig, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
-import { assertLoss, refuse } from '../common/refuse.ts'
+import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
@@ -16,6 +16,7 @@ export const checkRuscarlSettings = (config: RuscarlConfig, isOwn = false): void
   if (!isOwn) task.kind === 'conversations' ? checkConversations({ ...config, task }) : checkPacking(config)
   assertSamplerIsUsed(config)
   assertLoss(config.policy, config.loss)
+  assertActions(config)
   checkTogether(config)
   checkGroupJudge(config)
   checkDropout(config)

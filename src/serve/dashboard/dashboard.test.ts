@@ -229,6 +229,30 @@ describe('the stream', () => {
   })
 })
 
+it('tells what monitors did and can be undone', async () => {
+  const dir = writeRun('acted')
+  const raised = { level: 'warning', action: 'raise-kl', by: 'lengthDrift', message: 'raised' }
+  const undone = { level: 'info', control: 'undo', undone: 'raise-kl', message: 'undone' }
+  writeFileSync(
+    join(dir, 'events.jsonl'),
+    lines([
+      { step: 3, ...raised },
+      { step: 5, ...undone },
+      { step: 9, ...raised },
+    ]),
+  )
+  mkdirSync(join(dir, 'given-up', 'step-000012'), { recursive: true })
+  writeFileSync(join(dir, 'given-up', 'note.json'), '{}')
+  await json('/api/runs')
+  const { undoable, page } = await json('/api/runs/acted')
+  expect(undoable).toEqual(['rollback', 'raise-kl'])
+  expect(page.events.shown.map(({ action }: { action?: string }) => action)).toEqual([
+    'raise-kl',
+    undefined,
+    'raise-kl',
+  ])
+})
+
 describe('control', () => {
   const post = (body: unknown, headers: Record<string, string>, id = 'one') =>
     fetch(`${dashboard.url}/api/runs/${id}/control`, {
@@ -259,6 +283,7 @@ describe('control', () => {
     for (const body of [
       { action: 'delete' },
       { action: 'stop', more: 1 },
+      { action: 'undo', of: 'stop' },
       [],
       { action: 'threshold', monitor: 'no', thresholds: null },
     ])
@@ -266,6 +291,7 @@ describe('control', () => {
     expect(existsSync(file)).toBe(false)
     expect(await post({ action: 'pause' }, { ...token, origin: dashboard.url }, 'live')).toBe(202)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ action: 'pause' })
+    expect(await post({ action: 'undo', of: 'raise-kl' }, token, 'live')).toBe(202)
     lock.release()
   })
 })

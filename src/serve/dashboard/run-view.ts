@@ -1,8 +1,12 @@
 /** @file What a run's own pages say beside its curves: what its report has, evaluations, thresholds of monitors. */
 
+import { hasGivenUp } from '../../runs/given-up.ts'
 import { livePage } from './curves.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunSummary, RunView } from './wire.ts'
+
+const numbersOf = (values: object): Record<string, number> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'number'))
 
 /** Thresholds of monitors in a run's configuration, by monitor. */
 const monitorsOf = (config: unknown): RunView['monitors'] => {
@@ -11,7 +15,7 @@ const monitorsOf = (config: unknown): RunView['monitors'] => {
   const found: RunView['monitors'] = {}
   for (const [name, value] of Object.entries(monitors)) {
     if (value === null) found[name] = null
-    else if (typeof value === 'object') found[name] = value as Record<string, number>
+    else if (typeof value === 'object' && name !== 'actions') found[name] = numbersOf(value)
   }
   return found
 }
@@ -24,9 +28,20 @@ const changedMonitors = (run: OpenRun): RunView['monitors'] => {
   return monitors
 }
 
+/** What monitors did and a request can undo now; whether a raise still stands the run itself knows best. */
+const undoableOf = ({ found, events }: OpenRun): RunView['undoable'] => {
+  const raised = events.filter(({ action }) => action === 'raise-kl').length
+  const undone = events.filter(event => event.undone === 'raise-kl').length
+  return [
+    ...(hasGivenUp(found.dir) ? (['rollback'] as const) : []),
+    ...(raised > undone ? (['raise-kl'] as const) : []),
+  ]
+}
+
 export const runView = (run: OpenRun, summary: RunSummary): RunView => ({
   run: summary,
   page: livePage(run),
   evals: run.evals,
   monitors: changedMonitors(run),
+  undoable: undoableOf(run),
 })

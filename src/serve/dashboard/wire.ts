@@ -48,6 +48,8 @@ export interface RunView {
   evals: LightEval[]
   /** Thresholds of the monitors, by monitor and key; null where one is off. */
   monitors: Record<string, Record<string, number> | null>
+  /** What monitors did and a request can undo. */
+  undoable: ('rollback' | 'raise-kl')[]
 }
 
 /** An evaluation without its single problems. */
@@ -127,6 +129,7 @@ export type ControlAction =
   | { action: 'go-on' }
   | { action: 'save' }
   | { action: 'stop' }
+  | { action: 'undo'; of: RunView['undoable'][number] }
   | { action: 'threshold'; monitor: string; thresholds: Record<string, number> | null }
 
 export interface WonItem {

@@ -1,4 +1,4 @@
-/** @file Settings of the monitors: what each one calls a sign, and why. Every monitor can be switched off with null. */
+/** @file Settings of the monitors: what each one calls a sign, why, and what is done about it. Every monitor can be switched off with null. */
 
 import { z } from 'zod'
 
@@ -6,12 +6,40 @@ const share = z.number().min(0).max(1)
 const above1 = z.number().gt(1)
 const count = z.int().positive()
 
+const PATIENCE =
+  'Further looks in a row that the sign has to stand after its warning before the action is taken; absent: as many as `confirm`, and none where one look makes the warning.'
+
+const actionOf = <const Names extends readonly [string, ...string[]]>(names: Names) => ({
+  // Absent rather than at their defaults: settings without actions stay what they were, word for word.
+  action: z.enum(names).optional().describe('What is done while its sign stands; absent: warn.'),
+  patience: z.int().min(0).optional().describe(PATIENCE),
+})
+
 /** On with its defaults; null switches it off. */
 const monitor = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z
-    .strictObject(shape)
+    .strictObject({ ...shape, ...actionOf(['warn', 'pause', 'rollback', 'raise-kl', 'stop']) })
     .nullable()
     .prefault({} as never)
+
+/** One whose sign is there from the start: no checkpoint is without it, and no KL term keeps it away. */
+const monitorOfStart = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z
+    .strictObject({ ...shape, ...actionOf(['warn', 'pause', 'stop']) })
+    .nullable()
+    .prefault({} as never)
+
+/** Bounds of the actions, for all monitors of a run together. */
+const actionsSchema = z.strictObject({
+  rollbacks: z
+    .int()
+    .min(0)
+    .default(2)
+    .describe('Times that a run goes back and on again; the next time it goes back and stops there.'),
+  klFactor: above1.default(2).describe('What a raise multiplies the coefficient of the KL term by.'),
+  klMost: above1.default(16).describe('Most that all raises together multiply it by.'),
+})
+export type ActionBounds = z.output<typeof actionsSchema>
 
 export const monitorsSchema = z.strictObject({
   window: z
@@ -38,6 +66,9 @@ export const monitorsSchema = z.strictObject({
       'How many standard errors a change must measure. Monitors look again at every step, so 2 or 3 come about by chance.',
     ),
   keep: z.int().min(0).default(3).describe('Rollouts to keep for each warning.'),
+  actions: actionsSchema
+    .optional()
+    .describe("Bounds of what monitors do, where one has an `action`; absent: the keys' defaults."),
 
   heldOutFalls: monitor({ drop: share.default(0.05).describe('Least fall.') }).describe(
     "A held-out grader's score falls while the reward rises. 0.05: the smallest fall that anyone would act on.",
@@ -70,10 +101,12 @@ export const monitorsSchema = z.strictObject({
   exploits: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
     'Rise of a known way round the rubric (the metrics `exploits`). Healthy runs stay within 0.04.',
   ),
-  neverMet: monitor({ steps: count.default(5).describe('Steps with verdicts on it.') }).describe(
+  neverMet: monitorOfStart({ steps: count.default(5).describe('Steps with verdicts on it.') }).describe(
     'Criteria with points above zero that no response has met since the start. 5: fewer may be chance.',
   ),
-  hotSampling: monitor({ nats: z.number().positive().default(2.5).describe('Least entropy.') }).describe(
+  hotSampling: monitorOfStart({
+    nats: z.number().positive().default(2.5).describe('Least entropy.'),
+  }).describe(
     'Entropy of a token before any update, nats. 2.5: public chat models are sure of their words to 1 to 2 nats, and write nonsense from 3 on.',
   ),
   entropyCollapse: monitor({ left: share.default(0.2).describe('Most that is left.') }).describe(
@@ -97,7 +130,35 @@ export type MonitorSettings = z.output<typeof monitorsSchema>
 
 /** Names of the monitors, which are their keys in the settings. */
 export type MonitorName = {
-  [K in keyof MonitorSettings]: null extends MonitorSettings[K] ? K : never
+  [K in keyof MonitorSettings]-?: null extends MonitorSettings[K] ? K : never
 }[keyof MonitorSettings]
 
 export const DEFAULT_MONITORS: MonitorSettings = monitorsSchema.parse({})
+
+/** What a monitor does about its sign, from the strongest on. */
+export const ACTIONS = ['stop', 'rollback', 'pause', 'raise-kl'] as const
+export type MonitorAction = (typeof ACTIONS)[number]
+
+/** Bounds with their defaults. */
+export const boundsOf = ({ actions = {} }: { actions?: Partial<ActionBounds> }): ActionBounds =>
+  actionsSchema.parse(actions)
+
+/** What a monitor does; null where it only warns. */
+export const actionOfMonitor = (settings: MonitorSettings, name: MonitorName): MonitorAction | null => {
+  const { action = 'warn' } = settings[name] ?? {}
+  return action === 'warn' ? null : action
+}
+
+/** The monitors that do one of these. */
+export const monitorsThat = (
+  settings: MonitorSettings | null,
+  actions: readonly MonitorAction[] = ACTIONS,
+): MonitorName[] =>
+  settings === null
+    ? []
+    : (Object.keys(settings) as MonitorName[]).filter(
+        name =>
+          settings[name] !== null &&
+          typeof settings[name] === 'object' &&
+          actions.includes(actionOfMonitor(settings, name)!),
+      )

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
+import { Latch } from './latch.ts'
 import type { WatchedRollout } from './monitor.ts'
 import { type Illness, type SimulatedRun, simulate } from './simulated-run.fixture.ts'
-import { eventOf, Latch, MONITORS, type Warning, Watch } from './watch.ts'
+import { eventOf, MONITORS, type Warning, Watch } from './watch.ts'
 
 const STEPS = 150
 const ONSET = 60

@@ -1,37 +1,13 @@
 /** @file The watch over a run: looks at every step with every monitor, and says what turned. */
 
 import type { EvalRow, EventRow, MetricsRow, RolloutRow } from '../../runs/rows.ts'
-import type { MonitorName, MonitorSettings } from './config.ts'
+import { actionOfMonitor, type MonitorAction, type MonitorName, type MonitorSettings } from './config.ts'
 import { evaluationFalls, heldOutFalls } from './held-out.ts'
+import { Latch, type LatchTurn } from './latch.ts'
 import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
 import { entropyCollapse, hotSampling, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
 import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
 import { exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
-
-export type LatchTurn = 'on' | 'over'
-
-export class Latch {
-  readonly #confirm: number
-  readonly #settings: Pick<MonitorSettings, 'calm' | 'release'>
-  #active = false
-  #looks = 0
-
-  constructor(confirm: number, settings: Pick<MonitorSettings, 'calm' | 'release'>) {
-    this.#confirm = confirm
-    this.#settings = settings
-  }
-
-  /** Takes the level of one look (null: nothing was seen at all, which changes nothing) and says whether the sign turned. */
-  look(level: number | null): LatchTurn | null {
-    if (level === null) return null
-    const towards = this.#active ? level < this.#settings.release : level >= 1
-    this.#looks = towards ? this.#looks + 1 : 0
-    if (this.#looks < (this.#active ? this.#settings.calm : this.#confirm)) return null
-    this.#active = !this.#active
-    this.#looks = 0
-    return this.#active ? 'on' : 'over'
-  }
-}
 
 /** All monitors, by name; the settings say which of them look. */
 export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
@@ -60,10 +36,21 @@ export interface Warning {
   sign: Sign
 }
 
+/** A sign that has stood for long enough, with what is to be done about it. */
+export interface DueAction {
+  monitor: MonitorName
+  action: MonitorAction
+  sign: Sign
+}
+
 /** A monitor that the settings switched on, and what it has said so far. */
 interface ActiveMonitor {
   name: MonitorName
   latch: Latch
+  /** Looks that its sign has to stand before something is done. */
+  patience: number
+  /** What it saw last. */
+  sign: Sign | null
   look(): Sign | null
 }
 
@@ -75,8 +62,12 @@ const active = (
 ): ActiveMonitor[] => {
   const thresholds = settings[monitor.name]
   if (thresholds === null) return []
-  const latch = new Latch(monitor.confirm ?? settings.confirm, settings)
-  return [{ name: monitor.name, latch, look: () => monitor.look(history, thresholds as never, settings) }]
+  // A monitor that is sure after one look has proved its sign by other means, and averages over none.
+  const isSure = monitor.confirm === 1
+  const latch = new Latch(monitor.confirm ?? settings.confirm, settings, isSure ? 0 : settings.window)
+  const patience = thresholds.patience ?? (isSure ? 0 : settings.confirm)
+  const look = () => monitor.look(history, thresholds as never, settings)
+  return [{ name: monitor.name, latch, patience, sign: null, look }]
 }
 
 /** Watches one run. Depends on the rows alone: replaying those of a run's files gives the state that it had. */
@@ -95,9 +86,11 @@ export class Watch {
     )
   }
 
-  /** Gives a monitor other thresholds from the next step on; null switches it off. Its sign is told anew. */
+  /** Gives a monitor other thresholds from the next step on; null switches it off. Its sign is told anew, its action stays. */
   change(name: MonitorName, thresholds: MonitorSettings[MonitorName]): void {
-    this.#settings = { ...this.#settings, [name]: thresholds }
+    const { action } = this.#settings[name] ?? {}
+    const kept = action && thresholds && { action }
+    this.#settings = { ...this.#settings, [name]: thresholds && { ...kept, ...thresholds } }
     const others = this.#active.filter(own => own.name !== name)
     this.#active = [...others, ...active(MONITORS[name] as Monitor, this.#history, this.#settings)]
   }
@@ -111,11 +104,34 @@ export class Watch {
   step(row: MetricsRow, evals: readonly EvalRow[]): Warning[] {
     this.#rows.push(row)
     this.see(evals)
-    return this.#active.flatMap(({ name, latch, look }) => {
-      const sign = look()
-      const turn = latch.look(sign?.level ?? null)
-      return sign !== null && turn !== null ? { step: row.step, monitor: name, turn, sign } : []
+    return this.#active.flatMap(own => {
+      const sign = own.look()
+      own.sign = sign ?? own.sign
+      const turn = own.latch.look(sign?.level ?? null, row.step)
+      return sign !== null && turn !== null ? { step: row.step, monitor: own.name, turn, sign } : []
     })
+  }
+
+  /** The signs that have stood for their monitors' patience, of monitors that do something about them. */
+  due(): DueAction[] {
+    return this.#active.flatMap(({ name: monitor, latch, patience, sign }) => {
+      const action = actionOfMonitor(this.#settings, monitor)
+      const stands = sign !== null && sign.level >= 1 && latch.stood !== null && latch.stood >= patience
+      return action !== null && stands ? { monitor, action, sign } : []
+    })
+  }
+
+  /** What a monitor saw last, in words. */
+  reason(name: MonitorName): string {
+    const sign = this.#active.find(own => own.name === name)?.sign
+    return sign ? `${MONITORS[name].title}: ${sign.seen}` : MONITORS[name].title
+  }
+
+  /** The last step that none of these monitors has anything against. */
+  healthyThrough(monitors: readonly MonitorName[]): number {
+    const asked = this.#active.filter(({ name }) => monitors.includes(name))
+    const steps = asked.map(({ latch }) => latch.healthyThrough)
+    return Math.min(this.#rows.at(-1)?.step ?? 0, ...steps)
   }
 
   /** Takes in what a run's files hold, silently. */

@@ -7,7 +7,7 @@ export const Events = ({ events }: { events: readonly EventRow[] }) => (
     {events.map((event, i) => (
       <li key={`${event.at ?? ''}-${i}`}>
         <span class="when">{event.step === undefined ? '' : `step ${event.step}`}</span>
-        <span class={`chip ${event.level}`}>{event.control ?? event.level}</span>
+        <span class={`chip ${event.level}`}>{event.action ?? event.control ?? event.level}</span>
         <span>{event.message}</span>
       </li>
     ))}

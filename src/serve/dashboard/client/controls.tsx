@@ -40,12 +40,18 @@ const BUTTONS: readonly [action: 'pause' | 'go-on' | 'save' | 'stop', name: stri
   ['stop', 'Stop'],
 ]
 
+const UNDO: Record<RunView['undoable'][number], string> = {
+  rollback: 'Undo the rollback',
+  'raise-kl': 'Undo the raise of the KL coefficient',
+}
+
 const DONE: Record<ControlAction['action'], string> = {
   pause: 'It pauses after this step.',
   'go-on': 'It goes on.',
   save: 'It saves a checkpoint after this step.',
   stop: 'It stops after this step, with a checkpoint to go on from.',
   threshold: 'The monitor looks by it from the next step on.',
+  undo: 'It is undone after this step; the events say what became of it.',
 }
 
 interface ThresholdsProps {
@@ -109,6 +115,9 @@ export const Controls = ({ view, status }: { view: RunView; status: string }) =>
   if (status !== 'running' && status !== 'paused') return null
   const ask = (action: ControlAction) => {
     if (action.action === 'stop' && !confirm(`Stop ${view.run.name} after this step?`)) return
+    const dropsSteps = action.action === 'undo' && action.of === 'rollback'
+    if (dropsSteps && !confirm('Go on from where the run went back? What was trained since is dropped.'))
+      return
     postJson(`/api/runs/${encodeURIComponent(view.run.id)}/control`, action, {
       'x-gradus-token': token() ?? '',
     })
@@ -129,6 +138,11 @@ export const Controls = ({ view, status }: { view: RunView; status: string }) =>
             {BUTTONS.filter(([, , when = status]) => when === status).map(([action, name]) => (
               <button type="button" key={action} onClick={() => ask({ action })}>
                 {name}
+              </button>
+            ))}
+            {view.undoable.map(of => (
+              <button type="button" key={of} onClick={() => ask({ action: 'undo', of })}>
+                {UNDO[of]}
               </button>
             ))}
           </div>
