@@ -12,11 +12,11 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2820,
-  cli: 11630,
+  cli: 11970,
   eval: 1670,
   experiments: 7680,
   grade: 22328,
-  measure: 1650,
+  measure: 2160,
   memory: 1780,
   model: 7820,
   plan: 1330,

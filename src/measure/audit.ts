@@ -36,20 +36,19 @@ export const paid = (graded: GradedAnswer): PaidAnswer => ({
 const byReward = (answers: readonly PaidAnswer[]): PaidAnswer[] =>
   answers.toSorted((a, b) => (b.reward ?? Number.NEGATIVE_INFINITY) - (a.reward ?? Number.NEGATIVE_INFINITY))
 
-/** Share of the rows whose rubrics look for a word, from which on a policy may learn it. */
+/** Share of the rows whose rubrics look for a word, from which on a policy may learn it; two rows at least, where there are two. */
 const SHARED_WORD = 0.25
 
 /** What a rubric asks for in words that a policy can know: they stand in the request, or many rows ask for them. */
 const keywordsBy = (problems: readonly MeasuredProblem[]) => {
   const counts = new Map<string, number>()
+  const least = Math.min(problems.length, Math.max(2, SHARED_WORD * problems.length))
   for (const { rubric } of problems)
     for (const word of keywordsOf(rubric)) counts.set(word, (counts.get(word) ?? 0) + 1)
   return ({ rubric }: MeasuredProblem, request: string): string[] =>
     keywordsOf(
       rubric,
-      word =>
-        request.toLowerCase().includes(word.toLowerCase()) ||
-        (counts.get(word) ?? 0) >= SHARED_WORD * problems.length,
+      word => request.toLowerCase().includes(word.toLowerCase()) || (counts.get(word) ?? 0) >= least,
     )
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { FormalGrader } from '../../grade/formal-grader.ts'
+import { needsJudge } from '../../grade/rubric-grader.ts'
 import { RuleGrader } from '../../grade/rules/index.ts'
 import {
   type Audit,
@@ -58,6 +59,10 @@ export const auditCommand = async (options: AuditOptions, io: Io): Promise<numbe
   const evaluation = await prepare({ ...asked, data: [data] }, io)
   const { signal, release } = abortThenQuit(io)
   try {
+    if (options.judge === undefined && evaluation.problems.some(({ rubric }) => needsJudge(rubric)))
+      throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
+        hint: 'give --judge URL#NAME, or a model of this machine',
+      })
     assertGroups(
       settings.criterionGroups,
       evaluation.problems.map(({ rubric }) => rubric),
