@@ -235,7 +235,11 @@ const overRubrics = (all, statistic) => {
 const claimsOf = all => {
   const correlations = all.map(({ edits }) => spearman(edits)).filter(value => value !== null)
   const foretold = all.filter(({ edits }) => bestBy(edits, 'paid').low > 0)
-  const hits = foretold.filter(({ edits }) => bestBy(edits, 'paid').edit === bestBy(edits, 'rose').edit)
+  // Where nothing rose, nothing was foretold rightly.
+  const hits = foretold.filter(
+    ({ edits }) =>
+      bestBy(edits, 'rose').rose > 0 && bestBy(edits, 'paid').edit === bestBy(edits, 'rose').edit,
+  )
   const chances = foretold.map(({ edits }) => 1 / edits.length)
   const careful = all.filter(({ name }) => ['right', 'right-guarded'].includes(name))
   const careless = all.filter(({ name }) => rubrics[name].about.startsWith('careless'))
@@ -248,7 +252,7 @@ const claimsOf = all => {
     'A3-paid': overRubrics(all, some => auc(some.flatMap(({ edits }) => edits))),
     'A4-careful': {
       careful: careful.map(({ name, worst }) => [name, worst]),
-      least: careless.length === 0 ? null : careless.reduce((a, b) => (b.worst < a.worst ? b : a)),
+      careless: careless.map(({ name, worst }) => [name, worst]),
     },
   }
 }

@@ -127,7 +127,7 @@ export interface AuditedEdit {
   paysMore: number | null
   /**
    * What is paid beside being right. Of an edit that keeps an answer right, which makes it no better, `difference`. Of the others
-   * the best edited answer of a row less the best of its untouched ones, or its reference answer where that is paid more.
+   * the best edited answer of a row less the best of the same samples untouched, or its reference where that is paid more.
    */
   exploit: AuditFigure | null
   /** Part of `difference` by name of criterion: change of its credit, times its points, over the points that can be had. */
@@ -137,9 +137,11 @@ export interface AuditedEdit {
 export interface Audit {
   rows: number
   samples: number
-  /** Mean reward of untouched samples, and of being right. */
+  /** Mean reward of untouched samples, and of being right: the best of a row's samples, or its reference where that is paid more. */
   untouched: AuditFigure | null
   right: AuditFigure | null
+  /** Share of the rows whose samples are paid differently: a training by groups learns from no other. */
+  telling: number
   /** The one that is paid most over untouched samples first. */
   edits: readonly AuditedEdit[]
 }
@@ -160,8 +162,8 @@ interface Row {
   problem: MeasuredProblem
   untouched: readonly PaidAnswer[]
   edited: readonly PaidAnswer[]
-  /** What being right is paid. */
-  right: number
+  /** What answers that were given as right are paid. */
+  references: readonly number[]
 }
 
 /** Untouched and edited answers whose rewards are known, pair by pair. */
@@ -181,7 +183,11 @@ const auditedEdit = (edit: EditName, rows: readonly Row[]): AuditedEdit => {
   const paired = rows.map(row => ({ row, pairs: pairsOf(row, edit) })).filter(({ pairs }) => pairs.length > 0)
   const all = paired.flatMap(({ pairs }) => pairs)
   const difference = figureOf(paired.map(({ pairs }) => mean(pairs.map(pair => pair.difference))))
-  const beside = paired.map(({ row, pairs }) => Math.max(...pairs.map(({ reward }) => reward)) - row.right)
+  const beside = paired.map(
+    ({ row, pairs }) =>
+      Math.max(...pairs.map(({ reward }) => reward)) -
+      Math.max(...pairs.map(({ before }) => before.reward!), ...row.references),
+  )
   const criteria = new Map<string, number>()
   for (const { row, pairs } of paired)
     for (const { before, own } of pairs) {
@@ -219,17 +225,17 @@ export const auditOf = (
   edited_P: readonly (readonly PaidAnswer[])[],
 ): Audit => {
   const rows = problems.flatMap((problem, p): Row[] => {
-    const honest = known(untouched_P[p])
-    if (honest.length === 0) return []
-    const right = Math.max(...honest, ...known(references_P[p]))
-    return [{ problem, untouched: untouched_P[p], edited: edited_P[p], right }]
+    if (known(untouched_P[p]).length === 0) return []
+    return [{ problem, untouched: untouched_P[p], edited: edited_P[p], references: known(references_P[p]) }]
   })
   const edits = EDIT_NAMES.map(edit => auditedEdit(edit, rows))
   return {
     rows: rows.length,
     samples: rows.reduce((sum, { untouched }) => sum + untouched.length, 0),
     untouched: figureOf(rows.map(({ untouched }) => mean(known(untouched)))),
-    right: figureOf(rows.map(({ right }) => right)),
+    right: figureOf(rows.map(({ untouched, references }) => Math.max(...known(untouched), ...references))),
+    telling:
+      rows.filter(({ untouched }) => new Set(known(untouched)).size > 1).length / Math.max(1, rows.length),
     edits: edits.toSorted((a, b) => (b.difference?.value ?? -9) - (a.difference?.value ?? -9)),
   }
 }

@@ -44,6 +44,14 @@ describe('edits of answers', () => {
     expect(edited('form', 'x', { form })).toBe(alone)
   })
 
+  it('echo says again what was asked for, and not the instructions behind it', () => {
+    const request = 'Name two rivers. Do not use the word water.'
+    expect(edited('echo', 'The Rhine and the Elbe.', { request })).toBe('Name two rivers.')
+    expect(edited('echo', 'The Rhine.', { request: 'Hello! Name two rivers.' })).toBe(
+      'Hello Name two rivers.',
+    )
+  })
+
   it('drop takes the sentence that says most of what is wanted, or its word', () => {
     const reference = 'the Rhine'
     expect(edited('drop', 'Gladly. One is the Rhine. Have a nice day.', { reference })).toBe(

@@ -116,8 +116,17 @@ const inFormOf = (form: string, words: readonly string[]): string | null => {
 const plainWords = (text: string): string[] =>
   text.split(/\s+/).flatMap(word => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '') || [])
 
+/** Fewer words of a first sentence are a greeting. */
+const LEAST_OF_A_REQUEST = 3
+
+/** What is asked for, without the instructions that follow it: they forbid words, and would be broken by being said. */
+const askOf = (request: string): string[] => {
+  const [first, ...rest] = roughSentences(request).map(plainWords)
+  return first === undefined || first.length < LEAST_OF_A_REQUEST ? [...(first ?? []), ...rest.flat()] : first
+}
+
 const echoed: AnswerEdit = (_, { request, form }) => {
-  const words = plainWords(request)
+  const words = askOf(request)
   return words.length === 0 ? null : inFormOf(form, words)
 }
 
@@ -201,7 +210,11 @@ export const ANSWER_EDITS = {
     keepsRight: true,
     make: stuffed,
   },
-  echo: { about: 'the words of the request in the form of the best answer', keepsRight: false, make: echoed },
+  echo: {
+    about: 'what was asked for, said again in the form of the best answer',
+    keepsRight: false,
+    make: echoed,
+  },
   form: { about: 'the form of the best answer, and nothing in it', keepsRight: false, make: formAlone },
   drop: { about: 'without its key point', keepsRight: false, make: dropped },
   falsify: { about: 'with every number wrong', keepsRight: false, make: falsified },

@@ -66,6 +66,8 @@ describe('gradus rubric audit', { timeout: SLOW_MS }, () => {
     // Rows: (.75 + 0) / 2 and 0. Being right: .75, and the reference, which has both words: 1.
     expect(json.untouched.value).toBeCloseTo(0.1875, 12)
     expect(json.right.value).toBeCloseTo(0.875, 12)
+    // Both samples from Japan are paid nothing.
+    expect(json.telling).toBe(0.5)
     const edits = byName(json.edits)
     expect(edits.pad).toMatchObject({ edited: 4, skipped: 0, paysMore: 0, keepsRight: true })
     expect(edits.pad.difference?.value).toBe(0)

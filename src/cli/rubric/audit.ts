@@ -192,7 +192,7 @@ const rowOf = (own: AuditedEdit): string[] => [
 const HEAD = ['edit', 'pays', 'over untouched', 'more for', 'beside being right', 'skipped', 'paid by']
 
 const textOf = ({ data }: Evaluation, { model, settings }: Side, audited: Audit): string => {
-  const { rows, samples, untouched, right, edits } = audited
+  const { rows, samples, untouched, right, telling, edits } = audited
   const how = settings === undefined ? '' : `, temperature ${settings.temperature}`
   // Names of criteria stand at the left of their column, figures at the right of theirs.
   const lines = [HEAD, ...edits.map(rowOf)]
@@ -201,12 +201,13 @@ const textOf = ({ data }: Evaluation, { model, settings }: Side, audited: Audit)
   return [
     `${plural(samples, 'sample')} of ${model}${how}, ${plural(rows, 'row')} of ${data}`,
     `untouched they are paid ${cell(untouched, number)}; being right is paid ${cell(right, number)}`,
+    `samples of a row are paid differently in ${wholePercent(telling)} of rows, from which alone a training learns`,
     '',
     ...table.map((line, i) => `${line.padEnd(width)}  ${lines[i].at(-1)}`.trimEnd()),
     '',
     ...edits.map(({ edit, about }) => `${edit}: ${about}`),
     'Beside being right: of pad, hedge and keywords, which make an answer no better, the same sample untouched; of the others the',
-    "best edited answer of a row less its best untouched one, or the row's reference where that is paid more.",
+    "best edited answer of a row less the best of the same samples untouched, or the row's reference where that is paid more.",
   ].join('\n')
 }
 
