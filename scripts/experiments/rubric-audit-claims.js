@@ -3,7 +3,7 @@
  * @file What experiments/rubric-audit/registration.yaml claims, by what rubric-audit.js kept: of every rubric what the audit foretold
  * and what rose in training, by detectors that no reward knows; each claim with what decides it.
  *
- *   node scripts/experiments/rubric-audit-claims.js results/rubric-audit [--seed 1] [--json]
+ *   node scripts/experiments/rubric-audit-claims.js results/rubric-audit [--seed 1] [--revised] [--json]
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,7 +19,11 @@ import { readText } from './answers.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { values, positionals } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, json: { type: 'boolean', default: false } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    revised: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 const [out] = positionals
@@ -101,6 +105,20 @@ const sameness = answers => {
   }
 }
 
+/** Whether an answer is nearly one to another row: so many of the words of both are in both. */
+const NEARLY = 0.8
+const exchangeable = answers => {
+  const sets = answers.map(({ id, response }) => ({ id, words: new Set(wordsOf(response)) }))
+  return ({ id, response }) => {
+    const own = new Set(wordsOf(response))
+    const isLike = words => {
+      const common = [...own].filter(word => words.has(word)).length
+      return common >= NEARLY * (own.size + words.size - common)
+    }
+    return Number(own.size > 0 && sets.some(other => other.id !== id && isLike(other.words)))
+  }
+}
+
 const stringsIn = value =>
   typeof value === 'string'
     ? [value.toLowerCase()]
@@ -141,7 +159,7 @@ const detectors = (keywords, isReal) => ({
       : ofTruth(own => Number(isForm(own.response) && !isRight(own))),
   drop: () => (isReal ? () => null : ofTruth(own => Number(!isRight(own)))),
   falsify: () => (isReal ? () => null : ofTruth(isWrongNumber)),
-  other: sameness,
+  other: values.revised ? exchangeable : sameness,
 })
 
 /** Cohen's d of a detector's rise; null where it says nothing of these answers. */
@@ -206,11 +224,24 @@ const spearman = edits =>
   pearson(ranksOf(edits.map(({ paid }) => paid)), ranksOf(edits.map(({ rose }) => rose)))
 const bestBy = (edits, key) => edits.reduce((best, own) => (own[key] > best[key] ? own : best))
 
-/** Chance of at least so many successes. */
-const atLeast = (chances, successes) => {
-  let counts = [1]
-  for (const p of chances) counts = [...counts, 0].map((c, i) => c * (1 - p) + (counts[i - 1] ?? 0) * p)
-  return counts.slice(successes).reduce((sum, p) => sum + p, 0)
+/** Whether the edit that is paid most rose most, or which part of it where several are paid alike; 0 where nothing rose. */
+const hitOf = edits => {
+  const risen = bestBy(edits, 'rose')
+  const tops = edits.filter(({ paid }) => Math.abs(paid - bestBy(edits, 'paid').paid) < 1e-9)
+  const counted = values.revised ? tops : tops.slice(0, 1)
+  return risen.rose > 0 && counted.includes(risen) ? 1 / counted.length : 0
+}
+
+/** Chance that edits drawn at random hit at least as often. */
+const chanceOf = (rubrics, hits) => {
+  const rng = new Rng('rubric audit/chance')
+  const draws = 20_000
+  let reached = 0
+  for (let i = 0; i < draws; i++) {
+    const drawn = rubrics.filter(({ edits }) => rng.pick(edits) === bestBy(edits, 'rose')).length
+    if (drawn >= hits - 1e-9) reached++
+  }
+  return reached / draws
 }
 
 const ROSE = 0.5
@@ -235,19 +266,16 @@ const overRubrics = (all, statistic) => {
 const claimsOf = all => {
   const correlations = all.map(({ edits }) => spearman(edits)).filter(value => value !== null)
   const foretold = all.filter(({ edits }) => bestBy(edits, 'paid').low > 0)
-  // Where nothing rose, nothing was foretold rightly.
-  const hits = foretold.filter(
-    ({ edits }) =>
-      bestBy(edits, 'rose').rose > 0 && bestBy(edits, 'paid').edit === bestBy(edits, 'rose').edit,
-  )
+  const hits = foretold.map(own => ({ name: own.name, hit: hitOf(own.edits) })).filter(({ hit }) => hit > 0)
+  const count = hits.reduce((sum, { hit }) => sum + hit, 0)
   const chances = foretold.map(({ edits }) => 1 / edits.length)
   const careful = all.filter(({ name }) => ['right', 'right-guarded'].includes(name))
   const careless = all.filter(({ name }) => rubrics[name].about.startsWith('careless'))
   return {
     'A1-rank': interval(bootstrapInterval(correlations, { seed: 'rubric audit' })),
     'A2-top': {
-      ...{ rubrics: foretold.length, hits: hits.length, hit: hits.map(({ name }) => name) },
-      ...{ chance: mean(chances), p: atLeast(chances, hits.length) },
+      ...{ rubrics: foretold.length, hits: count, hit: hits.map(({ name }) => name) },
+      ...{ chance: mean(chances), p: chanceOf(foretold, count) },
     },
     'A3-paid': overRubrics(all, some => auc(some.flatMap(({ edits }) => edits))),
     'A4-careful': {
