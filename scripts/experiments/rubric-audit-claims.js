@@ -193,7 +193,8 @@ const compare = (audit, own, before, after) =>
       : [{ edit, paid: difference.value, low: difference.interval[0], exploit: exploit.value, rose }]
   })
 
-const auditOf = name => JSON.parse(readFileSync(join(out, 'audits', `${name}.json`), 'utf8'))
+const audits = join(out, values.revised ? 'audits-revised' : 'audits')
+const auditOf = name => JSON.parse(readFileSync(join(audits, `${name}.json`), 'utf8'))
 
 /** Words that rules of merits look for; ones that a single row looks for are its answer. */
 const keywordsOf = name => {
@@ -212,7 +213,7 @@ const miniatures = () => {
   const before = jsonl(join(out, 'answers/before.jsonl'))
   return Object.keys(rubrics).flatMap(name => {
     const after = join(out, 'answers', `${name}-${values.seed}.jsonl`)
-    if (!existsSync(`${after}.br`) || !existsSync(join(out, 'audits', `${name}.json`))) return []
+    if (!existsSync(`${after}.br`) || !existsSync(join(audits, `${name}.json`))) return []
     const audit = auditOf(name)
     const edits = compare(audit, detectors(keywordsOf(name), false), before, jsonl(after))
     return [{ name, edits, worst: Math.max(...audit.edits.flatMap(({ exploit }) => exploit?.value ?? [])) }]
@@ -286,8 +287,9 @@ const claimsOf = all => {
 }
 
 const realOf = () => {
-  if (!existsSync(join(out, 'audits/real-content.json'))) return null
-  const [bare, content] = ['real-bare', 'real-content'].map(auditOf)
+  const name = ['real-content', 'real-content-rules'].find(each => existsSync(join(audits, `${each}.json`)))
+  if (name === undefined) return null
+  const [bare, content] = ['real-bare', name].map(auditOf)
   const criteria = new Map(jsonl(join(root, real.rows)).map(row => [row.id, row.criteria]))
   const keywords = ({ id, prompt }) =>
     criteria
@@ -308,6 +310,7 @@ const realOf = () => {
     'exploit',
   )
   return {
+    content: name,
     ...{ bare: most(bare).map(({ edit, exploit }) => [edit, exploit]), top },
     sameByContent: content.edits.find(({ edit }) => edit === top.edit)?.exploit,
     ...{ edits, spearman: spearman(edits) },

@@ -4,7 +4,8 @@
  * after; audits a real model whose training is done already. What is there is not run again.
  *
  *   node scripts/experiments/rubric-audit.js --out results/rubric-audit --work DIR [--seeds 1] [--rubrics a,b]
- *   node scripts/experiments/rubric-audit.js --out results/rubric-audit --work DIR --real MODEL
+ *   node scripts/experiments/rubric-audit.js --out results/rubric-audit --work DIR --real MODEL [--likelihood]
+ *   node scripts/experiments/rubric-audit.js ... --revised         (the revised audit, into a folder of its own)
  *   node scripts/experiments/rubric-audit-claims.js results/rubric-audit
  */
 
@@ -25,6 +26,8 @@ const { values } = parseArgs({
     work: { type: 'string' },
     seeds: { type: 'string', default: '1' },
     rubrics: { type: 'string' },
+    revised: { type: 'boolean', default: false },
+    likelihood: { type: 'boolean', default: false },
     real: { type: 'string' },
   },
 })
@@ -35,7 +38,8 @@ if (values.out === undefined || values.work === undefined) {
 const registration = parse(readFileSync(join(root, 'experiments/rubric-audit/registration.yaml'), 'utf8'))
 const out = resolve(values.out)
 const work = resolve(values.work)
-for (const folder of [join(out, 'audits'), join(out, 'answers'), work]) mkdirSync(folder, { recursive: true })
+const audits = join(out, values.revised ? 'audits-revised' : 'audits')
+for (const folder of [audits, join(out, 'answers'), work]) mkdirSync(folder, { recursive: true })
 
 /** Runs a command in this process and returns what it prints: loading takes longer than most of them. */
 const gradus = async (...args) => {
@@ -131,7 +135,7 @@ const prepare = name => {
 }
 
 const auditTo = async (name, args) => {
-  const path = join(out, 'audits', `${name}.json`)
+  const path = join(audits, `${name}.json`)
   if (existsSync(path)) return
   const { data: _, model: __, ...told } = JSON.parse(await gradus('rubric', 'audit', ...args, '--json'))
   write(path, `${JSON.stringify(told)}\n`)
@@ -176,33 +180,27 @@ const real = async model => {
     bare,
     jsonl(all.map(row => ({ ...row, criteria: row.criteria.filter(({ id }) => !drop.includes(id)) }))),
   )
-  const answers = join(folder, 'samples.jsonl')
-  const asked = [
-    '--samples',
-    String(each),
-    '--temperature',
-    String(temperature),
-    '--max-tokens',
-    String(maxTokens),
-  ]
   const few = ['--limit', String(limit)]
-  await auditTo('real-bare', [
-    '--data',
-    bare,
-    '--model',
-    model,
-    ...asked,
-    ...few,
-    '--out',
-    answers,
-    '--edited',
-    join(folder, 'edited-bare.jsonl'),
-  ])
+  const answers = join(folder, 'samples.jsonl')
   const samplesAlone = join(folder, 'samples-alone.jsonl')
-  const said = readText(answers).split('\n').map(JSON.parse)
-  write(samplesAlone, jsonl(said.map(({ verdicts: _, scores: __, ...rest }) => rest)))
-  const content = ['--data', join(root, rows), '--rubric', rubric, '--model', samplesAlone, '--start', model]
-  await auditTo('real-content', [...content, ...few, '--edited', join(folder, 'edited-content.jsonl')])
+  if (!existsSync(samplesAlone)) {
+    const how = Object.entries({ samples: each, temperature, 'max-tokens': maxTokens })
+    const asked = how.flatMap(([name, value]) => [`--${name}`, String(value)])
+    await auditTo('real-bare', ['--data', bare, '--model', model, ...asked, ...few, '--out', answers])
+    const said = readText(answers)
+      .split('\n')
+      .map(line => JSON.parse(line))
+    write(samplesAlone, jsonl(said.map(({ verdicts: _, scores: __, ...rest }) => rest)))
+    keep(samplesAlone, 'real-samples')
+  }
+  const saved = name => [...few, '--model', samplesAlone, '--edited', join(folder, `edited-${name}.jsonl`)]
+  await auditTo('real-bare', ['--data', bare, ...saved('bare')])
+  const rulesAlone = join(folder, 'rules-alone.yaml')
+  write(rulesAlone, stringify({ criteria: shared.filter(({ id }) => id !== 'language') }))
+  const content = ['--data', join(root, rows), ...saved('content')]
+  await auditTo('real-content-rules', [...content, '--rubric', rulesAlone])
+  // What the start finds likely takes some seven minutes of processor time for a thousand answers.
+  if (values.likelihood) await auditTo('real-content', [...content, '--rubric', rubric, '--start', model])
 }
 
 if (values.real !== undefined) await real(values.real)
