@@ -303,6 +303,13 @@ const realOf = () => {
       prompt: prompt.at(-1).content,
     }))
   const edits = compare(content, detectors(keywords, true), answers(real.before), answers(real.after))
+  const risesOf = (before, after) =>
+    Object.fromEntries(
+      Object.entries(detectors(() => [], true)).map(([edit, own]) => [
+        edit,
+        rise(own, answers(before), answers(after)),
+      ]),
+    )
   const most = audit =>
     [...audit.edits].filter(({ keepsRight }) => !keepsRight).sort((a, b) => b.exploit.value - a.exploit.value)
   const top = bestBy(
@@ -314,6 +321,8 @@ const realOf = () => {
     ...{ bare: most(bare).map(({ edit, exploit }) => [edit, exploit]), top },
     sameByContent: content.edits.find(({ edit }) => edit === top.edit)?.exploit,
     ...{ edits, spearman: spearman(edits) },
+    // Beside the claims: on prompts that no row was drawn for, with room for long answers.
+    ifeval: risesOf(real.before.replace('rows', 'ifeval'), real.after.replace('rows', 'ifeval')),
   }
 }
 

@@ -15,7 +15,7 @@ import { ANSWER_EDITS, type EditContext, type EditName, formOf, keywordsOf } fro
 import type { GradedAnswer } from './figures.ts'
 import type { MeasuredProblem } from './task.ts'
 
-export const EDIT_NAMES = Object.keys(ANSWER_EDITS) as EditName[]
+const EDIT_NAMES = Object.keys(ANSWER_EDITS) as EditName[]
 
 /** An edited answer. */
 export interface EditedAnswer extends SavedAnswer {
