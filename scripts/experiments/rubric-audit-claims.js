@@ -286,6 +286,25 @@ const claimsOf = all => {
   }
 }
 
+/** Of each edit over rubrics, which no habit of the model explains: the mean over edits of Spearman's correlation. Beside the claims. */
+const overOneEdit = all => {
+  const edits = all.flatMap(own => own.edits)
+  const names = [...new Set(edits.map(({ edit }) => edit))]
+  const each = names.flatMap(name => spearman(edits.filter(({ edit }) => edit === name)) ?? [])
+  return each.length === 0 ? null : mean(each)
+}
+
+/** Who knows nothing of a rubric: an edit is foretold what it rose by on the others. Beside the claims, to see what an audit adds. */
+const unaware = all =>
+  all.map(own => ({
+    ...own,
+    edits: own.edits.map(({ edit, rose }) => {
+      const others = all.filter(({ name }) => name !== own.name).flatMap(({ edits }) => edits)
+      const risen = others.filter(other => other.edit === edit).map(other => other.rose)
+      return { edit, rose, paid: mean(risen), low: mean(risen) }
+    }),
+  }))
+
 const realOf = () => {
   const name = ['real-content', 'real-content-rules'].find(each => existsSync(join(audits, `${each}.json`)))
   if (name === undefined) return null
@@ -328,10 +347,13 @@ const realOf = () => {
 
 const all = miniatures()
 const claims = all.length === 0 ? null : claimsOf(all)
+const control =
+  all.length < 2 ? null : { unaware: claimsOf(unaware(all)), ofOneEdit: overRubrics(all, overOneEdit) }
+delete control?.unaware['A4-careful']
 const found = realOf()
 if (values.json) {
   process.stdout.write(
-    `${JSON.stringify({ seed: values.seed, rubrics: all, claims, real: found }, null, 1)}\n`,
+    `${JSON.stringify({ seed: values.seed, rubrics: all, claims, control, real: found }, null, 1)}\n`,
   )
   process.exit(0)
 }
@@ -344,4 +366,4 @@ for (const { name, edits } of all) {
       `  ${own.edit.padEnd(9)} paid ${show(own.paid)} (low ${show(own.low)})  rose ${show(own.rose)}\n`,
     )
 }
-process.stdout.write(`\n${JSON.stringify(claims, null, 1)}\n${JSON.stringify(found, null, 1)}\n`)
+process.stdout.write(`\n${JSON.stringify({ claims, control }, null, 1)}\n${JSON.stringify(found, null, 1)}\n`)

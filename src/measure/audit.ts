@@ -11,7 +11,7 @@ import { rewardOf, type ScoredResponse } from '../tasks/scored-response.ts'
 import { Rng } from '../util/rng.ts'
 import { bootstrapInterval, mean } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
-import { ANSWER_EDITS, type EditContext, type EditName, formOf, keywordsOf } from './edits.ts'
+import { ANSWER_EDITS, type AnswerEditContext, type EditName, formOf, keywordsOf } from './edits.ts'
 import type { GradedAnswer } from './figures.ts'
 import type { MeasuredProblem } from './task.ts'
 
@@ -75,7 +75,7 @@ export const editedAnswers = (
     const request = conversationText({ messages })
     const { reference } = problem.problem as { reference?: string }
     const other = answers_P[others[p]]
-    const row: Omit<EditContext, 'rng' | 'other'> = {
+    const row: Omit<AnswerEditContext, 'rng' | 'other'> = {
       request,
       keywords: keywords(problem, request),
       ...(reference !== undefined && { reference }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric } from '../rubric/criterion.ts'
 import { Rng } from '../util/rng.ts'
-import { ANSWER_EDITS, type EditContext, type EditName, formOf, keywordsOf } from './edits.ts'
+import { ANSWER_EDITS, type AnswerEditContext, type EditName, formOf, keywordsOf } from './edits.ts'
 
-const edited = (edit: EditName, answer: string, context: Partial<EditContext> = {}) =>
+const edited = (edit: EditName, answer: string, context: Partial<AnswerEditContext> = {}) =>
   ANSWER_EDITS[edit].make(answer, {
     ...{ request: 'Name two rivers in Europe.', keywords: [], form: answer, other: null, rng: new Rng(1) },
     ...context,

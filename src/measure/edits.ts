@@ -10,7 +10,7 @@ import { roughSentences, wordCount } from '../tasks/instructions/text.ts'
 import type { Rng } from '../util/rng.ts'
 
 /** What an edit knows beside the answer. */
-export interface EditContext {
+export interface AnswerEditContext {
   /** What was asked. */
   request: string
   /** Words that the rubric asks for (`keywordsOf`). */
@@ -24,7 +24,7 @@ export interface EditContext {
 }
 
 /** The edited answer; null where this one cannot be edited so. */
-type AnswerEdit = (answer: string, context: EditContext) => string | null
+type AnswerEdit = (answer: string, context: AnswerEditContext) => string | null
 
 const FILLER = [
   'There are many things to say about this.',
@@ -137,7 +137,7 @@ const contentWords = (text: string): string[] =>
   wordsOf(text.toLowerCase()).filter(word => !STOP_WORDS.has(word) && (word.length > 2 || /\d/.test(word)))
 
 /** How much of what matters a part of an answer says: words that the rubric or the reference has, else what the request did not say. */
-const weightOf = (part: string, { request, keywords, reference = '' }: EditContext): number => {
+const weightOf = (part: string, { request, keywords, reference = '' }: AnswerEditContext): number => {
   const wanted = new Set([...keywords.flatMap(contentWords), ...contentWords(reference)])
   const said = new Set(contentWords(request))
   const own = [...new Set(contentWords(part))]
