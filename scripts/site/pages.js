@@ -14,6 +14,7 @@ export const SECTIONS = [
     pages: at('docs/howto', [
       'data',
       'write-a-good-rubric',
+      'audit-a-rubric',
       'sweeps-and-forks',
       'monitors',
       'dashboard',

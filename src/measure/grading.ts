@@ -10,7 +10,7 @@ import { rubricGrader } from '../grade/rubric-grader.ts'
 import type { AnswerGrades, TaskParts } from '../recipes/common/task-kind.ts'
 import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
-import { scored } from '../tasks/scored-response.ts'
+import { type ResponseScoring, scored } from '../tasks/scored-response.ts'
 import type { Task } from '../tasks/task.ts'
 import { DataError } from '../util/errors.ts'
 import type { SavedAnswer, SavedVerdict } from './answers.ts'
@@ -31,6 +31,8 @@ export interface Graders {
   heldOut: NamedJudge | null
   /** Nats a token under the model that a training started from; absent where nothing is known of one. */
   startLogprob?(answer: SavedAnswer): number | null
+  /** What verdicts are worth; the signed score where absent. */
+  score?: ResponseScoring
 }
 
 /** What is asked about the answer that is being graded. */
@@ -109,10 +111,10 @@ export const gradeAll = async (
   task: Task<unknown>,
   problems: readonly MeasuredProblem[],
   answers_P: readonly (readonly SavedAnswer[])[],
-  { rules, formal, judge, heldOut, startLogprob }: Graders,
+  { rules, formal, judge, heldOut, startLogprob, score }: Graders,
   { onGraded, signal }: { onGraded(done: number, total: number): void; signal?: AbortSignal },
 ): Promise<GradedAnswer[][]> => {
-  const grading = scored(task)
+  const grading = scored(task, { score })
   const jobs = problems.flatMap((problem, p) => answers_P[p].map(answer => ({ problem, answer, p })))
   let done = 0
   const graded = await pMap(

@@ -23,6 +23,7 @@ const startOf = ({ adapter, model, against }: EvalOptions): string | null => {
 
 /**
  * Scores all answers by the start in one pass; undefined where no criterion asks for it, or nothing is known of a start, which is said.
+ * @param setting that names the start, for that
  * @throws as `openLocalChat`
  */
 export const startLogprobs = async (
@@ -30,12 +31,13 @@ export const startLogprobs = async (
   problems: readonly MeasuredProblem[],
   answers: readonly SavedAnswer[],
   io: Io,
+  setting = '--against',
 ): Promise<StartLogprob | undefined> => {
   if (!problems.some(({ rubric }) => needsStart(rubric.criteria))) return undefined
   const place = startOf(options)
   if (place === null) {
     io.err.write(
-      'the rule likelihood has no verdict: it asks the model that a training started from; give that as --against, or as --model with the --adapter\n',
+      `the rule likelihood has no verdict: it asks the model that a training started from; give that as ${setting}, or as --model with the --adapter\n`,
     )
     return undefined
   }

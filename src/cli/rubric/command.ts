@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
 import { anyNumber, count, countOr0, share } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
+import { addAudit } from './audit-command.ts'
 import type { AuthorCommandOptions } from './author.ts'
 import type { GenerateCommandOptions } from './generate.ts'
 import type { LintCommandOptions } from './lint.ts'
@@ -215,9 +216,12 @@ const addAuthor = (rubric: Command, io: Io, done: Done) =>
 export const addRubricCommand = (program: Command, io: Io, done: Done): void => {
   const rubric = program
     .command('rubric')
-    .summary('check, write, revise and spoil rubrics')
-    .description('Cares for rubrics: finds their faults, writes and revises them, spoils them on purpose.')
+    .summary('check, audit, write, revise and spoil rubrics')
+    .description(
+      'Cares for rubrics: finds their faults and how they can be gamed, writes and revises them, spoils them on purpose.',
+    )
   addLint(rubric, io, done)
+  addAudit(rubric, io, done)
   addGenerate(rubric, io, done)
   addRefine(rubric, io, done)
   addAuthor(rubric, io, done)

@@ -1,0 +1,243 @@
+/** @file `gradus rubric audit`: samples a model, edits what it said, and tells what a training would pay for each edit. */
+
+import { z } from 'zod'
+import { FormalGrader } from '../../grade/formal-grader.ts'
+import { needsJudge } from '../../grade/rubric-grader.ts'
+import { RuleGrader } from '../../grade/rules/index.ts'
+import {
+  type Audit,
+  type AuditedEdit,
+  type AuditFigure,
+  answerLines,
+  auditOf,
+  editedAnswers,
+  gradeAll,
+  type PaidAnswer,
+  paid,
+  referenceAnswer,
+  type SavedAnswer,
+  savedAnswer,
+} from '../../measure/index.ts'
+import { assertGroups, criterionGroupsSchema, inGroups } from '../../recipes/common/criterion-groups.ts'
+import { trainingScore } from '../../recipes/common/reward-options.ts'
+import { NULL_HANDLINGS } from '../../rubric/score.ts'
+import { Progress } from '../../runs/progress.ts'
+import { comparisonTable } from '../../runs/report/compare.ts'
+import { UsageError } from '../../util/errors.ts'
+import { NONE, number, plural, wholePercent } from '../../util/format.ts'
+import { writeOutput } from '../../util/output-file.ts'
+import { parseWith } from '../../util/schema.ts'
+import { openEvalJudges } from '../eval/judges.ts'
+import type { EvalOptions } from '../eval/options.ts'
+import { type Evaluation, prepare } from '../eval/prepare.ts'
+import { answersOf, type Side } from '../eval/sides.ts'
+import { startLogprobs } from '../eval/start.ts'
+import { abortThenQuit } from '../interrupts.ts'
+import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
+import { parseSettings } from '../train/settings.ts'
+
+export interface AuditOptions extends Omit<EvalOptions, 'data'> {
+  data: string
+  /** The model that a training would start from, where saved answers stand for it. */
+  start?: string
+  edited?: string
+  maxExploit?: number
+}
+
+/** What of a training's settings decides what verdicts are worth. */
+const settingsSchema = z.strictObject({
+  criterionGroups: criterionGroupsSchema.optional(),
+  nulls: z.enum(NULL_HANDLINGS).default('as-false'),
+})
+
+/** @throws UsageError, DataError, ConfigError before anything is asked; CheckpointError, ServedError, JudgeError. */
+export const auditCommand = async (options: AuditOptions, io: Io): Promise<number> => {
+  const { set = [], data, start, edited, maxExploit, ...asked } = options
+  const settings = parseWith(settingsSchema, parseSettings(settingsSchema, set), '--set', UsageError)
+  if (edited !== undefined && [options.out, data, options.model].includes(edited))
+    throw new UsageError(`--edited: ${edited} is a file of another option`, { hint: 'name another file' })
+  const evaluation = await prepare({ ...asked, data: [data] }, io)
+  const { signal, release } = abortThenQuit(io)
+  try {
+    if (options.judge === undefined && evaluation.problems.some(({ rubric }) => needsJudge(rubric)))
+      throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
+        hint: 'give --judge URL#NAME, or a model of this machine',
+      })
+    assertGroups(
+      settings.criterionGroups,
+      evaluation.problems.map(({ rubric }) => rubric),
+    )
+    const side = await answersOf(evaluation, options.model, '--model', io, signal)
+    const audited = await audit(evaluation, side, { settings, start, edited, signal }, io)
+    if (options.json) printJson(io, jsonOf(evaluation, side, audited))
+    else io.out.write(`${textOf(evaluation, side, audited)}\n`)
+    return isTooMuch(audited, maxExploit, io) ? EXIT.belowThreshold : EXIT.ok
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    return EXIT.interrupted
+  } finally {
+    release()
+    await evaluation.task.close?.()
+  }
+}
+
+interface AuditWork {
+  settings: z.output<typeof settingsSchema>
+  start: string | undefined
+  edited: string | undefined
+  signal: AbortSignal
+}
+
+/** Grades answers, each text to a problem once. */
+type Pay = (answers_P: readonly (readonly SavedAnswer[])[]) => Promise<PaidAnswer[][]>
+
+const audit = async (evaluation: Evaluation, side: Side, work: AuditWork, io: Io): Promise<Audit> => {
+  const { options, problems, measured } = evaluation
+  const judges = await openEvalJudges(options, io)
+  const formal = new FormalGrader()
+  const pay = payer(
+    evaluation,
+    { rules: new RuleGrader(), formal, judge: judges.judge, heldOut: null },
+    work,
+    io,
+  )
+  try {
+    const untouched_P = await pay(side.answers_P)
+    const rowOf = (p: number) => (own: PaidAnswer) => savedAnswer(measured, problems[p], own, judges)
+    side.keep?.(untouched_P.flatMap((own, p) => own.map(rowOf(p))))
+    const edited_P = await pay(editedAnswers(problems, untouched_P, options.seed))
+    const references_P = await pay(problems.map(referenceAnswer))
+    if (work.edited !== undefined)
+      writeOutput(
+        work.edited,
+        answerLines(
+          edited_P.flatMap((own, p) => own.map(each => ({ ...rowOf(p)(each), reward: each.reward }))),
+        ),
+      )
+    for (const line of judges.lines()) io.err.write(`${line}\n`)
+    return auditOf(problems, untouched_P, references_P, edited_P)
+  } catch (error) {
+    if (error instanceof Interrupted)
+      io.err.write('interrupted while answers were graded; those of --out are kept\n')
+    throw error
+  } finally {
+    await formal.close()
+    await judges.close()
+  }
+}
+
+const payer = (
+  { options, kind, task, problems }: Evaluation,
+  graders: Parameters<typeof gradeAll>[4],
+  { settings, start, signal }: AuditWork,
+  io: Io,
+): Pay => {
+  const score = inGroups(settings.criterionGroups, trainingScore('none', settings.nulls))
+  // An adapter goes on what training starts from.
+  const place = { ...options, against: start ?? (options.adapter === undefined ? options.model : undefined) }
+  return async answers_P => {
+    const once_P = answers_P.map(answers => [
+      ...new Map(answers.map(answer => [answer.response, answer])).values(),
+    ])
+    const once = once_P.flat()
+    const startLogprob =
+      once.length === 0 ? undefined : await startLogprobs(place, problems, once, io, '--start')
+    const progress = new Progress({
+      ...{ total: once.length, label: 'graded', unit: 'answer', stream: io.err },
+      quiet: options.json || graders.judge === null,
+    })
+    const graded_P = await gradeAll(
+      ...([kind, task, problems, once_P] as const),
+      { ...graders, score, ...(startLogprob && { startLogprob }) },
+      { onGraded: done => progress.update(done), signal },
+    )
+    progress.close()
+    return answers_P.map((answers, p) => {
+      const byText = new Map(graded_P[p].map(own => [own.answer.response, own]))
+      return answers.map(answer => paid({ ...byText.get(answer.response)!, answer }))
+    })
+  }
+}
+
+const signed = (value: number): string => `${value > 0 ? '+' : ''}${number(value)}`
+
+const cell = (figure: AuditFigure | null, text: (value: number) => string = signed): string => {
+  if (figure === null) return NONE
+  const range = figure.interval === null ? '' : ` [${figure.interval.map(text).join(' to ')}]`
+  return `${text(figure.value)}${range}`
+}
+
+/** Criteria that are told beside an edit, and the least that is worth telling. */
+const MOST_CRITERIA = 3
+const LEAST_PART = 0.005
+
+const payers = ({ criteria }: AuditedEdit): string => {
+  const parts = Object.entries(criteria).filter(([, part]) => Math.abs(part) >= LEAST_PART)
+  return parts
+    .slice(0, MOST_CRITERIA)
+    .map(([name, part]) => `${name} ${signed(part)}`)
+    .join(', ')
+}
+
+const rowOf = (own: AuditedEdit): string[] => [
+  own.edit,
+  cell(own.reward && { ...own.reward, interval: null }, number),
+  cell(own.difference),
+  own.paysMore === null ? NONE : wholePercent(own.paysMore),
+  cell(own.exploit),
+  own.skipped === 0 ? '' : String(own.skipped),
+  payers(own),
+]
+
+const HEAD = ['edit', 'pays', 'over untouched', 'more for', 'beside being right', 'skipped', 'paid by']
+
+const textOf = ({ data }: Evaluation, { model, settings }: Side, audited: Audit): string => {
+  const { rows, samples, untouched, right, telling, edits } = audited
+  const how = settings === undefined ? '' : `, temperature ${settings.temperature}`
+  // Names of criteria stand at the left of their column, figures at the right of theirs.
+  const lines = [HEAD, ...edits.map(rowOf)]
+  const table = comparisonTable(lines.map(line => line.slice(0, -1))).split('\n')
+  const width = Math.max(...table.map(({ length }) => length))
+  return [
+    `${plural(samples, 'sample')} of ${model}${how}, ${plural(rows, 'row')} of ${data}`,
+    `untouched they are paid ${cell(untouched, number)}; being right is paid ${cell(right, number)}`,
+    `samples of a row are paid differently in ${wholePercent(telling)} of rows, from which alone a training learns`,
+    '',
+    ...table.map((line, i) => `${line.padEnd(width)}  ${lines[i].at(-1)}`.trimEnd()),
+    '',
+    ...edits.map(({ edit, about }) => `${edit}: ${about}`),
+    'Beside being right: of pad, hedge and keywords, which make an answer no better, the same sample untouched; of the others the',
+    "best edited answer of a row less the best of the same samples untouched, or the row's reference where that is paid more.",
+  ].join('\n')
+}
+
+const jsonOf = (
+  { data, problems }: Evaluation,
+  { model, served, settings, missing }: Side,
+  audited: Audit,
+) => ({
+  data,
+  problems: problems.length,
+  model: served ?? model,
+  ...(settings && settings),
+  missing,
+  ...audited,
+})
+
+/** An answer that is still right may be paid as much as before, whatever is asked of the others. */
+const allowance = ({ keepsRight }: AuditedEdit, most: number): number =>
+  keepsRight ? Math.max(0, most) : most
+
+/** Rounding of sums of points. */
+const NEARLY = 1e-9
+
+/** Whether an edit is paid more than may be; says which on stderr. */
+const isTooMuch = ({ edits }: Audit, most: number | undefined, io: Io): boolean => {
+  if (most === undefined) return false
+  const over = edits.filter(own => own.exploit !== null && own.exploit.value > allowance(own, most) + NEARLY)
+  for (const own of over)
+    io.err.write(
+      `${own.edit}: expected to be paid at most ${signed(allowance(own, most))} beside being right, got ${cell(own.exploit)}\n`,
+    )
+  return over.length > 0
+}
