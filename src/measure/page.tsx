@@ -181,12 +181,7 @@ const Page = (page: AnswerPage) => (
         {
           title: 'Figures',
           about: 'Means over problems with 95% intervals over problems.',
-          inside: (
-            <TextTable
-              table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }}
-              frame="panel scroll figures-place"
-            />
-          ),
+          inside: <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />,
         },
         { title: 'Answers', inside: <Answers {...page} /> },
       ]}

@@ -17,12 +17,12 @@ const inWords = ({ title, unit, series, over = 'step' }: ChartSpec): string => {
 /** What is inside a chart's `figure`; a script draws into it. */
 export const ChartFrame = ({ spec }: { spec: ChartSpec }) => (
   <>
-    <figcaption>
+    <figcaption class="row">
       <span class="name">
         {spec.title}
         {spec.about && <small>{spec.about}</small>}
       </span>
-      <span class="legend" />
+      <span class="row key legend" />
     </figcaption>
     <div class="plot" role="img" aria-label={inWords(spec)} />
   </>

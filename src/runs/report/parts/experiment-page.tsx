@@ -8,12 +8,16 @@ import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { Charts, type DrawChart, type PageSection, Sections } from './section.tsx'
 import { noted, Scroll, TextTable } from './table.tsx'
-import { ArmDots, Track } from './tracks.tsx'
+import { ArmDots, Lines, Track } from './tracks.tsx'
 
 const Cells = ({ own }: { own: ComparisonView }) => (
   <>
     <td class="forest">
-      {own.track && <Track track={own.track} status={own.status} />}
+      {own.track && (
+        <div class="track">
+          <Track track={own.track} status={own.status} />
+        </div>
+      )}
       <small class="pair-name">{[own.name, own.means].filter(Boolean).join(': ')}</small>
       {noted('', own.note)}
     </td>
@@ -56,31 +60,20 @@ const claimRows = (claim: ClaimView) => {
 const HEADS = ['Claim', 'Status', 'Comparison', 'Effect', 'p', 'Detectable', 'Pairs', 'p, Holm']
 
 const ClaimTable = ({ claims }: { claims: readonly ClaimView[] }) => (
-  <div class="panel sets">
-    <Scroll frame="scroll">
-      <table class="claims">
-        <thead>
-          <tr>
-            {HEADS.map((name, i) => (
-              <th scope="col" class={i > 2 ? 'num' : undefined} key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{claims.map(claimRows)}</tbody>
-      </table>
-    </Scroll>
-  </div>
-)
-
-const ComparisonRow = ({ own }: { own: ComparisonView }) => (
-  <>
-    <div>{own.name}</div>
-    {own.track && <Track track={own.track} status={own.status} />}
-    <div class="num">{noted(own.effect, own.interval)}</div>
-    <div class="sub">{own.details}</div>
-  </>
+  <Scroll>
+    <table class="claims">
+      <thead>
+        <tr>
+          {HEADS.map((name, i) => (
+            <th scope="col" class={i > 2 ? 'num' : undefined} key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{claims.map(claimRows)}</tbody>
+    </table>
+  </Scroll>
 )
 
 /** A card with an anchor: `claim-ID`. */
@@ -88,7 +81,7 @@ const ClaimCard = ({ claim }: { claim: ClaimView }) => {
   const shown = claim.comparisons.filter(({ track, details }) => track !== null && details !== '')
   return (
     <article class="panel claim" id={`claim-${claim.id}`}>
-      <header>
+      <header class="row">
         <h3>{claim.id}</h3>
         <StatusChip status={claim.status} />
         <span class="quiet">{claim.reason}</span>
@@ -108,18 +101,21 @@ const ClaimCard = ({ claim }: { claim: ClaimView }) => {
         </p>
       ))}
       {shown.length > 0 && (
-        <div class="dots-grid">
-          {shown.map(own => (
-            <ComparisonRow own={own} key={own.name} />
-          ))}
-        </div>
+        <Lines
+          lines={shown.map(({ name, track, status, effect, interval, details }) => ({
+            name,
+            track: <Track track={track!} status={status} />,
+            figure: noted(effect, interval),
+            below: details,
+          }))}
+        />
       )}
     </article>
   )
 }
 
 const List = ({ lines }: { lines: readonly string[] }) => (
-  <ul class="cut">
+  <ul>
     {lines.map(line => (
       <li key={line}>{line}</li>
     ))}
@@ -128,9 +124,9 @@ const List = ({ lines }: { lines: readonly string[] }) => (
 
 const Header = ({ page }: { page: ExperimentPage }) => (
   <header>
-    <div class="top">
+    <div class="row">
       <h1>{page.title}</h1>
-      {page.state !== '' && <span class={`status ${page.isDone ? 'finished' : ''}`}>{page.state}</span>}
+      {page.state !== '' && <span class={`status chip ${page.isDone ? 'finished' : ''}`}>{page.state}</span>}
     </div>
     <Facts facts={page.facts} />
     {page.lead.map(text => (
@@ -138,7 +134,7 @@ const Header = ({ page }: { page: ExperimentPage }) => (
         {text}
       </p>
     ))}
-    <div class="counts">
+    <div class="row">
       {page.statuses.map(
         ({ status, count }) => count > 0 && <StatusChip status={status} count={count} key={status} />,
       )}
@@ -187,7 +183,7 @@ const sectionsOf = (props: ExperimentProps): (PageSection | false)[] => {
       title: 'Claim by claim',
       about: 'Every dot is a run after its last step.',
       inside: (
-        <div class="details">
+        <div class="stack">
           {[...page.claims, ...apart.claims].map(claim => (
             <ClaimCard claim={claim} key={claim.id} />
           ))}
@@ -196,13 +192,13 @@ const sectionsOf = (props: ExperimentProps): (PageSection | false)[] => {
     },
     ...page.tables.map(({ title, about, table }) => ({
       ...{ title, about },
-      inside: <TextTable table={table} frame="panel scroll figures-place" />,
+      inside: <TextTable table={table} />,
     })),
     page.cut.length > 0 && { title: 'What was cut', inside: <List lines={page.cut} /> },
     page.origin !== null && {
       title: 'Where this comes from',
       inside: (
-        <div class="panel settings">
+        <div class="panel">
           <Pairs value={page.origin} />
         </div>
       ),

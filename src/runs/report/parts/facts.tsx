@@ -6,7 +6,7 @@ export type ReportFact = readonly [name: string, value: ComponentChildren]
 
 /** Those of which nothing is known are left out. */
 export const Facts = ({ facts }: { facts: readonly ReportFact[] }) => (
-  <div class="facts">
+  <div class="row facts">
     {facts.map(
       ([name, value]) =>
         value !== undefined &&

@@ -24,11 +24,12 @@ import { SetPanel } from './score-table.tsx'
 import { Charts, Contents, type DrawChart, type PageSection, Sections } from './section.tsx'
 import { SignCard } from './sign.tsx'
 import { noted, Table } from './table.tsx'
+import { Lines } from './tracks.tsx'
 import type { Criteria } from './verdicts.tsx'
 
 const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) =>
   cards.length === 0 ? null : (
-    <section class="cards">
+    <section class="stack cards">
       {cards.map(({ title, before, after, gain, notes }) => (
         <div class="panel card" key={title}>
           <h3>{title}</h3>
@@ -66,36 +67,29 @@ const EventsPanel = ({ events: { isSerious, shown, more } }: Pick<RunPage, 'even
 const Timeline = ({ signs, lastStep }: Pick<RunPage, 'signs' | 'lastStep'>) => {
   const share = (step: number) => step / Math.max(1, lastStep)
   return (
-    <div class="panel timeline">
-      {[...new Set(signs.map(({ title }) => title))].map(name => (
-        <>
-          <span class="what">{name}</span>
-          <div class="track">
-            {signs
-              .filter(({ title }) => title === name)
-              .map(sign => (
-                <a
-                  href={`#warning-${sign.monitor}-${sign.step}`}
-                  class={sign.until === null ? 'open' : undefined}
-                  style={{
-                    left: barPlace(share(sign.step)),
-                    width: barPlace(share((sign.until ?? lastStep) - sign.step)),
-                  }}
-                  title={`${name}, ${describeSpan(sign)}`}
-                  aria-label={`${name}, ${describeSpan(sign)}`}
-                  key={sign.step}
-                >
-                  <i />
-                </a>
-              ))}
-          </div>
-        </>
-      ))}
-      <span />
-      <div class="axis">
-        <span>step 0</span>
-        <span>{number(lastStep)}</span>
-      </div>
+    <div class="panel">
+      <Lines
+        lines={[...new Set(signs.map(({ title }) => title))].map(name => ({
+          name,
+          track: signs
+            .filter(({ title }) => title === name)
+            .map(sign => (
+              <a
+                href={`#warning-${sign.monitor}-${sign.step}`}
+                style={{
+                  left: barPlace(share(sign.step)),
+                  width: barPlace(share((sign.until ?? lastStep) - sign.step)),
+                }}
+                title={`${name}, ${describeSpan(sign)}`}
+                aria-label={`${name}, ${describeSpan(sign)}`}
+                key={sign.step}
+              >
+                <i />
+              </a>
+            )),
+        }))}
+        ends={['step 0', number(lastStep)]}
+      />
     </div>
   )
 }
@@ -107,7 +101,7 @@ interface RolloutsProps {
 }
 
 export const Rollouts = ({ rows, criteria, of }: RolloutsProps) => (
-  <div class={of === 'score' ? 'beside' : 'rollouts'}>
+  <div class={of === 'score' ? 'stack beside' : 'stack'}>
     {rows.map((row, i) => (
       <RolloutCard key={`${i}-${row.step}`} row={row} criteria={criteria} of={of} />
     ))}
@@ -147,7 +141,7 @@ const warnings = ({ page, signMore }: RunBodyProps): PageSection | null =>
         inside: (
           <>
             <Timeline signs={page.signs} lastStep={page.lastStep} />
-            <div class="warnings">
+            <div class="stack">
               {page.signs.map(sign => (
                 <SignCard sign={sign} key={`${sign.monitor}-${sign.step}`}>
                   <ShownBy sign={sign} criteria={page.criteria} />
@@ -164,7 +158,7 @@ const reward = ({ page: { reward: own } }: RunBodyProps): PageSection | null =>
     title: 'What is rewarded',
     about: own.formula,
     inside: (own.criteria.length > 0 || own.others !== null) && (
-      <div class="panel rewarded">
+      <div class="panel">
         <dl class="pairs">
           {own.criteria.map(({ name, about, worth }) => (
             <>
@@ -185,10 +179,9 @@ const OF = { within: 'of the same question', cross: 'of a similar question' } as
 const twoDigits = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
 const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLessons }) => (
-  <div class="panel set lifetimes">
+  <div class="panel set">
     <h3>Lessons that attempts were shown</h3>
     <Table
-      frame="scroll"
       rows={uses}
       columns={[
         [
@@ -212,10 +205,9 @@ const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as co
 
 /** The rubrics that lived longest, with what rollouts earned on them and how well they discriminate. */
 const LifetimePanel = ({ lifetimes }: { lifetimes: readonly RubricLifetime[] }) => (
-  <div class="panel set lifetimes">
+  <div class="panel set">
     <h3>Longest lived</h3>
     <Table
-      frame="scroll"
       rows={lifetimes}
       columns={[
         ['Rubric', ({ title, description, question }) => noted(title, description, question)],
@@ -250,7 +242,7 @@ const evaluation = ({ page: { sets } }: RunBodyProps): PageSection | null =>
         about:
           'Problems that training never saw. Bars carry 95% intervals; what shallow cues or published models reach stands in the same table.',
         inside: (
-          <div class="sets">
+          <div class="stack">
             {sets.map(view => (
               <SetPanel view={view} key={view.set} />
             ))}
@@ -318,7 +310,7 @@ export const RunBody = ({ settings, ...props }: RunBodyProps & { settings?: Page
 }
 
 const Settings = ({ page: { config, environment, version } }: { page: RunPage }) => (
-  <div class="panel settings">
+  <div class="panel">
     <details>
       <summary>Configuration as resolved</summary>
       <Pairs value={config} />
@@ -340,9 +332,9 @@ interface RunHeadProps {
 
 export const RunHead = ({ title, status, facts, note, children }: RunHeadProps) => (
   <header>
-    <div class="top">
+    <div class="row">
       <h1>{title}</h1>
-      <span class={`status ${status}`}>{status}</span>
+      <span class={`status chip ${status}`}>{status}</span>
       {note && <span class="quiet">{note}</span>}
     </div>
     <Facts facts={facts} />

@@ -14,14 +14,13 @@ interface ScoreTableProps {
   others: readonly string[]
   /** What the scores are called. */
   words: Readonly<Record<string, string>>
-  frame?: string
 }
 
 const NO_SCORE = { value: null, interval: undefined }
 
 /** A table; within `figures-place`, where that is narrow, a list a row. */
 export const ScoreTable = (props: ScoreTableProps) => {
-  const { lines, head = '', bars, others, words, frame = 'scroll figures-place' } = props
+  const { lines, head = '', bars, others, words } = props
   const column = (score: string): Column<ScoreLine> => [
     words[score] ?? score,
     ({ scores, kind }) => {
@@ -41,8 +40,6 @@ export const ScoreTable = (props: ScoreTableProps) => {
         ...[...bars, ...others].map(column),
         ['Problems', ({ n }) => n ?? '–', 'num quiet'],
       ]}
-      frame={frame}
-      class="figure-table"
       rowClass={({ kind }) => kind}
     />
   )

@@ -14,10 +14,8 @@ const anchorOf = (title: string): string =>
 /** The head of a page, with what is to be known of it in a line. */
 export const PageHead = ({ title, lines }: { title: string; lines: readonly string[] }) => (
   <header>
-    <div class="top">
-      <h1>{title}</h1>
-    </div>
-    <div class="facts">
+    <h1>{title}</h1>
+    <div class="row facts">
       {lines.map(line => (
         <span key={line}>{line}</span>
       ))}
@@ -60,7 +58,7 @@ export const Contents = ({ sections }: { sections: readonly (PageSection | null)
   const titles = sections.flatMap(own => own?.title ?? [])
   if (titles.length < 3) return null
   return (
-    <nav class="contents" aria-label="Contents">
+    <nav class="row contents" aria-label="Contents">
       {titles.map(title => (
         <a href={`#${anchorOf(title)}`} key={title}>
           {title}
@@ -87,5 +85,5 @@ interface ChartsProps {
 }
 
 export const Charts = ({ charts, size = 'wide', draw = chartPlaced }: ChartsProps) => (
-  <div class={`charts ${size}`}>{charts.map(draw)}</div>
+  <div class={`stack charts ${size}`}>{charts.map(draw)}</div>
 )

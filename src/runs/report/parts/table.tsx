@@ -7,8 +7,9 @@ import { StatusChip } from './claim.tsx'
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
 
-export const Scroll = ({ children, frame }: { children: ComponentChildren; frame: string }) => (
-  <section class={frame} aria-label="Table" {...FOCUSABLE}>
+/** Within a panel it has no frame of its own. */
+export const Scroll = ({ children }: { children: ComponentChildren }) => (
+  <section class="panel scroll figures-place" aria-label="Table" {...FOCUSABLE}>
     {children}
   </section>
 )
@@ -35,9 +36,7 @@ export type Column<Row> = readonly [
 interface TableProps<Row> {
   rows: readonly Row[]
   columns: readonly Column<Row>[]
-  /** Class of what is around the table. */
-  frame?: string
-  /** Class of the table; a `figure-table` in a narrow place is a list a row. */
+  /** Class of the table beside `figure-table`, which in a narrow place is a list a row. */
   class?: string
   rowClass?(row: Row): string | undefined
 }
@@ -45,20 +44,14 @@ interface TableProps<Row> {
 const headClass = (kind: string | undefined): string | undefined =>
   kind === 'meter' ? 'wide' : kind === 'head' ? undefined : kind
 
-export const Table = <Row,>({
-  rows,
-  columns,
-  frame = 'panel scroll',
-  class: own,
-  rowClass,
-}: TableProps<Row>) => {
+export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableProps<Row>) => {
   const named = Math.max(
     0,
     columns.findIndex(([, , kind]) => kind === 'head'),
   )
   return (
-    <Scroll frame={frame}>
-      <table class={own}>
+    <Scroll>
+      <table class={`figure-table ${own}`}>
         <thead>
           <tr>
             {columns.map(([head, , kind], i) => (
@@ -114,13 +107,7 @@ const cellAt = ({ rows: [first] }: TableView, i: number) => {
   return typeof cell === 'object' ? cell : undefined
 }
 
-interface TextTableProps {
-  table: TableView
-  frame?: string
-}
-
-/** A table of text; where there is little room a list a row. */
-export const TextTable = ({ table, frame = 'scroll figures-place' }: TextTableProps) => (
+export const TextTable = ({ table }: { table: TableView }) => (
   <Table
     rows={table.rows}
     columns={table.head.map(
@@ -131,8 +118,6 @@ export const TextTable = ({ table, frame = 'scroll figures-place' }: TextTablePr
         ({ cells }) => (typeof cells[i] === 'string' ? undefined : cells[i].title),
       ],
     )}
-    frame={frame}
-    class="figure-table"
     rowClass={({ kind }) => kind}
   />
 )

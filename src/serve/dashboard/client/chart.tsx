@@ -137,8 +137,14 @@ export const Spark = ({ values, label }: { values: readonly (number | null)[]; l
   const last = points.at(-1)!.split(',')
   return (
     <svg class="spark" viewBox="0 0 100 28" role="img" aria-label={label} preserveAspectRatio="none">
-      <polyline points={points.join(' ')} />
-      <circle cx={last[0]} cy={last[1]} r="2" />
+      <polyline
+        fill="none"
+        stroke="var(--c1)"
+        stroke-width="1.5"
+        vector-effect="non-scaling-stroke"
+        points={points.join(' ')}
+      />
+      <circle fill="var(--c1)" cx={last[0]} cy={last[1]} r="2" />
     </svg>
   )
 }

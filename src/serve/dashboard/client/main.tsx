@@ -38,11 +38,11 @@ const App = () => {
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <header class="bar">
+      <header class="row bar">
         <Link to="/" class="brand">
           Gradus
         </Link>
-        <nav aria-label="Dashboard">
+        <nav class="row" aria-label="Dashboard">
           {SECTIONS.map(({ to, name, paths }) => (
             <Link key={to} to={to} current={paths.includes(place.path[0])}>
               {name}

@@ -7,7 +7,9 @@ import type { RunStatus } from '../wire.ts'
 import type { Loaded } from './api.ts'
 import { setQuery } from './route.tsx'
 
-export const Status = ({ status }: { status: RunStatus }) => <span class={`status ${status}`}>{status}</span>
+export const Status = ({ status }: { status: RunStatus }) => (
+  <span class={`status chip ${status}`}>{status}</span>
+)
 
 /** Says that something is on its way, or why it is not. */
 export const Waiting = ({ loaded, what }: { loaded: Loaded<unknown>; what: string }) =>

@@ -15,7 +15,7 @@ const SMOOTHINGS: [string, string][] = [
 ]
 
 const Runs = ({ view }: { view: LiveComparison }) => (
-  <ol class="compared">
+  <ol>
     {view.summaries.map(run => (
       <li key={run.id}>
         <Link to={addressOf('run', run.id)}>{run.name}</Link> <Status status={run.status} />{' '}
@@ -30,7 +30,7 @@ const Runs = ({ view }: { view: LiveComparison }) => (
 const Compared = ({ view, query }: { view: LiveComparison; query: URLSearchParams }) => {
   const look = lookOf(query)
   const tools = (
-    <div class="tools sticky">
+    <div class="row tools sticky">
       <LookTools query={query} smoothings={SMOOTHINGS} />
     </div>
   )

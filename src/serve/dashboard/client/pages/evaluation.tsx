@@ -28,7 +28,6 @@ const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
       bars={bars}
       others={names.filter(name => !bars.includes(name))}
       words={Object.fromEntries(names.map(name => [name, capitalised(describeScore(name, rows))]))}
-      frame="panel scroll figures-place"
     />
   )
 }
@@ -66,7 +65,7 @@ interface WonAndLostProps {
 
 const WonAndLost = ({ view, rows, addressOfItem }: WonAndLostProps) => (
   <>
-    <div class="tools">
+    <div class="row tools">
       <Choice name="before" label="Between" value={String(view.before)} options={stepOptions(rows)} />
       <Choice name="after" label="and" value={String(view.after)} options={stepOptions(rows)} />
       <Choice name="score" label="Score" value={view.score} options={Object.entries(view.words)} />
@@ -104,11 +103,11 @@ const OneItem = ({ path, back }: { path: string; back: string }) => {
   if (view === null) return <Waiting loaded={loaded} what="the responses" />
   return (
     <>
-      <div class="tools">
+      <div class="row tools">
         <Link to={back}>All problems</Link>
       </div>
       <h2>{view.id.length > 160 ? 'Responses to one problem' : view.id}</h2>
-      <div class="beside">
+      <div class="stack beside">
         <Answer row={view.before} criteria={view.criteria} />
         <Answer row={view.after} criteria={view.criteria} />
       </div>
@@ -140,7 +139,7 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
   return (
     <>
       {sets.length > 1 && (
-        <div class="tools">
+        <div class="row tools">
           <Choice
             name="set"
             label="Problems"

@@ -22,14 +22,14 @@ export const ExperimentsPage = () => {
       ) : experiments.length === 0 ? (
         <Empty>No results of an experiment are here. gradus experiment writes them.</Empty>
       ) : (
-        <div class="cards-list">
+        <div class="stack cards-list">
           {experiments.map(own => (
             <article class="panel" key={own.id}>
               <h2>
                 <Link to={addressOf('experiment', own.id)}>{own.title}</Link>
               </h2>
               <p class="about">{own.summary}</p>
-              <p class="statuses">
+              <p class="row">
                 {own.statuses.map(({ status, count }) => (
                   <StatusChip key={status} status={status} count={count} />
                 ))}

@@ -27,7 +27,7 @@ const SMOOTHINGS: [string, string][] = [
 ]
 
 const Tools = ({ query, curves }: { query: URLSearchParams; curves: CurvesView }) => (
-  <div class="tools sticky">
+  <div class="row tools sticky">
     <LookTools query={query} smoothings={SMOOTHINGS} />
     <span class="quiet">
       steps {number(curves.from)} to {number(curves.to)}

@@ -43,7 +43,7 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
     ['monitor', 'Warning', facets.monitors],
   ]
   return (
-    <search class="tools">
+    <search class="row tools">
       <input
         ref={field}
         type="search"
@@ -104,7 +104,6 @@ const Lines = ({
   addressOfLine(nth: number): string
 }) => (
   <Table
-    frame="panel scroll rollout-list"
     class="rollout-table"
     rows={rows}
     columns={[
@@ -205,7 +204,7 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
   const others = view.group.filter(line => line.nth !== view.nth)
   return (
     <>
-      <div class="tools">
+      <div class="row tools">
         <Link to={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</Link>
         {view.nth > 0 && (
           <Link to={addressOfNth(view.nth - 1)} title="k">
@@ -233,7 +232,7 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
         )}
       </div>
       <h2>{view.row.problemId.length > 160 ? `Rollout ${view.nth}` : view.row.problemId}</h2>
-      <div class={beside === null ? 'single' : 'beside'}>
+      <div class={beside === null ? 'stack' : 'stack beside'}>
         <Card view={view} />
         {beside !== null && other.value !== null && <Card view={other.value} />}
       </div>

@@ -42,7 +42,7 @@ const meant = (word: keyof typeof MEANINGS) => (
 const Meanings = () => (
   <details>
     <summary>What the figures mean</summary>
-    <dl class="pairs meanings">
+    <dl class="pairs">
       {Object.entries(MEANINGS).map(([word, text]) => (
         <>
           <dt>{word}</dt>
@@ -157,7 +157,6 @@ const Fates = ({ view }: { view: RubricView }) => (
       about={`The latest, of ${plural(view.questions, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`}
     />
     <Table
-      class="fates"
       rows={view.fates}
       columns={[
         ['Step', ({ step }) => step, 'num'],

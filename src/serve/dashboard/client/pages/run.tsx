@@ -44,7 +44,7 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
   const facts: RunView['page']['facts'] = [['recipe', view.page.title], ...view.page.facts]
   return (
     <RunHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
-      <div class="run-progress" aria-live="polite">
+      <div class="stack" aria-live="polite">
         <span>
           step {number(run.step)}
           {run.steps !== null && ` of ${number(run.steps)}`}
@@ -87,7 +87,7 @@ export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
     <main id="content">
       <Head view={view} run={run} there={there} />
       <Controls view={view} status={run.status} />
-      <nav class="tabs" aria-label="Parts of the run">
+      <nav class="row tabs" aria-label="Parts of the run">
         {TABS.map(({ path, name }) => (
           <Link
             key={name}

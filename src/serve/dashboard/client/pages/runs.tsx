@@ -115,7 +115,7 @@ interface RunTableProps {
 
 const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
   <Table
-    frame="panel scroll runs-table"
+    class="runs-table"
     rows={runs}
     rowClass={({ id }) => (chosen.has(id) ? 'chosen' : undefined)}
     columns={[
@@ -195,7 +195,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
   const running = runs.filter(({ status }) => status === 'running' || status === 'paused').length
   return (
     <main id="content">
-      <div class="top">
+      <div class="row">
         <h1>Runs</h1>
         <span class="quiet" aria-live="polite">
           {plural(runs.length, 'run')}
@@ -203,7 +203,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
           {!there && ' · not connected'}
         </span>
       </div>
-      <search class="tools">
+      <search class="row tools">
         <input
           ref={field}
           type="search"
