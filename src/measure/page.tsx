@@ -175,7 +175,7 @@ const Answers = ({ problems, primary, a, b, paired }: AnswerPage) => {
 
 const Page = (page: AnswerPage) => (
   <main>
-    <PageHead title={page.title} lines={page.facts} />
+    <PageHead title={page.title} facts={page.facts.map(fact => ['', fact])} />
     <Sections
       sections={[
         {

@@ -7,6 +7,7 @@ import { runStatus, stepSeconds } from '../../runs/report/data.ts'
 import { checkedEval } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RunInfo } from '../../runs/rows.ts'
 import { describeScore, scoreValue } from '../../runs/scores.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
 import { RowReader } from './row-text.ts'
@@ -83,11 +84,8 @@ const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[]
   const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))
   const values: (number | null)[] = []
   for (let at = 0; at < rows.length; at += stride) {
-    const known = rows.slice(at, at + stride).flatMap(row => {
-      const value = row[figure]
-      return typeof value === 'number' ? [value] : []
-    })
-    values.push(known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length)
+    const around = rows.slice(at, at + stride).map(row => row[figure])
+    values.push(meanKnown(around.map(value => (typeof value === 'number' ? value : null))))
   }
   return values
 }
@@ -105,15 +103,13 @@ const openWarnings = (events: readonly EventRow[]): string[] => {
 
 const settingText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const unreadable = (found: FoundRun, problem: string): OwnSummary => ({
-  ...{ id: found.id, name: found.name, folder: found.folder, recipe: null, preset: null, model: null },
+/** Of a run of which nothing could be read. */
+const unreadable = ({ id, name, folder }: FoundRun, problem: string | null): OwnSummary => ({
+  ...{ id, name, folder, recipe: null, preset: null, model: null },
   ...{ seed: null, status: 'unreadable', problem, step: 0, steps: null, stepSeconds: null },
   ...{ figure: null, spark: [], last: null, score: null, warnings: [], createdAt: null, writtenAt: null },
   flat: new Map(),
 })
-
-const mean = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
 interface Pieces {
   spread: MetricsRow[]
@@ -140,18 +136,15 @@ const fromPieces = (
   const figure = FIGURES.find(name => typeof (latest ?? spread.at(-1))?.[name] === 'number') ?? null
   const last = figure === null ? null : latest?.[figure]
   return {
-    id: found.id,
-    name: found.name,
-    folder: found.folder,
+    ...unreadable(found, null),
     recipe: info.recipe ?? null,
     preset: info.preset ?? null,
     model: info.model ?? null,
     seed: info.seed === undefined ? null : String(info.seed),
     status,
-    problem: null,
     step: typeof latest?.step === 'number' ? latest.step : 0,
     steps: info.steps ?? null,
-    stepSeconds: mean(late.map(stepSeconds).filter(seconds => seconds > 0)),
+    stepSeconds: meanKnown(late.map(stepSeconds).filter(seconds => seconds > 0)),
     figure,
     spark: figure === null ? [] : sparkOf(spread, figure),
     last: typeof last === 'number' ? last : null,

@@ -48,7 +48,7 @@ export const Comparison = ({ view, draw, tools }: ComparisonProps) => (
 /** The page as a file. */
 export const ComparisonReport = ({ title, view }: { title: string; view: CompareView }) => (
   <main>
-    <PageHead title={title} lines={[view.about]} />
+    <PageHead title={title} facts={[['', view.about]]} />
     <Comparison view={view} />
   </main>
 )

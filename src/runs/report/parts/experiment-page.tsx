@@ -4,76 +4,60 @@ import type { ComponentChildren } from 'preact'
 import type { ChartSpec } from '../chart-spec.ts'
 import type { ClaimView, ComparisonView, ExperimentPage } from '../view.ts'
 import { StatusChip } from './claim.tsx'
-import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
-import { Charts, type DrawChart, type PageSection, Sections } from './section.tsx'
-import { noted, Scroll, TextTable } from './table.tsx'
+import { Charts, type DrawChart, PageHead, type PageSection, Sections } from './section.tsx'
+import { noted, Table, TextTable } from './table.tsx'
 import { ArmDots, Lines, Track } from './tracks.tsx'
-
-const Cells = ({ own }: { own: ComparisonView }) => (
-  <>
-    <td class="forest">
-      {own.track && (
-        <div class="track">
-          <Track track={own.track} status={own.status} />
-        </div>
-      )}
-      <small class="pair-name">{[own.name, own.means].filter(Boolean).join(': ')}</small>
-      {noted('', own.note)}
-    </td>
-    <td class="num">{noted(own.effect, own.interval)}</td>
-    <td class="num">{own.p}</td>
-    <td class="num">{own.detectable}</td>
-    <td class="num quiet">{own.n}</td>
-  </>
-)
-
-const FirstCells = ({ claim, rows }: { claim: ClaimView; rows: number }) => (
-  <>
-    <th scope="rowgroup" rowspan={rows}>
-      {noted(<a href={`#claim-${claim.id}`}>{claim.id}</a>, claim.statement)}
-    </th>
-    <td rowspan={rows}>{noted(<StatusChip status={claim.status} />, claim.registered?.status)}</td>
-  </>
-)
 
 const NO_COMPARISON: ComparisonView = {
   ...{ name: '', track: null, status: '', effect: '–', interval: null, means: '', p: '–', detectable: '–' },
   ...{ n: 0, note: null, details: '' },
 }
 
-const claimRows = (claim: ClaimView) => {
-  const rows = claim.comparisons.length > 0 ? claim.comparisons : [NO_COMPARISON]
-  return rows.map((own, i) => (
-    <tr class={`${i > 0 ? 'more' : ''} ${i < rows.length - 1 ? 'more-follow' : ''}`}>
-      {i === 0 && <FirstCells claim={claim} rows={rows.length} />}
-      <Cells own={own} />
-      {i === 0 && (
-        <td class="num" rowspan={rows.length}>
-          {claim.adjustedP}
-        </td>
-      )}
-    </tr>
-  ))
-}
-
-const HEADS = ['Claim', 'Status', 'Comparison', 'Effect', 'p', 'Detectable', 'Pairs', 'p, Holm']
-
+/** A row a comparison; what is the whole claim's stands in its first one. */
 const ClaimTable = ({ claims }: { claims: readonly ClaimView[] }) => (
-  <Scroll>
-    <table class="claims">
-      <thead>
-        <tr>
-          {HEADS.map((name, i) => (
-            <th scope="col" class={i > 2 ? 'num' : undefined} key={name}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>{claims.map(claimRows)}</tbody>
-    </table>
-  </Scroll>
+  <Table
+    class="claims"
+    rows={claims.flatMap(claim =>
+      (claim.comparisons.length > 0 ? claim.comparisons : [NO_COMPARISON]).map((own, i) => ({
+        claim,
+        own,
+        i,
+      })),
+    )}
+    rowClass={({ i }) => (i > 0 ? 'more' : undefined)}
+    columns={[
+      [
+        'Claim',
+        ({ claim: { id, statement }, i }) =>
+          i === 0 ? noted(<a href={`#claim-${id}`}>{id}</a>, statement) : <span class="hidden">{id}</span>,
+      ],
+      [
+        'Status',
+        ({ claim: { status, registered }, i }) =>
+          i === 0 ? noted(<StatusChip status={status} />, registered?.status) : '',
+      ],
+      [
+        'Comparison',
+        ({ own }) => (
+          <>
+            {own.track && (
+              <div class="track">
+                <Track track={own.track} status={own.status} />
+              </div>
+            )}
+            {noted('', [own.name, own.means].filter(Boolean).join(': '), own.note)}
+          </>
+        ),
+        'forest',
+      ],
+      ['Effect', ({ own }) => noted(own.effect, own.interval), 'num'],
+      ['p', ({ own }) => own.p, 'num'],
+      ['Detectable', ({ own }) => own.detectable, 'num'],
+      ['Pairs', ({ own }) => own.n, 'num quiet'],
+      ['p, Holm', ({ claim, i }) => (i === 0 ? claim.adjustedP : ''), 'num'],
+    ]}
+  />
 )
 
 /** A card with an anchor: `claim-ID`. */
@@ -122,24 +106,19 @@ const List = ({ lines }: { lines: readonly string[] }) => (
   </ul>
 )
 
-const Header = ({ page }: { page: ExperimentPage }) => (
-  <header>
-    <div class="row">
-      <h1>{page.title}</h1>
-      {page.state !== '' && <span class={`status chip ${page.isDone ? 'finished' : ''}`}>{page.state}</span>}
-    </div>
-    <Facts facts={page.facts} />
-    {page.lead.map(text => (
+const Header = ({ page: { title, state, isDone, facts, lead, statuses } }: { page: ExperimentPage }) => (
+  <PageHead title={title} status={state} look={isDone ? 'finished' : ''} facts={facts}>
+    {lead.map(text => (
       <p class="lead" key={text}>
         {text}
       </p>
     ))}
     <div class="row">
-      {page.statuses.map(
+      {statuses.map(
         ({ status, count }) => count > 0 && <StatusChip status={status} count={count} key={status} />,
       )}
     </div>
-  </header>
+  </PageHead>
 )
 
 const CLAIMS_ABOUT =

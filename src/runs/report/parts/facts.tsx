@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 
 export type ReportFact = readonly [name: string, value: ComponentChildren]
 
-/** Those of which nothing is known are left out. */
+/** Those of which nothing is known are left out; some say by themselves what they are. */
 export const Facts = ({ facts }: { facts: readonly ReportFact[] }) => (
   <div class="row facts">
     {facts.map(
@@ -12,8 +12,8 @@ export const Facts = ({ facts }: { facts: readonly ReportFact[] }) => (
         value !== undefined &&
         value !== null &&
         value !== '' && (
-          <span key={name}>
-            <b>{name}</b>
+          <span key={`${name} ${value}`}>
+            {name !== '' && <b>{name}</b>}
             {value}
           </span>
         ),

@@ -15,13 +15,12 @@ import type {
   ShownSign,
 } from '../view.ts'
 import { Events } from './events.tsx'
-import { Facts } from './facts.tsx'
 import { barPlace, Meter } from './meter.tsx'
 import { Pairs } from './pairs.tsx'
 import { ProfilePanel } from './profile.tsx'
 import { RolloutCard } from './rollout.tsx'
 import { SetPanel } from './score-table.tsx'
-import { Charts, Contents, type DrawChart, type PageSection, Sections } from './section.tsx'
+import { Charts, Contents, type DrawChart, PageHead, type PageSection, Sections } from './section.tsx'
 import { SignCard } from './sign.tsx'
 import { noted, Table } from './table.tsx'
 import { Lines } from './tracks.tsx'
@@ -309,37 +308,18 @@ export const RunBody = ({ settings, ...props }: RunBodyProps & { settings?: Page
   )
 }
 
-const Settings = ({ page: { config, environment, version } }: { page: RunPage }) => (
+/** What the run was told to do, and where; printed in full. */
+export const Settings = ({ page, open = false }: { page: RunPage; open?: boolean }) => (
   <div class="panel">
-    <details>
+    <details open={open}>
       <summary>Configuration as resolved</summary>
-      <Pairs value={config} />
+      <Pairs value={page.config} />
     </details>
-    <details class="print">
+    <details open={open} class="print">
       <summary>Environment</summary>
-      <Pairs value={{ gradus: version, ...environment }} />
+      <Pairs value={{ gradus: page.version, ...page.environment }} />
     </details>
   </div>
-)
-
-interface RunHeadProps {
-  title: string
-  status: string
-  facts: RunPage['facts']
-  note?: string
-  children?: ComponentChildren
-}
-
-export const RunHead = ({ title, status, facts, note, children }: RunHeadProps) => (
-  <header>
-    <div class="row">
-      <h1>{title}</h1>
-      <span class={`status chip ${status}`}>{status}</span>
-      {note && <span class="quiet">{note}</span>}
-    </div>
-    <Facts facts={facts} />
-    {children}
-  </header>
 )
 
 /** The page of a run as a file. */
@@ -347,7 +327,7 @@ export const RunReport = ({ status, ...props }: RunBodyProps & { status: string 
   const { page } = props
   return (
     <main>
-      <RunHead title={page.title} status={status} facts={page.facts} />
+      <PageHead title={page.title} status={status} facts={page.facts} />
       <RunBody {...props} settings={{ title: 'Settings', inside: <Settings page={page} /> }} />
       <footer>
         Written by Gradus {page.version} from the files of the run {page.facts[0][1]}. Charts by uPlot (MIT).

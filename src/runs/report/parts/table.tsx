@@ -7,13 +7,6 @@ import { StatusChip } from './claim.tsx'
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
 
-/** Within a panel it has no frame of its own. */
-export const Scroll = ({ children }: { children: ComponentChildren }) => (
-  <section class="panel scroll figures-place" aria-label="Table" {...FOCUSABLE}>
-    {children}
-  </section>
-)
-
 /** What stands in a cell, and below it in small what belongs to it, so far as it is known. */
 export const noted = (text: ComponentChildren, ...notes: (string | null | undefined | false)[]) => (
   <>
@@ -33,6 +26,7 @@ export type Column<Row> = readonly [
   title?: (row: Row) => string | undefined,
 ]
 
+/** Within a panel it has no frame of its own. */
 interface TableProps<Row> {
   rows: readonly Row[]
   columns: readonly Column<Row>[]
@@ -50,7 +44,7 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
     columns.findIndex(([, , kind]) => kind === 'head'),
   )
   return (
-    <Scroll>
+    <section class="panel scroll figures-place" aria-label="Table" {...FOCUSABLE}>
       <table class={`figure-table ${own}`}>
         <thead>
           <tr>
@@ -88,7 +82,7 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
           ))}
         </tbody>
       </table>
-    </Scroll>
+    </section>
   )
 }
 

@@ -1,11 +1,12 @@
 /** @file Runs side by side, each held against the first. */
 
 import { Comparison } from '../../../../runs/report/parts/compare-page.tsx'
+import { Status } from '../../../../runs/report/parts/section.tsx'
 import { number } from '../../../../util/format.ts'
 import type { LiveComparison } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart, LookTools, lookOf } from '../chart.tsx'
-import { Empty, Status, useTitle, Waiting } from '../parts.tsx'
+import { Empty, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, Link, type PageAddress } from '../route.tsx'
 
 const SMOOTHINGS: [string, string][] = [

@@ -1,9 +1,8 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
 import { useState } from 'preact/hooks'
-import { Pairs } from '../../../../runs/report/parts/pairs.tsx'
-import { RunHead } from '../../../../runs/report/parts/run-page.tsx'
-import { Heading } from '../../../../runs/report/parts/section.tsx'
+import { Settings } from '../../../../runs/report/parts/run-page.tsx'
+import { PageHead } from '../../../../runs/report/parts/section.tsx'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
@@ -17,33 +16,20 @@ import { RolloutsTab } from './rollouts.tsx'
 import { RubricTab } from './rubric.tsx'
 import { leftOf, StepBar } from './runs.tsx'
 
-const Settings = ({ view: { page } }: RunTabProps) => (
-  <section>
-    <Heading title="Configuration as resolved" />
-    <div class="panel">
-      <Pairs value={page.config} />
-    </div>
-    <Heading title="Environment" />
-    <div class="panel">
-      <Pairs value={{ gradus: page.version, ...page.environment }} />
-    </div>
-  </section>
-)
-
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
   { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
   { path: 'rubric', name: 'Rubric', show: RubricTab },
   { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
   { path: 'judges', name: 'Judges', show: JudgesTab },
-  { path: 'settings', name: 'Settings', show: Settings },
+  { path: 'settings', name: 'Settings', show: ({ view }: RunTabProps) => <Settings page={view.page} open /> },
 ] as const
 
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
   const left = leftOf(run)
   const facts: RunView['page']['facts'] = [['recipe', view.page.title], ...view.page.facts]
   return (
-    <RunHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
+    <PageHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
       <div class="stack" aria-live="polite">
         <span>
           step {number(run.step)}
@@ -62,7 +48,7 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
           {run.problem}
         </p>
       )}
-    </RunHead>
+    </PageHead>
   )
 }
 

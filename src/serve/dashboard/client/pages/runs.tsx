@@ -2,12 +2,13 @@
 
 import { useRef, useState } from 'preact/hooks'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
+import { Status } from '../../../../runs/report/parts/section.tsx'
 import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
-import { ago, Check, Choice, Empty, Status, useTitle, Waiting } from '../parts.tsx'
+import { ago, Check, Choice, Empty, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, go, Link, type PageAddress, setQuery, useKey } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
