@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { describeCriteria } from '../../runs/criterion-words.ts'
 import { sampleRow } from '../../runs/eval-samples.ts'
-import { pairedDifference } from '../../runs/report/paired.ts'
+import { pairedDifference, pairedItems } from '../../runs/report/paired.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { describeScore, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
@@ -54,12 +54,12 @@ export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQu
   const [first, last] = rows
   const scores = scoreNamesOf(rows)
   const name = score !== undefined && scores.includes(score) ? score : last.primary
-  const earlier = new Map(first.items?.map(item => [item.id, item]))
-  const pairs = (last.items ?? []).flatMap(({ id, scores: its, sample }): WonItem[] => {
-    const [x, y] = [earlier.get(id)?.scores[name], its[name]]
-    const readable = sample !== undefined || earlier.get(id)?.sample !== undefined
-    return typeof x === 'number' && typeof y === 'number' ? [{ id, before: x, after: y, readable }] : []
-  })
+  const pairs = pairedItems(first, last, item => item.scores[name]).map(
+    ({ earlier, later, before, after }): WonItem => ({
+      ...{ id: later.id, before, after },
+      readable: earlier.sample !== undefined || later.sample !== undefined,
+    }),
+  )
   const same = pairs.filter(item => item.after === item.before && item.readable)
   const changed = pairs.filter(item => item.after !== item.before)
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))

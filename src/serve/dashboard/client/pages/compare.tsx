@@ -7,7 +7,7 @@ import type { LiveComparison } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart, LookTools, lookOf } from '../chart.tsx'
 import { Empty, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link, type PageAddress } from '../route.tsx'
+import { addressOf, type PageAddress } from '../route.tsx'
 
 const SMOOTHINGS: [string, string][] = [
   ['', 'none'],
@@ -19,7 +19,7 @@ const Runs = ({ view }: { view: LiveComparison }) => (
   <ol>
     {view.summaries.map(run => (
       <li key={run.id}>
-        <Link to={addressOf('run', run.id)}>{run.name}</Link> <Status status={run.status} />{' '}
+        <a href={addressOf('run', run.id)}>{run.name}</a> <Status status={run.status} />{' '}
         <span class="quiet">
           {[run.recipe, run.preset].filter(Boolean).join(' · ')} · step {number(run.step)}
         </span>
@@ -53,7 +53,7 @@ export const ComparePage = ({ place }: { place: PageAddress }) => {
       <h1>Compare</h1>
       {ids.length < 2 ? (
         <Empty>
-          Choose two or more runs in <Link to="/">the table of runs</Link>.
+          Choose two or more runs in <a href="/">the table of runs</a>.
         </Empty>
       ) : loaded.value === null ? (
         <Waiting loaded={loaded} what="the runs" />

@@ -12,7 +12,7 @@ import { capitalised, number, percent } from '../../../../util/format.ts'
 import type { EvaluationView, ItemView, LightEval, WonItem } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Change, Choice, Empty, Waiting } from '../parts.tsx'
-import { addressOf, Link, setQuery } from '../route.tsx'
+import { addressOf, setQuery } from '../route.tsx'
 import type { RunTabProps } from './overview.tsx'
 
 const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
@@ -46,7 +46,7 @@ const Items = ({ view, addressOfItem }: { view: EvaluationView; addressOfItem(id
   <Table
     rows={view.items}
     columns={[
-      ['Problem', ({ id, readable }) => (readable ? <Link to={addressOfItem(id)}>{id}</Link> : id)],
+      ['Problem', ({ id, readable }) => (readable ? <a href={addressOfItem(id)}>{id}</a> : id)],
       ['Before', ({ before }) => percent(before), 'num'],
       ['After', ({ after }) => percent(after), 'num'],
       ['Change', item => <ChangeOf item={item} />, 'num'],
@@ -104,7 +104,7 @@ const OneItem = ({ path, back }: { path: string; back: string }) => {
   return (
     <>
       <div class="row tools">
-        <Link to={back}>All problems</Link>
+        <a href={back}>All problems</a>
       </div>
       <h2>{view.id.length > 160 ? 'Responses to one problem' : view.id}</h2>
       <div class="stack beside">

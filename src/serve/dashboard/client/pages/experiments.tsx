@@ -8,7 +8,7 @@ import type { ArmCurvesView, ExperimentLine } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart } from '../chart.tsx'
 import { Empty, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link } from '../route.tsx'
+import { addressOf } from '../route.tsx'
 
 export const ExperimentsPage = () => {
   useTitle('Experiments')
@@ -26,7 +26,7 @@ export const ExperimentsPage = () => {
           {experiments.map(own => (
             <article class="panel" key={own.id}>
               <h2>
-                <Link to={addressOf('experiment', own.id)}>{own.title}</Link>
+                <a href={addressOf('experiment', own.id)}>{own.title}</a>
               </h2>
               <p class="about">{own.summary}</p>
               <p class="row">

@@ -8,7 +8,7 @@ import type { CurvesView, LiveRun, RunView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Chart, LookTools, lookOf } from '../chart.tsx'
 import { Waiting } from '../parts.tsx'
-import { addressOf, Link, type PageAddress, setQuery } from '../route.tsx'
+import { addressOf, type PageAddress, setQuery } from '../route.tsx'
 
 /** What every part of a run's page is given. */
 export interface RunTabProps {
@@ -48,11 +48,11 @@ const zoom = (from: number, to: number) => setQuery({ from: Math.floor(from), to
 const SignMore = ({ id, sign }: { id: string; sign: ShownSign }) => (
   <p>
     {sign.rollouts > 0 && (
-      <Link
-        to={`${addressOf('run', id, 'rollouts')}?monitor=${sign.monitor}&from=${sign.step}&to=${sign.step}`}
+      <a
+        href={`${addressOf('run', id, 'rollouts')}?monitor=${sign.monitor}&from=${sign.step}&to=${sign.step}`}
       >
         {plural(sign.rollouts, 'rollout')} that {sign.rollouts === 1 ? 'shows' : 'show'} it
-      </Link>
+      </a>
     )}{' '}
     <button type="button" class="link" onClick={() => zoom(Math.max(1, sign.step - 20), sign.step + 20)}>
       Steps around it

@@ -9,7 +9,7 @@ import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
 import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, setQuery, useKey } from '../route.tsx'
+import { addressOf, go, setQuery, useKey } from '../route.tsx'
 import { type TokenColour, TokenColours, Tokens } from '../tokens.tsx'
 import type { RunTabProps } from './overview.tsx'
 import { useSlash } from './runs.tsx'
@@ -81,7 +81,7 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
 
 const Problem = ({ line, to }: { line: RolloutLine; to: string }) => (
   <>
-    <Link to={to}>{line.problemId || `rollout ${line.nth}`}</Link>
+    <a href={to}>{line.problemId || `rollout ${line.nth}`}</a>
     <small>
       {line.role}
       {line.sample !== null && ` · sample ${line.sample}`}
@@ -205,16 +205,16 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
   return (
     <>
       <div class="row tools">
-        <Link to={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</Link>
+        <a href={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</a>
         {view.nth > 0 && (
-          <Link to={addressOfNth(view.nth - 1)} title="k">
+          <a href={addressOfNth(view.nth - 1)} title="k">
             Before
-          </Link>
+          </a>
         )}
         {view.nth + 1 < view.total && (
-          <Link to={addressOfNth(view.nth + 1)} title="j">
+          <a href={addressOfNth(view.nth + 1)} title="j">
             Next
-          </Link>
+          </a>
         )}
         {others.length > 0 && (
           <Choice

@@ -8,7 +8,7 @@ import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionMetrics, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Change, Empty, Waiting } from '../parts.tsx'
-import { addressOf, Link } from '../route.tsx'
+import { addressOf } from '../route.tsx'
 import type { RunTabProps } from './overview.tsx'
 
 const WORDS: Record<string, string> = {
@@ -55,9 +55,9 @@ const Meanings = () => (
 
 const CriterionName = ({ own: { id, words }, run }: { own: CriterionMetrics; run: string }) => (
   <>
-    <Link to={`${addressOf('run', run, 'rollouts')}?criterion=${encodeURIComponent(id)}&verdict=unmet`}>
+    <a href={`${addressOf('run', run, 'rollouts')}?criterion=${encodeURIComponent(id)}&verdict=unmet`}>
       {id}
-    </Link>
+    </a>
     {shownName(words) !== undefined && <small>{shownName(words)}</small>}
     {words.text !== undefined && <small class="says">{words.text}</small>}
     {words.check !== undefined && <small class="says">{words.check ?? 'a judge decides'}</small>}

@@ -8,7 +8,7 @@ import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Controls } from '../controls.tsx'
 import { useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link, type PageAddress } from '../route.tsx'
+import { addressOf, type PageAddress } from '../route.tsx'
 import { EvaluationTab } from './evaluation.tsx'
 import { JudgesTab } from './judges.tsx'
 import { Overview, type RunTabProps } from './overview.tsx'
@@ -75,13 +75,13 @@ export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
       <Controls view={view} status={run.status} />
       <nav class="row tabs" aria-label="Parts of the run">
         {TABS.map(({ path, name }) => (
-          <Link
+          <a
             key={name}
-            to={path === undefined ? addressOf('run', id) : addressOf('run', id, path)}
-            current={tab.path === path}
+            href={path === undefined ? addressOf('run', id) : addressOf('run', id, path)}
+            aria-current={tab.path === path ? 'page' : undefined}
           >
             {name}
-          </Link>
+          </a>
         ))}
       </nav>
       <tab.show view={view} place={place} news={news} />

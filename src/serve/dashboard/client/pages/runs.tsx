@@ -9,7 +9,7 @@ import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
 import { ago, Check, Choice, Empty, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, type PageAddress, setQuery, useKey } from '../route.tsx'
+import { addressOf, go, type PageAddress, setQuery, useKey } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
@@ -136,7 +136,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
         'Run',
         ({ id, name, folder, recipe, preset }) =>
           noted(
-            <Link to={addressOf('run', id)}>{name}</Link>,
+            <a href={addressOf('run', id)}>{name}</a>,
             [folder, recipe, preset].filter(Boolean).join(' · '),
           ),
         'head',
