@@ -1,12 +1,28 @@
 /** @file A test set's tables: model before and after, baselines in the same rows; scores of sources, labels and criteria. */
 
-import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
+import {
+  capitalised,
+  NONE,
+  percent,
+  percentInterval,
+  plural,
+  points,
+  pointsInterval,
+} from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
-import type { Baseline, EvalRow, Interval } from '../rows.ts'
+import type { Baseline, EvalRow, Interval, Scores } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import type { ScoreLine, SetView, TableView } from './view.ts'
+import type { ScoreLine, SetView, TableCell, TableView } from './view.ts'
+
+interface ScoreColumns {
+  bars: readonly string[]
+  others: readonly string[]
+  evals: readonly Omit<EvalRow, 'items'>[]
+  /** What the lines are, over their names. */
+  head?: string
+}
 
 interface TableRow extends ScoreLine {
   source?: EvalRow
@@ -196,8 +212,30 @@ const missingOf = (rows: readonly TableRow[]): string => {
   return parts.length > 0 ? `Graders failed on some verdicts: ${parts.join(', ')}.` : ''
 }
 
-/** A line without what its tables were made of. */
-const lineOf = ({ source: _, ...line }: TableRow): ScoreLine => line
+const scoreCell = (score: Scores[string] | undefined, kind: ScoreLine['kind'], isBar: boolean): TableCell => {
+  if (typeof score?.value !== 'number') return NONE
+  const { value, interval } = score
+  return {
+    ...{ text: percent(value), title: intervalTitle(interval) || undefined },
+    ...(isBar ? { bar: { value, kind, interval } } : { notes: interval && [percentInterval(interval)] }),
+  }
+}
+
+/** Scores of evaluations and baselines: those with a bar, then the others. @param evals which call them by words */
+export const scoreTable = (
+  lines: readonly ScoreLine[],
+  { bars, others, evals, head = '' }: ScoreColumns,
+): TableView => ({
+  head: [head, ...[...bars, ...others].map(score => capitalised(describeScore(score, evals))), 'Problems'],
+  rows: lines.map(({ name, note, kind, n, scores }) => ({
+    kind,
+    cells: [
+      { text: name, notes: note === undefined ? [] : [note] },
+      ...[...bars, ...others].map(score => scoreCell(scores[score], kind, bars.includes(score))),
+      n === undefined ? NONE : String(n),
+    ],
+  })),
+})
 
 /** One for each test set. */
 export const setViews = (data: ReportData): SetView[] =>
@@ -214,17 +252,23 @@ export const setViews = (data: ReportData): SetView[] =>
     const others = bars
       .map(greedyName)
       .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
+    const weaker = baselines.slice(SHOWN_BASELINES)
+    const columns = { bars, others, evals }
+    const known = (...tables: (TableView | null)[]) => tables.filter(table => table !== null)
     return {
       set,
       about: [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' '),
-      ...{ bars, others },
-      words: Object.fromEntries(
-        [...bars, ...others].map(name => [name, capitalised(describeScore(name, evals))]),
-      ),
-      lines: [...rows, ...baselines.slice(0, SHOWN_BASELINES)].map(lineOf),
-      weaker: baselines.slice(SHOWN_BASELINES).map(lineOf),
-      sources: sourceTable(data, rows, bars),
-      further: detailTable(data, rows, bars),
-      balance: balanceTable(rows),
+      tables: [
+        { title: null, tables: [scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)] },
+        {
+          title: plural(weaker.length, 'weaker baseline'),
+          tables: weaker.length > 0 ? [scoreTable(weaker, columns)] : [],
+        },
+        { title: null, tables: known(sourceTable(data, rows, bars)) },
+        {
+          title: 'Further scores, labels and criteria',
+          tables: known(detailTable(data, rows, bars), balanceTable(rows)),
+        },
+      ].filter(({ tables }) => tables.length > 0),
     }
   })

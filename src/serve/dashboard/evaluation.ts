@@ -4,11 +4,14 @@ import { z } from 'zod'
 import { describeCriteria } from '../../runs/criterion-words.ts'
 import { sampleRow } from '../../runs/eval-samples.ts'
 import { pairedDifference, pairedItems } from '../../runs/report/paired.ts'
+import { scoreTable } from '../../runs/report/tables.ts'
+import type { ScoreLine, TableView } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { describeScore, scoreNamesOf } from '../../runs/scores.ts'
+import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
+import { number } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
-import type { EvaluationView, ItemView, WonItem } from './wire.ts'
+import type { EvaluationView, ItemView, LightEval, WonItem } from './wire.ts'
 
 export const evaluationQuery = z.object({
   set: z.string(),
@@ -47,6 +50,17 @@ export const itemView = (run: OpenRun, { id, ...query }: z.output<typeof itemQue
   return { id, before, after, criteria: describeCriteria(run.info) }
 }
 
+/** Every score at every step. */
+const allScores = (evals: readonly LightEval[]): TableView => {
+  const bars = headlineScores(evals)
+  const others = scoreNamesOf(evals).filter(name => !bars.includes(name))
+  const lines = evals.map(({ step, n, scores }, i): ScoreLine => {
+    const kind = i === evals.length - 1 ? 'after' : 'before'
+    return { name: number(step), kind, n, scores }
+  })
+  return scoreTable(lines, { bars, others, evals, head: 'Step' })
+}
+
 /** @throws DataError where the run has no such evaluations */
 export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQuery>): EvaluationView => {
   const { set, score } = query
@@ -63,8 +77,11 @@ export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQu
   const same = pairs.filter(item => item.after === item.before && item.readable)
   const changed = pairs.filter(item => item.after !== item.before)
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+  const own = run.evals.filter(row => row.set === set)
   return {
     set,
+    steps: [...new Set(own.map(({ step }) => step))],
+    scores: allScores(own),
     before: first.step,
     after: last.step,
     score: name,

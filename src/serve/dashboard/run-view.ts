@@ -27,6 +27,6 @@ const changedMonitors = (run: OpenRun): RunView['monitors'] => {
 export const runView = (run: OpenRun, summary: RunSummary): RunView => ({
   run: summary,
   page: livePage(run),
-  evals: run.evals,
+  sets: [...new Set(run.evals.map(({ set }) => set))],
   monitors: changedMonitors(run),
 })

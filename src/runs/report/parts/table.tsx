@@ -1,8 +1,10 @@
 /** @file Tables: of rows by what stands in each column, and of text as data. All of them may be wider than the page. */
 
 import type { ComponentChildren } from 'preact'
+import { NONE } from '../../../util/format.ts'
 import type { TableCell, TableView } from '../view.ts'
 import { StatusChip } from './claim.tsx'
+import { Meter } from './meter.tsx'
 
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
@@ -74,7 +76,7 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
                     title={title?.(row)}
                     key={i}
                   >
-                    {inside ?? '–'}
+                    {inside ?? NONE}
                   </td>
                 )
               })}
@@ -86,19 +88,24 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
   )
 }
 
-const textOf = (cell: TableCell) =>
-  typeof cell === 'string' ? (
-    cell
-  ) : (
-    <>
-      {cell.color && <i class="swatch" style={{ background: `var(--${cell.color})` }} />}
-      {noted(cell.isStatus ? <StatusChip status={cell.text} /> : cell.text, ...(cell.notes ?? []))}
-    </>
+const CellText = ({ cell }: { cell: TableCell }) => {
+  if (typeof cell === 'string') return <>{cell}</>
+  const { text, bar, color, isStatus, notes = [] } = cell
+  if (bar) return <Meter text={text} {...bar} />
+  return (
+    <span>
+      {color && <i class="swatch" style={{ background: `var(--${color})` }} />}
+      {noted(isStatus ? <StatusChip status={text} /> : text, ...notes)}
+    </span>
   )
+}
 
-const cellAt = ({ rows: [first] }: TableView, i: number) => {
-  const cell = first?.cells[i]
-  return typeof cell === 'object' ? cell : undefined
+/** What the cells of a column are, by those that say it. */
+const kindOf = ({ rows, text }: TableView, i: number): string | undefined => {
+  const cells = rows.map(({ cells: own }) => own[i]).filter(cell => typeof cell === 'object')
+  if (i === 0) return undefined
+  if (cells.some(({ bar }) => bar)) return 'meter'
+  return text || cells.some(({ isStatus }) => isStatus) ? 'item' : 'num'
 }
 
 export const TextTable = ({ table }: { table: TableView }) => (
@@ -107,8 +114,8 @@ export const TextTable = ({ table }: { table: TableView }) => (
     columns={table.head.map(
       (name, i): Column<TableView['rows'][number]> => [
         name,
-        ({ cells }) => (i === 0 ? textOf(cells[0]) : <span>{textOf(cells[i])}</span>),
-        i === 0 ? undefined : table.text || cellAt(table, i)?.isStatus ? 'item' : 'num',
+        ({ cells }) => (cells[i] === NONE ? null : <CellText cell={cells[i]} />),
+        kindOf(table, i),
         ({ cells }) => (typeof cells[i] === 'string' ? undefined : cells[i].title),
       ],
     )}
