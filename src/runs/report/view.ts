@@ -10,6 +10,8 @@ export type TableCell =
   | string
   | {
       text: string
+      /** Where it leads. */
+      href?: string
       /** In small below it. */
       notes?: string[]
       /** What who points at it is told. */

@@ -6,14 +6,8 @@ import type { RunSummary, RunView } from './wire.ts'
 
 /** Thresholds of monitors in a run's configuration, by monitor. */
 const monitorsOf = (config: unknown): RunView['monitors'] => {
-  const monitors = (config as { monitors?: unknown } | null)?.monitors
-  if (typeof monitors !== 'object' || monitors === null) return {}
-  const found: RunView['monitors'] = {}
-  for (const [name, value] of Object.entries(monitors)) {
-    if (value === null) found[name] = null
-    else if (typeof value === 'object') found[name] = value as Record<string, number>
-  }
-  return found
+  const monitors = (config as { monitors?: unknown } | null)?.monitors ?? {}
+  return Object.fromEntries(Object.entries(monitors).filter(([, value]) => typeof value === 'object'))
 }
 
 /** With what a person has changed since. */

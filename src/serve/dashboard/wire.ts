@@ -3,7 +3,7 @@
 import type { CriterionDescription } from '../../runs/criterion-words.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { PairedDifference } from '../../runs/report/paired.ts'
-import type { ChartSection, CompareView, RunPage, TableView } from '../../runs/report/view.ts'
+import type { ChartSection, RunPage, TableView } from '../../runs/report/view.ts'
 import type { EvalRow, RolloutRow } from '../../runs/rows.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
@@ -52,7 +52,7 @@ export interface RunView {
 }
 
 /** An evaluation without its single problems. */
-export type LightEval = Omit<EvalRow, 'items'> & { problems: number }
+export type LightEval = Omit<EvalRow, 'items'>
 
 export interface CurvesView {
   /** First and last step that there is, and those that are shown. */
@@ -165,9 +165,6 @@ export interface EvaluationView {
   /** Those that changed, most first; then those that did not and can be read. */
   items: WonItem[]
 }
-
-/** Runs side by side, and how each of them stands. */
-export type LiveComparison = CompareView & { summaries: RunSummary[] }
 
 export interface CriterionMetrics {
   id: string

@@ -21,6 +21,18 @@ const at = (index: number, count: number, radius: number): string[] => {
 const outline = (values: readonly number[]): string =>
   values.map((value, i) => at(i, values.length, onRadar(value)).join(',')).join(' ')
 
+/** The area of some values, in a colour of the page. */
+const Area = ({ values, color, dashes }: { values: readonly number[]; color: string; dashes?: string }) => (
+  <polygon
+    points={outline(values)}
+    fill={`var(--${color})`}
+    fill-opacity="0.12"
+    stroke={`var(--${color})`}
+    stroke-width="2"
+    stroke-dasharray={dashes}
+  />
+)
+
 const anchor = (x: number): string => (x < CENTRE - 8 ? 'end' : x > CENTRE + 8 ? 'start' : 'middle')
 
 const Spoke = ({ row: { id, name }, place, count }: { row: ProfileRow; place: number; count: number }) => {
@@ -56,9 +68,9 @@ const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
       <Spoke row={row} place={i} count={rows.length} key={row.id} />
     ))}
     {rows.some(({ before }) => before !== null) && (
-      <polygon class="before" points={outline(rows.map(({ before }) => before ?? 0))} />
+      <Area values={rows.map(({ before }) => before ?? 0)} color="before" dashes="5 4" />
     )}
-    <polygon class="after" points={outline(rows.map(({ after }) => after))} />
+    <Area values={rows.map(({ after }) => after)} color="c1" />
     {rows.map(({ id, after }, i) => {
       const [x, y] = at(i, rows.length, onRadar(after))
       return <circle fill="var(--c1)" stroke="var(--surface)" cx={x} cy={y} r="3.5" key={id} />
@@ -69,7 +81,7 @@ const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
 const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed } }: { row: ProfileRow }) => (
   <div class="profile-row">
     <div class="profile-name">
-      {name === null ? id : `${id} ${name}`}
+      {name === null ? id : `${id} ${name}`}{' '}
       {isTaxed && <span class="chip warning">optimisation tax</span>}
     </div>
     <div class="profile-bars">

@@ -90,12 +90,12 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
 
 const CellText = ({ cell }: { cell: TableCell }) => {
   if (typeof cell === 'string') return <>{cell}</>
-  const { text, bar, color, isStatus, notes = [] } = cell
+  const { text, href, bar, color, isStatus, notes = [] } = cell
   if (bar) return <Meter text={text} {...bar} />
   return (
     <span>
       {color && <i class="swatch" style={{ background: `var(--${color})` }} />}
-      {noted(isStatus ? <StatusChip status={text} /> : text, ...notes)}
+      {noted(isStatus ? <StatusChip status={text} /> : href ? <a href={href}>{text}</a> : text, ...notes)}
     </span>
   )
 }

@@ -13,19 +13,9 @@ import { addressOf, go, type PageAddress, setQuery, useKey } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
-  const settings = Object.entries(run.settings).map(([name, value]) => `${name}=${value}`)
-  const text = [
-    run.folder,
-    run.name,
-    run.recipe,
-    run.preset,
-    run.model,
-    run.status,
-    ...settings,
-    ...run.warnings,
-  ]
-    .join(' ')
-    .toLowerCase()
+  const { folder, name, recipe, preset, model, status, warnings } = run
+  const settings = Object.entries(run.settings).map(([key, value]) => `${key}=${value}`)
+  const text = [folder, name, recipe, preset, model, status, ...settings, ...warnings].join(' ').toLowerCase()
   return filter
     .toLowerCase()
     .split(/\s+/)
