@@ -81,8 +81,7 @@ const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
 const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed } }: { row: ProfileRow }) => (
   <div class="profile-row">
     <div class="profile-name">
-      {name === null ? id : `${id} ${name}`}{' '}
-      {isTaxed && <span class="chip warning">optimisation tax</span>}
+      {name === null ? id : `${id} ${name}`} {isTaxed && <span class="chip warning">optimisation tax</span>}
     </div>
     <div class="profile-bars">
       {before !== null && <Bar value={before} kind="before" />}
