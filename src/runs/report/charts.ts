@@ -147,16 +147,9 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
     { label: 'largest', color: 'c2', read: (row: MetricsRow) => row.logprobGapMax },
   ].filter(part => has(data.metrics, part.read))
   if (parts.length === 0) return []
-  return [
-    {
-      id: 'logprob-gap',
-      title: 'Sampler against trainer',
-      about: 'log-prob gap',
-      unit: 'log',
-      ...overSteps(data),
-      series: parts.map(part => curve(data.metrics, part.label, part.color, part.read)),
-    },
-  ]
+  const drawn = { id: 'logprob-gap', title: 'Sampler against trainer', about: 'log-prob gap' }
+  const series = parts.map(({ label, color, read }) => curve(data.metrics, label, color, read))
+  return [{ ...drawn, ...overSteps(data), unit: 'log', series }]
 }
 
 const health = (data: ReportData): ChartSpec[] => {

@@ -20,7 +20,7 @@ const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
   <ol class="plain steps">
     {steps.map((step, i) => (
       <li key={`${i}-${step.status}`}>
-        <span class="step-text">{step.text}</span>
+        <span>{step.text}</span>
         <span class="row">
           {step.flags?.map(flag => (
             <span class="flag" key={flag}>
@@ -29,7 +29,7 @@ const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
           ))}
           <StepStatus status={step.status} />
         </span>
-        {step.note !== undefined && <small class="step-note">{step.note}</small>}
+        {step.note !== undefined && <small>{step.note}</small>}
       </li>
     ))}
   </ol>

@@ -309,7 +309,7 @@ export const RunBody = ({ settings, ...props }: RunBodyProps & { settings?: Page
 }
 
 /** What the run was told to do, and where; printed in full. */
-export const Settings = ({ page, open = false }: { page: RunPage; open?: boolean }) => (
+export const SettingsPanel = ({ page, open = false }: { page: RunPage; open?: boolean }) => (
   <div class="panel">
     <details open={open}>
       <summary>Configuration as resolved</summary>
@@ -328,7 +328,7 @@ export const RunReport = ({ status, ...props }: RunBodyProps & { status: string 
   return (
     <main>
       <PageHead title={page.title} status={status} facts={page.facts} />
-      <RunBody {...props} settings={{ title: 'Settings', inside: <Settings page={page} /> }} />
+      <RunBody {...props} settings={{ title: 'Settings', inside: <SettingsPanel page={page} /> }} />
       <footer>
         Written by Gradus {page.version} from the files of the run {page.facts[0][1]}. Charts by uPlot (MIT).
       </footer>

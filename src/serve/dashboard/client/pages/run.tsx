@@ -1,7 +1,7 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
 import { useState } from 'preact/hooks'
-import { Settings } from '../../../../runs/report/parts/run-page.tsx'
+import { SettingsPanel } from '../../../../runs/report/parts/run-page.tsx'
 import { PageHead } from '../../../../runs/report/parts/section.tsx'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
@@ -22,7 +22,11 @@ const TABS = [
   { path: 'rubric', name: 'Rubric', show: RubricTab },
   { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
   { path: 'judges', name: 'Judges', show: JudgesTab },
-  { path: 'settings', name: 'Settings', show: ({ view }: RunTabProps) => <Settings page={view.page} open /> },
+  {
+    path: 'settings',
+    name: 'Settings',
+    show: ({ view }: RunTabProps) => <SettingsPanel page={view.page} open />,
+  },
 ] as const
 
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
