@@ -61,7 +61,6 @@ const buildScript = async (folder, client) => {
       emptyOutDir: true,
       target: 'es2022',
       modulePreload: false,
-      // Charts read the colours of the style as they are written there.
       cssMinify: false,
       rolldownOptions: {
         input: join(root, 'src', folder, 'client', client),

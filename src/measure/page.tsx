@@ -175,18 +175,13 @@ const Answers = ({ problems, primary, a, b, paired }: AnswerPage) => {
 
 const Page = (page: AnswerPage) => (
   <main>
-    <PageHead title={page.title} lines={page.facts} />
+    <PageHead title={page.title} facts={page.facts.map(fact => ['', fact])} />
     <Sections
       sections={[
         {
           title: 'Figures',
           about: 'Means over problems with 95% intervals over problems.',
-          inside: (
-            <TextTable
-              table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }}
-              frame="panel scroll figures-place"
-            />
-          ),
+          inside: <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />,
         },
         { title: 'Answers', inside: <Answers {...page} /> },
       ]}

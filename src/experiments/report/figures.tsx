@@ -2,6 +2,7 @@
 
 import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import { ColorKey, Lines } from '../../runs/report/parts/tracks.tsx'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -46,26 +47,17 @@ const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, n
 const LEAST_WIDTH = 0.2
 
 /** One line a criterion, on a scale of its own: differences between arms are small beside those between criteria. */
-const ProfileRow = ({ id, arms }: { id: string; arms: readonly { mean: number; color: string }[] }) => {
+const profileLine = (id: string, arms: readonly { mean: number; color: string }[]) => {
   const means = arms.map(arm => arm.mean)
   const [least, most] = [Math.min(...means), Math.max(...means)]
   const width = Math.max(LEAST_WIDTH, 1.1 * (most - least))
   const low = (least + most - width) / 2
-  return (
-    <>
-      <div>{id}</div>
-      <div class="track">
-        {arms.map(arm => {
-          const left = `${((100 * (arm.mean - low)) / width).toFixed(2)}%`
-          const background = `var(--${arm.color})`
-          return <i class="mean" title={percent(arm.mean)} style={{ left, background }} key={arm.color} />
-        })}
-      </div>
-      <div class="num">
-        {percent(least)} to {percent(most)}
-      </div>
-    </>
-  )
+  const track = arms.map(arm => {
+    const left = `${((100 * (arm.mean - low)) / width).toFixed(2)}%`
+    const background = `var(--${arm.color})`
+    return <i class="mean" title={percent(arm.mean)} style={{ left, background }} key={arm.color} />
+  })
+  return { name: id, track, figure: `${percent(least)} to ${percent(most)}` }
 }
 
 const ProfileFigure = ({
@@ -83,25 +75,14 @@ const ProfileFigure = ({
     })
   return (
     <figure class="panel">
-      <figcaption>
+      <figcaption class="row">
         <span class="name">
           {title}
           <small>means over runs; every line shows 20 points or more</small>
         </span>
-        <span class="legend">
-          {arms.map((arm, i) => (
-            <span key={arm}>
-              <i style={{ background: `var(--${COLORS[i]})` }} />
-              {arm}
-            </span>
-          ))}
-        </span>
+        <ColorKey colors={arms.map((arm, i) => [COLORS[i], arm])} />
       </figcaption>
-      <div class="dots-grid profile-grid">
-        {[...new Set(byArm.flat().flatMap(Object.keys))].map(id => (
-          <ProfileRow id={id} arms={armsOf(id)} key={id} />
-        ))}
-      </div>
+      <Lines lines={[...new Set(byArm.flat().flatMap(Object.keys))].map(id => profileLine(id, armsOf(id)))} />
     </figure>
   )
 }

@@ -1,7 +1,7 @@
 /** @file A comparison of groups of runs as text for a terminal. */
 
 import { number, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
-import { comparisonTable } from '../report/compare.ts'
+import { comparisonTable, settingText } from '../report/compare.ts'
 import type { ComparedRuns, GroupDifference, RunMean } from './comparisons.ts'
 
 /** More columns than these no terminal has room for. */
@@ -51,8 +51,6 @@ const metricTable = ({ groups, metrics }: ComparedRuns): string =>
     ['metric, last tenth', ...groups.map(({ label }) => label)],
     ...metrics.map(({ name, groups: own }) => [name, ...own.map(({ mean }) => number(mean))]),
   ])
-
-const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
 const settingTable = ({ groups, settings }: ComparedRuns): string =>
   comparisonTable([

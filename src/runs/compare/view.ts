@@ -59,12 +59,23 @@ const scoreTable = ({ groups }: ComparedRuns, scores: readonly ScoreComparison[]
   })),
 })
 
-const runTable = ({ groups }: ComparedRuns): TableView => ({
+const runTable = (
+  { groups }: ComparedRuns,
+  own: readonly RunGroup[],
+  addressOf: (dir: string) => string | undefined,
+): TableView => ({
   head: ['Run', 'Seed', 'Status', 'Steps', 'Group'],
-  rows: groups.flatMap(({ label, runs }) =>
-    runs.map(({ name, seed, status, step }) => ({
-      cells: [name, String(seed ?? '–'), status, String(step), label],
-    })),
+  rows: groups.flatMap(({ label, runs }, i) =>
+    runs.map(({ name, dir, seed, status, step }, k) => {
+      const { recipe, preset } = own[i].runs[k].data.info
+      const recipes = [recipe, preset].filter(part => part !== undefined).join(' · ')
+      return {
+        cells: [
+          { text: name, href: addressOf(dir), notes: recipes === '' ? [] : [recipes] },
+          ...[String(seed ?? '–'), status, String(step), label],
+        ],
+      }
+    }),
   ),
 })
 
@@ -76,11 +87,18 @@ const settingTable = ({ groups, settings }: ComparedRuns): TableView => ({
   })),
 })
 
-/** What a page of groups shows. @param isLive every figure there is, as it is */
+interface CompareOptions {
+  /** Every figure there is, as it is. */
+  isLive?: boolean
+  /** Where the page of a run is, by its folder. */
+  addressOf?(dir: string): string | undefined
+}
+
+/** What a page of groups shows. */
 export const compareView = (
   groups: readonly RunGroup[],
   compared: ComparedRuns,
-  { isLive = false } = {},
+  { isLive = false, addressOf = () => undefined }: CompareOptions = {},
 ): CompareView => {
   const [first] = compared.scores
   const drawn = shownGroups(groups, first?.groups.map(({ mean }) => mean) ?? [])
@@ -96,6 +114,6 @@ export const compareView = (
     curvesAbout: `Lines are means over a group's runs, bands reach from the lowest run to the highest. ${drawn.length < groups.length ? left : ''}`,
     charts: overlayCharts(drawn, { isLive }),
     settings: settingTable(compared),
-    runs: runTable(compared),
+    runs: runTable(compared, groups, addressOf),
   }
 }

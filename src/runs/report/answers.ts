@@ -4,33 +4,20 @@ import { percent } from '../../util/format.ts'
 import { sampleRow } from '../eval-samples.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { beforeAfter, type ReportData, setNames } from './data.ts'
+import { type PairedItem, pairedItems } from './paired.ts'
 import type { RolloutGroups } from './view.ts'
 
 /** So many that were won, and so many that were lost. */
 const MOST_SHOWN = 2
 
-interface ReadItem {
-  id: string
-  before: number
-  after: number
-}
-
 /** Problems of which both evaluations kept a response, by how much they changed. */
-const readItems = (before: EvalRow, after: EvalRow): ReadItem[] => {
-  const { primary } = after
-  const earlier = new Map(before.items?.map(item => [item.id, item]))
-  const items = (after.items ?? []).flatMap(({ id, scores, sample }): ReadItem[] => {
-    const other = earlier.get(id)
-    const [x, y] = [other?.scores[primary], scores[primary]]
-    return sample && other?.sample && typeof x === 'number' && typeof y === 'number'
-      ? [{ id, before: x, after: y }]
-      : []
-  })
-  return items.sort((a, b) => b.after - b.before - (a.after - a.before))
-}
+const readItems = (before: EvalRow, after: EvalRow): PairedItem[] =>
+  pairedItems(before, after, ({ scores }) => scores[after.primary])
+    .filter(({ earlier, later }) => earlier.sample && later.sample)
+    .sort((a, b) => b.after - b.before - (a.after - a.before))
 
 /** Those that gained most and lost most; where nothing changed the first ones. */
-const chosen = (items: readonly ReadItem[]): ReadItem[] => {
+const chosen = (items: readonly PairedItem[]): PairedItem[] => {
   const won = items.filter(({ before, after }) => after > before).slice(0, MOST_SHOWN)
   const lost = items.filter(({ before, after }) => after < before).slice(-MOST_SHOWN)
   const shown = [...won, ...lost]
@@ -48,7 +35,7 @@ export const heldOutAnswers = (data: ReportData): RolloutGroups | null => {
   const [set] = setNames(data)
   const { before, after } = set === undefined ? {} : beforeAfter(data, set)
   if (!before || !after) return null
-  const groups = chosen(readItems(before, after)).map(({ id, before: from, after: to }) => ({
+  const groups = chosen(readItems(before, after)).map(({ later: { id }, before: from, after: to }) => ({
     title: id,
     about: `${percent(from)} to ${percent(to)}`,
     rows: [before, after].flatMap(evaluation => sampleRow(evaluation, id) ?? []).map(withoutRaw),

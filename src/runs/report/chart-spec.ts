@@ -7,11 +7,8 @@ export interface ChartSeries {
   label: string
   /** Name of a colour of the page: `c1`..`c6`, `ink`, `before`. */
   color: string
-  /**
-   * `raw` is the thin line behind a smoothed one; `points` carry intervals, a `band` is a line with its interval shaded;
-   * `area`s are stacked in order.
-   */
-  kind: 'line' | 'raw' | 'points' | 'area' | 'band'
+  /** `points` carry intervals, a `band` is a line with its interval shaded; `area`s are stacked in order. */
+  kind: 'line' | 'points' | 'area' | 'band'
   values: (number | null)[]
   low?: (number | null)[]
   high?: (number | null)[]
@@ -25,6 +22,8 @@ export interface ChartSpec {
   /** Steps; or what else curves go over, which is then on a logarithmic scale. */
   x: number[]
   over?: string
+  /** Values averaged by a thick line, with the values themselves thin behind it; absent or 1: none. */
+  smooth?: number
   series: ChartSeries[]
 }
 

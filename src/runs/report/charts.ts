@@ -3,7 +3,7 @@
 import type { MetricGroup, MetricsRow } from '../rows.ts'
 import { describeScore, headlineScores, scoreNamesOf, scoreValue } from '../scores.ts'
 import { COLORS } from './bands.ts'
-import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
+import { type ChartSeries, type ChartSpec, roundForPage, smoothingWindow } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { HEALTH, METRIC_FAMILIES, metricOf, titleOfKey } from './known-metrics.ts'
 import type { ChartSection } from './view.ts'
@@ -26,22 +26,17 @@ type Read = (row: MetricsRow) => number | null | undefined
 const has = (rows: readonly MetricsRow[], read: Read): boolean =>
   rows.some(row => typeof read(row) === 'number')
 
-/** A training curve: the steps' own values thin, their moving mean thick. */
-const curve = (
-  rows: readonly MetricsRow[],
-  label: string,
-  color: string,
-  read: Read,
-  exact = false,
-): ChartSeries[] => {
-  const values = rows.map(row => roundForPage(read(row)))
-  const window = exact ? 1 : smoothingWindow(rows.length)
-  if (window === 1) return [{ label, color, kind: 'line', values }]
-  return [
-    { label, color, kind: 'raw', values },
-    { label, color, kind: 'line', values: movingMean(values, window).map(roundForPage) },
-  ]
-}
+/** A training curve. */
+const curve = (rows: readonly MetricsRow[], label: string, color: string, read: Read): ChartSeries => ({
+  ...{ label, color, kind: 'line' },
+  values: rows.map(row => roundForPage(read(row))),
+})
+
+/** What charts of training curves have in common. */
+const overSteps = ({ metrics }: ReportData): Pick<ChartSpec, 'x' | 'smooth'> => ({
+  x: metrics.map(row => row.step),
+  smooth: smoothingWindow(metrics.length),
+})
 
 type Drawn = Pick<ChartSpec, 'id' | 'title' | 'unit' | 'about'> & { exact?: boolean }
 
@@ -50,9 +45,8 @@ const single = (data: ReportData, { exact, ...drawn }: Drawn, read: Read): Chart
   has(data.metrics, read)
     ? [
         {
-          ...drawn,
-          x: data.metrics.map(row => row.step),
-          series: curve(data.metrics, drawn.title, 'c1', read, exact),
+          ...{ ...drawn, ...overSteps(data), ...(exact && { smooth: 1 }) },
+          series: [curve(data.metrics, drawn.title, 'c1', read)],
         },
       ]
     : []
@@ -76,11 +70,9 @@ const withEvals = (data: ReportData, score: string): ChartSpec[] => {
   for (const { rows } of sets) for (const row of rows) steps.add(row.step)
   const x = [...steps].sort((a, b) => a - b)
   const align = (pairs: Map<number, number | null>) => x.map(step => pairs.get(step) ?? null)
+  const values = align(new Map(data.metrics.map(row => [row.step, roundForPage(train(row))])))
   const series: ChartSeries[] = hasTrain
-    ? curve(data.metrics, 'training rollouts', 'before', train).map(part => ({
-        ...part,
-        values: align(new Map(data.metrics.map((row, index) => [row.step, part.values[index]]))),
-      }))
+    ? [{ label: 'training rollouts', color: 'before', kind: 'line', values }]
     : []
   for (const [index, { set, rows }] of sets.entries()) {
     series.push({
@@ -93,7 +85,7 @@ const withEvals = (data: ReportData, score: string): ChartSpec[] => {
     })
   }
   const title = titleOfKey(describeScore(score, data.evals))
-  return [{ id: `score-${score}`, title, unit: 'share', x, series }]
+  return [{ ...overSteps(data), id: `score-${score}`, title, unit: 'share', x, series }]
 }
 
 const groupNames = (rows: readonly MetricsRow[], key: string): string[] => [
@@ -142,15 +134,11 @@ const rewardShares = (data: ReportData): ChartSpec[] => {
   if (names.length < 2) return []
   const series = names
     .slice(0, COLORS.length)
-    .flatMap((id, index) =>
-      curve(data.metrics, criterionLabel(data.info, id), COLORS[index], inGroup('rewardShare', id)).filter(
-        ({ kind }) => kind === 'line',
-      ),
+    .map((id, index) =>
+      curve(data.metrics, criterionLabel(data.info, id), COLORS[index], inGroup('rewardShare', id)),
     )
-  const x = data.metrics.map(row => row.step)
-  return [
-    { id: 'reward-share', title: 'Share of the reward', about: 'of points earned', unit: 'share', x, series },
-  ]
+  const drawn = { id: 'reward-share', title: 'Share of the reward', about: 'of points earned' }
+  return [{ ...drawn, ...overSteps(data), unit: 'share', series }]
 }
 
 const logprobGap = (data: ReportData): ChartSpec[] => {
@@ -159,16 +147,9 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
     { label: 'largest', color: 'c2', read: (row: MetricsRow) => row.logprobGapMax },
   ].filter(part => has(data.metrics, part.read))
   if (parts.length === 0) return []
-  return [
-    {
-      id: 'logprob-gap',
-      title: 'Sampler against trainer',
-      about: 'log-prob gap',
-      unit: 'log',
-      x: data.metrics.map(row => row.step),
-      series: parts.flatMap(part => curve(data.metrics, part.label, part.color, part.read)),
-    },
-  ]
+  const drawn = { id: 'logprob-gap', title: 'Sampler against trainer', about: 'log-prob gap' }
+  const series = parts.map(({ label, color, read }) => curve(data.metrics, label, color, read))
+  return [{ ...drawn, ...overSteps(data), unit: 'log', series }]
 }
 
 const health = (data: ReportData): ChartSpec[] => {
@@ -246,10 +227,10 @@ const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
         const own = { id: `${id}-${name}`, title: `${title}: ${titleOfKey(name)}`, unit, about }
         return single(data, own, inGroup(key, name))
       })
-    const series = names.flatMap((name, index) =>
+    const series = names.map((name, index) =>
       curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),
     )
-    return [{ id, title, unit, about, x: data.metrics.map(r => r.step), series }]
+    return [{ id, title, unit, about, ...overSteps(data), series }]
   })
 
 /** Whether a chart shows nothing but zeros: what it is about is off, or never happened. */

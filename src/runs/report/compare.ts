@@ -187,7 +187,8 @@ export const comparisonTable = (rows: readonly (readonly string[])[]): string =>
   return rows.map(row => line(row).trimEnd()).join('\n')
 }
 
-const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
+/** A setting as it stands in a table; `–` where there is none. */
+export const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
 const intervalText = (paired: PairedDifference | null): string =>
   paired ? `${pointsInterval(paired.interval)} (${paired.n} pairs)` : 'unpaired'

@@ -31,7 +31,8 @@ export type * from '../rows.ts'
 
 export interface ReportData {
   info: RunInfo
-  status: 'finished' | 'running' | 'stopped'
+  /** Paused, or unreadable, as one who follows it sees it. */
+  status: 'finished' | 'running' | 'stopped' | 'paused' | 'unreadable'
   metrics: MetricsRow[]
   evals: EvalRow[]
   rollouts: RolloutRow[]
@@ -90,7 +91,11 @@ export const lastEvaluated = (evals: readonly Pick<EvalRow, 'step'>[]): number |
   evals.reduce<number | null>((last, { step }) => Math.max(last ?? step, step), null)
 
 /** Whether a run is over, goes on, or was left before its end. @param evaluated step of its last evaluation, null before one */
-export const runStatus = (dir: string, info: RunInfo, evaluated: number | null): ReportData['status'] =>
+export const runStatus = (
+  dir: string,
+  info: RunInfo,
+  evaluated: number | null,
+): 'finished' | 'running' | 'stopped' =>
   isComplete(dir, info, evaluated) ? 'finished' : isLocked(dir) ? 'running' : 'stopped'
 
 /** Test sets in the order of their first evaluation, the primary one first. */
@@ -252,23 +257,15 @@ export const chooseRollouts = (data: ReportData, each = 2): ChosenRollouts[] => 
   const late = bySteps.filter(row => row.step >= lateFrom)
   const paid = late.flatMap(row => (row.reward === null ? [] : [{ row, reward: row.reward }]))
   const byReward = paid.sort((a, b) => b.reward - a.reward || b.row.step - a.row.step).map(({ row }) => row)
-  const groups = [
-    {
-      title: 'Best',
-      about: `highest reward, steps ${Math.ceil(lateFrom)} to ${last}`,
-      rows: distinct(byReward, each),
-    },
-    {
-      title: 'Worst',
-      about: `lowest reward, steps ${Math.ceil(lateFrom)} to ${last}`,
-      rows: distinct([...byReward].reverse(), each),
-    },
-    { title: 'Latest', about: `step ${last}`, rows: distinct([...bySteps].reverse(), each) },
+  const span = `steps ${Math.ceil(lateFrom)} to ${last}`
+  return [
+    { title: 'Best', about: `highest reward, ${span}`, from: byReward },
+    { title: 'Worst', about: `lowest reward, ${span}`, from: byReward.toReversed() },
+    { title: 'Latest', about: `step ${last}`, from: bySteps.toReversed() },
+    { title: 'Earliest', about: `step ${first}, for comparison`, from: first === last ? [] : bySteps },
   ]
-  if (first !== last) {
-    groups.push({ title: 'Earliest', about: `step ${first}, for comparison`, rows: distinct(bySteps, each) })
-  }
-  return groups.filter(({ rows }) => rows.length > 0)
+    .map(({ from, ...group }) => ({ ...group, rows: distinct(from, each) }))
+    .filter(({ rows }) => rows.length > 0)
 }
 
 const distinct = (rows: readonly RolloutRow[], count: number): RolloutRow[] => {

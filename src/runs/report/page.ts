@@ -9,9 +9,13 @@ import { RunError } from '../errors.ts'
 import type { ChartSpec } from './chart-spec.ts'
 import { jsonForScript } from './render.ts'
 
-/** The script of pages that are files, and the style of all pages. @throws RunError when they were not built */
-export const pageFile = (name: 'app.js' | 'app.css'): string => {
-  const url = workerUrl(import.meta.url, `./page/${name}`)
+/**
+ * The script of pages that are files, and the style of all pages.
+ * @param from the module beside whose folder `page` they were built
+ * @throws RunError when they were not built
+ */
+export const pageFile = (name: 'app.js' | 'app.css', from = import.meta.url): string => {
+  const url = workerUrl(from, `./page/${name}`)
   if (!existsSync(url))
     throw new RunError(
       `${fileURLToPath(url)}: expected a file of the pages, found none; run \`npm run build\``,

@@ -55,22 +55,37 @@ const pairedBy = (
   return own.get(figure.key).found
 }
 
-const pairedNow = (before: EvalRow, after: EvalRow, figure: ItemFigure): PairedDifference | null => {
-  const earlier = new Map(before.items?.map(item => [item.id, figure.of(item)]))
-  const pairs = (after.items ?? []).flatMap(item => {
-    const a = earlier.get(item.id)
-    const b = figure.of(item)
-    return typeof a !== 'number' || typeof b !== 'number' ? [] : [[a, b] as const]
+/** A problem in both evaluations, with what it has of a figure in each. */
+export interface PairedItem {
+  earlier: EvalItem
+  later: EvalItem
+  before: number
+  after: number
+}
+
+/** The problems for which both evaluations have a figure. */
+export const pairedItems = (before: EvalRow, after: EvalRow, of: ItemFigure['of']): PairedItem[] => {
+  const items = new Map(before.items?.map(item => [item.id, item]))
+  return (after.items ?? []).flatMap(later => {
+    const earlier = items.get(later.id)
+    const [a, b] = [earlier && of(earlier), of(later)]
+    return typeof a === 'number' && typeof b === 'number'
+      ? [{ earlier: earlier!, later, before: a, after: b }]
+      : []
   })
+}
+
+const pairedNow = (before: EvalRow, after: EvalRow, figure: ItemFigure): PairedDifference | null => {
+  const pairs = pairedItems(before, after, figure.of)
   if (pairs.length < 2) return null
   const { estimate, low, high } = bootstrapInterval(
-    pairs.map(([a, b]) => b - a),
+    pairs.map(own => own.after - own.before),
     { resamples: 2000, seed: 'paired' },
   )
   return {
     n: pairs.length,
-    before: mean(pairs.map(([a]) => a)),
-    after: mean(pairs.map(([, b]) => b)),
+    before: mean(pairs.map(own => own.before)),
+    after: mean(pairs.map(own => own.after)),
     difference: estimate,
     interval: [low, high],
   }

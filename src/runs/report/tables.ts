@@ -1,12 +1,28 @@
 /** @file A test set's tables: model before and after, baselines in the same rows; scores of sources, labels and criteria. */
 
-import { capitalised, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
+import {
+  capitalised,
+  NONE,
+  percent,
+  percentInterval,
+  plural,
+  points,
+  pointsInterval,
+} from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
-import type { Baseline, EvalRow, Interval, SourceScore } from '../rows.ts'
+import type { Baseline, EvalRow, Interval, Scores } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import type { ScoreLine, SetView, TableView } from './view.ts'
+import type { ScoreLine, SetView, TableCell, TableView } from './view.ts'
+
+interface ScoreColumns {
+  bars: readonly string[]
+  others: readonly string[]
+  evals: readonly Omit<EvalRow, 'items'>[]
+  /** What the lines are, over their names. */
+  head?: string
+}
 
 interface TableRow extends ScoreLine {
   source?: EvalRow
@@ -77,63 +93,67 @@ const balanceTable = (rows: readonly TableRow[]): TableView | null => {
   }
 }
 
-const labelCount = (row: EvalRow, label: string): string => {
-  const score = row.byLabel?.[label]
-  return score ? `${score.n} problems` : ''
-}
+/** What columns are read from: an evaluation, or what it says of one source. */
+type Scored = Pick<EvalRow, 'scores' | 'byLabel' | 'criteria' | 'criteriaIntervals'>
 
-interface DetailColumn<Row = EvalRow> {
+interface DetailColumn {
   title: string
   /** What the figure is over, or its interval. */
-  about(row: Row): string
-  value(row: Row): number | null | undefined
+  about(row: Scored): string
+  value(row: Scored): number | null | undefined
 }
 
-const cellsOf = <Row>(columns: readonly DetailColumn<Row>[], row: Row) =>
+const cellsOf = (columns: readonly DetailColumn[], row: Scored) =>
   columns.map(({ about, value }) => ({ text: percent(value(row)), title: about(row) || undefined }))
 
-/** Scores beside the headline ones. */
-const furtherColumns = (evals: readonly EvalRow[], headline: readonly string[]): DetailColumn[] => {
-  const shown = new Set([...headline, ...headline.map(greedyName)])
-  return scoreNamesOf(evals)
-    .filter(score => !shown.has(score))
-    .map(score => ({
-      title: capitalised(describeScore(score, evals)),
-      about: row => intervalTitle(row.scores[score]?.interval),
-      value: row => row.scores[score]?.value,
-    }))
-}
+const namesIn = (groups: readonly (object | undefined)[]): string[] => [
+  ...new Set(groups.flatMap(group => Object.keys(group ?? {}))),
+]
 
-const labelColumns = (evals: readonly EvalRow[], headline: readonly string[]): DetailColumn[] => {
-  const labels = [...new Set(evals.flatMap(row => Object.keys(row.byLabel ?? {})))]
-  const scores = headline.filter(score =>
-    evals.some(({ byLabel = {} }) => Object.values(byLabel).some(label => score in label.scores)),
-  )
-  return labels.flatMap(label =>
+const scoreColumns = (scores: readonly string[], evals: readonly EvalRow[]): DetailColumn[] =>
+  scores.map(score => ({
+    title: capitalised(describeScore(score, evals)),
+    about: row => intervalTitle(row.scores[score]?.interval),
+    value: row => row.scores[score]?.value,
+  }))
+
+const labelColumns = (
+  rows: readonly Scored[],
+  scores: readonly string[],
+  titleOf: (label: string, score: string) => string,
+): DetailColumn[] =>
+  namesIn(rows.map(({ byLabel }) => byLabel)).flatMap(label =>
     scores.map(score => ({
-      title: scores.length > 1 ? `${label}: ${describeScore(score, evals)}` : label,
-      about: (row: EvalRow) => labelCount(row, label),
-      value: (row: EvalRow) => row.byLabel?.[label]?.scores[score],
+      title: titleOf(label, score),
+      about: ({ byLabel }: Scored) => (byLabel?.[label] ? `${byLabel[label].n} problems` : ''),
+      value: ({ byLabel }: Scored) => byLabel?.[label]?.scores[score],
     })),
   )
-}
 
-const criterionColumns = (data: ReportData, evals: readonly EvalRow[]): DetailColumn[] =>
-  [...new Set(evals.flatMap(row => Object.keys(row.criteria ?? {})))].map(id => ({
+const criterionColumns = (data: ReportData, rows: readonly Scored[]): DetailColumn[] =>
+  namesIn(rows.map(({ criteria }) => criteria)).map(id => ({
     title: criterionLabel(data.info, id),
     about: row => intervalTitle(ownValue(row.criteriaIntervals, id)),
     value: row => ownValue(row.criteria, id),
   }))
 
+/** Scores beside the headline ones, labels and criteria. */
 const detailTable = (
   data: ReportData,
   rows: readonly TableRow[],
   headline: readonly string[],
 ): TableView | null => {
   const evals = rows.flatMap(({ source }) => source ?? [])
+  const shown = new Set([...headline, ...headline.map(greedyName)])
+  const further = scoreNamesOf(evals).filter(score => !shown.has(score))
+  const labelled = headline.filter(score =>
+    evals.some(({ byLabel = {} }) => Object.values(byLabel).some(({ scores }) => score in scores)),
+  )
   const columns = [
-    ...furtherColumns(evals, headline),
-    ...labelColumns(evals, headline),
+    ...scoreColumns(further, evals),
+    ...labelColumns(evals, labelled, (label, score) =>
+      labelled.length > 1 ? `${label}: ${describeScore(score, evals)}` : label,
+    ),
     ...criterionColumns(data, evals),
   ]
   if (columns.length === 0) return null
@@ -145,33 +165,6 @@ const detailTable = (
   }
 }
 
-const sourceColumns = (
-  data: ReportData,
-  evals: readonly EvalRow[],
-  headline: readonly string[],
-): DetailColumn<SourceScore>[] => {
-  const sources = evals.flatMap(({ bySource = {} }) => Object.values(bySource))
-  const labels = [...new Set(sources.flatMap(({ byLabel = {} }) => Object.keys(byLabel)))]
-  const criteria = [...new Set(sources.flatMap(own => Object.keys(own.criteria ?? {})))]
-  return [
-    ...headline.map(score => ({
-      title: capitalised(describeScore(score, evals)),
-      about: ({ scores }: SourceScore) => intervalTitle(scores[score]?.interval),
-      value: ({ scores }: SourceScore) => scores[score]?.value,
-    })),
-    ...labels.map(label => ({
-      title: `Answers to ${label}`,
-      about: ({ byLabel }: SourceScore) => (byLabel?.[label] ? `${byLabel[label].n} problems` : ''),
-      value: ({ byLabel }: SourceScore) => byLabel?.[label]?.scores.accuracy,
-    })),
-    ...criteria.map(id => ({
-      title: criterionLabel(data.info, id),
-      about: () => '',
-      value: (source: SourceScore) => ownValue(source.criteria, id),
-    })),
-  ]
-}
-
 /** A row for each source and model; null where problems come from one source. */
 const sourceTable = (
   data: ReportData,
@@ -179,9 +172,14 @@ const sourceTable = (
   headline: readonly string[],
 ): TableView | null => {
   const evals = rows.flatMap(({ source }) => source ?? [])
-  const names = [...new Set(evals.flatMap(({ bySource }) => Object.keys(bySource ?? {})))]
+  const names = namesIn(evals.map(({ bySource }) => bySource))
   if (names.length === 0) return null
-  const columns = sourceColumns(data, evals, headline)
+  const sources = evals.flatMap(({ bySource = {} }) => Object.values(bySource))
+  const columns = [
+    ...scoreColumns(headline, evals),
+    ...labelColumns(sources, ['accuracy'], label => `Answers to ${label}`),
+    ...criterionColumns(data, sources),
+  ]
   return {
     head: ['By source', 'Model', ...columns.map(({ title }) => title), 'Problems'],
     rows: names.flatMap(name =>
@@ -214,8 +212,30 @@ const missingOf = (rows: readonly TableRow[]): string => {
   return parts.length > 0 ? `Graders failed on some verdicts: ${parts.join(', ')}.` : ''
 }
 
-/** A line without what its tables were made of. */
-const lineOf = ({ source: _, ...line }: TableRow): ScoreLine => line
+const scoreCell = (score: Scores[string] | undefined, kind: ScoreLine['kind'], isBar: boolean): TableCell => {
+  if (typeof score?.value !== 'number') return NONE
+  const { value, interval } = score
+  return {
+    ...{ text: percent(value), title: intervalTitle(interval) || undefined },
+    ...(isBar ? { bar: { value, kind, interval } } : { notes: interval && [percentInterval(interval)] }),
+  }
+}
+
+/** Scores of evaluations and baselines: those with a bar, then the others. @param evals which call them by words */
+export const scoreTable = (
+  lines: readonly ScoreLine[],
+  { bars, others, evals, head = '' }: ScoreColumns,
+): TableView => ({
+  head: [head, ...[...bars, ...others].map(score => capitalised(describeScore(score, evals))), 'Problems'],
+  rows: lines.map(({ name, note, kind, n, scores }) => ({
+    kind,
+    cells: [
+      { text: name, notes: note === undefined ? [] : [note] },
+      ...[...bars, ...others].map(score => scoreCell(scores[score], kind, bars.includes(score))),
+      n === undefined ? NONE : String(n),
+    ],
+  })),
+})
 
 /** One for each test set. */
 export const setViews = (data: ReportData): SetView[] =>
@@ -232,17 +252,23 @@ export const setViews = (data: ReportData): SetView[] =>
     const others = bars
       .map(greedyName)
       .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
+    const weaker = baselines.slice(SHOWN_BASELINES)
+    const columns = { bars, others, evals }
+    const known = (...tables: (TableView | null)[]) => tables.filter(table => table !== null)
     return {
       set,
       about: [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' '),
-      ...{ bars, others },
-      words: Object.fromEntries(
-        [...bars, ...others].map(name => [name, capitalised(describeScore(name, evals))]),
-      ),
-      lines: [...rows, ...baselines.slice(0, SHOWN_BASELINES)].map(lineOf),
-      weaker: baselines.slice(SHOWN_BASELINES).map(lineOf),
-      sources: sourceTable(data, rows, bars),
-      further: detailTable(data, rows, bars),
-      balance: balanceTable(rows),
+      tables: [
+        { title: null, tables: [scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)] },
+        {
+          title: plural(weaker.length, 'weaker baseline'),
+          tables: weaker.length > 0 ? [scoreTable(weaker, columns)] : [],
+        },
+        { title: null, tables: known(sourceTable(data, rows, bars)) },
+        {
+          title: 'Further scores, labels and criteria',
+          tables: known(detailTable(data, rows, bars), balanceTable(rows)),
+        },
+      ].filter(({ tables }) => tables.length > 0),
     }
   })

@@ -1,7 +1,7 @@
 /** @file What pages of runs show, as plain data: made of a run's files by Node, shown by the components in parts/, in files and in the dashboard. */
 
 import type { CriterionDescription } from '../criterion-words.ts'
-import type { EventRow, RolloutRow, RubricStatus, Scores, ShownLesson } from '../rows.ts'
+import type { EventRow, Interval, RolloutRow, RubricStatus, Scores, ShownLesson } from '../rows.ts'
 import type { ChartSpec } from './chart-spec.ts'
 import type { DotRow } from './dots.ts'
 import type { ReportedSign } from './signs.ts'
@@ -10,6 +10,8 @@ export type TableCell =
   | string
   | {
       text: string
+      /** Where it leads. */
+      href?: string
       /** In small below it. */
       notes?: string[]
       /** What who points at it is told. */
@@ -18,6 +20,8 @@ export type TableCell =
       color?: string
       /** It is a status, in its colour. */
       isStatus?: true
+      /** The share as a bar beside it. */
+      bar?: { value: number; kind: ScoreLine['kind']; interval?: Interval }
     }
 
 export interface TableView {
@@ -104,19 +108,8 @@ export interface RubricLifetime extends Pick<RubricStatus, 'stage' | 'sign' | 't
 export interface SetView {
   set: string
   about: string
-  /** Scores with a bar, those without, and what they are called. */
-  bars: string[]
-  others: string[]
-  words: Record<string, string>
-  lines: ScoreLine[]
-  /** Weaker baselines, folded away. */
-  weaker: ScoreLine[]
-  /** By where problems come from; null where that is one source. */
-  sources: TableView | null
-  /** Further scores, labels and criteria. */
-  further: TableView | null
-  /** What an accuracy hides of a model that favours a label. */
-  balance: TableView | null
+  /** The headline scores, and what there is beside them; what has a title is folded away under it. */
+  tables: { title: string | null; tables: TableView[] }[]
 }
 
 export interface ChartSection {

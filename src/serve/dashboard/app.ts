@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { type Context, Hono } from 'hono'
+import { streamSSE } from 'hono/streaming'
 import { z } from 'zod'
 import { describeCriteria } from '../../runs/criterion-words.ts'
 import { GradusError } from '../../util/errors.ts'
@@ -17,7 +18,6 @@ import {
 import { addControlPath } from './control.ts'
 import { curvesOf, MOST_CURVE_POINTS } from './curves.ts'
 import { fileOf } from './library.ts'
-import type { LiveTopic } from './live.ts'
 import { addMorePaths } from './more-paths.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
@@ -25,6 +25,10 @@ import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
 import { runView } from './run-view.ts'
 import type { LiveRun } from './wire.ts'
 
+/** How often a page is told what files have gained. */
+const LIVE_MS = 1_000
+/** A line that says nothing, so that a proxy does not take a quiet stream for a dead one. */
+const BEAT_TICKS = 15
 /** How often runs are looked for anew. */
 const LOOK_MS = 3_000
 /** Rollouts of so many bytes are read in some tens of milliseconds; longer files are read beside the answer. */
@@ -42,27 +46,25 @@ const rolloutBytes = (run: OpenRun): number => {
   return path === null ? 0 : statSync(path).size
 }
 
-/** Tells of the table of runs: all of it first, then what has changed. */
+/** What a page listens to: how things stand now. */
+type LiveTopic = () => Promise<{ event: string; data: unknown }>
+
+/** Tells of the table of runs. */
 const runsTopic = (context: DashboardContext): LiveTopic => {
-  let sent = ''
   let lookedMs = 0
   return async () => {
     if (performance.now() - lookedMs > LOOK_MS) {
       context.library.look()
       lookedMs = performance.now()
     }
-    const runs = await context.summaries.all(context.library.runs)
-    const text = JSON.stringify(runs)
-    if (text === sent) return []
-    sent = text
-    return [{ event: 'runs', data: runs }]
+    return { event: 'runs', data: await context.summaries.all(context.library.runs) }
   }
 }
 
 /** Tells of one run: how far it is, and how many rows its files have. */
-const runTopic = (context: DashboardContext, id: string): LiveTopic => {
-  let sent = ''
-  return async () => {
+const runTopic =
+  (context: DashboardContext, id: string): LiveTopic =>
+  async () => {
     const run = await openRun(context, id)
     // In the background: an index may take as long as its file is large.
     void run.rollouts.advance().catch(() => {})
@@ -72,12 +74,8 @@ const runTopic = (context: DashboardContext, id: string): LiveTopic => {
       evals: run.evals.length,
       events: run.events.length,
     }
-    const text = JSON.stringify(data)
-    if (text === sent) return []
-    sent = text
-    return [{ event: 'run', data }]
+    return { event: 'run', data }
   }
-}
 
 /** Adds what the pages of runs ask for. */
 const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
@@ -119,10 +117,24 @@ const addRolloutPaths = (app: Hono<DashboardEnv>, context: DashboardContext): vo
   })
 }
 
+/** Server-sent events until the page goes: how things stand, and again whenever that is something else. */
 const addStreams = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
   const stream = (c: Context<DashboardEnv>, topic: LiveTopic) =>
-    new Response(context.live.stream(topic, c.env?.signal), {
-      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+    streamSSE(c, async out => {
+      context.streams.add(out)
+      c.env?.signal?.addEventListener('abort', () => out.abort(), { once: true })
+      await out.write('retry: 2000\n\n')
+      let sent = ''
+      for (let tick = 1; !out.aborted; tick++) {
+        // A run may be gone, or be made anew this moment: the next look tells.
+        const news = await topic().catch(() => null)
+        const data = JSON.stringify(news?.data)
+        if (news !== null && data !== sent) await out.writeSSE({ event: news.event, data })
+        else if (tick % BEAT_TICKS === 0) await out.write(': still here\n\n')
+        if (news !== null) sent = data
+        await out.sleep(LIVE_MS)
+      }
+      context.streams.delete(out)
     })
   app.get('/api/live', c => stream(c, runsTopic(context)))
   app.get('/api/runs/:id/live', c => {

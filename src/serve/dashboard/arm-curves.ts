@@ -7,11 +7,10 @@ import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
 import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { MetricColumns } from './columns.ts'
+import { thinnedData } from './curves.ts'
 import { workFolder } from './experiments.ts'
-import { GrowingFile, rowOf } from './growing-file.ts'
 import { type FoundExperiment, type FoundRun, fileOf, type Library } from './library.ts'
+import { OpenRun } from './open-run.ts'
 import type { ArmCurvesView } from './wire.ts'
 
 /** Charts of the runs that lie beside results in a folder; null where none do. What that file is, is known one layer up. */
@@ -39,36 +38,15 @@ const runsByArm = (library: Library, found: FoundExperiment): Map<string, FoundR
   return byArm
 }
 
-const rowsIn = async <T>(dir: string, name: string, take: (row: T) => void): Promise<void> => {
-  const file = new GrowingFile(dir, name, {
-    onLine: line => {
-      try {
-        take(rowOf<T>(line, name))
-      } catch {
-        // A broken line is told of on the run's own page.
-      }
-    },
-    onRestart: () => {},
-  })
-  await file.advance()
-}
-
-/** As much of a run as curves need: plain numbers at so many steps, evaluations without their problems. */
-const curvesOfRun = async ({ dir, name }: FoundRun): Promise<ComparedRun> => {
-  const columns = new MetricColumns()
-  const evals: EvalRow[] = []
-  await rowsIn<MetricsRow>(dir, 'metrics.jsonl', row => columns.add(row))
-  await rowsIn<EvalRow>(dir, 'evals.jsonl', row => {
-    const { items: _items, ...light } = row
-    // One damaged row must not take the curves of all arms with it.
-    if (typeof light.scores === 'object' && light.scores !== null) evals.push(light)
-  })
-  const numbers = (row: MetricsRow) =>
-    Object.fromEntries(Object.entries(row).filter(([, value]) => typeof value === 'number')) as MetricsRow
-  const info = { id: name, createdAt: '', config: {}, environment: {} }
-  const metrics = columns.rows(POINTS).rows.map(numbers)
-  const data = { info, status: 'running' as const, metrics, evals, rollouts: [], events: [], rubrics: [] }
-  return { dir, data }
+/** As much of a run as curves need; of what cannot be read the run's own page tells. */
+const curvesOfRun = async (found: FoundRun): Promise<ComparedRun[]> => {
+  const run = new OpenRun(found)
+  await run.advance()
+  try {
+    return [{ dir: found.dir, data: thinnedData(run, { points: POINTS }).data }]
+  } catch {
+    return []
+  }
 }
 
 const workCurves = async (library: Library, found: FoundExperiment): Promise<ArmCurvesView> => {
@@ -80,7 +58,7 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Arm
     for (const run of runs) {
       if (read === MOST_RUNS) break
       read++
-      own.push(await curvesOfRun(run))
+      own.push(...(await curvesOfRun(run)))
       // Others are answered between two runs.
       await setImmediate()
     }

@@ -1,42 +1,15 @@
 /** @file The metrics of a run as columns of numbers: 20,000 steps in a few megabytes, thinned to what a screen can show. */
 
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 
 /** Between a group's key and a name in it; no key has it. */
 const WITHIN = '\u0000'
 /** A run whose rows name more figures than this keeps the first. */
 const MOST_COLUMNS = 4000
 
-/** A column that grows; NaN where a step has no value. */
-class Column {
-  #values = new Float64Array(64).fill(Number.NaN)
-
-  set(index: number, value: number): void {
-    if (index >= this.#values.length) {
-      const larger = new Float64Array(Math.max(index + 1, this.#values.length * 2)).fill(Number.NaN)
-      larger.set(this.#values)
-      this.#values = larger
-    }
-    this.#values[index] = value
-  }
-
-  at(index: number): number {
-    return index < this.#values.length ? this.#values[index] : Number.NaN
-  }
-
-  /** Mean of what is known of `from` up to `to`; null where nothing is. */
-  mean(from: number, to: number): number | null {
-    let sum = 0
-    let count = 0
-    for (let i = from; i < to; i++) {
-      const value = this.at(i)
-      if (Number.isNaN(value)) continue
-      sum += value
-      count++
-    }
-    return count === 0 ? null : sum / count
-  }
-}
+/** Values by place; none where a step has no value. */
+type MetricColumn = number[]
 
 export interface Thinned {
   rows: MetricsRow[]
@@ -45,7 +18,7 @@ export interface Thinned {
 }
 
 export class MetricColumns {
-  readonly #columns = new Map<string, Column>()
+  readonly #columns = new Map<string, MetricColumn>()
   readonly #steps: number[] = []
 
   get length(): number {
@@ -81,22 +54,16 @@ export class MetricColumns {
     let column = this.#columns.get(name)
     if (column === undefined) {
       if (this.#columns.size >= MOST_COLUMNS) return
-      column = new Column()
+      column = []
       this.#columns.set(name, column)
     }
-    column.set(index, value)
+    column[index] = value
   }
 
   /** Sum over all steps of a figure in a group. */
   total(key: string, name?: string): number {
-    const column = this.#columns.get(name === undefined ? key : `${key}${WITHIN}${name}`)
-    return column === undefined ? 0 : (column.mean(0, this.length) ?? 0) * this.#known(column)
-  }
-
-  #known(column: Column): number {
-    let count = 0
-    for (let i = 0; i < this.length; i++) if (!Number.isNaN(column.at(i))) count++
-    return count
+    const column = this.#columns.get(name === undefined ? key : `${key}${WITHIN}${name}`) ?? []
+    return column.reduce((sum, value) => sum + value, 0)
   }
 
   /** Names of figures: `reward`, and `criteria` with the names in it. */
@@ -131,15 +98,14 @@ export class MetricColumns {
   #row(from: number, to: number): MetricsRow {
     const row: MetricsRow = { step: this.#steps[to - 1] }
     for (const [path, column] of this.#columns) {
-      const value = column.mean(from, to)
-      const cut = path.indexOf(WITHIN)
-      if (cut < 0) {
-        row[path] = value
+      const value = meanKnown(column.slice(from, to))
+      const [key, name] = path.split(WITHIN)
+      if (name === undefined) {
+        row[key] = value
         continue
       }
-      const key = path.slice(0, cut)
       row[key] ??= {}
-      if (value !== null) (row[key] as MetricGroup)[path.slice(cut + 1)] = value
+      if (value !== null) (row[key] as MetricGroup)[name] = value
     }
     return row
   }

@@ -8,7 +8,6 @@ import type { FrontBindings } from '../http/exchange.ts'
 import { ArmCurvesCache, type ReadSlimCharts } from './arm-curves.ts'
 import type { ReadExperiment } from './experiments.ts'
 import type { FoundRun, Library } from './library.ts'
-import type { Live } from './live.ts'
 import { type OpenRun, OpenRuns } from './open-run.ts'
 import { Summaries } from './summary.ts'
 import type { RunSummary } from './wire.ts'
@@ -17,7 +16,8 @@ export type DashboardEnv = { Bindings: Partial<FrontBindings> }
 
 export interface DashboardContext {
   library: Library
-  live: Live
+  /** Open streams of events, which end with the server. */
+  streams: Set<{ abort(): void }>
   summaries: Summaries
   runs: OpenRuns
   armCurves: ArmCurvesCache
@@ -34,11 +34,10 @@ export interface ResultReaders {
 
 export const newContext = (
   library: Library,
-  live: Live,
   { slimCharts, readExperiment }: ResultReaders = {},
 ): DashboardContext => ({
   library,
-  live,
+  streams: new Set(),
   summaries: new Summaries(),
   runs: new OpenRuns(),
   armCurves: new ArmCurvesCache(slimCharts ?? null),

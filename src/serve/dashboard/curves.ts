@@ -35,10 +35,9 @@ export const thinnedData = (
   const { rows: metrics, stride } = run.metrics.rows(Math.min(points, MOST_CURVE_POINTS), from, to)
   const low = from ?? Number.NEGATIVE_INFINITY
   const high = to ?? Number.POSITIVE_INFINITY
-  const { status } = run
   const data: ReportData = {
     info: run.info,
-    status: status === 'finished' || status === 'stopped' ? status : 'running',
+    status: run.status,
     metrics,
     evals: evals.filter(({ step }) => step >= low && step <= high),
     rollouts: [],

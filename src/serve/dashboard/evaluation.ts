@@ -3,12 +3,15 @@
 import { z } from 'zod'
 import { describeCriteria } from '../../runs/criterion-words.ts'
 import { sampleRow } from '../../runs/eval-samples.ts'
-import { pairedDifference } from '../../runs/report/paired.ts'
+import { pairedDifference, pairedItems } from '../../runs/report/paired.ts'
+import { scoreTable } from '../../runs/report/tables.ts'
+import type { ScoreLine, TableView } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { describeScore, scoreNamesOf } from '../../runs/scores.ts'
+import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
+import { number } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
-import type { EvaluationView, ItemView, WonItem } from './wire.ts'
+import type { EvaluationView, ItemView, LightEval, WonItem } from './wire.ts'
 
 export const evaluationQuery = z.object({
   set: z.string(),
@@ -47,6 +50,17 @@ export const itemView = (run: OpenRun, { id, ...query }: z.output<typeof itemQue
   return { id, before, after, criteria: describeCriteria(run.info) }
 }
 
+/** Every score at every step. */
+const allScores = (evals: readonly LightEval[]): TableView => {
+  const bars = headlineScores(evals)
+  const others = scoreNamesOf(evals).filter(name => !bars.includes(name))
+  const lines = evals.map(({ step, n, scores }, i): ScoreLine => {
+    const kind = i === evals.length - 1 ? 'after' : 'before'
+    return { name: number(step), kind, n, scores }
+  })
+  return scoreTable(lines, { bars, others, evals, head: 'Step' })
+}
+
 /** @throws DataError where the run has no such evaluations */
 export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQuery>): EvaluationView => {
   const { set, score } = query
@@ -54,17 +68,20 @@ export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQu
   const [first, last] = rows
   const scores = scoreNamesOf(rows)
   const name = score !== undefined && scores.includes(score) ? score : last.primary
-  const earlier = new Map(first.items?.map(item => [item.id, item]))
-  const pairs = (last.items ?? []).flatMap(({ id, scores: its, sample }): WonItem[] => {
-    const [x, y] = [earlier.get(id)?.scores[name], its[name]]
-    const readable = sample !== undefined || earlier.get(id)?.sample !== undefined
-    return typeof x === 'number' && typeof y === 'number' ? [{ id, before: x, after: y, readable }] : []
-  })
+  const pairs = pairedItems(first, last, item => item.scores[name]).map(
+    ({ earlier, later, before, after }): WonItem => ({
+      ...{ id: later.id, before, after },
+      readable: earlier.sample !== undefined || later.sample !== undefined,
+    }),
+  )
   const same = pairs.filter(item => item.after === item.before && item.readable)
   const changed = pairs.filter(item => item.after !== item.before)
   changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+  const own = run.evals.filter(row => row.set === set)
   return {
     set,
+    steps: [...new Set(own.map(({ step }) => step))],
+    scores: allScores(own),
     before: first.step,
     after: last.step,
     score: name,

@@ -4,7 +4,7 @@ import type { Hono } from 'hono'
 import { MOST_COMPARED } from '../../runs/compare/charts.ts'
 import { DataError } from '../../util/errors.ts'
 import { liveComparison } from './compare.ts'
-import { type DashboardContext, type DashboardEnv, NotFound, openRun, queryOf, summaryOf } from './context.ts'
+import { type DashboardContext, type DashboardEnv, NotFound, openRun, queryOf } from './context.ts'
 import { evaluationQuery, evaluationView, itemQuery, itemView } from './evaluation.ts'
 import { experimentLine, experimentPage, shownExperiments } from './experiments.ts'
 import { judgesView } from './judges.ts'
@@ -28,8 +28,7 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
     if (ids.length < 2 || ids.length > MOST_COMPARED)
       throw new DataError(`run: expected 2 to ${MOST_COMPARED} runs to compare, got ${ids.length}`)
     const runs = await Promise.all(ids.map(id => openRun(context, id)))
-    const summaries = await Promise.all(runs.map(run => summaryOf(context, run)))
-    return c.json(liveComparison(runs, summaries))
+    return c.json(liveComparison(runs))
   })
   app.get('/api/experiments', c => {
     context.library.look()

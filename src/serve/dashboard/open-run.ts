@@ -15,23 +15,7 @@ import type { LightEval, RunStatus } from './wire.ts'
 /** Rows kept whole, the latest; older ones count in the figures alone. */
 const MOST_ROWS = 4_000
 
-export class RubricHistory {
-  /** The latest rows. */
-  rows: RubricRow[] = []
-  /** All rows there are. */
-  count = 0
-
-  add(row: RubricRow): void {
-    this.count++
-    this.rows.push(row)
-    if (this.rows.length > 2 * MOST_ROWS) this.rows.splice(0, MOST_ROWS)
-  }
-
-  clear(): void {
-    this.rows = []
-    this.count = 0
-  }
-}
+type RowFile = 'metrics.jsonl' | 'evals.jsonl' | 'events.jsonl' | 'rubrics.jsonl'
 
 /** Where a row of a file stands, to be read again when it is asked for. */
 export interface RowPlace {
@@ -48,7 +32,8 @@ export class OpenRun {
   readonly found: FoundRun
   readonly metrics = new MetricColumns()
   readonly rollouts: RolloutIndex
-  readonly rubrics: RubricHistory
+  /** The latest rows, and how many there are in all. */
+  rubrics: { rows: RubricRow[]; count: number } = { rows: [], count: 0 }
   evals: LightEval[] = []
   events: EventRow[] = []
   /** What is wrong with its files; null where nothing is. */
@@ -62,33 +47,15 @@ export class OpenRun {
   constructor(found: FoundRun) {
     this.found = found
     this.rollouts = new RolloutIndex(found.dir)
-    this.rubrics = new RubricHistory()
     this.#files = [
-      this.#grow<MetricsRow>('metrics.jsonl', row => this.metrics.add(row), {
-        clear: () => this.metrics.clear(),
-      }),
-      this.#grow<EvalRow>('evals.jsonl', (row, place) => this.#addEval(row, place), {
-        clear: () => {
-          this.evals = []
-          this.#evalPlaces.length = 0
-        },
-      }),
-      this.#grow<EventRow>('events.jsonl', row => this.#addEvent(row), {
-        clear: () => {
-          this.events = []
-        },
-      }),
-      this.#grow<RubricRow>(
-        'rubrics.jsonl',
-        row => this.rubrics.add(checkedRubricRow('rubrics.jsonl')(row)),
-        {
-          clear: () => this.rubrics.clear(),
-        },
-      ),
+      this.#grow<MetricsRow>('metrics.jsonl', row => this.metrics.add(row)),
+      this.#grow<EvalRow>('evals.jsonl', (row, place) => this.#addEval(row, place)),
+      this.#grow<EventRow>('events.jsonl', row => this.#addEvent(row)),
+      this.#grow<RubricRow>('rubrics.jsonl', row => this.#addRubrics(row)),
     ]
   }
 
-  #grow<T>(name: string, add: (row: T, place: RowPlace) => void, { clear }: { clear(): void }): GrowingFile {
+  #grow<T>(name: RowFile, add: (row: T, place: RowPlace) => void): GrowingFile {
     return new GrowingFile(this.found.dir, name, {
       onLine: line => {
         try {
@@ -99,14 +66,31 @@ export class OpenRun {
       },
       onRestart: () => {
         this.problem = null
-        clear()
+        this.#forget(name)
       },
     })
   }
 
+  /** A file was begun anew. */
+  #forget(name: RowFile): void {
+    if (name === 'metrics.jsonl') this.metrics.clear()
+    if (name === 'events.jsonl') this.events = []
+    if (name === 'rubrics.jsonl') this.rubrics = { rows: [], count: 0 }
+    if (name !== 'evals.jsonl') return
+    this.evals = []
+    this.#evalPlaces.length = 0
+  }
+
+  #addRubrics(row: RubricRow): void {
+    const { rows } = this.rubrics
+    rows.push(checkedRubricRow('rubrics.jsonl')(row))
+    this.rubrics.count++
+    if (rows.length > 2 * MOST_ROWS) rows.splice(0, MOST_ROWS)
+  }
+
   #addEval(row: EvalRow, place: RowPlace): void {
-    const { items, ...light } = checkedEval('evals.jsonl')(row)
-    this.evals.push({ ...light, problems: items?.length ?? 0 })
+    const { items: _, ...light } = checkedEval('evals.jsonl')(row)
+    this.evals.push(light)
     this.#evalPlaces.push({ offset: place.offset, bytes: place.bytes })
   }
 

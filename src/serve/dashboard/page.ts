@@ -1,30 +1,17 @@
 /** @file The page of the dashboard and its files: one shell for every address, a script and a style that are built into the package. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { pageFile } from '../../runs/report/page.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
-import { workerUrl } from '../../util/worker-url.ts'
 
 export interface Asset {
   type: string
   body: string
 }
 
-const builtScript = (): string => {
-  const url = workerUrl(import.meta.url, './page/app.js')
-  if (!existsSync(url))
-    throw new ConfigError(`${fileURLToPath(url)}: expected a file of the dashboard's page, found none`, {
-      hint: 'run `npm run build`',
-    })
-  return readFileSync(url, 'utf8')
-}
-
-/** Files by name. @throws ConfigError when the page was not built */
+/** Files by name. @throws RunError when the page was not built */
 export const loadAssets = (): ReadonlyMap<string, Asset> =>
   new Map([
-    ['app.js', { type: 'text/javascript; charset=utf-8', body: builtScript() }],
+    ['app.js', { type: 'text/javascript; charset=utf-8', body: pageFile('app.js', import.meta.url) }],
     ['app.css', { type: 'text/css; charset=utf-8', body: pageFile('app.css') }],
     ['icon.svg', { type: 'image/svg+xml', body: ICON }],
   ])

@@ -41,7 +41,7 @@ const undoableOf = ({ found, events }: OpenRun): RunView['undoable'] => {
 export const runView = (run: OpenRun, summary: RunSummary): RunView => ({
   run: summary,
   page: livePage(run),
-  evals: run.evals,
+  sets: [...new Set(run.evals.map(({ set }) => set))],
   monitors: changedMonitors(run),
   undoable: undoableOf(run),
 })

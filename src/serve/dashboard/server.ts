@@ -8,7 +8,6 @@ import { createApp } from './app.ts'
 import { newContext, type ResultReaders } from './context.ts'
 import { guardedHandler } from './guard.ts'
 import { Library } from './library.ts'
-import { Live } from './live.ts'
 
 export interface DashboardOptions extends ResultReaders {
   host?: string
@@ -39,9 +38,8 @@ export const startDashboard = async (
   roots: readonly string[],
   { host = '127.0.0.1', port = 0, token = null, controlToken = null, log, ...readers }: DashboardOptions = {},
 ): Promise<Dashboard> => {
-  const live = new Live()
   const library = new Library(roots)
-  const context = newContext(library, live, readers)
+  const context = newContext(library, readers)
   const app = createApp(context, controlToken)
   const front = new Front({
     handler: guardedHandler(fetchHandler(app), token),
@@ -58,7 +56,7 @@ export const startDashboard = async (
     found: { runs: library.runs.length, experiments: library.experiments.length },
     onUnhandled: (kind, error) => log?.event(`unhandled-${kind}`, errorFields(error)),
     async close() {
-      live.close()
+      for (const stream of context.streams) stream.abort()
       await front.drain()
       front.close()
     },

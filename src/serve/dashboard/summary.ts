@@ -5,12 +5,13 @@ import { readRunInfo } from '../../runs/readers.ts'
 import { flatSettings } from '../../runs/report/compare.ts'
 import { runStatus, stepSeconds } from '../../runs/report/data.ts'
 import { checkedEval } from '../../runs/row-shapes.ts'
-import type { EvalRow, EventRow, MetricsRow, RunInfo } from '../../runs/rows.ts'
+import type { EvalRow, EventRow, MetricsRow } from '../../runs/rows.ts'
 import { describeScore, scoreValue } from '../../runs/scores.ts'
+import { meanKnown } from '../../util/descriptive.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
 import { RowReader } from './row-text.ts'
-import type { RunStatus, RunSummary } from './wire.ts'
+import type { RunSummary } from './wire.ts'
 
 /** Points of a small curve. */
 const SPARK_POINTS = 36
@@ -83,11 +84,8 @@ const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[]
   const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))
   const values: (number | null)[] = []
   for (let at = 0; at < rows.length; at += stride) {
-    const known = rows.slice(at, at + stride).flatMap(row => {
-      const value = row[figure]
-      return typeof value === 'number' ? [value] : []
-    })
-    values.push(known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length)
+    const around = rows.slice(at, at + stride).map(row => row[figure])
+    values.push(meanKnown(around.map(value => (typeof value === 'number' ? value : null))))
   }
   return values
 }
@@ -105,22 +103,13 @@ const openWarnings = (events: readonly EventRow[]): string[] => {
 
 const settingText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const unreadable = (found: FoundRun, problem: string): OwnSummary => ({
-  ...{ id: found.id, name: found.name, folder: found.folder, recipe: null, preset: null, model: null },
+/** Of a run of which nothing could be read. */
+const unreadable = ({ id, name, folder }: FoundRun, problem: string | null): OwnSummary => ({
+  ...{ id, name, folder, recipe: null, preset: null, model: null },
   ...{ seed: null, status: 'unreadable', problem, step: 0, steps: null, stepSeconds: null },
   ...{ figure: null, spark: [], last: null, score: null, warnings: [], createdAt: null, writtenAt: null },
   flat: new Map(),
 })
-
-const mean = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
-
-interface Pieces {
-  spread: MetricsRow[]
-  late: MetricsRow[]
-  evaluation: EvalRow | undefined
-  events: EventRow[]
-}
 
 const scoreOf = (row: EvalRow | undefined): RunSummary['score'] => {
   const value = row === undefined ? null : scoreValue(row, row.primary)
@@ -129,65 +118,44 @@ const scoreOf = (row: EvalRow | undefined): RunSummary['score'] => {
     : { value, words: describeScore(row.primary, [row]), set: row.set }
 }
 
-const fromPieces = (
-  found: FoundRun,
-  info: RunInfo,
-  status: RunStatus,
-  { spread, late, evaluation, events }: Pieces,
-  writtenMs: number,
-): OwnSummary => {
-  const latest = late.at(-1)
-  const figure = FIGURES.find(name => typeof (latest ?? spread.at(-1))?.[name] === 'number') ?? null
-  const last = figure === null ? null : latest?.[figure]
-  return {
-    id: found.id,
-    name: found.name,
-    folder: found.folder,
-    recipe: info.recipe ?? null,
-    preset: info.preset ?? null,
-    model: info.model ?? null,
-    seed: info.seed === undefined ? null : String(info.seed),
-    status,
-    problem: null,
-    step: typeof latest?.step === 'number' ? latest.step : 0,
-    steps: info.steps ?? null,
-    stepSeconds: mean(late.map(stepSeconds).filter(seconds => seconds > 0)),
-    figure,
-    spark: figure === null ? [] : sparkOf(spread, figure),
-    last: typeof last === 'number' ? last : null,
-    score: scoreOf(evaluation),
-    warnings: openWarnings(events),
-    createdAt: info.createdAt,
-    writtenAt: writtenMs > 0 ? new Date(writtenMs).toISOString() : null,
-    flat: new Map(flatSettings(info.config).map(([name, value]) => [name, settingText(value) ?? ''])),
-  }
-}
-
 /** Reads a run's line; what cannot be read is said in it. */
 const summarise = (found: FoundRun): OwnSummary => {
   const { dir } = found
   try {
     const info = readRunInfo(dir)
     const files = ROWS.map(name => sizeAndTime(dir, name))
-    const [metrics, evals, events] = files
+    const [metrics, evals, told] = files
     const check = checkedEval('evals.jsonl')
     const evaluation = lastRows<EvalRow>(dir, 'evals.jsonl', evals.size)
       .map(row => check(row))
       .at(-1)
-    const told = lastRows<EventRow>(dir, 'events.jsonl', events.size)
+    const events = lastRows<EventRow>(dir, 'events.jsonl', told.size)
     const status = runStatus(dir, info, evaluation?.step ?? null)
-    return fromPieces(
-      found,
-      info,
-      status === 'running' && isPaused(told) ? 'paused' : status,
-      {
-        spread: spreadRows(dir, metrics.size),
-        late: lastRows<MetricsRow>(dir, 'metrics.jsonl', metrics.size).slice(-20),
-        evaluation,
-        events: told,
-      },
-      Math.max(...files.map(({ ms }) => ms)),
-    )
+    const spread = spreadRows(dir, metrics.size)
+    const late = lastRows<MetricsRow>(dir, 'metrics.jsonl', metrics.size).slice(-20)
+    const latest = late.at(-1)
+    const figure = FIGURES.find(name => typeof (latest ?? spread.at(-1))?.[name] === 'number') ?? null
+    const last = figure === null ? null : latest?.[figure]
+    const writtenMs = Math.max(...files.map(({ ms }) => ms))
+    return {
+      ...unreadable(found, null),
+      recipe: info.recipe ?? null,
+      preset: info.preset ?? null,
+      model: info.model ?? null,
+      seed: info.seed === undefined ? null : String(info.seed),
+      status: status === 'running' && isPaused(events) ? 'paused' : status,
+      step: typeof latest?.step === 'number' ? latest.step : 0,
+      steps: info.steps ?? null,
+      stepSeconds: meanKnown(late.map(stepSeconds).filter(seconds => seconds > 0)),
+      figure,
+      spark: figure === null ? [] : sparkOf(spread, figure),
+      last: typeof last === 'number' ? last : null,
+      score: scoreOf(evaluation),
+      warnings: openWarnings(events),
+      createdAt: info.createdAt,
+      writtenAt: writtenMs > 0 ? new Date(writtenMs).toISOString() : null,
+      flat: new Map(flatSettings(info.config).map(([name, value]) => [name, settingText(value) ?? ''])),
+    }
   } catch (error) {
     return unreadable(found, (error as Error).message)
   }

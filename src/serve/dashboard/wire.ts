@@ -3,7 +3,7 @@
 import type { CriterionDescription } from '../../runs/criterion-words.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { PairedDifference } from '../../runs/report/paired.ts'
-import type { ChartSection, CompareView, RunPage } from '../../runs/report/view.ts'
+import type { ChartSection, RunPage, TableView } from '../../runs/report/view.ts'
 import type { EvalRow, RolloutRow } from '../../runs/rows.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
@@ -45,7 +45,8 @@ export interface RunSummary {
 export interface RunView {
   run: RunSummary
   page: RunPage
-  evals: LightEval[]
+  /** Sets that there are evaluations on. */
+  sets: string[]
   /** Thresholds of the monitors, by monitor and key; null where one is off. */
   monitors: Record<string, Record<string, number> | null>
   /** What monitors did and a request can undo. */
@@ -53,7 +54,7 @@ export interface RunView {
 }
 
 /** An evaluation without its single problems. */
-export type LightEval = Omit<EvalRow, 'items'> & { problems: number }
+export type LightEval = Omit<EvalRow, 'items'>
 
 export interface CurvesView {
   /** First and last step that there is, and those that are shown. */
@@ -151,6 +152,9 @@ export interface ItemView {
 
 export interface EvaluationView {
   set: string
+  /** Steps of all evaluations, and their scores. */
+  steps: number[]
+  scores: TableView
   /** Steps of the two evaluations. */
   before: number
   after: number
@@ -164,9 +168,6 @@ export interface EvaluationView {
   /** Those that changed, most first; then those that did not and can be read. */
   items: WonItem[]
 }
-
-/** Runs side by side, and how each of them stands. */
-export type LiveComparison = CompareView & { summaries: RunSummary[] }
 
 export interface CriterionMetrics {
   id: string

@@ -3,23 +3,18 @@
 import type uPlot from 'uplot'
 import { isSparse, type Part } from './parts.ts'
 
+const probe = document.body.appendChild(document.createElement('i'))
+probe.hidden = true
+
 /** A colour of the page by its name, as it is now: the page follows the screen's scheme. */
-export const color = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
-
-const withAlpha = (hex: string, alpha: number): string =>
-  hex +
-  Math.round(alpha * 255)
-    .toString(16)
-    .padStart(2, '0')
-
-const channels = (hex: string): number[] => [1, 3, 5].map(at => Number.parseInt(hex.slice(at, at + 2), 16))
-
-const mix = (over: string, under: string, share: number): string => {
-  const below = channels(under)
-  const mixed = channels(over).map((value, i) => Math.round(share * value + (1 - share) * below[i]))
-  return `rgb(${mixed.join(',')})`
+export const color = (name: string): string => {
+  probe.style.color = `var(--${name})`
+  return getComputedStyle(probe).color
 }
+
+/** A colour over another one, of which it leaves so much. */
+const mix = (over: string, percent: number, under = 'transparent'): string =>
+  `color-mix(in srgb, ${over} ${percent}%, ${under})`
 
 type Bounded = Part & Required<Pick<Part, 'low' | 'high'>>
 
@@ -47,7 +42,7 @@ const drawBand = (chart: uPlot, { color: name, values, low, high }: Bounded): vo
     chart.valToPos(ends[i]!, 'y', true),
   ]
   const outline = [...known.map(i => at(high, i)), ...known.toReversed().map(i => at(low, i))]
-  ctx.fillStyle = withAlpha(color(name), 0.16)
+  ctx.fillStyle = mix(color(name), 16)
   ctx.beginPath()
   for (const [x, y] of outline) ctx.lineTo(x, y)
   ctx.fill()
@@ -90,13 +85,13 @@ export const seriesOptions = (part: Part): uPlot.Series => {
   const few = isSparse(part)
   switch (part.kind) {
     case 'raw':
-      return { ...base, stroke: () => withAlpha(color(part.color), 0.32), width: 1 }
+      return { ...base, stroke: () => mix(color(part.color), 32), width: 1 }
     case 'area':
       return {
         ...base,
         stroke: surface,
         width: 0.5,
-        fill: () => mix(color(part.color), color('surface'), 0.7),
+        fill: () => mix(color(part.color), 70, color('surface')),
       }
     case 'points':
       return {

@@ -1,11 +1,12 @@
 /** @file What of a chart is drawn: areas summed up, values that a scale has no place for left out, limits of the axis. */
 
-import type { ChartSeries, ChartSpec } from '../chart-spec.ts'
+import { type ChartSeries, type ChartSpec, movingMean } from '../chart-spec.ts'
 
 type Values = ChartSeries['values']
 
-/** A series as it is drawn. */
-export interface Part extends ChartSeries {
+/** A series as it is drawn; `raw` is the thin line behind a smoothed one. */
+export interface Part extends Omit<ChartSeries, 'kind'> {
+  kind: ChartSeries['kind'] | 'raw'
   /** What the legend says of it, where that is not what is drawn: an area's own value, not the sum. */
   shown?: Values
 }
@@ -26,10 +27,25 @@ const stacked = ({ x, series }: ChartSpec): Part[] => {
   return sums
 }
 
+/** Lines as moving means, with their values thin behind them; of bands the means alone. */
+const smoothed = ({ series, smooth = 1 }: ChartSpec): Part[] => {
+  if (smooth === 1) return [...series]
+  const mean = (values: Values) => movingMean(values, smooth)
+  return series.flatMap((part): Part[] => {
+    if (part.kind === 'line')
+      return [
+        { ...part, kind: 'raw' },
+        { ...part, values: mean(part.values) },
+      ]
+    const { values, low = [], high = [] } = part
+    return [part.kind === 'band' ? { ...part, values: mean(values), low: mean(low), high: mean(high) } : part]
+  })
+}
+
 /** The series of a chart in the order in which they are drawn. */
 export const chartParts = (spec: ChartSpec): Part[] => {
-  const parts = isStacked(spec) ? stacked(spec) : spec.series
-  if (spec.unit !== 'log') return [...parts]
+  const parts = isStacked(spec) ? stacked(spec) : smoothed(spec)
+  if (spec.unit !== 'log') return parts
   // A logarithmic scale has no place for zero.
   return parts.map(part => ({ ...part, values: part.values.map(v => (v !== null && v > 0 ? v : null)) }))
 }

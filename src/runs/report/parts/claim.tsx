@@ -15,7 +15,7 @@ export const statusLook = (status: string): string => LOOKS[status] ?? 'none'
 
 /** A status in its colour; with a number before it, how many have it. */
 export const StatusChip = ({ status, count }: { status: string; count?: number }) => (
-  <span class={`verdict ${statusLook(status)}`}>
+  <span class={`verdict chip ${statusLook(status)}`}>
     {count !== undefined && `${count} `}
     {status}
   </span>

@@ -12,22 +12,20 @@ interface ComparisonProps {
   tools?: ComponentChildren
 }
 
-const FRAME = 'panel scroll figures-place'
-
 export const Comparison = ({ view, draw, tools }: ComparisonProps) => (
   <Sections
     sections={[
       {
         title: 'Groups',
         about: 'Runs of a group differ in nothing but the seed.',
-        inside: <TextTable table={view.groups} frame={FRAME} />,
+        inside: <TextTable table={view.groups} />,
       },
       view.scores.rows.length > 0
         ? {
             title: 'Evaluations',
             about:
               'The latest of each run: means over runs with 95% intervals over runs (Student’s t). Differences are in points, paired by seed, or by problem where a group is one run, with their 95% intervals.',
-            inside: <TextTable table={view.scores} frame={FRAME} />,
+            inside: <TextTable table={view.scores} />,
           }
         : null,
       view.charts.length > 0
@@ -40,13 +38,9 @@ export const Comparison = ({ view, draw, tools }: ComparisonProps) => (
       {
         title: 'Settings that differ',
         inside:
-          view.settings.rows.length > 0 ? (
-            <TextTable table={view.settings} frame={FRAME} />
-          ) : (
-            <p class="empty">None.</p>
-          ),
+          view.settings.rows.length > 0 ? <TextTable table={view.settings} /> : <p class="empty">None.</p>,
       },
-      { title: 'Runs', inside: <TextTable table={view.runs} frame={FRAME} /> },
+      { title: 'Runs', inside: <TextTable table={view.runs} /> },
     ]}
   />
 )
@@ -54,7 +48,7 @@ export const Comparison = ({ view, draw, tools }: ComparisonProps) => (
 /** The page as a file. */
 export const ComparisonReport = ({ title, view }: { title: string; view: CompareView }) => (
   <main>
-    <PageHead title={title} lines={[view.about]} />
+    <PageHead title={title} facts={[['', view.about]]} />
     <Comparison view={view} />
   </main>
 )

@@ -3,9 +3,9 @@
 import type { EventRow } from '../../rows.ts'
 
 export const Events = ({ events }: { events: readonly EventRow[] }) => (
-  <ul>
+  <ul class="plain">
     {events.map((event, i) => (
-      <li key={`${event.at ?? ''}-${i}`}>
+      <li class="row" key={`${event.at ?? ''}-${i}`}>
         <span class="when">{event.step === undefined ? '' : `step ${event.step}`}</span>
         <span class={`chip ${event.level}`}>{event.action ?? event.control ?? event.level}</span>
         <span>{event.message}</span>

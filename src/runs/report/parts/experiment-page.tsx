@@ -4,83 +4,60 @@ import type { ComponentChildren } from 'preact'
 import type { ChartSpec } from '../chart-spec.ts'
 import type { ClaimView, ComparisonView, ExperimentPage } from '../view.ts'
 import { StatusChip } from './claim.tsx'
-import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
-import { Charts, type DrawChart, type PageSection, Sections } from './section.tsx'
-import { noted, Scroll, TextTable } from './table.tsx'
-import { ArmDots, Track } from './tracks.tsx'
-
-const Cells = ({ own }: { own: ComparisonView }) => (
-  <>
-    <td class="forest">
-      {own.track && <Track track={own.track} status={own.status} />}
-      <small class="pair-name">{[own.name, own.means].filter(Boolean).join(': ')}</small>
-      {noted('', own.note)}
-    </td>
-    <td class="num">{noted(own.effect, own.interval)}</td>
-    <td class="num">{own.p}</td>
-    <td class="num">{own.detectable}</td>
-    <td class="num quiet">{own.n}</td>
-  </>
-)
-
-const FirstCells = ({ claim, rows }: { claim: ClaimView; rows: number }) => (
-  <>
-    <th scope="rowgroup" rowspan={rows}>
-      {noted(<a href={`#claim-${claim.id}`}>{claim.id}</a>, claim.statement)}
-    </th>
-    <td rowspan={rows}>{noted(<StatusChip status={claim.status} />, claim.registered?.status)}</td>
-  </>
-)
+import { Charts, type DrawChart, PageHead, type PageSection, Sections } from './section.tsx'
+import { noted, Table, TextTable } from './table.tsx'
+import { ArmDots, Lines, Track } from './tracks.tsx'
 
 const NO_COMPARISON: ComparisonView = {
   ...{ name: '', track: null, status: '', effect: '–', interval: null, means: '', p: '–', detectable: '–' },
   ...{ n: 0, note: null, details: '' },
 }
 
-const claimRows = (claim: ClaimView) => {
-  const rows = claim.comparisons.length > 0 ? claim.comparisons : [NO_COMPARISON]
-  return rows.map((own, i) => (
-    <tr class={`${i > 0 ? 'more' : ''} ${i < rows.length - 1 ? 'more-follow' : ''}`}>
-      {i === 0 && <FirstCells claim={claim} rows={rows.length} />}
-      <Cells own={own} />
-      {i === 0 && (
-        <td class="num" rowspan={rows.length}>
-          {claim.adjustedP}
-        </td>
-      )}
-    </tr>
-  ))
-}
-
-const HEADS = ['Claim', 'Status', 'Comparison', 'Effect', 'p', 'Detectable', 'Pairs', 'p, Holm']
-
+/** A row a comparison; what is the whole claim's stands in its first one. */
 const ClaimTable = ({ claims }: { claims: readonly ClaimView[] }) => (
-  <div class="panel sets">
-    <Scroll frame="scroll">
-      <table class="claims">
-        <thead>
-          <tr>
-            {HEADS.map((name, i) => (
-              <th scope="col" class={i > 2 ? 'num' : undefined} key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{claims.map(claimRows)}</tbody>
-      </table>
-    </Scroll>
-  </div>
-)
-
-const ComparisonRow = ({ own }: { own: ComparisonView }) => (
-  <>
-    <div>{own.name}</div>
-    {own.track && <Track track={own.track} status={own.status} />}
-    <div class="num">{noted(own.effect, own.interval)}</div>
-    <div class="sub">{own.details}</div>
-  </>
+  <Table
+    class="claims"
+    rows={claims.flatMap(claim =>
+      (claim.comparisons.length > 0 ? claim.comparisons : [NO_COMPARISON]).map((own, i) => ({
+        claim,
+        own,
+        i,
+      })),
+    )}
+    rowClass={({ i }) => (i > 0 ? 'more' : undefined)}
+    columns={[
+      [
+        'Claim',
+        ({ claim: { id, statement }, i }) =>
+          i === 0 ? noted(<a href={`#claim-${id}`}>{id}</a>, statement) : <span class="hidden">{id}</span>,
+      ],
+      [
+        'Status',
+        ({ claim: { status, registered }, i }) =>
+          i === 0 ? noted(<StatusChip status={status} />, registered?.status) : '',
+      ],
+      [
+        'Comparison',
+        ({ own }) => (
+          <>
+            {own.track && (
+              <div class="track">
+                <Track track={own.track} status={own.status} />
+              </div>
+            )}
+            {noted('', [own.name, own.means].filter(Boolean).join(': '), own.note)}
+          </>
+        ),
+        'forest',
+      ],
+      ['Effect', ({ own }) => noted(own.effect, own.interval), 'num'],
+      ['p', ({ own }) => own.p, 'num'],
+      ['Detectable', ({ own }) => own.detectable, 'num'],
+      ['Pairs', ({ own }) => own.n, 'num quiet'],
+      ['p, Holm', ({ claim, i }) => (i === 0 ? claim.adjustedP : ''), 'num'],
+    ]}
+  />
 )
 
 /** A card with an anchor: `claim-ID`. */
@@ -88,7 +65,7 @@ const ClaimCard = ({ claim }: { claim: ClaimView }) => {
   const shown = claim.comparisons.filter(({ track, details }) => track !== null && details !== '')
   return (
     <article class="panel claim" id={`claim-${claim.id}`}>
-      <header>
+      <header class="row">
         <h3>{claim.id}</h3>
         <StatusChip status={claim.status} />
         <span class="quiet">{claim.reason}</span>
@@ -108,42 +85,40 @@ const ClaimCard = ({ claim }: { claim: ClaimView }) => {
         </p>
       ))}
       {shown.length > 0 && (
-        <div class="dots-grid">
-          {shown.map(own => (
-            <ComparisonRow own={own} key={own.name} />
-          ))}
-        </div>
+        <Lines
+          lines={shown.map(({ name, track, status, effect, interval, details }) => ({
+            name,
+            track: <Track track={track!} status={status} />,
+            figure: noted(effect, interval),
+            below: details,
+          }))}
+        />
       )}
     </article>
   )
 }
 
 const List = ({ lines }: { lines: readonly string[] }) => (
-  <ul class="cut">
+  <ul>
     {lines.map(line => (
       <li key={line}>{line}</li>
     ))}
   </ul>
 )
 
-const Header = ({ page }: { page: ExperimentPage }) => (
-  <header>
-    <div class="top">
-      <h1>{page.title}</h1>
-      {page.state !== '' && <span class={`status ${page.isDone ? 'finished' : ''}`}>{page.state}</span>}
-    </div>
-    <Facts facts={page.facts} />
-    {page.lead.map(text => (
+const Header = ({ page: { title, state, isDone, facts, lead, statuses } }: { page: ExperimentPage }) => (
+  <PageHead title={title} status={state} look={isDone ? 'finished' : ''} facts={facts}>
+    {lead.map(text => (
       <p class="lead" key={text}>
         {text}
       </p>
     ))}
-    <div class="counts">
-      {page.statuses.map(
+    <div class="row">
+      {statuses.map(
         ({ status, count }) => count > 0 && <StatusChip status={status} count={count} key={status} />,
       )}
     </div>
-  </header>
+  </PageHead>
 )
 
 const CLAIMS_ABOUT =
@@ -187,7 +162,7 @@ const sectionsOf = (props: ExperimentProps): (PageSection | false)[] => {
       title: 'Claim by claim',
       about: 'Every dot is a run after its last step.',
       inside: (
-        <div class="details">
+        <div class="stack">
           {[...page.claims, ...apart.claims].map(claim => (
             <ClaimCard claim={claim} key={claim.id} />
           ))}
@@ -196,13 +171,13 @@ const sectionsOf = (props: ExperimentProps): (PageSection | false)[] => {
     },
     ...page.tables.map(({ title, about, table }) => ({
       ...{ title, about },
-      inside: <TextTable table={table} frame="panel scroll figures-place" />,
+      inside: <TextTable table={table} />,
     })),
     page.cut.length > 0 && { title: 'What was cut', inside: <List lines={page.cut} /> },
     page.origin !== null && {
       title: 'Where this comes from',
       inside: (
-        <div class="panel settings">
+        <div class="panel">
           <Pairs value={page.origin} />
         </div>
       ),

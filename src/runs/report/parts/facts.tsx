@@ -4,16 +4,16 @@ import type { ComponentChildren } from 'preact'
 
 export type ReportFact = readonly [name: string, value: ComponentChildren]
 
-/** Those of which nothing is known are left out. */
+/** Those of which nothing is known are left out; some say by themselves what they are. */
 export const Facts = ({ facts }: { facts: readonly ReportFact[] }) => (
-  <div class="facts">
+  <div class="row facts">
     {facts.map(
       ([name, value]) =>
         value !== undefined &&
         value !== null &&
         value !== '' && (
-          <span key={name}>
-            <b>{name}</b>
+          <span key={`${name} ${value}`}>
+            {name !== '' && <b>{name}</b>}
             {value}
           </span>
         ),

@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest'
 import type { RolloutRow } from '../../rows.ts'
 import { withoutRaw } from '../answers.ts'
 import { part } from '../render.ts'
+import { scoreTable } from '../tables.ts'
 import type { ClaimView } from '../view.ts'
 import { ExperimentBody } from './experiment-page.tsx'
 import { Facts } from './facts.tsx'
 import { Pairs } from './pairs.tsx'
 import { RolloutCard } from './rollout.tsx'
 import { Rollouts } from './run-page.tsx'
-import { ScoreTable } from './score-table.tsx'
 import { SignCard } from './sign.tsx'
+import { TextTable } from './table.tsx'
 
 const HOSTILE = `"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'&`
 
@@ -60,11 +61,11 @@ describe('components in a file', () => {
       }),
       part(Pairs, { value: { [HOSTILE]: HOSTILE } }),
       part(Facts, { facts: [[HOSTILE, HOSTILE]] }),
-      part(ScoreTable, {
-        lines: [{ name: HOSTILE, note: HOSTILE, kind: 'before', scores: { [HOSTILE]: { value: 0.5 } } }],
-        bars: [HOSTILE],
-        others: [],
-        words: {},
+      part(TextTable, {
+        table: scoreTable(
+          [{ name: HOSTILE, note: HOSTILE, kind: 'before', scores: { [HOSTILE]: { value: 0.5 } } }],
+          { bars: [HOSTILE], others: [], evals: [] },
+        ),
       }),
     ].map(String)
     for (const text of shown) {

@@ -3,6 +3,8 @@
 import { percent } from '../../../util/format.ts'
 import type { ProfileRow, ProfileView } from '../view.ts'
 import { Bar } from './meter.tsx'
+import { noted } from './table.tsx'
+import { ColorKey } from './tracks.tsx'
 
 const SIZE = 340
 const RADIUS = 118
@@ -19,6 +21,18 @@ const at = (index: number, count: number, radius: number): string[] => {
 const outline = (values: readonly number[]): string =>
   values.map((value, i) => at(i, values.length, onRadar(value)).join(',')).join(' ')
 
+/** The area of some values, in a colour of the page. */
+const Area = ({ values, color, dashes }: { values: readonly number[]; color: string; dashes?: string }) => (
+  <polygon
+    points={outline(values)}
+    fill={`var(--${color})`}
+    fill-opacity="0.12"
+    stroke={`var(--${color})`}
+    stroke-width="2"
+    stroke-dasharray={dashes}
+  />
+)
+
 const anchor = (x: number): string => (x < CENTRE - 8 ? 'end' : x > CENTRE + 8 ? 'start' : 'middle')
 
 const Spoke = ({ row: { id, name }, place, count }: { row: ProfileRow; place: number; count: number }) => {
@@ -26,7 +40,7 @@ const Spoke = ({ row: { id, name }, place, count }: { row: ProfileRow; place: nu
   const [labelX, labelY] = at(place, count, RADIUS + 16)
   return (
     <>
-      <line class="spoke" x1={CENTRE} y1={CENTRE} x2={x} y2={y} />
+      <line stroke="var(--grid)" x1={CENTRE} y1={CENTRE} x2={x} y2={y} />
       <text x={labelX} y={labelY} text-anchor={anchor(Number(x))}>
         <tspan class="strong">{id}</tspan>
         {name !== null && (
@@ -48,18 +62,18 @@ const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
     aria-label="Radar of the criteria before and after; the same figures stand beside it"
   >
     {RINGS.map(ring => (
-      <polygon class="ring" points={outline(rows.map(() => ring))} key={ring} />
+      <polygon fill="none" stroke="var(--grid)" points={outline(rows.map(() => ring))} key={ring} />
     ))}
     {rows.map((row, i) => (
       <Spoke row={row} place={i} count={rows.length} key={row.id} />
     ))}
     {rows.some(({ before }) => before !== null) && (
-      <polygon class="shape before" points={outline(rows.map(({ before }) => before ?? 0))} />
+      <Area values={rows.map(({ before }) => before ?? 0)} color="before" dashes="5 4" />
     )}
-    <polygon class="shape after" points={outline(rows.map(({ after }) => after))} />
+    <Area values={rows.map(({ after }) => after)} color="c1" />
     {rows.map(({ id, after }, i) => {
       const [x, y] = at(i, rows.length, onRadar(after))
-      return <circle class="dot after" cx={x} cy={y} r="3.5" key={id} />
+      return <circle fill="var(--c1)" stroke="var(--surface)" cx={x} cy={y} r="3.5" key={id} />
     })}
   </svg>
 )
@@ -67,8 +81,7 @@ const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
 const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed } }: { row: ProfileRow }) => (
   <div class="profile-row">
     <div class="profile-name">
-      {name === null ? id : `${id} ${name}`}
-      {isTaxed && <span class="chip warning">optimisation tax</span>}
+      {name === null ? id : `${id} ${name}`} {isTaxed && <span class="chip warning">optimisation tax</span>}
     </div>
     <div class="profile-bars">
       {before !== null && <Bar value={before} kind="before" />}
@@ -79,30 +92,21 @@ const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed 
         {before !== null && <span class="quiet">{percent(before)} → </span>}
         {percent(after)}
       </span>
-      <span class="quiet">
-        {difference}
-        {interval !== null && <small>{interval}</small>}
-      </span>
+      <span class="quiet">{noted(difference, interval)}</span>
     </div>
   </div>
 )
 
 export const ProfilePanel = ({ profile: { rows, note } }: { profile: ProfileView }) => (
-  <div class={`panel profile-panel ${rows.length < 3 ? 'bars-only' : ''}`}>
+  <div class="panel profile-panel">
     {rows.length >= 3 && <Radar rows={rows} />}
     <div>
-      <div class="key">
-        {rows.some(({ before }) => before !== null) && (
-          <span>
-            <i />
-            before
-          </span>
-        )}
-        <span>
-          <i class="after" />
-          after
-        </span>
-      </div>
+      <ColorKey
+        colors={[
+          ...(rows.some(({ before }) => before !== null) ? [['before', 'before'] as const] : []),
+          ['c1', 'after'],
+        ]}
+      />
       <div class="profile">
         {rows.map(row => (
           <BarRow row={row} key={row.id} />

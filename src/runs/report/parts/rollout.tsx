@@ -17,11 +17,11 @@ const StepStatus = ({ status }: { status: string }) => (
 )
 
 const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
-  <ol class="steps">
+  <ol class="plain steps">
     {steps.map((step, i) => (
       <li key={`${i}-${step.status}`}>
-        <span class="step-text">{step.text}</span>
-        <span class="step-verdict">
+        <span>{step.text}</span>
+        <span class="row">
           {step.flags?.map(flag => (
             <span class="flag" key={flag}>
               {flag}
@@ -29,7 +29,7 @@ const Steps = ({ steps }: { steps: readonly RolloutStep[] }) => (
           ))}
           <StepStatus status={step.status} />
         </span>
-        {step.note !== undefined && <small class="step-note">{step.note}</small>}
+        {step.note !== undefined && <small>{step.note}</small>}
       </li>
     ))}
   </ol>
@@ -67,7 +67,7 @@ const Answer = ({ row }: { row: RolloutRow }) => {
 }
 
 const Numbers = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
-  <div class="parts">
+  <div class="row">
     {Object.entries(row.parts ?? {}).map(([name, value]) => (
       <span class="part" title={ownValue(criteria, name)?.text ?? ownValue(criteria, name)?.name} key={name}>
         <b>{name}</b> {number(value)}
@@ -119,7 +119,7 @@ const Judged = ({ row, criteria, of }: Pick<RolloutCardProps, 'row' | 'criteria'
 
 export const RolloutCard = ({ row, criteria, of = 'reward', response }: RolloutCardProps) => (
   <article class="panel rollout">
-    <header>
+    <header class="row">
       {(row.reward !== null || of === 'reward') && (
         <span class="reward">
           <small>{of}</small> {number(row.reward)}

@@ -15,20 +15,20 @@ import type {
   ShownSign,
 } from '../view.ts'
 import { Events } from './events.tsx'
-import { Facts } from './facts.tsx'
 import { barPlace, Meter } from './meter.tsx'
 import { Pairs } from './pairs.tsx'
 import { ProfilePanel } from './profile.tsx'
 import { RolloutCard } from './rollout.tsx'
-import { SetPanel } from './score-table.tsx'
-import { Charts, Contents, type DrawChart, type PageSection, Sections } from './section.tsx'
+import { Charts, Contents, type DrawChart, PageHead, type PageSection, Sections } from './section.tsx'
+import { SetPanel } from './set-panel.tsx'
 import { SignCard } from './sign.tsx'
 import { noted, Table } from './table.tsx'
+import { Lines } from './tracks.tsx'
 import type { Criteria } from './verdicts.tsx'
 
 const Cards = ({ cards }: { cards: readonly HeadlineCard[] }) =>
   cards.length === 0 ? null : (
-    <section class="cards">
+    <section class="stack cards">
       {cards.map(({ title, before, after, gain, notes }) => (
         <div class="panel card" key={title}>
           <h3>{title}</h3>
@@ -66,36 +66,29 @@ const EventsPanel = ({ events: { isSerious, shown, more } }: Pick<RunPage, 'even
 const Timeline = ({ signs, lastStep }: Pick<RunPage, 'signs' | 'lastStep'>) => {
   const share = (step: number) => step / Math.max(1, lastStep)
   return (
-    <div class="panel timeline">
-      {[...new Set(signs.map(({ title }) => title))].map(name => (
-        <>
-          <span class="what">{name}</span>
-          <div class="track">
-            {signs
-              .filter(({ title }) => title === name)
-              .map(sign => (
-                <a
-                  href={`#warning-${sign.monitor}-${sign.step}`}
-                  class={sign.until === null ? 'open' : undefined}
-                  style={{
-                    left: barPlace(share(sign.step)),
-                    width: barPlace(share((sign.until ?? lastStep) - sign.step)),
-                  }}
-                  title={`${name}, ${describeSpan(sign)}`}
-                  aria-label={`${name}, ${describeSpan(sign)}`}
-                  key={sign.step}
-                >
-                  <i />
-                </a>
-              ))}
-          </div>
-        </>
-      ))}
-      <span />
-      <div class="axis">
-        <span>step 0</span>
-        <span>{number(lastStep)}</span>
-      </div>
+    <div class="panel">
+      <Lines
+        lines={[...new Set(signs.map(({ title }) => title))].map(name => ({
+          name,
+          track: signs
+            .filter(({ title }) => title === name)
+            .map(sign => (
+              <a
+                href={`#warning-${sign.monitor}-${sign.step}`}
+                style={{
+                  left: barPlace(share(sign.step)),
+                  width: barPlace(share((sign.until ?? lastStep) - sign.step)),
+                }}
+                title={`${name}, ${describeSpan(sign)}`}
+                aria-label={`${name}, ${describeSpan(sign)}`}
+                key={sign.step}
+              >
+                <i />
+              </a>
+            )),
+        }))}
+        ends={['step 0', number(lastStep)]}
+      />
     </div>
   )
 }
@@ -107,7 +100,7 @@ interface RolloutsProps {
 }
 
 export const Rollouts = ({ rows, criteria, of }: RolloutsProps) => (
-  <div class={of === 'score' ? 'beside' : 'rollouts'}>
+  <div class={of === 'score' ? 'stack beside' : 'stack'}>
     {rows.map((row, i) => (
       <RolloutCard key={`${i}-${row.step}`} row={row} criteria={criteria} of={of} />
     ))}
@@ -147,7 +140,7 @@ const warnings = ({ page, signMore }: RunBodyProps): PageSection | null =>
         inside: (
           <>
             <Timeline signs={page.signs} lastStep={page.lastStep} />
-            <div class="warnings">
+            <div class="stack">
               {page.signs.map(sign => (
                 <SignCard sign={sign} key={`${sign.monitor}-${sign.step}`}>
                   <ShownBy sign={sign} criteria={page.criteria} />
@@ -164,7 +157,7 @@ const reward = ({ page: { reward: own } }: RunBodyProps): PageSection | null =>
     title: 'What is rewarded',
     about: own.formula,
     inside: (own.criteria.length > 0 || own.others !== null) && (
-      <div class="panel rewarded">
+      <div class="panel">
         <dl class="pairs">
           {own.criteria.map(({ name, about, worth }) => (
             <>
@@ -185,10 +178,9 @@ const OF = { within: 'of the same question', cross: 'of a similar question' } as
 const twoDigits = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
 const LessonPanel = ({ lessons: { uses, about } }: { lessons: ShownLessons }) => (
-  <div class="panel set lifetimes">
+  <div class="panel set">
     <h3>Lessons that attempts were shown</h3>
     <Table
-      frame="scroll"
       rows={uses}
       columns={[
         [
@@ -212,10 +204,9 @@ const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as co
 
 /** The rubrics that lived longest, with what rollouts earned on them and how well they discriminate. */
 const LifetimePanel = ({ lifetimes }: { lifetimes: readonly RubricLifetime[] }) => (
-  <div class="panel set lifetimes">
+  <div class="panel set">
     <h3>Longest lived</h3>
     <Table
-      frame="scroll"
       rows={lifetimes}
       columns={[
         ['Rubric', ({ title, description, question }) => noted(title, description, question)],
@@ -250,7 +241,7 @@ const evaluation = ({ page: { sets } }: RunBodyProps): PageSection | null =>
         about:
           'Problems that training never saw. Bars carry 95% intervals; what shallow cues or published models reach stands in the same table.',
         inside: (
-          <div class="sets">
+          <div class="stack">
             {sets.map(view => (
               <SetPanel view={view} key={view.set} />
             ))}
@@ -317,37 +308,18 @@ export const RunBody = ({ settings, ...props }: RunBodyProps & { settings?: Page
   )
 }
 
-const Settings = ({ page: { config, environment, version } }: { page: RunPage }) => (
-  <div class="panel settings">
-    <details>
+/** What the run was told to do, and where; printed in full. */
+export const SettingsPanel = ({ page, open = false }: { page: RunPage; open?: boolean }) => (
+  <div class="panel">
+    <details open={open}>
       <summary>Configuration as resolved</summary>
-      <Pairs value={config} />
+      <Pairs value={page.config} />
     </details>
-    <details class="print">
+    <details open={open} class="print">
       <summary>Environment</summary>
-      <Pairs value={{ gradus: version, ...environment }} />
+      <Pairs value={{ gradus: page.version, ...page.environment }} />
     </details>
   </div>
-)
-
-interface RunHeadProps {
-  title: string
-  status: string
-  facts: RunPage['facts']
-  note?: string
-  children?: ComponentChildren
-}
-
-export const RunHead = ({ title, status, facts, note, children }: RunHeadProps) => (
-  <header>
-    <div class="top">
-      <h1>{title}</h1>
-      <span class={`status ${status}`}>{status}</span>
-      {note && <span class="quiet">{note}</span>}
-    </div>
-    <Facts facts={facts} />
-    {children}
-  </header>
 )
 
 /** The page of a run as a file. */
@@ -355,8 +327,8 @@ export const RunReport = ({ status, ...props }: RunBodyProps & { status: string 
   const { page } = props
   return (
     <main>
-      <RunHead title={page.title} status={status} facts={page.facts} />
-      <RunBody {...props} settings={{ title: 'Settings', inside: <Settings page={page} /> }} />
+      <PageHead title={page.title} status={status} facts={page.facts} />
+      <RunBody {...props} settings={{ title: 'Settings', inside: <SettingsPanel page={page} /> }} />
       <footer>
         Written by Gradus {page.version} from the files of the run {page.facts[0][1]}. Charts by uPlot (MIT).
       </footer>

@@ -3,6 +3,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
 import { ChartFrame } from './chart-frame.tsx'
+import { Facts, type ReportFact } from './facts.tsx'
 
 /** A place in the page by its heading: `Where the time went` -> `where-the-time-went`. */
 const anchorOf = (title: string): string =>
@@ -11,17 +12,31 @@ const anchorOf = (title: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '')
 
+/** How something stands. @param look the class of its colour */
+export const Status = ({ status, look = status }: { status: string; look?: string }) => (
+  <span class={`status chip ${look}`}>{status}</span>
+)
+
+interface PageHeadProps {
+  title: string
+  /** How what the page is about stands; empty where that is not known. */
+  status?: string
+  look?: string
+  note?: string
+  facts: readonly ReportFact[]
+  children?: ComponentChildren
+}
+
 /** The head of a page, with what is to be known of it in a line. */
-export const PageHead = ({ title, lines }: { title: string; lines: readonly string[] }) => (
+export const PageHead = ({ title, status, look, note, facts, children }: PageHeadProps) => (
   <header>
-    <div class="top">
+    <div class="row">
       <h1>{title}</h1>
+      {status && <Status status={status} look={look} />}
+      {note && <span class="quiet">{note}</span>}
     </div>
-    <div class="facts">
-      {lines.map(line => (
-        <span key={line}>{line}</span>
-      ))}
-    </div>
+    <Facts facts={facts} />
+    {children}
   </header>
 )
 
@@ -60,7 +75,7 @@ export const Contents = ({ sections }: { sections: readonly (PageSection | null)
   const titles = sections.flatMap(own => own?.title ?? [])
   if (titles.length < 3) return null
   return (
-    <nav class="contents" aria-label="Contents">
+    <nav class="row contents" aria-label="Contents">
       {titles.map(title => (
         <a href={`#${anchorOf(title)}`} key={title}>
           {title}
@@ -87,5 +102,5 @@ interface ChartsProps {
 }
 
 export const Charts = ({ charts, size = 'wide', draw = chartPlaced }: ChartsProps) => (
-  <div class={`charts ${size}`}>{charts.map(draw)}</div>
+  <div class={`stack charts ${size}`}>{charts.map(draw)}</div>
 )

@@ -5,7 +5,7 @@ import { number } from '../../../util/format.ts'
 import { describeSpan, type ReportedSign } from '../signs.ts'
 
 const Explanation = ({ sign: { why, advice } }: { sign: ReportedSign }) => (
-  <dl>
+  <dl class="pairs">
     {why !== null && (
       <>
         <dt>Why it matters</dt>
@@ -32,13 +32,13 @@ export const SignCard = ({ sign, children }: SignCardProps) => {
   const { monitor, title, step, until, message, figures } = sign
   return (
     <article class="panel warning-card" id={`warning-${monitor}-${step}`}>
-      <header>
+      <header class="row">
         <span class={`chip ${until === null ? 'warning' : 'info'}`}>{describeSpan(sign)}</span>
         <h3>{title}</h3>
       </header>
       <p class="seen">{message}.</p>
       <Explanation sign={sign} />
-      <p class="parts">
+      <p class="row">
         {Object.entries(figures).map(([name, value]) => (
           <span class="part" key={name}>
             <b>{name}</b> {number(value)}

@@ -1,17 +1,13 @@
 /** @file Tables: of rows by what stands in each column, and of text as data. All of them may be wider than the page. */
 
 import type { ComponentChildren } from 'preact'
+import { NONE } from '../../../util/format.ts'
 import type { TableCell, TableView } from '../view.ts'
 import { StatusChip } from './claim.tsx'
+import { Meter } from './meter.tsx'
 
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
-
-export const Scroll = ({ children, frame }: { children: ComponentChildren; frame: string }) => (
-  <section class={frame} aria-label="Table" {...FOCUSABLE}>
-    {children}
-  </section>
-)
 
 /** What stands in a cell, and below it in small what belongs to it, so far as it is known. */
 export const noted = (text: ComponentChildren, ...notes: (string | null | undefined | false)[]) => (
@@ -32,12 +28,11 @@ export type Column<Row> = readonly [
   title?: (row: Row) => string | undefined,
 ]
 
+/** Within a panel it has no frame of its own. */
 interface TableProps<Row> {
   rows: readonly Row[]
   columns: readonly Column<Row>[]
-  /** Class of what is around the table. */
-  frame?: string
-  /** Class of the table; a `figure-table` in a narrow place is a list a row. */
+  /** Class of the table beside `figure-table`, which in a narrow place is a list a row. */
   class?: string
   rowClass?(row: Row): string | undefined
 }
@@ -45,20 +40,14 @@ interface TableProps<Row> {
 const headClass = (kind: string | undefined): string | undefined =>
   kind === 'meter' ? 'wide' : kind === 'head' ? undefined : kind
 
-export const Table = <Row,>({
-  rows,
-  columns,
-  frame = 'panel scroll',
-  class: own,
-  rowClass,
-}: TableProps<Row>) => {
+export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableProps<Row>) => {
   const named = Math.max(
     0,
     columns.findIndex(([, , kind]) => kind === 'head'),
   )
   return (
-    <Scroll frame={frame}>
-      <table class={own}>
+    <section class="panel scroll figures-place" aria-label="Table" {...FOCUSABLE}>
+      <table class={`figure-table ${own}`}>
         <thead>
           <tr>
             {columns.map(([head, , kind], i) => (
@@ -87,7 +76,7 @@ export const Table = <Row,>({
                     title={title?.(row)}
                     key={i}
                   >
-                    {inside ?? '–'}
+                    {inside ?? NONE}
                   </td>
                 )
               })}
@@ -95,44 +84,41 @@ export const Table = <Row,>({
           ))}
         </tbody>
       </table>
-    </Scroll>
+    </section>
   )
 }
 
-const textOf = (cell: TableCell) =>
-  typeof cell === 'string' ? (
-    cell
-  ) : (
-    <>
-      {cell.color && <i class="swatch" style={{ background: `var(--${cell.color})` }} />}
-      {noted(cell.isStatus ? <StatusChip status={cell.text} /> : cell.text, ...(cell.notes ?? []))}
-    </>
+const CellText = ({ cell }: { cell: TableCell }) => {
+  if (typeof cell === 'string') return <>{cell}</>
+  const { text, href, bar, color, isStatus, notes = [] } = cell
+  if (bar) return <Meter text={text} {...bar} />
+  return (
+    <span>
+      {color && <i class="swatch" style={{ background: `var(--${color})` }} />}
+      {noted(isStatus ? <StatusChip status={text} /> : href ? <a href={href}>{text}</a> : text, ...notes)}
+    </span>
   )
-
-const cellAt = ({ rows: [first] }: TableView, i: number) => {
-  const cell = first?.cells[i]
-  return typeof cell === 'object' ? cell : undefined
 }
 
-interface TextTableProps {
-  table: TableView
-  frame?: string
+/** What the cells of a column are, by those that say it. */
+const kindOf = ({ rows, text }: TableView, i: number): string | undefined => {
+  const cells = rows.map(({ cells: own }) => own[i]).filter(cell => typeof cell === 'object')
+  if (i === 0) return undefined
+  if (cells.some(({ bar }) => bar)) return 'meter'
+  return text || cells.some(({ isStatus }) => isStatus) ? 'item' : 'num'
 }
 
-/** A table of text; where there is little room a list a row. */
-export const TextTable = ({ table, frame = 'scroll figures-place' }: TextTableProps) => (
+export const TextTable = ({ table }: { table: TableView }) => (
   <Table
     rows={table.rows}
     columns={table.head.map(
       (name, i): Column<TableView['rows'][number]> => [
         name,
-        ({ cells }) => (i === 0 ? textOf(cells[0]) : <span>{textOf(cells[i])}</span>),
-        i === 0 ? undefined : table.text || cellAt(table, i)?.isStatus ? 'item' : 'num',
+        ({ cells }) => (cells[i] === NONE ? null : <CellText cell={cells[i]} />),
+        kindOf(table, i),
         ({ cells }) => (typeof cells[i] === 'string' ? undefined : cells[i].title),
       ],
     )}
-    frame={frame}
-    class="figure-table"
     rowClass={({ kind }) => kind}
   />
 )

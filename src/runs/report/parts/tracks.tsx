@@ -1,11 +1,13 @@
 /** @file Figures on a line: intervals, and the runs of arms as dots. */
 
+import type { ComponentChildren } from 'preact'
 import { number, percent, plural } from '../../../util/format.ts'
 import { COLORS } from '../bands.ts'
 import { type DotRow, sharedRange } from '../dots.ts'
 import type { ArmDotsView, TrackView } from '../view.ts'
 import { statusLook } from './claim.tsx'
 import { barPlace } from './meter.tsx'
+import { noted } from './table.tsx'
 
 /** Where a value lies, from 0 to 1. */
 type TrackScale = (value: number) => number
@@ -32,25 +34,25 @@ export const Track = ({ track, status }: { track: TrackView; status: string }) =
   const scale = trackScale(ends)
   const kind = statusLook(status)
   return (
-    <div class="track">
+    <>
       {least !== null && <i class="least" style={{ left: barPlace(scale(least)) }} />}
       {zone !== null && <IntervalBar scale={scale} ends={zone} kind="zone" />}
       {ends[0] < 0 && <i class="zero" style={{ left: '50%' }} />}
       <IntervalBar scale={scale} ends={interval} kind={`span ${kind}`} />
       <i class={`mean ${kind}`} style={{ left: barPlace(scale(value)) }} />
-    </div>
+    </>
   )
 }
 
-interface DotTrackProps {
+interface ArmTrackProps {
   row: DotRow
   scale: TrackScale
   colorOf(start: string): string
   text(value: number): string
 }
 
-const DotTrack = ({ row: { arm, dots, mean, interval }, scale, colorOf, text }: DotTrackProps) => (
-  <div class="track" role="img" aria-label={`${arm}: ${plural(dots.length, 'run')}, mean ${text(mean)}`}>
+const ArmTrack = ({ row: { arm, dots, mean, interval }, scale, colorOf, text }: ArmTrackProps) => (
+  <div role="img" aria-label={`${arm}: ${plural(dots.length, 'run')}, mean ${text(mean)}`}>
     {interval && <IntervalBar scale={scale} ends={interval} kind="span arm" />}
     {dots.map(({ value, start, title }, i) => (
       <i
@@ -64,45 +66,70 @@ const DotTrack = ({ row: { arm, dots, mean, interval }, scale, colorOf, text }: 
   </div>
 )
 
+/** What colours stand for: names of colours of the page, with their words. */
+export const ColorKey = ({ colors }: { colors: readonly (readonly [color: string, words: string])[] }) => (
+  <div class="row key">
+    {colors.map(([color, words]) => (
+      <span key={words}>
+        <i style={{ background: `var(--${color})` }} />
+        {words}
+      </span>
+    ))}
+  </div>
+)
+
+interface FigureLine {
+  name: string
+  /** What who points at the name is told. */
+  about?: string
+  track: ComponentChildren
+  figure?: ComponentChildren
+  below?: string
+}
+
+/** Names, what is drawn of them on a line, and figures; under them the ends of the lines. */
+export const Lines = ({ lines, ends }: { lines: readonly FigureLine[]; ends?: readonly string[] }) => (
+  <div class="lines">
+    {lines.map(({ name, about, track, figure, below }) => (
+      <>
+        <div title={about}>{name}</div>
+        <div class="track">{track}</div>
+        <div class="num">{figure}</div>
+        {below && <small>{below}</small>}
+      </>
+    ))}
+    {ends && (
+      <small class="ends">
+        <span>{ends[0]}</span>
+        <span>{ends[1]}</span>
+      </small>
+    )}
+  </div>
+)
+
 /** Every run of each arm as a point on one scale, with the arm's mean and its interval. */
 export const ArmDots = ({ dots: { rows, starts, isShare, isYesNo } }: { dots: ArmDotsView }) => {
   const text = isShare ? percent : number
   // Runs of 0 or 1 have the same scale whatever they are.
   const range = isYesNo ? ([-0.05, 1.05] as const) : sharedRange(rows)
-  const [low, high] = isYesNo ? ['no', 'yes'] : range.map(end => text(end))
   const colorOf = (start: string) => COLORS[Math.max(0, starts.indexOf(start)) % COLORS.length]
   return (
     <>
-      <div class="dots-grid">
-        {rows.map(row => (
-          <>
-            <div title={row.about}>{row.arm}</div>
-            <DotTrack row={row} scale={trackScale(range)} colorOf={colorOf} text={text} />
-            <div class="num">
-              {text(row.mean)}
-              {row.interval && <small>{row.interval.map(end => text(end)).join(' to ')}</small>}
-            </div>
-          </>
-        ))}
-        <div />
-        <div class="ends">
-          <span>{low}</span>
-          <span>{high}</span>
-        </div>
-        <div />
-      </div>
-      <div class="startkey">
-        {starts.map(start => (
-          <span key={start}>
-            <i style={{ borderColor: `var(--${colorOf(start)})` }} />
-            cold start {start}
-          </span>
-        ))}
-        <span>
-          <b />
-          mean, with 95% interval
-        </span>
-      </div>
+      <Lines
+        lines={rows.map(row => ({
+          name: row.arm,
+          about: row.about,
+          track: <ArmTrack row={row} scale={trackScale(range)} colorOf={colorOf} text={text} />,
+          figure: noted(text(row.mean), row.interval?.map(end => text(end)).join(' to ')),
+        }))}
+        ends={isYesNo ? ['no', 'yes'] : range.map(end => text(end))}
+      />
+      <ColorKey
+        colors={[
+          ...starts.map(start => [colorOf(start), `cold start ${start}`] as const),
+          ['ink', 'mean, with 95% interval'],
+        ]}
+      />
     </>
   )
 }

@@ -5,6 +5,7 @@ import { type CriterionDescription, describeVerdict, pointsWord, shownName } fro
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callTotals, describeCall, judgeName, rowCallOf } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
+import { noted, Table } from './table.tsx'
 
 /** A flaw that is not there is a good thing. */
 const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionDescription): string =>
@@ -28,43 +29,22 @@ const Judge = ({ verdict, row }: { verdict: RolloutVerdict; row: RolloutRow }) =
   )
 }
 
-interface VerdictProps {
-  row: RolloutRow
-  verdict: RolloutVerdict
-  /** The criterion in words. */
-  words: CriterionDescription
-}
-
-const Criterion = ({ verdict: { criterionId }, words }: Pick<VerdictProps, 'verdict' | 'words'>) => {
+/** A criterion: its id, what else it is called, and what it says. */
+const Criterion = ({ id, words }: { id: string; words: CriterionDescription }) => {
   const { text, points } = words
   const name = shownName(words)
   return (
-    <th scope="row">
-      {criterionId}
-      {name !== undefined && name !== criterionId && <small>{name}</small>}
+    <>
+      {id}
+      {name !== undefined && name !== id && <small>{name}</small>}
       {(text !== undefined || points !== undefined) && (
         <small class="says">
           {points !== undefined && <b>{pointsWord(points)}</b>} {text}
         </small>
       )}
-    </th>
+    </>
   )
 }
-
-const Verdict = ({ row, verdict, words }: VerdictProps) => (
-  <tr>
-    <Criterion verdict={verdict} words={words} />
-    <td>
-      <span class={`verdict ${lookOf(verdict, words)}`}>{verdictWord(verdict, row)}</span>
-      {verdict.leftOut && <small>not counted in this step</small>}
-    </td>
-    <td class="num">{verdict.credit === undefined ? '' : number(verdict.credit)}</td>
-    <td class="judge">
-      <Judge verdict={verdict} row={row} />
-    </td>
-    <td class="reason">{verdict.explanation ?? ''}</td>
-  </tr>
-)
 
 /** What a run tells of its criteria, by id. */
 export type Criteria = Record<string, CriterionDescription>
@@ -72,31 +52,24 @@ export type Criteria = Record<string, CriterionDescription>
 /** A table; in a narrow place a list. */
 export const VerdictTable = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (
   <>
-    <div class="verdicts-place">
-      <table class="verdict-table">
-        <thead>
-          <tr>
-            <th scope="col">Criterion</th>
-            <th scope="col">Verdict</th>
-            <th scope="col" class="num">
-              Credit
-            </th>
-            <th scope="col">Judge</th>
-            <th scope="col">Reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          {row.verdicts?.map((verdict, i) => (
-            <Verdict
-              key={`${i}-${verdict.criterionId}`}
-              row={row}
-              verdict={verdict}
-              words={describeVerdict(verdict, criteria)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-    {row.judgeCalls !== undefined && <p class="quiet asked">{callTotals(row.judgeCalls)}</p>}
+    <Table
+      class="verdict-table"
+      rows={(row.verdicts ?? []).map(own => ({ own, words: describeVerdict(own, criteria) }))}
+      columns={[
+        ['Criterion', ({ own, words }) => <Criterion id={own.criterionId} words={words} />],
+        [
+          'Verdict',
+          ({ own, words }) =>
+            noted(
+              <span class={`verdict chip ${lookOf(own, words)}`}>{verdictWord(own, row)}</span>,
+              own.leftOut && 'not counted in this step',
+            ),
+        ],
+        ['Credit', ({ own: { credit } }) => (credit === undefined ? '' : number(credit)), 'num'],
+        ['Judge', ({ own }) => <Judge verdict={own} row={row} />, 'judge'],
+        ['Reason', ({ own }) => own.explanation ?? '', 'reason'],
+      ]}
+    />
+    {row.judgeCalls !== undefined && <p class="about">{callTotals(row.judgeCalls)}</p>}
   </>
 )

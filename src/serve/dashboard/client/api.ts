@@ -5,7 +5,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 export interface Loaded<T> {
   value: T | null
   error: string | null
-  loading: boolean
 }
 
 const failureOf = async (response: Response): Promise<string> => {
@@ -38,21 +37,14 @@ export const postJson = <T>(path: string, body: unknown, headers: Record<string,
 
 /** What an address answers. @param version asks again when it changes; null path: nothing is asked */
 export const useJson = <T>(path: string | null, version: unknown = 0): Loaded<T> => {
-  const [state, setState] = useState<Loaded<T> & { path: string | null }>({
-    ...{ value: null, error: null, loading: true },
-    path,
-  })
+  const [state, setState] = useState<Loaded<T>>({ value: null, error: null })
   useEffect(() => {
     if (path === null) return
     const gone = new AbortController()
-    setState(before =>
-      before.path === path ? { ...before, loading: true } : { ...before, path, loading: true },
-    )
     getJson<T>(path, gone.signal)
-      .then(value => setState({ value, error: null, loading: false, path }))
+      .then(value => setState({ value, error: null }))
       .catch((error: Error) => {
-        if (!gone.signal.aborted)
-          setState(before => ({ ...before, error: error.message, loading: false, path }))
+        if (!gone.signal.aborted) setState(({ value }) => ({ value, error: error.message }))
       })
     return () => gone.abort()
   }, [path, version])

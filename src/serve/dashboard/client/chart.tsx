@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import { type ChartSpec, chartPlace, movingMean, roundForPage } from '../../../runs/report/chart-spec.ts'
+import { type ChartSpec, chartPlace } from '../../../runs/report/chart-spec.ts'
 import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
 import { ChartFrame } from '../../../runs/report/parts/chart-frame.tsx'
 import { Check, Choice } from './parts.tsx'
@@ -40,20 +40,7 @@ export const LookTools = ({
 /** The same curves with other smoothing, or on a logarithmic scale where they have room for one. */
 const withLook = (spec: ChartSpec, { smooth, log }: ChartLook): ChartSpec => {
   const unit = log && spec.unit !== 'share' && spec.series[0]?.kind !== 'area' ? 'log' : spec.unit
-  if (smooth === null) return unit === spec.unit ? spec : { ...spec, unit }
-  const hasRaw = new Set(spec.series.filter(({ kind }) => kind === 'raw').map(({ label }) => label))
-  const series = spec.series.flatMap((part): ChartSpec['series'] => {
-    // The thick line is made anew from the thin one.
-    if (part.kind === 'line' && hasRaw.has(part.label)) return []
-    if (part.kind !== 'line' && part.kind !== 'raw') return [part]
-    if (smooth <= 1) return [{ ...part, kind: 'line' }]
-    const values = movingMean(part.values, smooth | 1).map(roundForPage)
-    return [
-      { ...part, kind: 'raw' },
-      { ...part, kind: 'line', values },
-    ]
-  })
-  return { ...spec, unit, series }
+  return { ...spec, unit, smooth: smooth === null ? spec.smooth : smooth | 1 }
 }
 
 interface ChartProps {
@@ -137,8 +124,14 @@ export const Spark = ({ values, label }: { values: readonly (number | null)[]; l
   const last = points.at(-1)!.split(',')
   return (
     <svg class="spark" viewBox="0 0 100 28" role="img" aria-label={label} preserveAspectRatio="none">
-      <polyline points={points.join(' ')} />
-      <circle cx={last[0]} cy={last[1]} r="2" />
+      <polyline
+        fill="none"
+        stroke="var(--c1)"
+        stroke-width="1.5"
+        vector-effect="non-scaling-stroke"
+        points={points.join(' ')}
+      />
+      <circle fill="var(--c1)" cx={last[0]} cy={last[1]} r="2" />
     </svg>
   )
 }

@@ -10,7 +10,7 @@ const TokenField = ({ onSet }: { onSet(): void }) => {
   const [value, setValue] = useState('')
   return (
     <form
-      class="tools"
+      class="row tools"
       onSubmit={event => {
         event.preventDefault()
         setToken(value.trim())
@@ -74,7 +74,7 @@ const Thresholds = ({ monitors, ask }: ThresholdsProps) => {
   return (
     <details>
       <summary>Thresholds of the monitors</summary>
-      <div class="tools">
+      <div class="row tools">
         <Choice
           name="monitor"
           label="Monitor"
@@ -134,7 +134,7 @@ export const Controls = ({ view, status }: { view: RunView; status: string }) =>
     <section class="controls" aria-label="Control of the run">
       {known ? (
         <>
-          <div class="tools">
+          <div class="row tools">
             {BUTTONS.filter(([, , when = status]) => when === status).map(([action, name]) => (
               <button type="button" key={action} onClick={() => ask({ action })}>
                 {name}

@@ -5,7 +5,7 @@ import { ComparePage } from './pages/compare.tsx'
 import { ExperimentsPage, ExperimentView } from './pages/experiments.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
-import { Link, type PageAddress, usePlace } from './route.tsx'
+import { followLinks, type PageAddress, usePlace } from './route.tsx'
 import { takeToken } from './token.ts'
 
 const SECTIONS: { to: string; name: string; paths: (string | undefined)[] }[] = [
@@ -25,7 +25,7 @@ const Page = ({ place }: { place: PageAddress }) => {
     <main id="content">
       <h1>Nothing here</h1>
       <p class="empty">
-        There is no such page. <Link to="/">All runs</Link>
+        There is no such page. <a href="/">All runs</a>
       </p>
     </main>
   )
@@ -38,15 +38,15 @@ const App = () => {
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <header class="bar">
-        <Link to="/" class="brand">
+      <header class="row bar">
+        <a href="/" class="brand">
           Gradus
-        </Link>
-        <nav aria-label="Dashboard">
+        </a>
+        <nav class="row" aria-label="Dashboard">
           {SECTIONS.map(({ to, name, paths }) => (
-            <Link key={to} to={to} current={paths.includes(place.path[0])}>
+            <a key={to} href={to} aria-current={paths.includes(place.path[0]) ? 'page' : undefined}>
               {name}
-            </Link>
+            </a>
           ))}
         </nav>
       </header>
@@ -56,4 +56,5 @@ const App = () => {
 }
 
 takeToken()
+followLinks()
 render(<App />, document.getElementById('app')!)

@@ -2,12 +2,10 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { number, points } from '../../../util/format.ts'
-import type { RunStatus } from '../wire.ts'
+import { noted } from '../../../runs/report/parts/table.tsx'
+import { points, pointsInterval } from '../../../util/format.ts'
 import type { Loaded } from './api.ts'
 import { setQuery } from './route.tsx'
-
-export const Status = ({ status }: { status: RunStatus }) => <span class={`status ${status}`}>{status}</span>
 
 /** Says that something is on its way, or why it is not. */
 export const Waiting = ({ loaded, what }: { loaded: Loaded<unknown>; what: string }) =>
@@ -39,27 +37,17 @@ export const ago = (iso: string | null): string => {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
-/** A difference with its interval, coloured where the interval leaves zero out. */
-export const Change = ({
-  difference,
-  interval,
-  unit = 'points',
-}: {
+interface ChangeProps {
   difference: number
   interval?: readonly [number, number] | null
-  unit?: 'points' | 'number'
-}) => {
+}
+
+/** A difference with its interval, in points, coloured where the interval leaves zero out. */
+export const Change = ({ difference, interval }: ChangeProps) => {
   const sure = interval !== undefined && interval !== null && (interval[0] > 0 || interval[1] < 0)
-  const signed = (value: number) =>
-    unit === 'points' ? points(value) : `${value > 0 ? '+' : ''}${number(value)}`
   return (
     <span class={`change ${sure ? (difference > 0 ? 'up' : 'down') : ''}`}>
-      {signed(difference)}
-      {interval && (
-        <small>
-          {signed(interval[0])} to {signed(interval[1])}
-        </small>
-      )}
+      {noted(points(difference), interval && pointsInterval(interval))}
     </span>
   )
 }

@@ -1,6 +1,5 @@
 /** @file Where the page is: the address says everything, so that it can be sent to somebody. */
 
-import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 export interface PageAddress {
@@ -74,28 +73,12 @@ export const useKey = (take: (key: string) => boolean): void => {
 export const addressOf = (...parts: (string | number)[]): string =>
   `/${parts.map(part => encodeURIComponent(part)).join('/')}`
 
-interface LinkProps {
-  to: string
-  children: ComponentChildren
-  class?: string
-  current?: boolean
-  title?: string
-}
-
-/** A link within the dashboard: a real one, which can be opened elsewhere. */
-export const Link = ({ to, children, class: name, current, title }: LinkProps) => (
-  <a
-    href={to}
-    class={name}
-    title={title}
-    aria-current={current ? 'page' : undefined}
-    onClick={event => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
-      event.preventDefault()
-      go(to)
-      scrollTo(0, 0)
-    }}
-  >
-    {children}
-  </a>
-)
+/** Links within the dashboard are real ones, which can be opened elsewhere; followed here they change the page alone. */
+export const followLinks = (): void =>
+  addEventListener('click', event => {
+    const to = (event.target as Element).closest('a')?.getAttribute('href')
+    if (!to?.startsWith('/') || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    go(to)
+    scrollTo(0, 0)
+  })

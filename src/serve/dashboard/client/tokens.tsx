@@ -18,7 +18,7 @@ interface TokenColoursProps {
 
 /** What the response is shown by. */
 export const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
-  <fieldset class="token-colours">
+  <fieldset class="row">
     <legend>Show by</legend>
     {CHOICES.map(([colour, name]) => (
       <button type="button" key={name} aria-pressed={colour === chosen} onClick={() => choose(colour)}>
@@ -27,6 +27,9 @@ export const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
     ))}
   </fieldset>
 )
+
+/** How strong a shade is, by the number at its end. */
+const shareOf = (shade: string) => ({ '--share': `${7 * Number(shade.at(-1))}%` })
 
 const shades = Array.from({ length: SHADES }, (_, i) => i + 1)
 
@@ -43,7 +46,7 @@ const Legend = ({ colour }: { colour: TokenColour }) => (
   <p class="quiet token-legend">
     {SCALES[colour].from}{' '}
     {SCALES[colour].shades.map(shade => (
-      <span class={`token ${shade}`} key={shade}>
+      <span class={`token ${shade}`} style={shareOf(shade)} key={shade}>
         &nbsp;
       </span>
     ))}{' '}
@@ -64,7 +67,7 @@ export const Tokens = ({ text, values, colour }: TokensProps) => (
     <Legend colour={colour} />
     <pre class="piece text tokens">
       {shadedTokens(text, values, colour).map((token, i) => (
-        <span class={`token ${token.shade}`} title={token.title} key={i}>
+        <span class={`token ${token.shade}`} style={shareOf(token.shade)} title={token.title} key={i}>
           {token.text}
         </span>
       ))}

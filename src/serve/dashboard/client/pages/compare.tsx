@@ -1,12 +1,11 @@
 /** @file Runs side by side, each held against the first. */
 
 import { Comparison } from '../../../../runs/report/parts/compare-page.tsx'
-import { number } from '../../../../util/format.ts'
-import type { LiveComparison } from '../../wire.ts'
+import type { CompareView } from '../../../../runs/report/view.ts'
 import { useJson } from '../api.ts'
 import { Chart, LookTools, lookOf } from '../chart.tsx'
-import { Empty, Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link, type PageAddress } from '../route.tsx'
+import { Empty, useTitle, Waiting } from '../parts.tsx'
+import type { PageAddress } from '../route.tsx'
 
 const SMOOTHINGS: [string, string][] = [
   ['', 'none'],
@@ -14,31 +13,15 @@ const SMOOTHINGS: [string, string][] = [
   ['15', '15 points'],
 ]
 
-const Runs = ({ view }: { view: LiveComparison }) => (
-  <ol class="compared">
-    {view.summaries.map(run => (
-      <li key={run.id}>
-        <Link to={addressOf('run', run.id)}>{run.name}</Link> <Status status={run.status} />{' '}
-        <span class="quiet">
-          {[run.recipe, run.preset].filter(Boolean).join(' · ')} · step {number(run.step)}
-        </span>
-      </li>
-    ))}
-  </ol>
-)
-
-const Compared = ({ view, query }: { view: LiveComparison; query: URLSearchParams }) => {
+const Compared = ({ view, query }: { view: CompareView; query: URLSearchParams }) => {
   const look = lookOf(query)
   const tools = (
-    <div class="tools sticky">
+    <div class="row tools sticky">
       <LookTools query={query} smoothings={SMOOTHINGS} />
     </div>
   )
   return (
-    <>
-      <Runs view={view} />
-      <Comparison view={view} draw={spec => <Chart key={spec.id} spec={spec} look={look} />} tools={tools} />
-    </>
+    <Comparison view={view} draw={spec => <Chart key={spec.id} spec={spec} look={look} />} tools={tools} />
   )
 }
 
@@ -46,13 +29,13 @@ export const ComparePage = ({ place }: { place: PageAddress }) => {
   useTitle('Compare')
   const ids = place.query.getAll('run')
   const query = ids.map(id => `run=${encodeURIComponent(id)}`).join('&')
-  const loaded = useJson<LiveComparison>(ids.length < 2 ? null : `/api/compare?${query}`)
+  const loaded = useJson<CompareView>(ids.length < 2 ? null : `/api/compare?${query}`)
   return (
     <main id="content">
       <h1>Compare</h1>
       {ids.length < 2 ? (
         <Empty>
-          Choose two or more runs in <Link to="/">the table of runs</Link>.
+          Choose two or more runs in <a href="/">the table of runs</a>.
         </Empty>
       ) : loaded.value === null ? (
         <Waiting loaded={loaded} what="the runs" />

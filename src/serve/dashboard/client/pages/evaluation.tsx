@@ -2,36 +2,15 @@
 
 import { Facts } from '../../../../runs/report/parts/facts.tsx'
 import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
-import { ScoreTable } from '../../../../runs/report/parts/score-table.tsx'
 import { Heading } from '../../../../runs/report/parts/section.tsx'
-import { Table } from '../../../../runs/report/parts/table.tsx'
-import type { ScoreLine } from '../../../../runs/report/view.ts'
+import { Table, TextTable } from '../../../../runs/report/parts/table.tsx'
 import type { RolloutRow } from '../../../../runs/rows.ts'
-import { describeScore, headlineScores, scoreNamesOf } from '../../../../runs/scores.ts'
-import { capitalised, number, percent } from '../../../../util/format.ts'
-import type { EvaluationView, ItemView, LightEval, WonItem } from '../../wire.ts'
+import { number, percent } from '../../../../util/format.ts'
+import type { EvaluationView, ItemView, WonItem } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Change, Choice, Empty, Waiting } from '../parts.tsx'
-import { addressOf, Link, setQuery } from '../route.tsx'
+import { addressOf, setQuery } from '../route.tsx'
 import type { RunTabProps } from './overview.tsx'
-
-const Scores = ({ rows }: { rows: readonly LightEval[] }) => {
-  const [bars, names] = [headlineScores(rows), scoreNamesOf(rows)]
-  const lines = rows.map(({ step, n, scores }, i): ScoreLine => {
-    const kind = i === rows.length - 1 ? 'after' : 'before'
-    return { name: number(step), kind, n, scores }
-  })
-  return (
-    <ScoreTable
-      head="Step"
-      lines={lines}
-      bars={bars}
-      others={names.filter(name => !bars.includes(name))}
-      words={Object.fromEntries(names.map(name => [name, capitalised(describeScore(name, rows))]))}
-      frame="panel scroll figures-place"
-    />
-  )
-}
 
 const ChangeOf = ({ item: { before, after } }: { item: WonItem }) =>
   before === after ? (
@@ -47,7 +26,7 @@ const Items = ({ view, addressOfItem }: { view: EvaluationView; addressOfItem(id
   <Table
     rows={view.items}
     columns={[
-      ['Problem', ({ id, readable }) => (readable ? <Link to={addressOfItem(id)}>{id}</Link> : id)],
+      ['Problem', ({ id, readable }) => (readable ? <a href={addressOfItem(id)}>{id}</a> : id)],
       ['Before', ({ before }) => percent(before), 'num'],
       ['After', ({ after }) => percent(after), 'num'],
       ['Change', item => <ChangeOf item={item} />, 'num'],
@@ -55,20 +34,19 @@ const Items = ({ view, addressOfItem }: { view: EvaluationView; addressOfItem(id
   />
 )
 
-const stepOptions = (rows: readonly LightEval[]): [string, string][] =>
-  [...new Set(rows.map(({ step }) => step))].map(step => [String(step), `step ${step}`])
+const stepOptions = ({ steps }: EvaluationView): [string, string][] =>
+  steps.map(step => [String(step), `step ${step}`])
 
 interface WonAndLostProps {
   view: EvaluationView
-  rows: readonly LightEval[]
   addressOfItem(id: string): string
 }
 
-const WonAndLost = ({ view, rows, addressOfItem }: WonAndLostProps) => (
+const WonAndLost = ({ view, addressOfItem }: WonAndLostProps) => (
   <>
-    <div class="tools">
-      <Choice name="before" label="Between" value={String(view.before)} options={stepOptions(rows)} />
-      <Choice name="after" label="and" value={String(view.after)} options={stepOptions(rows)} />
+    <div class="row tools">
+      <Choice name="before" label="Between" value={String(view.before)} options={stepOptions(view)} />
+      <Choice name="after" label="and" value={String(view.after)} options={stepOptions(view)} />
       <Choice name="score" label="Score" value={view.score} options={Object.entries(view.words)} />
     </div>
     <Facts
@@ -104,11 +82,11 @@ const OneItem = ({ path, back }: { path: string; back: string }) => {
   if (view === null) return <Waiting loaded={loaded} what="the responses" />
   return (
     <>
-      <div class="tools">
-        <Link to={back}>All problems</Link>
+      <div class="row tools">
+        <a href={back}>All problems</a>
       </div>
       <h2>{view.id.length > 160 ? 'Responses to one problem' : view.id}</h2>
-      <div class="beside">
+      <div class="stack beside">
         <Answer row={view.before} criteria={view.criteria} />
         <Answer row={view.after} criteria={view.criteria} />
       </div>
@@ -117,7 +95,7 @@ const OneItem = ({ path, back }: { path: string; back: string }) => {
 }
 
 export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
-  const sets = [...new Set(view.evals.map(({ set }) => set))]
+  const { sets } = view
   const set = sets.includes(place.query.get('set') ?? '') ? place.query.get('set')! : sets[0]
   const asked = ['before', 'after', 'score'].flatMap(name => {
     const value = place.query.get(name)
@@ -136,11 +114,10 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
         back={here}
       />
     )
-  const rows = view.evals.filter(row => row.set === set)
   return (
     <>
       {sets.length > 1 && (
-        <div class="tools">
+        <div class="row tools">
           <Choice
             name="set"
             label="Problems"
@@ -155,7 +132,7 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
           title={`Scores on ${set}`}
           about="Problems that training never saw, with 95% intervals over problems."
         />
-        <Scores rows={rows} />
+        {loaded.value && <TextTable table={loaded.value.scores} />}
       </section>
       <section>
         <Heading
@@ -165,11 +142,7 @@ export const EvaluationTab = ({ view, place, news }: RunTabProps) => {
         {loaded.value === null ? (
           <Waiting loaded={loaded} what="the evaluations" />
         ) : (
-          <WonAndLost
-            view={loaded.value}
-            rows={rows}
-            addressOfItem={id => `${here}&item=${encodeURIComponent(id)}`}
-          />
+          <WonAndLost view={loaded.value} addressOfItem={id => `${here}&item=${encodeURIComponent(id)}`} />
         )}
       </section>
     </>

@@ -8,7 +8,7 @@ import type { ArmCurvesView, ExperimentLine } from '../../wire.ts'
 import { useJson } from '../api.ts'
 import { Chart } from '../chart.tsx'
 import { Empty, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link } from '../route.tsx'
+import { addressOf } from '../route.tsx'
 
 export const ExperimentsPage = () => {
   useTitle('Experiments')
@@ -22,14 +22,14 @@ export const ExperimentsPage = () => {
       ) : experiments.length === 0 ? (
         <Empty>No results of an experiment are here. gradus experiment writes them.</Empty>
       ) : (
-        <div class="cards-list">
+        <div class="stack cards-list">
           {experiments.map(own => (
             <article class="panel" key={own.id}>
               <h2>
-                <Link to={addressOf('experiment', own.id)}>{own.title}</Link>
+                <a href={addressOf('experiment', own.id)}>{own.title}</a>
               </h2>
               <p class="about">{own.summary}</p>
-              <p class="statuses">
+              <p class="row">
                 {own.statuses.map(({ status, count }) => (
                   <StatusChip key={status} status={status} count={count} />
                 ))}

@@ -8,7 +8,7 @@ import type { CurvesView, LiveRun, RunView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Chart, LookTools, lookOf } from '../chart.tsx'
 import { Waiting } from '../parts.tsx'
-import { addressOf, Link, type PageAddress, setQuery } from '../route.tsx'
+import { addressOf, type PageAddress, setQuery } from '../route.tsx'
 
 /** What every part of a run's page is given. */
 export interface RunTabProps {
@@ -27,7 +27,7 @@ const SMOOTHINGS: [string, string][] = [
 ]
 
 const Tools = ({ query, curves }: { query: URLSearchParams; curves: CurvesView }) => (
-  <div class="tools sticky">
+  <div class="row tools sticky">
     <LookTools query={query} smoothings={SMOOTHINGS} />
     <span class="quiet">
       steps {number(curves.from)} to {number(curves.to)}
@@ -48,11 +48,11 @@ const zoom = (from: number, to: number) => setQuery({ from: Math.floor(from), to
 const SignMore = ({ id, sign }: { id: string; sign: ShownSign }) => (
   <p>
     {sign.rollouts > 0 && (
-      <Link
-        to={`${addressOf('run', id, 'rollouts')}?monitor=${sign.monitor}&from=${sign.step}&to=${sign.step}`}
+      <a
+        href={`${addressOf('run', id, 'rollouts')}?monitor=${sign.monitor}&from=${sign.step}&to=${sign.step}`}
       >
         {plural(sign.rollouts, 'rollout')} that {sign.rollouts === 1 ? 'shows' : 'show'} it
-      </Link>
+      </a>
     )}{' '}
     <button type="button" class="link" onClick={() => zoom(Math.max(1, sign.step - 20), sign.step + 20)}>
       Steps around it

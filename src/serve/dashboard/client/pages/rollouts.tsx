@@ -9,7 +9,7 @@ import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
 import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, setQuery, useKey } from '../route.tsx'
+import { addressOf, go, setQuery, useKey } from '../route.tsx'
 import { type TokenColour, TokenColours, Tokens } from '../tokens.tsx'
 import type { RunTabProps } from './overview.tsx'
 import { useSlash } from './runs.tsx'
@@ -43,7 +43,7 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
     ['monitor', 'Warning', facets.monitors],
   ]
   return (
-    <search class="tools">
+    <search class="row tools">
       <input
         ref={field}
         type="search"
@@ -81,7 +81,7 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
 
 const Problem = ({ line, to }: { line: RolloutLine; to: string }) => (
   <>
-    <Link to={to}>{line.problemId || `rollout ${line.nth}`}</Link>
+    <a href={to}>{line.problemId || `rollout ${line.nth}`}</a>
     <small>
       {line.role}
       {line.sample !== null && ` · sample ${line.sample}`}
@@ -104,7 +104,6 @@ const Lines = ({
   addressOfLine(nth: number): string
 }) => (
   <Table
-    frame="panel scroll rollout-list"
     class="rollout-table"
     rows={rows}
     columns={[
@@ -205,17 +204,17 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
   const others = view.group.filter(line => line.nth !== view.nth)
   return (
     <>
-      <div class="tools">
-        <Link to={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</Link>
+      <div class="row tools">
+        <a href={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</a>
         {view.nth > 0 && (
-          <Link to={addressOfNth(view.nth - 1)} title="k">
+          <a href={addressOfNth(view.nth - 1)} title="k">
             Before
-          </Link>
+          </a>
         )}
         {view.nth + 1 < view.total && (
-          <Link to={addressOfNth(view.nth + 1)} title="j">
+          <a href={addressOfNth(view.nth + 1)} title="j">
             Next
-          </Link>
+          </a>
         )}
         {others.length > 0 && (
           <Choice
@@ -233,7 +232,7 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
         )}
       </div>
       <h2>{view.row.problemId.length > 160 ? `Rollout ${view.nth}` : view.row.problemId}</h2>
-      <div class={beside === null ? 'single' : 'beside'}>
+      <div class={beside === null ? 'stack' : 'stack beside'}>
         <Card view={view} />
         {beside !== null && other.value !== null && <Card view={other.value} />}
       </div>

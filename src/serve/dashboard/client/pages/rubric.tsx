@@ -8,7 +8,7 @@ import { number, percent, plural } from '../../../../util/format.ts'
 import type { CriterionMetrics, RubricView } from '../../wire.ts'
 import { useJson, useThrottled } from '../api.ts'
 import { Change, Empty, Waiting } from '../parts.tsx'
-import { addressOf, Link } from '../route.tsx'
+import { addressOf } from '../route.tsx'
 import type { RunTabProps } from './overview.tsx'
 
 const WORDS: Record<string, string> = {
@@ -42,7 +42,7 @@ const meant = (word: keyof typeof MEANINGS) => (
 const Meanings = () => (
   <details>
     <summary>What the figures mean</summary>
-    <dl class="pairs meanings">
+    <dl class="pairs">
       {Object.entries(MEANINGS).map(([word, text]) => (
         <>
           <dt>{word}</dt>
@@ -55,9 +55,9 @@ const Meanings = () => (
 
 const CriterionName = ({ own: { id, words }, run }: { own: CriterionMetrics; run: string }) => (
   <>
-    <Link to={`${addressOf('run', run, 'rollouts')}?criterion=${encodeURIComponent(id)}&verdict=unmet`}>
+    <a href={`${addressOf('run', run, 'rollouts')}?criterion=${encodeURIComponent(id)}&verdict=unmet`}>
       {id}
-    </Link>
+    </a>
     {shownName(words) !== undefined && <small>{shownName(words)}</small>}
     {words.text !== undefined && <small class="says">{words.text}</small>}
     {words.check !== undefined && <small class="says">{words.check ?? 'a judge decides'}</small>}
@@ -157,7 +157,6 @@ const Fates = ({ view }: { view: RubricView }) => (
       about={`The latest, of ${plural(view.questions, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`}
     />
     <Table
-      class="fates"
       rows={view.fates}
       columns={[
         ['Step', ({ step }) => step, 'num'],

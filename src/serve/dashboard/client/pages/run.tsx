@@ -1,15 +1,14 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
 import { useState } from 'preact/hooks'
-import { Pairs } from '../../../../runs/report/parts/pairs.tsx'
-import { RunHead } from '../../../../runs/report/parts/run-page.tsx'
-import { Heading } from '../../../../runs/report/parts/section.tsx'
+import { SettingsPanel } from '../../../../runs/report/parts/run-page.tsx'
+import { PageHead } from '../../../../runs/report/parts/section.tsx'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Controls } from '../controls.tsx'
 import { useTitle, Waiting } from '../parts.tsx'
-import { addressOf, Link, type PageAddress } from '../route.tsx'
+import { addressOf, type PageAddress } from '../route.tsx'
 import { EvaluationTab } from './evaluation.tsx'
 import { JudgesTab } from './judges.tsx'
 import { Overview, type RunTabProps } from './overview.tsx'
@@ -17,34 +16,25 @@ import { RolloutsTab } from './rollouts.tsx'
 import { RubricTab } from './rubric.tsx'
 import { leftOf, StepBar } from './runs.tsx'
 
-const Settings = ({ view: { page } }: RunTabProps) => (
-  <section>
-    <Heading title="Configuration as resolved" />
-    <div class="panel">
-      <Pairs value={page.config} />
-    </div>
-    <Heading title="Environment" />
-    <div class="panel">
-      <Pairs value={{ gradus: page.version, ...page.environment }} />
-    </div>
-  </section>
-)
-
 const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
   { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
   { path: 'rubric', name: 'Rubric', show: RubricTab },
   { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
   { path: 'judges', name: 'Judges', show: JudgesTab },
-  { path: 'settings', name: 'Settings', show: Settings },
+  {
+    path: 'settings',
+    name: 'Settings',
+    show: ({ view }: RunTabProps) => <SettingsPanel page={view.page} open />,
+  },
 ] as const
 
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
   const left = leftOf(run)
   const facts: RunView['page']['facts'] = [['recipe', view.page.title], ...view.page.facts]
   return (
-    <RunHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
-      <div class="run-progress" aria-live="polite">
+    <PageHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
+      <div class="stack" aria-live="polite">
         <span>
           step {number(run.step)}
           {run.steps !== null && ` of ${number(run.steps)}`}
@@ -62,7 +52,7 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
           {run.problem}
         </p>
       )}
-    </RunHead>
+    </PageHead>
   )
 }
 
@@ -87,15 +77,15 @@ export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
     <main id="content">
       <Head view={view} run={run} there={there} />
       <Controls view={view} status={run.status} />
-      <nav class="tabs" aria-label="Parts of the run">
+      <nav class="row tabs" aria-label="Parts of the run">
         {TABS.map(({ path, name }) => (
-          <Link
+          <a
             key={name}
-            to={path === undefined ? addressOf('run', id) : addressOf('run', id, path)}
-            current={tab.path === path}
+            href={path === undefined ? addressOf('run', id) : addressOf('run', id, path)}
+            aria-current={tab.path === path ? 'page' : undefined}
           >
             {name}
-          </Link>
+          </a>
         ))}
       </nav>
       <tab.show view={view} place={place} news={news} />

@@ -2,29 +2,20 @@
 
 import { useRef, useState } from 'preact/hooks'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
+import { Status } from '../../../../runs/report/parts/section.tsx'
 import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
 import { Spark } from '../chart.tsx'
-import { ago, Check, Choice, Empty, Status, useTitle, Waiting } from '../parts.tsx'
-import { addressOf, go, Link, type PageAddress, setQuery, useKey } from '../route.tsx'
+import { ago, Check, Choice, Empty, useTitle, Waiting } from '../parts.tsx'
+import { addressOf, go, type PageAddress, setQuery, useKey } from '../route.tsx'
 
 /** Words that all have to stand somewhere in a run's line; `seed:1` asks for a field. */
 const matches = (run: RunSummary, filter: string): boolean => {
-  const settings = Object.entries(run.settings).map(([name, value]) => `${name}=${value}`)
-  const text = [
-    run.folder,
-    run.name,
-    run.recipe,
-    run.preset,
-    run.model,
-    run.status,
-    ...settings,
-    ...run.warnings,
-  ]
-    .join(' ')
-    .toLowerCase()
+  const { folder, name, recipe, preset, model, status, warnings } = run
+  const settings = Object.entries(run.settings).map(([key, value]) => `${key}=${value}`)
+  const text = [folder, name, recipe, preset, model, status, ...settings, ...warnings].join(' ').toLowerCase()
   return filter
     .toLowerCase()
     .split(/\s+/)
@@ -115,7 +106,7 @@ interface RunTableProps {
 
 const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
   <Table
-    frame="panel scroll runs-table"
+    class="runs-table"
     rows={runs}
     rowClass={({ id }) => (chosen.has(id) ? 'chosen' : undefined)}
     columns={[
@@ -135,7 +126,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
         'Run',
         ({ id, name, folder, recipe, preset }) =>
           noted(
-            <Link to={addressOf('run', id)}>{name}</Link>,
+            <a href={addressOf('run', id)}>{name}</a>,
             [folder, recipe, preset].filter(Boolean).join(' · '),
           ),
         'head',
@@ -195,7 +186,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
   const running = runs.filter(({ status }) => status === 'running' || status === 'paused').length
   return (
     <main id="content">
-      <div class="top">
+      <div class="row">
         <h1>Runs</h1>
         <span class="quiet" aria-live="polite">
           {plural(runs.length, 'run')}
@@ -203,7 +194,7 @@ export const RunsPage = ({ place }: { place: PageAddress }) => {
           {!there && ' · not connected'}
         </span>
       </div>
-      <search class="tools">
+      <search class="row tools">
         <input
           ref={field}
           type="search"
