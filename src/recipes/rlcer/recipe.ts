@@ -24,11 +24,14 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { datumsOf } from '../../rl/rollout.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
+import type { Anchors } from '../common/anchors.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { dropoutMetrics, placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf } from '../common/training.ts'
+import { anchorMetrics, onAnchors } from './anchored.ts'
 import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
@@ -50,6 +53,8 @@ import { rlcerRolloutRow } from './rows.ts'
 export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy
   problem: ProblemStream<Problem>
+  /** What valid criteria have to tell apart besides; absent: nothing. */
+  anchors?: Anchors<Problem, ThoughtResponse>
   evaluate: Recipe<unknown>['evaluate']
 }
 
@@ -78,8 +83,9 @@ export const rlcer = <Problem>(
 
     async learn(step, explored) {
       // Eq. 7.
-      const judged = judgeQuestions(explored, config, step)
-      assertVerified(judged)
+      const proposed = judgeQuestions(explored, config, step)
+      assertVerified(proposed)
+      const judged = await onAnchors(proposed, parts.anchors, parts.verifier)
       const neutral = neutralEvolving(judged, config.rubricator)
       const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own), neutral))
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
@@ -93,6 +99,7 @@ export const rlcer = <Problem>(
         ],
         metrics: {
           ...rlcerMetrics(questions, config, step),
+          ...anchorMetrics(questions, config),
           ...dropoutMetrics(
             config,
             questions.map(own => ({

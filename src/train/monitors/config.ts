@@ -73,6 +73,9 @@ export const monitorsSchema = z.strictObject({
   neverMet: monitor({ steps: count.default(5).describe('Steps with verdicts on it.') }).describe(
     'Criteria with points above zero that no response has met since the start. 5: fewer may be chance.',
   ),
+  alwaysMet: monitor({ rise: share.default(0.2).describe('Least rise.') }).describe(
+    "Criteria that are proposed while training come to be met by all responses, or what these earn by them rises, more than a held-out grader's score or accuracy does. Rise of the share of such criteria, or of the mean; healthy runs of rlcer rise by as much, and their accuracy by more.",
+  ),
   hotSampling: monitor({ nats: z.number().positive().default(2.5).describe('Least entropy.') }).describe(
     'Entropy of a token before any update, nats. 2.5: public chat models are sure of their words to 1 to 2 nats, and write nonsense from 3 on.',
   ),

@@ -6,7 +6,7 @@ import { evaluationFalls, heldOutFalls } from './held-out.ts'
 import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
 import { entropyCollapse, hotSampling, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
 import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
-import { exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
+import { alwaysMet, exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
 
 export type LatchTurn = 'on' | 'over'
 
@@ -44,6 +44,7 @@ export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
   nullVerdicts,
   exploits,
   neverMet,
+  alwaysMet,
   hotSampling,
   entropyCollapse,
   zeroVariance,
