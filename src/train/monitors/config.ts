@@ -74,7 +74,7 @@ export const monitorsSchema = z.strictObject({
     'Criteria with points above zero that no response has met since the start. 5: fewer may be chance.',
   ),
   alwaysMet: monitor({ rise: share.default(0.2).describe('Least rise.') }).describe(
-    "Criteria that are proposed while training come to be met by all responses, or what these earn by them rises, more than a held-out grader's score or accuracy does. Rise of the share of such criteria, or of the mean; healthy runs of rlcer rise by as much, and their accuracy by more.",
+    "Criteria that are proposed while training come to be met by all responses, or what these earn by them rises, more than a held-out grader's score or accuracy does; where neither is known, the share alone, twice as far. 0.2: in healthy runs of rlcer it rises by as much, and accuracy by three times as much.",
   ),
   hotSampling: monitor({ nats: z.number().positive().default(2.5).describe('Least entropy.') }).describe(
     'Entropy of a token before any update, nats. 2.5: public chat models are sure of their words to 1 to 2 nats, and write nonsense from 3 on.',

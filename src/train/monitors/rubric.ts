@@ -104,6 +104,9 @@ const earnedOf = (row: MetricsRow): unknown => {
   return row.cotWherePaid ?? (stages.length > 0 ? mean(stages) : null)
 }
 
+/** Where nobody knows what is true, responses may have become better: it takes a rise of so many times the threshold. */
+const UNKNOWN_TRUTH = 2
+
 export const alwaysMet = defineMonitor({
   name: 'alwaysMet',
   title: 'Proposed criteria drift towards always met',
@@ -112,6 +115,7 @@ export const alwaysMet = defineMonitor({
     'read the latest criteria and what the judge says of them; have them tried on labelled answers (anchors), give the judge a stricter template, or go back to a checkpoint before the drift',
   look: ({ rows }, { rise }, { window, sigmas }): Sign | null => {
     const truth = changeSinceStart(rows, window, truthOf)
+    const enough = truth === null ? UNKNOWN_TRUTH * rise : rise
     const better = truth === null ? 0 : Math.max(0, truth.after - truth.before)
     const told =
       truth === null
@@ -123,7 +127,7 @@ export const alwaysMet = defineMonitor({
       const { before, after } = change
       return [
         {
-          level: Math.min((after - before - better) / rise, change.sigmas / sigmas),
+          level: Math.min((after - before - better) / enough, change.sigmas / sigmas),
           seen: `${what} rose from ${percent(before)} to ${percent(after)}${told}`,
           figures: { before, now: after, ...(truth && { truthBefore: truth.before, truthNow: truth.after }) },
           subject,
