@@ -62,7 +62,7 @@ const withoutAnchors = { anchors: undefined }
 
 describe('valid criteria on anchors', () => {
   it('pay nobody where they are met by good and bad answers alike, and say why', async () => {
-    const { rubricators, reasoners, metrics } = await stepOf()
+    const { rubricators, reasoners, metrics, rubrics } = await stepOf()
     // One of five is left: +1 for the format.
     expect(rubricators.map(({ reward }) => reward)).toEqual(Array(4).fill(1.2))
     const [{ verdicts = [] }] = rubricators
@@ -79,13 +79,24 @@ describe('valid criteria on anchors', () => {
     expect(metrics.anchorsKeptOut).toBeCloseTo(2 / 3, 12)
     expect(metrics.anchorAgreement).toBeCloseTo(2 / 3, 12)
     expect(metrics.payingCriteria).toBe(1)
+    // Once a statement, though four rubricators wrote it.
+    expect(rubrics).toMatchObject([
+      {
+        ...{ step: 1, question: 'p', rollouts: 4, rubrics: [] },
+        refused: [
+          { stage: null, title: 'has s', description: '2 points', rule: 'anchors' },
+          { title: 'has b', description: '-4 points', reason: expect.stringContaining('agreement 50.0%') },
+        ],
+      },
+    ])
     expect(reasoners.map(({ parts }) => parts?.cot)).toEqual([1, 1, 0, 0])
   })
 
   it('are three of five without anchors, and then nothing is told of any', async () => {
-    const { rubricators, metrics, asked } = await stepOf(withoutAnchors)
+    const { rubricators, metrics, asked, rubrics } = await stepOf(withoutAnchors)
     expect(rubricators[0].reward).toBeCloseTo(1.6, 12)
     expect(metrics).not.toHaveProperty('anchorsKeptOut')
+    expect(rubrics).toBeUndefined()
     expect(asked).toEqual([])
   })
 

@@ -2,22 +2,25 @@
 
 import { z } from 'zod'
 import { type AnchorFinding, findOnAnchors } from '../../grade/anchors.ts'
+import type { Policy } from '../../policy/policy.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { MetricsRow } from '../../runs/rows.ts'
+import type { MetricsRow, RubricRow } from '../../runs/rows.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import { partThinking, type ThinkingVerifier, type ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { type Anchors, openAnchors } from '../common/anchors.ts'
 import { TRIED_TOGETHER } from '../common/anchors-config.ts'
 import { answersTo } from '../common/answers.ts'
+import type { ProblemStream } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import type { RlcerParts } from './recipe.ts'
 import { seenOf } from './rubricator-prompt.ts'
-import { type JudgedCriterion, statementName } from './validity.ts'
+import { type JudgedCriterion, statementName, withoutDuplicates } from './validity.ts'
 
-type ThoughtAnchors<Problem> = Anchors<Problem, ThoughtResponse>
+/** Labelled thinking. */
+export type ThoughtAnchors<Problem> = Anchors<Problem, ThoughtResponse>
 
 const thoughtSchema = z.object({
   ...{ text: z.string(), thinking: z.string(), answer: z.string(), closed: z.boolean() },
@@ -27,7 +30,11 @@ const thoughtSchema = z.object({
 export const openThoughtAnchors = <Problem>(
   config: RlcerConfig,
   dir: string,
-  { task, policy, problem }: Pick<RlcerParts<Problem>, 'task' | 'policy' | 'problem'>,
+  {
+    task,
+    policy,
+    problem,
+  }: { task: RubricatorTask<Problem>; policy: Policy; problem: ProblemStream<Problem> },
 ): Promise<ThoughtAnchors<Problem> | undefined> =>
   openAnchors(config, dir, {
     ...{ task, problem, shown: thoughtSchema },
@@ -83,8 +90,7 @@ const findingsOn = async <Problem>(
 /** The same question after its valid criteria were tried on the anchors; those that are kept out say why. */
 export const onAnchors = async <Problem>(
   questions: readonly JudgedQuestion<Problem>[],
-  anchors: ThoughtAnchors<Problem> | undefined,
-  verifier: ThinkingVerifier<Problem>,
+  { anchors, verifier }: { anchors?: ThoughtAnchors<Problem>; verifier: ThinkingVerifier<Problem> },
 ): Promise<readonly JudgedQuestion<Problem>[]> =>
   anchors === undefined
     ? questions
@@ -106,6 +112,23 @@ export const onAnchors = async <Problem>(
           }
         }),
       )
+
+/** Criteria that are kept out in a step, by question, for rubrics.jsonl: each statement once, with the reason. */
+export const keptOutRows = <Problem>(
+  questions: readonly JudgedQuestion<Problem>[],
+  { id }: Pick<RubricatorTask<Problem>, 'id'>,
+  step: number,
+): RubricRow[] =>
+  questions.flatMap(({ problem, reasoners, rubrics }) => {
+    const out = rubrics.flatMap(({ criteria }) => criteria.filter(own => own.anchors?.admitted === false))
+    if (out.length === 0) return []
+    const refused = withoutDuplicates(out).map(({ criterion: { text, points }, anchors }) => ({
+      ...{ stage: null, title: text, description: `${points} points` },
+      ...{ rule: 'anchors', reason: anchors!.reason },
+    }))
+    const counts = { rollouts: reasoners.length, failedScorings: 0 }
+    return [{ step, question: id(problem), ...counts, rubrics: [], refused }]
+  })
 
 /** What became of criteria that were tried; nothing where there are no anchors. */
 export const anchorMetrics = (
