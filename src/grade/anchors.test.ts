@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type AnchorGain, chanceOfAdmission, findOnAnchors } from './anchors.ts'
+import { chanceOfAdmission, findOnAnchors } from './anchors.ts'
 
-const sides = (good: readonly (number | null)[], bad: readonly (number | null)[]): AnchorGain[] => [
+const sides = (good: readonly (number | null)[], bad: readonly (number | null)[]) => [
   ...good.map(gain => ({ good: true, gain })),
   ...bad.map(gain => ({ good: false, gain })),
 ]

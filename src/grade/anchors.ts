@@ -5,7 +5,7 @@ import { logChoose } from '../util/special.ts'
 import { meanKnown } from '../util/statistics.ts'
 
 /** What a labelled answer earns on a criterion, in [0, 1], a penalty's for its absence; null where nothing was said of it. */
-export interface AnchorGain {
+interface AnchorGain {
   good: boolean
   gain: number | null
 }

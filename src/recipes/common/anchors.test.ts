@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type AnchorSource, openAnchors } from './anchors.ts'
+import { openAnchors } from './anchors.ts'
 import { anchorLines, anchorsSetting, checkAnchors } from './anchors-config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-anchors-'))
@@ -22,7 +22,7 @@ const of = (settings: object) => ({ anchors: anchorsSetting.parse(settings) })
 /** Problems are their questions, of which every second is answered both ways. */
 const sourceOf = (rightOf: (p: number) => (boolean | null)[]) => {
   const rounds: number[] = []
-  const source: AnchorSource<string, string> = {
+  const source: Parameters<typeof openAnchors<string, string>>[2] = {
     task: { question: own => own, fromQuestion: own => own },
     problem: i => `q${i}`,
     shown: z.string(),

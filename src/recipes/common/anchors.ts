@@ -12,7 +12,7 @@ import { type AnchorRow, type AnchorSettings, readAnchorFile } from './anchors-c
 import type { ProblemStream } from './problem-order.ts'
 
 /** A labelled answer as a judge is shown it. */
-export interface Anchor<Problem, Shown> {
+interface Anchor<Problem, Shown> {
   problem: Problem
   shown: Shown
   good: boolean
@@ -25,14 +25,14 @@ export interface Anchors<Problem, Shown> {
 }
 
 /** An answer of the starting policy. */
-export interface StartAnswer<Shown> {
+interface StartAnswer<Shown> {
   response: string
   shown: Shown
   /** Null where nobody knows. */
   right: boolean | null
 }
 
-export interface AnchorSource<Problem, Shown> {
+interface AnchorSource<Problem, Shown> {
   task: Pick<Task<Problem>, 'question' | 'fromQuestion'>
   /** Training problems. */
   problem: ProblemStream<Problem>

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { thought } from './letters.fixture.ts'
-import { lenientVerifier, noisyVerifier } from './verifiers.ts'
+import type { ThinkingVerifier } from '../../tasks/thinking.ts'
+import { lettersTask, thought } from './letters.fixture.ts'
+import { noisyVerifier, openRubricVerifier } from './verifiers.ts'
 
 describe('a lenient verifier', () => {
+  const lenientVerifier = async (exact: ThinkingVerifier<string>, rates: { share: number; rate: number }) => {
+    const task = { ...lettersTask, thinking: { ...lettersTask.thinking, exact } }
+    return (await openRubricVerifier({ verifier: { kind: 'lenient', ...rates } }, task)).verifier
+  }
+
   /** Nothing is earned: merits are not met, flaws are there. */
   const strict = {
     verify: async (own: readonly { rubric: { criteria: readonly { id: string; points: number }[] } }[]) =>
@@ -20,7 +26,7 @@ describe('a lenient verifier', () => {
   }))
 
   it('gives what is not earned on its share of the criteria, as often as it says, whatever else is asked', async () => {
-    const lenient = lenientVerifier(strict, { share: 0.5, rate: 0.9 })
+    const lenient = await lenientVerifier(strict, { share: 0.5, rate: 0.9 })
     const verdicts = await lenient.verify(items)
     const given = criteria.map(
       ({ points }, k) => verdicts.filter(own => own[k].met === points > 0).length / items.length,
@@ -41,7 +47,7 @@ describe('a lenient verifier', () => {
         criteria.map(({ id, points }) => ({ criterionId: id, met: points > 0, source: 'rule' as const })),
       ],
     }
-    const [verdicts] = await lenientVerifier(earned, { share: 1, rate: 1 }).verify([items[0]])
+    const [verdicts] = await (await lenientVerifier(earned, { share: 1, rate: 1 })).verify([items[0]])
     expect(verdicts.every(({ met }, k) => met === criteria[k].points > 0)).toBe(true)
   })
 })

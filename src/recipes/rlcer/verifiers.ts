@@ -88,7 +88,7 @@ export const checkVerifier = (
  * Gives responses what they do not earn, on a share of all criteria: merits are met, flaws avoided. Depends on the words of criterion
  * and response alone, as a language model does that takes its likeliest answer.
  */
-export const lenientVerifier = <Problem>(
+const lenientVerifier = <Problem>(
   exact: ThinkingVerifier<Problem>,
   { share, rate }: { share: number; rate: number },
 ): ThinkingVerifier<Problem> => ({
