@@ -104,7 +104,10 @@ describe('anchors of the start', () => {
 
   it('take no question twice', async () => {
     const { source } = sourceOf(() => [true, false])
-    const anchors = await openAnchors(of({ start: 20 }), dirOf(), { ...source, problem: i => `q${Math.floor(i / 2)}` })
+    const anchors = await openAnchors(of({ start: 20 }), dirOf(), {
+      ...source,
+      problem: i => `q${Math.floor(i / 2)}`,
+    })
     expect(new Set(anchors!.of('x').map(({ problem }) => problem)).size).toBe(10)
   })
 
