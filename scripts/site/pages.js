@@ -46,6 +46,7 @@ export const SECTIONS = [
       'judge-a-group',
       'author-a-thinking-rubric',
       'evolving-rubrics',
+      'anchors',
       'inference-engines',
       'verify-math',
       'verify-instructions',

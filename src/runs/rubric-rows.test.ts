@@ -124,6 +124,9 @@ describe('what a report says of them', () => {
       ['answer', [0, 0, 1]],
     ])
     expect(rubricCharts([])).toEqual([])
+    const refused = [{ stage: null, title: 'has b', description: '2 points', rule: 'anchors', reason: 'why' }]
+    const anew = [{ ...rows[0], rubrics: [], refused }]
+    expect([rubricCharts(anew), rubricsAbout(anew)]).toEqual([[], 'Proposals refused: anchors 1.'])
     expect(rubricsAbout(rows)).toBe(
       '4 rubrics born for 2 questions: 1 dropped because others told the rollouts apart better, 1 set aside because no two rollouts differed on them. Proposals refused: duplicate 1, malformed 1. Nothing could be proposed 1 time: the judge failed.',
     )

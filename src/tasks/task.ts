@@ -46,6 +46,8 @@ export interface Task<Problem, Said extends Verdicts = Verdicts> {
   id(problem: Problem): string
   /** What is asked as a person reads it; judges are told it, and a memory finds the problem again by it. */
   question(problem: Problem): string
+  /** A problem that is none of its own, by what `question` tells of one, for judges of text; absent where that is too little to grade by. */
+  fromQuestion?(question: string): Problem
   /** @param hints criteria that are shown: those with positive points to be met, the others to be avoided */
   prompt(problem: Problem, hints?: readonly Criterion[]): TokenIds
   show(tokens: ArrayLike<number>): string

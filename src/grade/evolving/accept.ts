@@ -10,7 +10,7 @@ import { type RubricDraft, STAGE_NAMES, STAGES, type Stage, type StageRubric } f
 import type { EvolvingSettings } from './settings.ts'
 import { asksForTag, otherStageOf } from './wording.ts'
 
-/** Which rule a proposal broke: what it is made of, how many there are, or what it says. */
+/** Which rule a proposal broke: what it is made of, how many there are, what it says, or what it makes of labelled answers. */
 export type RefusalRule =
   | 'malformed'
   | 'too-many'
@@ -20,6 +20,7 @@ export type RefusalRule =
   | 'duplicate'
   | 'mirrored'
   | 'contradictory'
+  | 'anchors'
 
 /** A proposal that became no rubric. */
 export interface RefusedDraft {

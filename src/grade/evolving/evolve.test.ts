@@ -308,6 +308,7 @@ describe('what is told of a judgement', () => {
       stageScores: { plan: 0.5, research: 0.5, review: 0.5, answer: 0 },
       skippedStages: { plan: 0, research: 0, review: 0, answer: 0 },
       rubricsActive: 2,
+      alwaysMet: 0,
       rubricChanges: { born: 2, pruned: 0, inactive: 1, refused: 1 },
       rubricVariance: 0.125,
       failedScorings: 0,

@@ -3,6 +3,7 @@
 import type { RubricRow, RubricStatus } from '../../runs/rows.ts'
 import { JudgeError } from '../../util/errors.ts'
 import { acceptDrafts, type RefusedDraft } from './accept.ts'
+import { bornOut, type StageAnchors } from './anchored.ts'
 import { NO_RUBRICS, type QuestionRubrics } from './buffers.ts'
 import { type Fate, prune, type RubricStatistics, statisticsOf } from './prune.ts'
 import {
@@ -31,6 +32,8 @@ export interface GroupToJudge<Question> {
   persistent?: readonly StageRubric[]
   /** What is known of the question (`EvolvingBuffers.of`). Absent: nothing. */
   before?: QuestionRubrics
+  /** What new rubrics have to tell apart. Absent: nothing. */
+  anchors?: StageAnchors<Question>
   signal?: AbortSignal
 }
 
@@ -104,9 +107,10 @@ export const judgeGroup = async <Question>(
 
 const newRubrics = async <Question>(
   judge: StageJudge<Question>,
-  { question, key, step, rollouts, persistent = [], before = NO_RUBRICS, signal }: GroupToJudge<Question>,
+  group: GroupToJudge<Question>,
   settings: EvolvingSettings,
 ) => {
+  const { question, key, step, rollouts, persistent = [], before = NO_RUBRICS, anchors, signal } = group
   if (!settings.generate || rollouts.length === 0) return { born: [], refused: [], failure: null }
   const existing = [...persistent, ...before.active]
   const { drafts, problem } = await orProblem(
@@ -115,7 +119,13 @@ const newRubrics = async <Question>(
   )
   if (drafts === null) return { born: [], refused: [], failure: problem }
   const taken = before.inactive.map(({ id }) => id)
-  return { ...acceptDrafts(drafts, { existing, taken, step, settings }), failure: null }
+  const accepted = acceptDrafts(drafts, { existing, taken, step, settings })
+  if (anchors === undefined) return { ...accepted, failure: null }
+  const tried = await bornOut(accepted, anchors.of(question), anchors.minAgreement, async (anchor, asked) => {
+    const scored = { ...group, question: anchor.problem }
+    return (await levelsOf(judge, scored, anchor.shown, asked)).scores ?? {}
+  })
+  return { ...tried, failure: null }
 }
 
 /** A judge that fails at one question is no reason to stop; one that would fail at every question is. */
@@ -138,18 +148,11 @@ const unjudged = (rollout: StagedRollout, failure: string): JudgedRollout => ({
 
 const judgeRollout = async <Question>(
   judge: StageJudge<Question>,
-  { question, key, step, signal }: GroupToJudge<Question>,
+  group: GroupToJudge<Question>,
   rollout: StagedRollout,
   rubrics: readonly StageRubric[],
 ): Promise<JudgedRollout> => {
-  const score = async (asked: readonly StageRubric[]) => {
-    if (asked.length === 0) return { scores: {} }
-    const found = await orProblem(
-      () => judge.score({ question, key, step, rollout, rubrics: asked, signal }),
-      problem => ({ scores: null, problem }),
-    )
-    return checkedScores(found, asked)
-  }
+  const score = (asked: readonly StageRubric[]) => levelsOf(judge, group, rollout, asked)
   const asked = rubrics.filter(({ stage }) => hasStage(rollout, stage))
   const { scores, problem } = await score(asked)
   if (scores !== null)
@@ -159,6 +162,21 @@ const judgeRollout = async <Question>(
   const known = alone.scores ?? {}
   const rewards_K: JudgedRollout['rewards_K'] = [null, null, null, stageRewards(rubrics, rollout, known)[3]]
   return { rollout, scores: known, rewards_K, failure: problem ?? 'no level was given' }
+}
+
+/** A rollout's levels on rubrics of stages that it has. */
+const levelsOf = async <Question>(
+  judge: StageJudge<Question>,
+  { question, key, step, signal }: GroupToJudge<Question>,
+  rollout: StagedRollout,
+  asked: readonly StageRubric[],
+): Promise<Found> => {
+  if (asked.length === 0) return { scores: {} }
+  const found = await orProblem(
+    () => judge.score({ question, key, step, rollout, rubrics: asked, signal }),
+    problem => ({ scores: null, problem }),
+  )
+  return checkedScores(found, asked)
 }
 
 const isLevel = (value: unknown): value is Level => value === 0 || value === 1 || value === 2

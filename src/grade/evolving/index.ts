@@ -1,6 +1,7 @@
 /** @file A judge whose rubrics evolve, stage by stage (RubricEM). */
 
 export { type Accepted, acceptDrafts, type RefusalRule, type RefusedDraft } from './accept.ts'
+export type { StageAnchor, StageAnchors } from './anchored.ts'
 export { EvolvingBuffers, NO_RUBRICS, type QuestionRubrics } from './buffers.ts'
 export {
   type GroupToJudge,

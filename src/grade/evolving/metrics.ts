@@ -26,6 +26,15 @@ const nullRate = (groups: readonly JudgedGroup[], sign: RubricSign): number | nu
     sumOf(groups, ({ levels }) => levels[sign].asked),
   )
 
+/** Mean from which a rubric is met by nearly all. */
+const NEARLY_ALL = 0.9
+
+/** Of each proposed rubric that goes on, whether nearly all rollouts earn all of it. */
+const nearlyAlwaysMet = ({ rubrics, statistics, fates }: JudgedGroup): number[] =>
+  statistics.flatMap(({ score }, i) =>
+    score === null || isPersistent(rubrics[i]) || fates[i] !== 'kept' ? [] : Number(score >= NEARLY_ALL),
+  )
+
 /** Figures of a step, for its metrics row; a group of names with numbers each has a chart of its own. */
 export const evolvingMetrics = (groups: readonly JudgedGroup[]): Omit<MetricsRow, 'step'> => {
   const fates = (fate: string) => sumOf(groups, own => own.fates.filter(each => each === fate).length)
@@ -35,6 +44,7 @@ export const evolvingMetrics = (groups: readonly JudgedGroup[]): Omit<MetricsRow
     stageScores: stageScoreMetrics(groups),
     skippedStages: byStage(stage => meanKnown(rollouts.map(own => Number(!hasStage(own.rollout, stage))))),
     rubricsActive: share(kept, groups.length),
+    alwaysMet: meanKnown(groups.flatMap(nearlyAlwaysMet)),
     rubricChanges: {
       born: sumOf(groups, own => own.rubrics.filter(({ since }) => since === own.step).length),
       pruned: fates('pruned'),

@@ -1,9 +1,11 @@
 /** @file Settings of rlcer that would silently be ignored or cannot work, refused before anything runs. */
 
 import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.ts'
+import { type AnchorRow, checkAnchors } from '../common/anchors-config.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { refuseDropout } from '../common/rubric-dropout.ts'
+import type { RunMode } from '../common/run-mode.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
@@ -21,6 +23,14 @@ export const checkRlcerSettings = (config: RlcerConfig): void => {
   checkTask(config)
 }
 
+/** Rows of the anchors' file, where one is named that is there. @throws ConfigError, DataError as `checkAnchors` */
+export const checkThoughtAnchors = (config: RlcerConfig, purpose: RunMode): readonly AnchorRow[] =>
+  checkAnchors(
+    config,
+    { proposes: config.rubricator.enabled, madeUp: config.task.kind !== 'questions' },
+    purpose,
+  )
+
 /** Questions of files have no grammar, and nothing that executes criteria. */
 const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void => {
   if (task.kind !== 'questions') checkCategories(rubricator)
@@ -33,7 +43,7 @@ const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void
       )
     return
   }
-  if (verifier.kind === 'exact' || verifier.kind === 'noisy')
+  if (verifier.kind !== 'judge' && verifier.kind !== 'learned')
     refuse(
       `verifier.kind: expected "judge" or "learned" with task "questions", whose criteria nothing can execute, got "${verifier.kind}"`,
       'set verifier.kind to "judge" and verifier.judge to a fleet of endpoints',

@@ -54,6 +54,17 @@ describe('plan and run refuse the same, before anything is trained', () => {
       { ...withoutRubricators, reasonerReward: 'outcome', scaffold: {} },
       /scaffold: expected null without rubricators/,
     ],
+    ['anchors of no kind', { anchors: {} }, /anchors: expected either file or start, got neither/],
+    [
+      'labels of a file for made-up questions',
+      { anchors: { file: 'anchors.jsonl' } },
+      /anchors\.file: expected nothing with a task whose questions are made up/,
+    ],
+    [
+      'anchors for nothing',
+      { ...withoutRubricators, reasonerReward: 'outcome', anchors: { start: 4 } },
+      /anchors: expected nothing where no criterion is proposed/,
+    ],
     [
       'a scaffold for questions that never recur',
       { scaffold: {} },

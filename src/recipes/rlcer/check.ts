@@ -14,7 +14,7 @@ import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../comm
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
-import { checkRlcerSettings } from './check-settings.ts'
+import { checkRlcerSettings, checkThoughtAnchors } from './check-settings.ts'
 import type { RlcerConfig } from './config.ts'
 import { withMiniature, withRlcerTask } from './tasks.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
@@ -39,6 +39,7 @@ export const checkRlcer = (
     ],
   ])
   checkRlcerSettings(config)
+  checkThoughtAnchors(config, purpose)
   const given = givenModel(
     config,
     task.kind === 'logic' ? 'logic-rubric-start' : 'arithmetic-cold-start',

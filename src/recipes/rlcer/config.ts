@@ -6,6 +6,7 @@ import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { moreTestsSchema, questionTaskShape } from '../../tasks/questions/index.ts'
 import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
+import { anchorsSetting } from '../common/anchors-config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { LOGIC_THINKING } from '../common/logic-miniature.ts'
@@ -50,6 +51,12 @@ const rubricVerifierSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('noisy').describe('Which kind; each has keys of its own.'),
     flipRate: share.default(0.1).describe('Chance that a verdict is inverted.'),
+  }),
+  /** A judge by script that goes easy on some criteria, always on the same ones of the same response. */
+  z.strictObject({
+    kind: z.literal('lenient').describe('Which kind; each has keys of its own.'),
+    share: share.default(0.5).describe('Share of criteria that it goes easy on, by their words.'),
+    rate: share.default(0.9).describe('Chance that what a response does not earn there is given to it.'),
   }),
   /** A language model that is asked: endpoints, how it is asked, what it remembers. */
   z.strictObject({
@@ -177,6 +184,7 @@ export const rlcerSchema = z.strictObject({
   dedupe: z.boolean().default(true).describe('Criteria with the same words count once for a reasoner.'),
   maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
   validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),
+  anchors: anchorsSetting,
   overlong: z
     .strictObject({
       buffer: size.describe('Tokens before the limit from which a response is too long.'),

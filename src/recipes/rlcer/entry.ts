@@ -16,5 +16,5 @@ export const rlcerEntry: RecipeEntry<RlcerConfig> = withDataFiles(
     plan: planRlcer,
     run: async (config, options) => (await import('./run.ts')).runRlcer(config, options),
   },
-  taskFiles,
+  config => [...taskFiles(config), { path: config.anchors?.file }],
 )

@@ -2,6 +2,7 @@
 
 import {
   criterionSaturation,
+  isValidCriterion,
   type ValidityProblem,
   type ValidityRates,
   validityRates,
@@ -66,7 +67,7 @@ const rubricMetrics = (questions: Questions, config: RlcerConfig, step: number):
     ...validityMetrics(questions, config, step),
     ...proxyMetrics(questions),
     ...nullRates(questions),
-    ...driftMetrics(questions),
+    ...driftMetrics(questions, config),
   }
 }
 
@@ -158,10 +159,25 @@ const nullRates = (questions: Questions): Metrics => {
 }
 
 /** How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. */
-const driftMetrics = (questions: Questions): Metrics => {
+const driftMetrics = (questions: Questions, config: Pick<RlcerConfig, 'validity'>): Metrics => {
   const compared = gradesOf(questions).flatMap(comparedVerdicts)
-  return compared.length > 0 ? agreementMetrics(compared) : {}
+  if (compared.length === 0) return {}
+  return {
+    ...agreementMetrics(compared),
+    validByExecution: answerShare(validOnes(questions, config), Boolean),
+  }
 }
+
+/** Of each valid criterion whether it is so by execution too. */
+const validOnes = (questions: Questions, { validity }: Pick<RlcerConfig, 'validity'>): boolean[] =>
+  questions.flatMap(({ rubrics, rubricators, correct }) =>
+    rubrics.flatMap(({ criteria }, n) => {
+      const { truth_N_K = [] } = rubricators[n].grade
+      return criteria.flatMap(({ criterion: { points }, valid }, k) =>
+        valid ? isValidCriterion({ points, met: truth_N_K.map(own => own[k].met) }, correct, validity) : [],
+      )
+    }),
+  )
 
 /** Verdicts of a rubric beside those of execution; none where nothing was executed. */
 export const comparedVerdicts = ({

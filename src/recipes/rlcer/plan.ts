@@ -4,6 +4,7 @@ import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { describeQuestionFiles, questionSizes } from '../../tasks/questions/index.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
+import { type AnchorRow, anchorCount, anchorLines, TRIED_TOGETHER } from '../common/anchors-config.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -12,6 +13,7 @@ import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkRlcer } from './check.ts'
+import { checkThoughtAnchors } from './check-settings.ts'
 import type { QuestionsConfig, RlcerConfig } from './config.ts'
 import { withMiniature } from './tasks.ts'
 
@@ -61,7 +63,11 @@ const filesData = (task: QuestionsConfig, given: string | null): PlannedData => 
 }
 
 /** What a step samples, at most, and has verified. */
-const workOf = ({ rollout, rubricator }: RlcerConfig) => {
+const workOf = (config: RlcerConfig, anchors: readonly AnchorRow[]) => {
+  const { rollout, rubricator } = config
+  // All criteria of a question's rubrics, were they all valid and different ones.
+  const tried = Math.ceil((rollout.samples * rubricator.format.maxCriteria) / TRIED_TOGETHER)
+  const anchorCalls = rubricator.enabled ? tried * anchorCount(config, anchors) : 0
   const reasoners = rollout.prompts * rollout.samples
   const rubricators = rubricator.enabled ? reasoners : 0
   const reasonerTokens = reasoners * rollout.maxTokens
@@ -73,6 +79,10 @@ const workOf = ({ rollout, rubricator }: RlcerConfig) => {
     // Every rubric on every response to its question.
     verifierCallsPerStep: rubricators * rollout.samples,
     verifierCallsPerQuestion: rubricator.enabled ? rollout.samples ** 2 : 0,
+    ...(config.anchors && {
+      anchorCallsPerQuestion: anchorCalls,
+      anchorCallsPerStep: anchorCalls * rollout.prompts,
+    }),
   }
 }
 
@@ -87,7 +97,7 @@ const RUBRIC_CHARACTERS = 1500
 const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work): string[] => {
   if (verifier.kind !== 'judge') return []
   const { promptTokens, completionTokens, cost } = estimateJudging(verifier.judge.fleet, {
-    calls: work.verifierCallsPerStep * steps,
+    calls: (work.verifierCallsPerStep + (work.anchorCallsPerStep ?? 0)) * steps,
     // A response of full length, at four characters a token.
     promptCharacters: data.questionCharacters + 4 * rollout.maxTokens + VERIFIER_CHARACTERS,
   })
@@ -109,7 +119,8 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   const given = checkRlcer(config, 'plan')
   const { rollout, rubricator, steps, critic, evaluation, validity, verifier, scaffold } = config
   const data = dataOf(config, given)
-  const work = workOf(config)
+  const anchors = checkThoughtAnchors(config, 'plan')
+  const work = workOf(config, anchors)
   // The longest sequences are a rubricator's: question, response, rubric.
   const longest = Math.round(
     rubricator.enabled ? data.rubricatorTokens + rollout.maxTokens : data.promptTokens,
@@ -143,6 +154,10 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       ...dropoutLines(config),
       ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
+      ...anchorLines(config, anchors, {
+        question: work.anchorCallsPerQuestion ?? 0,
+        step: work.anchorCallsPerStep ?? 0,
+      }),
       ...judgeLinesOf(config, data, work),
       `credit       ${critic === null ? 'baselines by leaving one out' : `by a critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
     ],
@@ -158,19 +173,19 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
 }
 
 /** Of a language model as verifier, as a fleet sees it. */
-const verifierCalls = ({ verifier, rollout }: RlcerConfig, data: PlannedData, work: Work): JudgeCalls[] =>
-  verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
-    ? []
-    : [
-        {
-          name: 'verifier',
-          callsPerStep: work.verifierCallsPerStep,
-          instructionTokens: tokensFromCharacters(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
-          ownTokens: tokensFromCharacters(RUBRIC_CHARACTERS),
-          sharedTokens: tokensFromCharacters(data.questionCharacters),
-          shown: { role: 'reasoner', samples: 1 },
-          // Every rubric of a question sees the same response.
-          callsPerShown: rollout.samples,
-          completionTokens: COMPLETION_TOKENS,
-        },
-      ]
+const verifierCalls = ({ verifier, rollout }: RlcerConfig, data: PlannedData, work: Work): JudgeCalls[] => {
+  if (verifier.kind !== 'judge') return []
+  const of = (name: string, callsPerStep: number): JudgeCalls => ({
+    ...{ name, callsPerStep },
+    instructionTokens: tokensFromCharacters(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
+    ownTokens: tokensFromCharacters(RUBRIC_CHARACTERS),
+    sharedTokens: tokensFromCharacters(data.questionCharacters),
+    shown: { role: 'reasoner', samples: 1 },
+    // Every rubric of a question sees the same response; anchors are seen by all questions.
+    callsPerShown: rollout.samples,
+    completionTokens: COMPLETION_TOKENS,
+  })
+  return [of('verifier', work.verifierCallsPerStep), of('anchors', work.anchorCallsPerStep ?? 0)].filter(
+    ({ callsPerStep }) => callsPerStep > 0,
+  )
+}

@@ -19,7 +19,7 @@
  * - Advantages are whitened by role. `critic: null` compares reasoners with their group's mean, and rubricators with the others of
  *   their question. The critic is a head on the policy's trunk. The loss is the sum of both roles' means over tokens (`roles`).
  * - The start: chat models as they come, where the paper's are base models after supervised learning of both roles.
- * - `rubricDropout` (arXiv 2608.11669), a scaffold of valid criteria, normalisation by part, controls and other verifiers are ours.
+ * - `rubricDropout` (arXiv 2608.11669), `anchors` (2610.11464), a scaffold of valid criteria, normalisation by part, controls, verifiers.
  */
 
 import type { Policy } from '../../policy/policy.ts'
@@ -29,6 +29,7 @@ import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { dropoutMetrics, placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf } from '../common/training.ts'
+import { anchorMetrics, keptOutRows, onAnchors, type ThoughtAnchors } from './anchored.ts'
 import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
@@ -50,6 +51,8 @@ import { rlcerRolloutRow } from './rows.ts'
 export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy
   problem: ProblemStream<Problem>
+  /** What valid criteria have to tell apart besides; absent: nothing. */
+  anchors?: ThoughtAnchors<Problem>
   evaluate: Recipe<unknown>['evaluate']
 }
 
@@ -57,8 +60,7 @@ export const rlcer = <Problem>(
   config: RlcerConfig,
   { policy, problem, evaluate, ...parts }: RlcerParts<Problem>,
 ): Recipe<QuestionRollouts<Problem>[]> => {
-  const { scaffold } = config
-  const { task } = parts
+  const [{ scaffold }, { task }] = [config, parts]
   const bank = new ProposedRubrics()
 
   const left = placesLeftOut(config)
@@ -78,8 +80,9 @@ export const rlcer = <Problem>(
 
     async learn(step, explored) {
       // Eq. 7.
-      const judged = judgeQuestions(explored, config, step)
-      assertVerified(judged)
+      const proposed = judgeQuestions(explored, config, step)
+      assertVerified(proposed)
+      const judged = await onAnchors(proposed, parts)
       const neutral = neutralEvolving(judged, config.rubricator)
       const questions = judged.map(own => rewardQuestion(config, own, placesOf(step, own), neutral))
       for (const { problem: own, valid } of questions) if (scaffold) bank.keep(task.id(own), valid)
@@ -93,6 +96,7 @@ export const rlcer = <Problem>(
         ],
         metrics: {
           ...rlcerMetrics(questions, config, step),
+          ...anchorMetrics(questions, config),
           ...dropoutMetrics(
             config,
             questions.map(own => ({
@@ -103,6 +107,7 @@ export const rlcer = <Problem>(
           ...(zeroVarianceGroups !== null && { zeroVarianceGroups }),
           ...(scaffold && { bankQuestions: bank.questions }),
         },
+        ...(parts.anchors && { rubrics: keptOutRows(questions, task, step) }),
         rollouts: learntFrom([told], item => rlcerRolloutRow(task, step, item)),
         ...outcomeOpinion(told, config),
       }

@@ -56,11 +56,11 @@ const rubricatorRow = <Problem>(
     ...tokenFields(item, task.rubricator.text(rollout.tokens), tokens => task.rubricator.text(tokens)),
     parts,
     ...(fault !== undefined && { flags: { unformatted: 1 } }),
-    verdicts: criteria.map(({ criterion, correlation, valid }) => ({
+    verdicts: criteria.map(({ criterion, correlation, valid, anchors }) => ({
       criterionId: criterion.id,
       met: valid,
       source: 'statistic',
-      explanation: `${criterion.text} (${criterion.points}): ${correlation === null ? 'no correlation, all answers or all verdicts are alike' : `correlation ${correlation.toFixed(2)} with being right`}`,
+      explanation: `${criterion.text} (${criterion.points}): ${correlation === null ? 'no correlation, all answers or all verdicts are alike' : `correlation ${correlation.toFixed(2)} with being right`}${anchors ? `; ${anchors.reason}` : ''}`,
     })),
   }
 }

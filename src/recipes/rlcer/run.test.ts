@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
-import { readEvals, readMetrics, readRollouts, withoutTimings } from '../../runs/readers.ts'
+import { readEvals, readMetrics, readRollouts, readRubricRows, withoutTimings } from '../../runs/readers.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { writeQuestions } from '../../tasks/questions/rows.fixture.ts'
 import { rlcerSchema } from './config.ts'
@@ -144,6 +144,34 @@ describe('rlcer on arithmetic', () => {
       const { verifierAgreement } = rowsOf('noisy').metrics[0] as Record<string, Record<string, number>>
       expect(verifierAgreement.reward).toBeGreaterThan(0.6)
       expect(verifierAgreement.reward).toBeLessThan(0.9)
+    },
+    SLOW_MS,
+  )
+
+  it(
+    'tries criteria on answers of the start, and goes on to the same rows',
+    async () => {
+      const settings = {
+        anchors: { start: 4, minAgreement: 0.6 },
+        evaluation: { problems: 2, hinted: false, rubrics: 0 },
+      }
+      await train('anchored', settings)
+      await train('anchored, stopped', settings, false, 1)
+      const anchors = readFileSync(join(folder, 'anchored, stopped', 'anchors.jsonl'), 'utf8')
+      await train('anchored, stopped', settings, true)
+      expect(rowsOf('anchored, stopped')).toEqual(rowsOf('anchored'))
+      for (const name of ['anchored', 'anchored, stopped'])
+        expect(readFileSync(join(folder, name, 'anchors.jsonl'), 'utf8')).toBe(anchors)
+      expect(
+        anchors
+          .trim()
+          .split('\n')
+          .map(line => JSON.parse(line).good),
+      ).toEqual([true, false, true, false])
+      // Three questions in every step; what is kept out is told with the question.
+      const kept = readRubricRows(join(folder, 'anchored'))
+      expect(kept.every(({ refused }) => refused.every(({ rule }) => rule === 'anchors'))).toBe(true)
+      expect(kept.length).toBeGreaterThan(0)
     },
     SLOW_MS,
   )

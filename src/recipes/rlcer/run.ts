@@ -9,6 +9,7 @@ import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
+import { openThoughtAnchors } from './anchored.ts'
 import { checkRlcer, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { rlcerEvaluation } from './evaluate.ts'
@@ -54,12 +55,13 @@ const learnTask = async <Problem>(
   const rubricAutomaton = constrained ? rubricator.automaton?.(criteria) : undefined
   const positions = modelShape(config)?.maxPositions
   const common = { policy, task, positions, rubricAutomaton }
+  const problem = problemsOf(task, config.seed)
   return run.train(
     policy,
-    () =>
+    async () =>
       rlcer(config, {
-        ...{ ...common, verifier, truth },
-        problem: problemsOf(task, config.seed),
+        ...{ ...common, verifier, truth, problem },
+        anchors: await openThoughtAnchors(config, run.run.dir, { task, policy, problem }),
         evaluate: besideGreedy(config, (tested, alone) =>
           rlcerEvaluation(tested, {
             ...{ ...common, verifier: truth ?? verifier, alone },

@@ -1,6 +1,7 @@
 /** @file Which proposed criteria are valid: those that go with being right over the responses to their question (RLCER Eq. 7). */
 
 import { criterionCorrelation, isValidCriterion } from '../../eval/validity.ts'
+import type { AnchorFinding } from '../../grade/anchors.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 
 /** What a verifier said of one rubric on every response to its question. */
@@ -30,6 +31,8 @@ export interface JudgedCriterion {
   /** Null where it or being right does not vary. */
   correlation: number | null
   valid: boolean
+  /** Where it was tried on anchors: what was found, without which it would be valid. */
+  anchors?: AnchorFinding
 }
 
 /** Verdicts on one criterion, by response. */

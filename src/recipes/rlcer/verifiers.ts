@@ -14,6 +14,7 @@ import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { LearnedThinkingVerifier } from '../reasoning/learned.ts'
 import type { RlcerConfig } from './config.ts'
+import { plainStatement } from './validity.ts'
 
 /** Parts of a run in place of the configured ones. */
 export interface RlcerRunParts {
@@ -47,6 +48,8 @@ export const openRubricVerifier = async <Problem>(
       return { verifier: exact!, close }
     case 'noisy':
       return { verifier: noisyVerifier(exact!, verifier.flipRate), truth: exact, close }
+    case 'lenient':
+      return { verifier: lenientVerifier(exact!, verifier), truth: exact, close }
     case 'judge': {
       const judging = openThinkingJudging(verifier.judge, RUBRIC_VERIFIER, verifierModel)
       return {
@@ -80,6 +83,29 @@ export const checkVerifier = (
   if (verifier.kind === 'learned' && !modelMayBeMissing(verifier.folder, purpose))
     wholeModel(verifier.folder, 'verifier.folder')
 }
+
+/**
+ * Gives responses what they do not earn, on a share of all criteria: merits are met, flaws avoided. Depends on the words of criterion
+ * and response alone, as a language model does that takes its likeliest answer.
+ */
+const lenientVerifier = <Problem>(
+  exact: ThinkingVerifier<Problem>,
+  { share, rate }: { share: number; rate: number },
+): ThinkingVerifier<Problem> => ({
+  verify: async items => {
+    const verdicts = await exact.verify(items)
+    return verdicts.map((own, i) =>
+      own.map((verdict, k): Verdict => {
+        const { text, points } = items[i].rubric.criteria[k]
+        const earned = points > 0
+        const name = `lenient/${plainStatement(text)}`
+        const goesEasy = verdict.met === !earned && new Rng(name).next() < share
+        const given = goesEasy && new Rng(`${name}/${items[i].response.text}`).next() < rate
+        return given ? { ...verdict, met: earned } : verdict
+      }),
+    )
+  },
+})
 
 /** Verdicts with some inverted. Which ones depends on the items' keys alone; those that were not given stay as they are. */
 export const noisyVerifier = <Problem>(

@@ -1,6 +1,11 @@
 /** @file Attempts of a step: rolled out, judged as soon as a problem's group is there, and credited by stage. */
 
-import { type JudgedGroup, judgeGroup, type QuestionRubrics } from '../../grade/evolving/index.ts'
+import {
+  type JudgedGroup,
+  judgeGroup,
+  type QuestionRubrics,
+  type StageAnchors,
+} from '../../grade/evolving/index.ts'
 import { STAGE_NAMES } from '../../grade/evolving/rubrics.ts'
 import type { Retrieval, WindowStep } from '../../memory/index.ts'
 import type { Graded, Rollout } from '../../rl/rollout.ts'
@@ -30,9 +35,15 @@ interface Attempted<Problem> extends Pick<RolledStep<Problem>, 'retrievals'> {
   last: boolean
 }
 
+interface AttemptParts<Problem> {
+  config: RubricemConfig
+  task: TaskWith<Problem, 'world' | 'stages'>
+  anchors?: StageAnchors<Problem>
+}
+
 /** Attempts at problems, and their judgements, which begin as soon as a problem's group is there. */
 export const attempt = async <Problem>(
-  { config, task }: { config: RubricemConfig; task: TaskWith<Problem, 'world' | 'stages'> },
+  { config, task, anchors }: AttemptParts<Problem>,
   io: StepIo,
   { step, problems, before, retrievals, last }: Attempted<Problem>,
 ) => {
@@ -45,6 +56,7 @@ export const attempt = async <Problem>(
       ...{ step, question, key: task.id(question), before: before[p] },
       rollouts: rollouts.map(rollout => stages.read(rollout).staged),
       persistent: stages.persistent(question),
+      anchors,
     }
     judging[p] = judgeGroup(stages.judge, group, config.evolving)
     judging[p].catch(() => {})

@@ -29,6 +29,7 @@ import { assertSamplerIsUsed } from '../common/training.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { recordsModelConfig } from '../sft/records.ts'
+import { checkStageAnchors } from './anchored.ts'
 import { type ChatJudgeConfig, type RecordsTaskConfig, type RubricemConfig, taskSettings } from './config.ts'
 import type { RubricemRunParts } from './tasks.ts'
 
@@ -73,6 +74,7 @@ export const checkRubricem = (
       'rollouts of a question are compared with each other',
     )
   checkDropout(config)
+  checkStageAnchors(config, purpose)
   assertSamplerIsUsed(config)
   const settings = taskSettings(config)
   if (settings.kind === 'research') checkResearchSettings(config, settings, purpose, parts)

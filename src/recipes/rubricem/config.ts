@@ -19,6 +19,7 @@ import {
   testSampleCount,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { anchorsSetting } from '../common/anchors-config.ts'
 import { greedySetting } from '../common/evaluation-config.ts'
 import { recordsPhaseSchema } from '../sft/config.ts'
 import { CONTROLS } from './control.ts'
@@ -162,6 +163,7 @@ export const rubricemSchema = z.strictObject({
     .prefault({ kind: 'scripted' })
     .describe('Who judges stages and reflections.'),
   evolving: evolvingSchema.prefault({}).describe('Rubrics that the judge proposes, scores and prunes.'),
+  anchors: anchorsSetting,
   rubricDropout: rubricDropoutSchema
     .optional()
     .describe(

@@ -16,5 +16,5 @@ export const rubricemEntry: RecipeEntry<RubricemConfig> = withDataFiles(
     plan: planRubricem,
     run: async (config, options) => (await import('./run.ts')).runRubricem(config, options),
   },
-  taskFiles,
+  config => [...taskFiles(config), { path: config.anchors?.file }],
 )

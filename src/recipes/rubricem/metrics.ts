@@ -1,6 +1,6 @@
 /** @file What a step says in metrics.jsonl: rewards, rubrics that evolve, memory, reflections. */
 
-import { evolvingMetrics } from '../../grade/evolving/index.ts'
+import { evolvingMetrics, type JudgedGroup } from '../../grade/evolving/index.ts'
 import { countFallbacks, type Retrieval, type RubricBank, type WindowStep } from '../../memory/index.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
@@ -54,6 +54,19 @@ const reflectionMetrics = ({ candidates, accepted }: Reflections<unknown>): Metr
   }
 }
 
+/** Share of a step's new rubrics that the anchors keep out; nothing where there are none. */
+const anchorMetrics = (
+  judged: readonly JudgedGroup[],
+  { anchors }: Pick<RubricemConfig, 'anchors'>,
+): Metrics => {
+  if (anchors === undefined) return {}
+  const tried = judged.flatMap(({ rubrics, refused, step }) => [
+    ...rubrics.flatMap(({ since }) => (since === step ? [0] : [])),
+    ...refused.flatMap(({ rule }) => (rule === 'anchors' ? [1] : [])),
+  ])
+  return { anchorsKeptOut: meanKnown(tried) }
+}
+
 /** All that a step says. */
 export const rubricemMetrics = <Problem>(
   {
@@ -73,6 +86,7 @@ export const rubricemMetrics = <Problem>(
       config,
       judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
     ),
+    ...anchorMetrics(judged, config),
     zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
     failedScoringRollouts: counts.failedRollouts,
     ...(bank && retrievals && memoryMetrics(plan, retrievals, bank.size, countFallbacks(retrievals))),

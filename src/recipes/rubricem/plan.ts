@@ -20,6 +20,7 @@ import type { ToolsConfig } from '../../tools/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
+import { type AnchorRow, anchorCount, anchorLines } from '../common/anchors-config.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -27,6 +28,7 @@ import type { RoleWork } from '../common/remote-plan.ts'
 import { dropoutLines } from '../common/rubric-dropout.ts'
 import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { recordsModelConfig } from '../sft/records.ts'
+import { checkStageAnchors } from './anchored.ts'
 import { checkRubricem } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
 import { nextOf } from './plan-next.ts'
@@ -132,7 +134,7 @@ const reflectingSteps = ({ steps, window, reflection }: RubricemConfig): number 
 }
 
 /** What a step samples and asks at most, and the whole run. */
-const workOf = (config: RubricemConfig, data: PlannedData) => {
+const workOf = (config: RubricemConfig, data: PlannedData, anchors: readonly AnchorRow[]) => {
   const { rollout, reflection, steps } = config
   const agents = rollout.prompts * rollout.samples
   const reflections = reflection.enabled ? rollout.prompts * reflection.candidates : 0
@@ -150,6 +152,11 @@ const workOf = (config: RubricemConfig, data: PlannedData) => {
     // A question: new rubrics once, then every attempt; and every reflection.
     generationsPerStep: rollout.prompts * Number(config.evolving.generate),
     scoringsPerStep: agents,
+    // Each anchor is scored once on the new rubrics of a question.
+    ...(config.anchors && {
+      anchorScoringsPerStep:
+        rollout.prompts * Number(config.evolving.generate) * anchorCount(config, anchors),
+    }),
     reflectionsPerStep: reflections,
     reflections: reflecting * reflections,
   }
@@ -203,7 +210,7 @@ const judgeCalls = (
   const shown = generate === null ? attempt : Math.min(attempt, generate * (2 * data.calls + 3))
   return [
     of(steps * work.generationsPerStep, rollout.samples * shown),
-    of(steps * work.scoringsPerStep, attempt),
+    of(steps * (work.scoringsPerStep + (work.anchorScoringsPerStep ?? 0)), attempt),
     of(work.reflections, attempt, judge.reflections?.fleet),
   ]
 }
@@ -225,6 +232,7 @@ const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): Judge
   return [
     of('rubrics', work.generationsPerStep, rollout.samples * shownShare),
     of('scores', work.scoringsPerStep, 1),
+    of('anchors', work.anchorScoringsPerStep ?? 0, 1),
     of('reflections', steps === 0 ? 0 : work.reflections / steps, 1),
   ].filter(({ callsPerStep }) => callsPerStep > 0)
 }
@@ -284,7 +292,8 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   checkRubricem(config, 'plan')
   const { rollout, reflection, window, credit, memory, evaluation } = config
   const data = dataOf(config)
-  const work = workOf(config, data)
+  const anchors = checkStageAnchors(config, 'plan')
+  const work = workOf(config, data, anchors)
   const judging = judgingOf(config, data, work)
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
   const next = nextOf(config)
@@ -303,6 +312,10 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
         ...dropoutLines(config),
         `bank         ${describeBank(memory)}; windows of ${window.steps} fresh batches that are repeated`,
         ...judging.lines,
+        ...anchorLines(config, anchors, {
+          question: (work.anchorScoringsPerStep ?? 0) / rollout.prompts,
+          step: work.anchorScoringsPerStep ?? 0,
+        }),
       ],
       algorithm: 'GRPO, ',
       evaluation: [

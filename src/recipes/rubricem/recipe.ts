@@ -20,7 +20,7 @@
  * - But for preset `paper` the judge is not shown the middle of long parts (`evolving.shownCharacters`).
  */
 
-import { assertScored, EvolvingBuffers, rubricRow } from '../../grade/evolving/index.ts'
+import { assertScored, EvolvingBuffers, rubricRow, type StageAnchors } from '../../grade/evolving/index.ts'
 import { type RubricBank, windowRetrieval, windowStep } from '../../memory/index.ts'
 import { type Credited, datumsOf, type Groups } from '../../rl/rollout.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
@@ -48,6 +48,8 @@ export interface RubricemParts<Problem> {
   task: TaskWith<Problem, 'world' | 'stages'>
   /** Null: no memory. */
   bank: RubricBank | null
+  /** What new rubrics have to tell apart; absent: nothing. */
+  anchors?: StageAnchors<Problem>
   evaluate: Recipe<unknown>['evaluate']
   /** Told when the bank has changed. */
   onBank?(step: number): void

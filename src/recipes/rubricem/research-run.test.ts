@@ -7,6 +7,7 @@ import { stageNames } from '../../runs/report/data.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import type { Tool } from '../../tools/index.ts'
 import { sharedData } from '../../util/shared-data.ts'
+import { planRubricem } from './plan.ts'
 import { made, type Row, researchRuns, rowsOf, writeRows } from './research-run.fixture.ts'
 
 const { folder, format, indexOf, madeSearch, startJudge, closeJudges, configOf, run, close } = researchRuns()
@@ -121,6 +122,65 @@ describe('rubricem on real text', { timeout: TIMEOUT }, () => {
         expect(format.show(Array.from(prompt))).not.toContain('reference_examples>')
     const trained = new Set(rubrics.map(({ question }) => question))
     for (const { id } of evals[0].items ?? []) expect(trained.has(id)).toBe(false)
+  })
+
+  it('keeps out rubrics that labelled trajectories of a file do not bear out, and goes on to the same rows', async () => {
+    const trajectory = (plan: string, calls: number, review: string, end: string) =>
+      [
+        `<think>Well.</think><structured_plan><rubric>the cape</rubric>${plan}</structured_plan>`,
+        '<call_tool name="search">towns</call_tool><tool_output>nothing then</tool_output>'.repeat(calls),
+        `<think>Enough.</think><review>${review}</review><answer>\\boxed{cape 9}${end}</answer>`,
+      ].join('')
+    const good = trajectory('the river, then the cape', 2, 'item one: found', '<cite id="Tarn">.</cite>')
+    const bad = trajectory('the cape', 1, 'fine', '')
+    const labelled = (response: string, own: boolean) => ({ prompt: 'Near which cape?', response, good: own })
+    const path = join(folder, 'anchors.jsonl')
+    const file = writeRows(path, [
+      labelled(good, true),
+      labelled(good, true),
+      labelled(bad, false),
+      labelled(bad, false),
+    ])
+    const judge = await startJudge()
+    const task = await madeSearch()
+    const configFor = (steps: number) =>
+      configOf(judge.url, task, { steps, anchors: { file }, reflection: { enabled: false } })
+    const { dir } = await run('anchored', configFor(2))
+    const { rubrics, metrics } = rowsOf(dir)
+    // A box is in all of them.
+    for (const { refused } of rubrics)
+      expect(refused.map(({ title, rule, reason }) => [title, rule, reason])).toEqual([
+        [
+          'boxed',
+          'anchors',
+          'anchors: good answers earn 100.0% and bad ones 100.0%, agreement 50.0%, below 70.0%',
+        ],
+      ])
+    expect(rubrics[0].rubrics.map(({ title }) => title)).toEqual(
+      expect.arrayContaining(['two steps', 'second search', 'item by item', 'no source']),
+    )
+    expect(rubrics[0].rubrics.map(({ title }) => title)).not.toContain('boxed')
+    expect(metrics[0].anchorsKeptOut).toBeCloseTo(1 / 5, 12)
+    // Anchors are answers to their own question; equal ones are asked about once.
+    const tried = judge.seen.filter(
+      ({ asked, prompt }) => asked === 'levels' && prompt.includes('Near which cape?'),
+    )
+    expect(tried).toHaveLength(2)
+
+    await run('anchored, stopped', configFor(1))
+    const stopped = await run('anchored, stopped', configFor(2), { resume: true })
+    expect(rowsOf(stopped.dir).rubrics).toEqual(rubrics)
+    expect(rowsOf(stopped.dir).metrics.slice(0, 2)).toEqual(metrics)
+    const plan = planRubricem(configFor(2)).lines.join('\n')
+    expect(plan).toMatch(/anchors {6}2 good and 2 bad answers of .*anchors\.jsonl/)
+    expect(plan).toMatch(/at most 4 calls a question besides, 8 a step/)
+    const short = writeRows(join(folder, 'short.jsonl'), [
+      labelled(good, true),
+      labelled('<answer>9</answer>', false),
+    ])
+    expect(() => planRubricem(configOf(judge.url, task, { anchors: { file: short } }))).toThrow(
+      /anchors\.file: expected whole trajectories, .* got none with good false that has a stage 1/,
+    )
   })
 
   it('is tested on further files, each by its own grader', async () => {

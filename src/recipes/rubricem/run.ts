@@ -12,6 +12,7 @@ import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { runSftRecipe } from '../sft/run.ts'
+import { openStageAnchors } from './anchored.ts'
 import { describeRubricemRewards } from './attempts.ts'
 import { checkRubricem } from './check.ts'
 import type { RubricemConfig } from './config.ts'
@@ -61,9 +62,9 @@ const learn = async <Problem>(
   const everySteps = config.memory.kind === 'bank' ? config.memory.writeEverySteps : 0
   const file = new BankFile(join(run.run.dir, BANK_FILE), { everySteps })
   let done = run.from?.step ?? 0
-  const recipe = () => {
+  const recipe = async () => {
     const own = rubricem(config, {
-      ...{ task, bank },
+      ...{ task, bank, anchors: await openStageAnchors(config, run.run.dir, { task, policy }) },
       evaluate: besideGreedy(config, tested => rubricemEvaluation(tested, { task, policy, bank })),
       onBank: step => {
         done = step

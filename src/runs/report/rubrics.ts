@@ -59,7 +59,8 @@ const runningSum = (values: readonly number[]): number[] => {
 
 /** Curves over the steps; none without rubrics. */
 export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
-  if (rows.length === 0) return []
+  // Where criteria come anew in every step, rows tell of refused ones alone.
+  if (rows.every(({ rubrics }) => rubrics.length === 0)) return []
   const steps = changesOf(rows)
   const x = [...steps.keys()]
   const all = [...steps.values()]
@@ -102,7 +103,9 @@ export const rubricsAbout = (rows: readonly RubricRow[]): string => {
   const reasons = [...rules].sort(([, a], [, b]) => b - a).map(([rule, count]) => `${rule} ${number(count)}`)
   const failed = rows.filter(({ generationFailure }) => generationFailure !== undefined).length
   return [
-    `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} born for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others told the rollouts apart better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
+    rows.every(({ rubrics }) => rubrics.length === 0)
+      ? ''
+      : `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} born for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others told the rollouts apart better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
     reasons.length > 0 ? `Proposals refused: ${reasons.join(', ')}.` : '',
     failed > 0 ? `Nothing could be proposed ${plural(failed, 'time')}: the judge failed.` : '',
   ]

@@ -107,6 +107,7 @@ export const questionTask = (
     label: 'questions',
     id: ({ id }) => id,
     question: questionText,
+    fromQuestion: question => ({ id: question, question, kind: 'math' }),
     prompt: (question, hints) => format.encode(reasonerMessages(question, hints, options)),
     show: tokens => format.show(tokens),
     rubric: ({ rubric = NOTHING }) => rubric,

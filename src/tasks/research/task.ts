@@ -70,6 +70,7 @@ export const researchTask = (parts: ResearchParts): TaskWith<ResearchQuestion, '
     ...{ train: [], tests: {}, label: 'research', stopTokens },
     id: ({ id }) => id,
     question: ({ question }) => question,
+    fromQuestion: question => ({ id: question, question, answers: [], persistent: [] }),
     prompt: ({ question }) => agent.prompt(question),
     show: tokens => agent.read(tokens).text,
     rubric: question => rubricOf(question, settings),

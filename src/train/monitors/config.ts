@@ -104,6 +104,9 @@ export const monitorsSchema = z.strictObject({
   neverMet: monitorOfStart({ steps: count.default(5).describe('Steps with verdicts on it.') }).describe(
     'Criteria with points above zero that no response has met since the start. 5: fewer may be chance.',
   ),
+  alwaysMet: monitor({ rise: share.default(0.2).describe('Least rise.') }).describe(
+    "Criteria that are proposed while training come to be met by all responses, or what these earn by them rises, more than a held-out grader's score or accuracy does; where neither is known, the share alone, twice as far. 0.2: in healthy runs of rlcer it rises by as much, and accuracy by three times as much.",
+  ),
   hotSampling: monitorOfStart({
     nats: z.number().positive().default(2.5).describe('Least entropy.'),
   }).describe(

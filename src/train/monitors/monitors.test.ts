@@ -96,6 +96,24 @@ const ILLNESSES: { name: MonitorName; what: string; within: number; illness: Ill
     illness: (_, since) => ({ exploits: { restatedPremise: Math.min(1, 0.5 + 0.02 * since) } }),
   },
   {
+    name: 'alwaysMet',
+    what: 'criteria that all meet become 2% more with every step, and the held-out score does not',
+    within: 45,
+    illness: ({ alwaysMet, heldOut }, since) => ({
+      alwaysMet: Math.min(1, (alwaysMet as number) + 0.02 * since),
+      heldOut: Math.min(heldOut as number, 0.4),
+    }),
+  },
+  {
+    name: 'alwaysMet',
+    what: 'responses come to earn all of what proposed criteria give, and are not better by it',
+    within: 45,
+    illness: ({ cotWherePaid, heldOut }, since) => ({
+      cotWherePaid: Math.min(1, (cotWherePaid as number) + 0.02 * since),
+      heldOut: Math.min(heldOut as number, 0.4),
+    }),
+  },
+  {
     name: 'entropyCollapse',
     what: 'entropy falls by a tenth a step',
     within: 35,
@@ -137,6 +155,34 @@ describe('each monitor', () => {
         expect(more, `seed ${seed}: said once`).toEqual([])
       }
     })
+
+  it('alwaysMet says nothing where what is true rises as much, and goes by the share alone where nobody knows', () => {
+    const met: Illness = ({ alwaysMet }, since) => ({
+      alwaysMet: Math.min(0.9, (alwaysMet as number) + 0.02 * since),
+    })
+    const better: Illness = (row, since) => ({
+      ...met(row, since),
+      heldOut: Math.min(0.95, 0.4 + 0.02 * since),
+    })
+    const unknown: Illness = (row, since) => ({ ...met(row, since), cotWherePaid: 0.99 })
+    const blind = (illness?: Illness) => {
+      const { rows, evals } = simulate(1, STEPS, illness && { illness, onset: ONSET })
+      return watched({ rows: rows.map(({ heldOut: _, ...row }) => row), evals })
+    }
+    expect(stepsOf(watched(simulate(1, STEPS, { illness: better, onset: ONSET })), 'alwaysMet')).toEqual([])
+    const told = blind(unknown).filter(({ monitor }) => monitor === 'alwaysMet')
+    expect(told.map(({ sign: { subject } }) => subject)).toEqual(['share'])
+    expect(eventOf(told[0]).message).toMatch(
+      /^Proposed criteria drift towards always met: the share of criteria that all responses meet rose from \d+\.\d% to \d+\.\d%$/,
+    )
+    // Earning more is no sign by itself.
+    expect(
+      stepsOf(
+        blind(() => ({ cotWherePaid: 0.99 })),
+        'alwaysMet',
+      ),
+    ).toEqual([])
+  })
 
   it('heldOutFalls counts only steps in which the grader was asked, and still sees the fall', () => {
     const { illness } = ILLNESSES[0]

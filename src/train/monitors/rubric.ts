@@ -95,6 +95,54 @@ export const neverMet = defineMonitor({
   evidence: rollouts => rollouts.map(() => 0),
 })
 
+/** What is true of responses, whatever the criteria say: a held-out grader's score, else how many are right. */
+const truthOf = ({ heldOut, accuracy }: MetricsRow): unknown => heldOut ?? accuracy
+
+/** Means of what responses earn by criteria that are proposed while training. */
+const earnedOf = (row: MetricsRow): unknown => {
+  const stages = Object.values(groupOf(row, 'stageScores')).filter(score => typeof score === 'number')
+  return row.cotWherePaid ?? (stages.length > 0 ? mean(stages) : null)
+}
+
+/** Where nobody knows what is true, responses may have become better: it takes a rise of so many times the threshold. */
+const UNKNOWN_TRUTH = 2
+
+export const alwaysMet = defineMonitor({
+  name: 'alwaysMet',
+  title: 'Proposed criteria drift towards always met',
+  why: 'a criterion that all responses meet tells none from another; rubrics that evolve unchecked end there while scores look fine (arXiv 2610.11464)',
+  advice:
+    'read the latest criteria and what the judge says of them; have them tried on labelled answers (anchors), give the judge a stricter template, or go back to a checkpoint before the drift',
+  look: ({ rows }, { rise }, { window, sigmas }): Sign | null => {
+    const truth = changeSinceStart(rows, window, truthOf)
+    const enough = truth === null ? UNKNOWN_TRUTH * rise : rise
+    const better = truth === null ? 0 : Math.max(0, truth.after - truth.before)
+    const told =
+      truth === null
+        ? ''
+        : `; what is true of them went from ${percent(truth.before)} to ${percent(truth.after)}`
+    const signOf = (subject: string, what: string, pick: (row: MetricsRow) => unknown): Sign[] => {
+      const change = changeSinceStart(rows, window, pick)
+      if (change === null) return []
+      const { before, after } = change
+      return [
+        {
+          level: Math.min((after - before - better) / enough, change.sigmas / sigmas),
+          seen: `${what} rose from ${percent(before)} to ${percent(after)}${told}`,
+          figures: { before, now: after, ...(truth && { truthBefore: truth.before, truthNow: truth.after }) },
+          subject,
+        },
+      ]
+    }
+    return strongest([
+      ...signOf('share', 'the share of criteria that all responses meet', row => row.alwaysMet),
+      // Without anything to compare it with, earning more is what training is for.
+      ...(truth === null ? [] : signOf('earned', 'what responses earn by proposed criteria', earnedOf)),
+    ])
+  },
+  evidence: rollouts => rollouts.map(({ row }) => (row.role === 'rubricator' ? 1 : 0)),
+})
+
 const SIDES = { above: 'judgeNullRatePositive', below: 'judgeNullRateNegative' } as const
 
 export const nullVerdicts = defineMonitor({

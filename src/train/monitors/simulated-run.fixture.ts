@@ -66,6 +66,8 @@ export const simulate = (
     exploit: noise(0.02, 'exploit'),
     shares: noise(0.03, 'shares'),
     paid: noise(0.15, 'paid'),
+    always: noise(0.03, 'always met'),
+    earned: noise(0.03, 'earned'),
   }
   const rows: MetricsRow[] = []
   const evals = [evaluate(rng, 0, 0.3)]
@@ -88,6 +90,8 @@ export const simulate = (
       exploits: { restatedPremise: clamp(0.5 + 0.03 * progress + jitter.exploit()) },
       rewardShare: { C1: share, C2: 1 - share },
       pointShare: { C1: 0.45, C2: 0.55 },
+      alwaysMet: clamp(0.1 + 0.2 * progress + jitter.always()),
+      cotWherePaid: clamp(0.5 + 0.1 * progress + jitter.earned()),
       entropy: 1.4 * (1 - 0.5 * progress) * Math.exp(jitter.entropy()),
       zeroVarianceGroups: clamp(0.1 + 0.5 * progress + jitter.groups()),
       logprobGapMax: odd ? 0.5 : 1e-5,

@@ -7,7 +7,7 @@ import { Latch, type LatchTurn } from './latch.ts'
 import type { Monitor, Sign, WatchedRollout } from './monitor.ts'
 import { entropyCollapse, hotSampling, ratioExtremes, samplerMismatch, zeroVariance } from './policy.ts'
 import { lengthDrift, repetition, scaffoldLeak, truncation } from './responses.ts'
-import { exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
+import { alwaysMet, exploits, neverMet, nullVerdicts, singleCriterion } from './rubric.ts'
 
 /** All monitors, by name; the settings say which of them look. */
 export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
@@ -20,6 +20,7 @@ export const MONITORS: { readonly [Name in MonitorName]: Monitor<Name> } = {
   nullVerdicts,
   exploits,
   neverMet,
+  alwaysMet,
   hotSampling,
   entropyCollapse,
   zeroVariance,
