@@ -109,7 +109,7 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
       })),
     )
     return items.map(({ key = '', leftOut }, i) => {
-      const { rubric, counted, isCounted } = parts[i]
+      const { rubric, counted, isCounted, isOwn } = parts[i]
       const { verdicts: given, score: own } = graded[i]
       const verdicts = noise ? noised(noise, rubric, given, key) : given
       const counting = verdicts.filter(isCounted)
@@ -119,7 +119,8 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
         ...graded[i],
         score: paid,
         ...(paid === null && { unjudged: own === null || lacksVerdicts(score, counted, counting) }),
-        ...(counted !== rubric && parts[i].asked === rubric && { whole: score(rubric, verdicts) }),
+        ...(counted !== rubric &&
+          parts[i].asked === rubric && { whole: score(rubric, verdicts.filter(isOwn)) }),
         verdicts,
         ...(leftOut && { leftOut }),
         ...(task.kind && { kinds: kindsOf(rubric, task.kind) }),
@@ -131,9 +132,18 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
 /** Of a rubric what is asked about, and what counts. */
 const partsOf = (rubric: Rubric, leftOut?: LeftOut) => {
   const counted = leftOut?.ids.size ? withoutCriteria(rubric, leftOut.ids) : rubric
-  const ids = new Set(counted.criteria.map(({ id }) => id))
-  const isCounted = ({ criterionId }: Verdict) => ids.has(criterionId)
-  return { rubric, counted, asked: leftOut?.asked ? rubric : counted, isCounted }
+  const among = ({ criteria }: Rubric) => {
+    const ids = new Set(criteria.map(({ id }) => id))
+    return ({ criterionId }: Verdict) => ids.has(criterionId)
+  }
+  // A task's graders may say more than a rubric of training asks.
+  return {
+    rubric,
+    counted,
+    asked: leftOut?.asked ? rubric : counted,
+    isCounted: among(counted),
+    isOwn: among(rubric),
+  }
 }
 
 const kindsOf = ({ criteria }: Rubric, kind: (criterion: Criterion) => string) =>
