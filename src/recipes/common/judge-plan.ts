@@ -4,7 +4,7 @@ import { estimateJudging } from '../../chat/estimate.ts'
 import { COMPLETION_TOKENS } from '../../chat/token-estimate.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import type { TrainingJudge } from './judge-config.ts'
+import type { TrainingJudge } from '../options/held-out-judge.ts'
 import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
 import { testProblems } from './test-problems.ts'
 

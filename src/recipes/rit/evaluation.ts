@@ -113,7 +113,7 @@ const itemOf = <Problem>(
   const known = answers.flatMap(({ said }) => (said.score === null ? [] : [{ ...said, score: said.score }]))
   if (known.length === 0) return []
   const thinkingOf = ({ said: { response, thought } }: Answer<Problem, Said>) =>
-    numberOr(thinkingScore(oracleOf(parts, problem), response, thought))
+    thinkingScore(oracleOf(parts, problem), response, thought)
   const judged = JUDGES.map(judge => {
     const rubric = rubricFor(judge, task, problem)
     const scores = known.flatMap(({ verdicts, key }) => judgedBy(judge, rubric, verdicts, key) ?? [])
@@ -179,8 +179,6 @@ const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: reado
   const right = scores.filter(score => score === 1).length
   return { accuracy: average, ...means, [`pass@${k}`]: passAtK(scores.length, right, k) }
 }
-
-const numberOr = (score: number | null | 'none'): number | null => (typeof score === 'number' ? score : null)
 
 const OF_A_TRACE: ReadonlySet<string> = new Set(['thinkingFirst', 'thinkingWords'])
 

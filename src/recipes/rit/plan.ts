@@ -8,10 +8,10 @@ import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { evaluatedSamples } from '../common/remote-plan.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
 import { mayBeMissing } from '../common/run-mode.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { optionLines } from '../options/options.ts'
 import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { freshShape, type TaskSizes, taskSizes } from './tasks.ts'
@@ -98,7 +98,7 @@ export const planRit = (config: RitConfig): RunPlan => {
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
         `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${mayBeMissing(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
         `reward       ${describeReward(config)}`,
-        ...dropoutLines(config),
+        ...optionLines(config),
         ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
         ...memoryLine(config.memory),
         ...judging.lines,

@@ -7,9 +7,9 @@ import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
 import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { optionLines } from '../options/options.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkRlcer } from './check.ts'
 import type { QuestionsConfig, RlcerConfig } from './config.ts'
@@ -140,7 +140,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${describeReward(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
-      ...dropoutLines(config),
+      ...optionLines(config),
       ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
       ...judgeLinesOf(config, data, work),

@@ -27,8 +27,8 @@ import { datumsOf } from '../../rl/rollout.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { dropoutMetrics, placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf } from '../common/training.ts'
+import { leftOutMetrics, placesLeftOut } from '../options/options.ts'
 import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
@@ -93,8 +93,7 @@ export const rlcer = <Problem>(
         ],
         metrics: {
           ...rlcerMetrics(questions, config, step),
-          ...dropoutMetrics(
-            config,
+          ...leftOutMetrics(
             questions.map(own => ({
               criteria: own.valid.map(({ criterion }) => criterion),
               places: placesOf(step, own),
@@ -121,7 +120,7 @@ export const rlcer = <Problem>(
 const rewardQuestion = <Problem>(
   config: RlcerConfig,
   question: JudgedQuestion<Problem>,
-  leftOut: ReadonlySet<number>,
+  leftOut: ReadonlySet<number> | undefined,
   neutral: number,
 ): JudgedQuestion<Problem> => {
   const counted = countedCriteria(question, config, leftOut)

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { demonstrationsShape, problemShape } from '../../tasks/logic/start-settings.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
@@ -18,6 +17,7 @@ import {
   testSampleCount,
 } from '../../train/config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
+import { criteriaOptionsShape } from '../options/options.ts'
 import { logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
@@ -201,11 +201,7 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       "The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it.",
     ),
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave weighed criteria out of the reward at random, drawn for each problem and step; absent: none.',
-    ),
+  ...criteriaOptionsShape,
   grader: logicGraderSchema
     .optional()
     .describe(

@@ -13,9 +13,9 @@ import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination, pointShareMetrics } from '../common/criterion-metrics.ts'
-import { droppedMetrics } from '../common/rubric-dropout.ts'
 import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
+import { optionMetrics } from '../options/options.ts'
 import type { CreditedLogicRollout, LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
 
@@ -74,7 +74,7 @@ export const logicMetrics = (groups: Groups<LogicRollout>, rubric: Rubric): Omit
         return { rubric: counted, verdicts: verdicts.filter(({ criterionId }) => ids.has(criterionId)) }
       }),
     ),
-    ...droppedMetrics(groups, () => rubric.criteria, {
+    ...optionMetrics(groups, () => rubric.criteria, {
       rewardWhole: all.flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward))),
     }),
   }

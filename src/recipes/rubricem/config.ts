@@ -6,7 +6,6 @@ import { askOf, askSchema } from '../../grade/judge/ask-config.ts'
 import { judgeSchema } from '../../grade/judge/judge-config.ts'
 import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { recordsShape } from '../../tasks/records/settings.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
@@ -20,6 +19,7 @@ import {
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { greedySetting } from '../common/evaluation-config.ts'
+import { criteriaOptionsShape } from '../options/options.ts'
 import { recordsPhaseSchema } from '../sft/config.ts'
 import { CONTROLS } from './control.ts'
 
@@ -162,11 +162,7 @@ export const rubricemSchema = z.strictObject({
     .prefault({ kind: 'scripted' })
     .describe('Who judges stages and reflections.'),
   evolving: evolvingSchema.prefault({}).describe('Rubrics that the judge proposes, scores and prunes.'),
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave rubrics of each stage out of its reward at random, drawn for each question and step; absent: none.',
-    ),
+  ...criteriaOptionsShape,
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: z
     .enum(CONTROLS)

@@ -24,8 +24,8 @@ import { evaluationLine } from '../common/evaluation-words.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
 import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { optionLines } from '../options/options.ts'
 import { recordsModelConfig } from '../sft/records.ts'
 import { checkRubricem } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
@@ -300,7 +300,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
         trainingLine(config, work),
         `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
         `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
-        ...dropoutLines(config),
+        ...optionLines(config),
         `bank         ${describeBank(memory)}; windows of ${window.steps} fresh batches that are repeated`,
         ...judging.lines,
       ],

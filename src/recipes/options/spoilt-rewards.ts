@@ -1,0 +1,140 @@
+/** @file What stands between the truth and a reward in an experiment: spoilt rubrics, inverted verdicts, scores drawn at random. */
+
+import { z } from 'zod'
+import { maxPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
+import { signedScore } from '../../rubric/linear.ts'
+import { perturbRubric } from '../../rubric/perturb.ts'
+import { counted, judge, type NullHandling } from '../../rubric/score.ts'
+import type { Noise } from '../../tasks/scored-response.ts'
+import type { Task } from '../../tasks/task.ts'
+import { Rng } from '../../util/rng.ts'
+import { refuse } from '../common/refuse.ts'
+import type { RewardOption } from './option.ts'
+
+/**
+ * Rubrics spoilt on purpose (RuscaRL Table 14), for scaffold and reward alike; evaluation keeps the true ones. `shuffled` gives every
+ * prompt another one's rubric: a negative control.
+ */
+const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
+
+/** Settings of experiments: what is paid has less to do with the answers, or nothing. */
+const shape = {
+  noise: z.enum(NOISES).default('none').describe('Rubrics spoilt on purpose; a negative control.'),
+  reward: z
+    .enum(['rubric', 'random'])
+    .default('rubric')
+    .describe('`random`: rewards drawn at random, a negative control.'),
+  flipRate: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe('Chance that a verdict is inverted before it is scored: a noisy judge.'),
+}
+
+type Spoilt = z.output<z.ZodObject<typeof shape>>
+
+/** Problems with their true rubrics. */
+type RubricSource<Problem> = Pick<Task<Problem>, 'id' | 'rubric'>
+
+/** Training's rubric of each problem. Depends on noise, seed and problem alone. */
+export const trainingRubrics = <Problem>(
+  { noise, seed }: Pick<Spoilt, 'noise'> & { seed: number | string },
+  source: RubricSource<Problem>,
+  problems: readonly Problem[],
+): ((problem: Problem) => Rubric) => {
+  if (noise === 'none') return problem => source.rubric(problem)
+  const known = new Map<string, Rubric>()
+  const others = noise === 'shuffled' ? shuffledProblems(problems, seed, source) : null
+  const made = (problem: Problem, name: string) =>
+    noise === 'shuffled'
+      ? source.rubric(others?.get(name) ?? problem)
+      : perturbRubric(source.rubric(problem), noise, `${seed}/${name}`).rubric
+  return problem => {
+    const name = source.id(problem)
+    const rubric = known.get(name) ?? made(problem, name)
+    known.set(name, rubric)
+    return rubric
+  }
+}
+
+/** Another problem for every problem, one to one. */
+const shuffledProblems = <Problem>(
+  problems: readonly Problem[],
+  seed: number | string,
+  { id }: RubricSource<Problem>,
+): Map<string, Problem> => {
+  const shuffled = new Rng(`shuffled rubrics/${seed}`).shuffle(problems)
+  return new Map(shuffled.map((problem, i) => [id(problem), shuffled[(i + 1) % shuffled.length]]))
+}
+
+/**
+ * The signed score (RuscaRL Eq. 4), neither clipped nor defined without positive points. A negated rubric may have none: it
+ * divides by the sum of all points without sign, so that there is a signal at all (RuscaRL Table 14).
+ */
+export const trainingScore =
+  (noise: Spoilt['noise'], nulls?: NullHandling) =>
+  (rubric: Rubric, verdicts: readonly Verdict[]): number | null => {
+    if (noise !== 'negated' || maxPoints(rubric) > 0) return signedScore(rubric, verdicts, { nulls }).score
+    const entries = counted(judge(rubric, verdicts), nulls)
+    const attainable = entries.reduce((sum, { points }) => sum + Math.abs(points), 0)
+    const earned = entries.reduce((sum, { points, credit }) => sum + points * credit, 0)
+    return attainable > 0 ? earned / attainable : null
+  }
+
+export interface RewardNoiseSettings {
+  /** Chance that a verdict is inverted before it is scored. */
+  flipRate: number
+  /** Scores are drawn from [0, 1) and have nothing to do with the response: a negative control. */
+  randomScores: boolean
+}
+
+/** Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them. */
+export class RewardNoise implements Noise {
+  readonly #settings: RewardNoiseSettings
+
+  constructor(settings: RewardNoiseSettings) {
+    this.#settings = settings
+  }
+
+  /** The verdicts with some inverted; those that a grader failed to give stay as they are. */
+  verdicts(verdicts: readonly Verdict[], key: string): Verdict[] {
+    const { flipRate } = this.#settings
+    if (flipRate === 0) return [...verdicts]
+    const rng = new Rng(`flipped verdicts/${key}`)
+    return verdicts.map(verdict => {
+      const flips = rng.next() < flipRate
+      return flips && verdict.met !== null ? turned(verdict) : verdict
+    })
+  }
+
+  /** The score, or a number that has nothing to do with it. */
+  score(score: number | null, key: string): number | null {
+    return this.#settings.randomScores ? new Rng(`random score/${key}`).next() : score
+  }
+}
+
+const turned = ({ met, credit, level, ...verdict }: Verdict): Verdict => ({
+  ...verdict,
+  met: !met,
+  ...(credit !== undefined && { credit: 1 - credit }),
+  ...(level !== undefined && { level: (2 - level) as 0 | 1 | 2 }),
+})
+
+export const spoiltRewards: RewardOption<typeof shape> = {
+  shape,
+  refuse({ reward, flipRate = 0 }) {
+    if (reward === 'random' && flipRate > 0)
+      refuse(
+        'flipRate: expected 0 with reward "random", which no verdict can change',
+        'set one of the two back',
+      )
+  },
+  plan: ({ noise }) =>
+    noise === undefined ? [] : [`rubrics      ${noise === 'none' ? 'as they are' : noise}`],
+  unpaid: ({ reward }) => (reward === 'random' ? 'reward "random", which no criterion can change' : null),
+  noise: ({ reward, flipRate = 0 }) =>
+    reward === 'random' ? 'reward "random"' : flipRate > 0 ? 'flipRate' : null,
+  spoils: ({ noise = 'none', flipRate = 0, reward }) =>
+    noise !== 'none' || flipRate > 0 || reward === 'random',
+}
