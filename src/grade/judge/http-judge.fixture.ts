@@ -11,7 +11,11 @@ const QUOTED_CRITERION = /<criterion-(\w+)>\n[\s\S]*?\n<\/criterion-\1>/g
 const answerTo = (text: string, met: boolean): object => {
   const [, entries] = /"verdicts" with (\d+) entries/.exec(text) ?? []
   if (entries !== undefined) {
-    const entry = (_: unknown, i: number) => ({ number: i + 1, justification: 'by its place', relative_score: i % 2 })
+    const entry = (_: unknown, i: number) => ({
+      number: i + 1,
+      justification: 'by its place',
+      relative_score: i % 2,
+    })
     return { verdicts: Array.from({ length: Number(entries) }, entry) }
   }
   if (!text.includes('"judgement"')) return { explanation: 'by its words', criteria_met: met }

@@ -1,14 +1,13 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
-import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { describeQuestionFiles, questionSizes } from '../../tasks/questions/index.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
+import { judgingOf, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { optionLines } from '../options/options.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkRlcer } from './check.ts'
@@ -83,17 +82,24 @@ const VERIFIER_CHARACTERS = 4000
 /** The rubric's part of it, which is another one in every call. */
 const RUBRIC_CHARACTERS = 1500
 
-/** What a language model as verifier is sent and costs. */
-const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work): string[] => {
-  if (verifier.kind !== 'judge') return []
-  const { promptTokens, completionTokens, cost } = estimateJudging(verifier.judge.fleet, {
-    calls: work.verifierCallsPerStep * steps,
-    // A response of full length, at four characters a token.
-    promptCharacters: data.questionCharacters + 4 * rollout.maxTokens + VERIFIER_CHARACTERS,
-  })
-  return [
-    `             at most about ${formatCount(promptTokens)} tokens in, if every response is as long as it may be, and about ${formatCount(completionTokens)} out; cost ${cost === null ? 'unknown: an endpoint has no price' : `at most about ${cost.toFixed(2)}, in the currency of the prices`}`,
-  ]
+/** A language model as verifier: what it is sent and costs, and the calls of a step. */
+const judgingIn = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work) => {
+  if (verifier.kind !== 'judge') return { lines: [], judges: [] }
+  const { verifierCallsPerStep: callsPerStep } = work
+  const { line, judges } = judgingOf([
+    {
+      ...{ name: 'verifier', fleet: verifier.judge.fleet, callsPerStep, calls: callsPerStep * steps },
+      characters: {
+        instructions: VERIFIER_CHARACTERS - RUBRIC_CHARACTERS,
+        ...{ own: RUBRIC_CHARACTERS, shared: data.questionCharacters },
+        responses: responseCharacters(rollout.maxTokens),
+      },
+      shown: { role: 'reasoner', samples: 1 },
+      // Every rubric of a question sees the same response.
+      callsPerShown: rollout.samples,
+    },
+  ])
+  return { lines: [line], judges }
 }
 
 const describeReward = (config: RlcerConfig): string => {
@@ -110,6 +116,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   const { rollout, rubricator, steps, critic, evaluation, validity, verifier, scaffold } = config
   const data = dataOf(config, given)
   const work = workOf(config)
+  const judging = judgingIn(config, data, work)
   // The longest sequences are a rubricator's: question, response, rubric.
   const longest = Math.round(
     rubricator.enabled ? data.rubricatorTokens + rollout.maxTokens : data.promptTokens,
@@ -143,7 +150,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       ...optionLines(config),
       ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
-      ...judgeLinesOf(config, data, work),
+      ...judging.lines,
       `credit       ${critic === null ? 'baselines by leaving one out' : `by a critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
     ],
     evaluation: [
@@ -153,24 +160,6 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       }),
     ],
     json: work,
-    work: { judges: verifierCalls(config, data, work) },
+    work: { judges: judging.judges },
   })
 }
-
-/** Of a language model as verifier, as a fleet sees it. */
-const verifierCalls = ({ verifier, rollout }: RlcerConfig, data: PlannedData, work: Work): JudgeCalls[] =>
-  verifier.kind !== 'judge' || work.verifierCallsPerStep === 0
-    ? []
-    : [
-        {
-          name: 'verifier',
-          callsPerStep: work.verifierCallsPerStep,
-          instructionTokens: tokensFromCharacters(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
-          ownTokens: tokensFromCharacters(RUBRIC_CHARACTERS),
-          sharedTokens: tokensFromCharacters(data.questionCharacters),
-          shown: { role: 'reasoner', samples: 1 },
-          // Every rubric of a question sees the same response.
-          callsPerShown: rollout.samples,
-          completionTokens: COMPLETION_TOKENS,
-        },
-      ]

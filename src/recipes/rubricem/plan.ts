@@ -1,7 +1,6 @@
 /** @file What a run of rubricem would do and need: tokens of both roles, calls of tools and judges, memory, time. Nothing is run or called. */
 
 import { existsSync } from 'node:fs'
-import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
 import {
   ATTEMPT_TOKENS,
   agentPrompt,
@@ -21,10 +20,10 @@ import { formatCount, formatInteger } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
+import { type AskedJudge, judgingOf, NO_JUDGE, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
-import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
 import { optionLines } from '../options/options.ts'
 import { recordsModelConfig } from '../sft/records.ts'
 import { checkRubricem } from './check.ts'
@@ -180,82 +179,43 @@ const rolesOf = (config: RubricemConfig, data: PlannedData): RoleWork[] => {
 /** Of a judge's instructions and its rubrics, roughly. */
 const JUDGE_CHARACTERS = 6000
 
-interface Calls {
-  fleet: FleetSettings
-  calls: number
-  promptCharacters: number
-}
-
-const judgeCalls = (
-  config: RubricemConfig,
-  judge: ChatJudgeConfig,
-  data: PlannedData,
-  work: Work,
-): Calls[] => {
+/** Calls for new rubrics, for scores of attempts, and for reflections. */
+const askedOf = (config: RubricemConfig, judge: ChatJudgeConfig, data: PlannedData, work: Work) => {
   const { steps, rollout, evolving } = config
-  const attempt = CHARACTERS_PER_TOKEN * data.attemptTokens
-  const of = (calls: number, shown: number, fleet = judge.fleet): Calls => ({
-    ...{ fleet, calls },
-    promptCharacters: data.questionCharacters + JUDGE_CHARACTERS + shown,
-  })
+  const attempt = responseCharacters(data.attemptTokens)
   // Parts are cut for the generator: a plan, calls with what tools said, review, answer.
   const { generate } = evolving.shownCharacters
   const shown = generate === null ? attempt : Math.min(attempt, generate * (2 * data.calls + 3))
+  const of = (name: string, calls: number, attempts: number, fleet = judge.fleet): AskedJudge => ({
+    ...{ name, fleet, calls, callsPerStep: steps === 0 ? 0 : calls / steps },
+    characters: {
+      ...{ instructions: JUDGE_CHARACTERS / 2, own: JUDGE_CHARACTERS / 2, shared: data.questionCharacters },
+      responses: attempts * attempt,
+    },
+    shown: { role: 'agent', samples: attempts },
+  })
   return [
-    of(steps * work.generationsPerStep, rollout.samples * shown),
-    of(steps * work.scoringsPerStep, attempt),
-    of(work.reflections, attempt, judge.reflections?.fleet),
+    of('rubrics', steps * work.generationsPerStep, (rollout.samples * shown) / attempt),
+    of('scores', steps * work.scoringsPerStep, 1),
+    of('reflections', work.reflections, 1, judge.reflections?.fleet),
   ]
 }
 
-/** The same of one step, as a fleet sees it. */
-const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): JudgeCalls[] => {
-  if (config.judge.kind === 'scripted') return []
-  const { steps, rollout } = config
-  const of = (name: string, callsPerStep: number, samples: number): JudgeCalls => ({
-    ...{ name, callsPerStep, callsPerShown: 1, completionTokens: COMPLETION_TOKENS },
-    instructionTokens: tokensFromCharacters(JUDGE_CHARACTERS) / 2,
-    ownTokens: tokensFromCharacters(JUDGE_CHARACTERS) / 2,
-    sharedTokens: tokensFromCharacters(data.questionCharacters),
-    shown: { role: 'agent', samples },
-  })
-  const { generate } = config.evolving.shownCharacters
-  const attempt = CHARACTERS_PER_TOKEN * data.attemptTokens
-  const shownShare = generate === null ? 1 : Math.min(1, (generate * (2 * data.calls + 3)) / attempt)
-  return [
-    of('rubrics', work.generationsPerStep, rollout.samples * shownShare),
-    of('scores', work.scoringsPerStep, 1),
-    of('reflections', steps === 0 ? 0 : work.reflections / steps, 1),
-  ].filter(({ callsPerStep }) => callsPerStep > 0)
-}
-
-const describeCost = (costs: readonly (number | null)[]): string =>
-  costs.includes(null)
-    ? 'cost unknown: an endpoint has no price'
-    : `cost at most about ${costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0).toFixed(2)}, in the currency of the prices`
-
-const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
+const judgingIn = (config: RubricemConfig, data: PlannedData, work: Work) => {
   const { judge } = config
-  if (judge.kind === 'scripted')
-    return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
+  if (judge.kind === 'scripted') return { json: null, lines: [NO_JUDGE], judges: [] }
   const { prompts } = config.rollout
-  const all = judgeCalls(config, judge, data, work).map(({ fleet, ...asked }) => ({
-    ...asked,
-    ...estimateJudging(fleet, asked),
-  }))
-  const total = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
-    all.reduce((sum, each) => sum + each[key], 0)
+  const asked = askedOf(config, judge, data, work)
+  const calls = asked.reduce((sum, own) => sum + own.calls, 0)
+  const { json, line, judges } = judgingOf(asked)
   const models = judge.fleet.endpoints.map(({ model, url }) => `${model} at ${url}`).join(', ')
   return {
-    json: {
-      calls: total('calls'),
-      promptTokens: total('promptTokens'),
-      completionTokens: total('completionTokens'),
-    },
+    json: { calls, ...json },
     lines: [
-      `judging      ${models}: a question ${work.generationsPerStep / prompts} call for rubrics, ${config.rollout.samples} for scores${work.reflectionsPerStep > 0 ? `, and in fresh steps ${config.reflection.candidates} for reflections` : ''}; ${formatInteger(total('calls'))} in all, without those of evaluations and attempts that are asked again`,
-      `             at most about ${formatCount(total('promptTokens'))} tokens in, about ${formatCount(total('completionTokens'))} out; ${describeCost(all.map(({ cost }) => cost))}`,
+      `judging      ${models}: a question ${work.generationsPerStep / prompts} call for rubrics, ${config.rollout.samples} for scores${work.reflectionsPerStep > 0 ? `, and in fresh steps ${config.reflection.candidates} for reflections` : ''}; ${formatInteger(calls)} in all, without those of evaluations and attempts that are asked again`,
+      line,
     ],
+    judges,
   }
 }
 
@@ -285,7 +245,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   const { rollout, reflection, window, credit, memory, evaluation } = config
   const data = dataOf(config)
   const work = workOf(config, data)
-  const judging = judgingOf(config, data, work)
+  const judging = judgingIn(config, data, work)
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
   const next = nextOf(config)
   const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
@@ -313,7 +273,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       ],
       next: nextLines(next),
       json: { ...work, judge: judging.json, next },
-      work: { judges: stepCalls(config, data, work) },
+      work: { judges: judging.judges },
     },
   )
 }

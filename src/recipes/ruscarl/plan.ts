@@ -4,7 +4,7 @@ import type { DataSizes } from '../../tasks/conversation/sizes.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
-import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { trainingJudges } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
@@ -66,8 +66,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   checkRuscarl(config, 'plan')
   const { rollout, steps, scaffold, ratio, task, evaluation } = config
   const data = dataSizes(config)
-  const judge = judgePlan(config, data)
-  const heldOutJudge = heldOutJudgePlan(config, data)
+  const judging = trainingJudges(config, data)
   const { minibatches, epochs } = config
   const tokensPerStep = stepTokens(rollout)
   const passes = (steps * rollout.prompts) / data.train
@@ -102,12 +101,9 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
         ...optionLines(config),
       ],
       learning: `${minibatches * epochs} updates a step, `,
-      evaluation: [
-        ...judgeLines(judge, heldOutJudge),
-        evaluationLine(config, { test: data.test, noun: 'problems' }),
-      ],
-      json: { data, judge, heldOutJudge },
-      work: { ...scaffoldedWork(config, data), judges: judgeCallsOf(config, data, 'policy') },
+      evaluation: [...judging.lines, evaluationLine(config, { test: data.test, noun: 'problems' })],
+      json: { data, ...judging.json },
+      work: { ...scaffoldedWork(config, data), judges: judging.judges },
     },
   )
 }
