@@ -35,7 +35,7 @@ import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
 import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
-import { outcomeOpinion, rlcerMetrics } from './metrics.ts'
+import { outcomeOpinion, rlcerMetrics, rlcerRolloutRow } from './metrics.ts'
 import {
   cotReward,
   countedCriteria,
@@ -45,7 +45,6 @@ import {
   reasonerReward,
   rubricatorReward,
 } from './rewards.ts'
-import { rlcerRolloutRow } from './rows.ts'
 
 export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy

@@ -28,9 +28,15 @@ import { withLeftOut } from '../options/options.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
 import { isSchedule, Lengths } from './lengths.ts'
-import { assertSolverWorks, logicMetrics, outcomesOf, provedOf, rubricAsRewardRolloutRow } from './metrics.ts'
+import {
+  assertSolverWorks,
+  logicMetrics,
+  outcomesOf,
+  provedOf,
+  rubricAsRewardRolloutRow,
+  sourceMetrics,
+} from './metrics.ts'
 import { rewardedTask, rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
-import { sourceMetrics } from './source-metrics.ts'
 import { sourceName } from './sources-config.ts'
 
 export interface RecipeParts {

@@ -1,6 +1,7 @@
 /** @file What a run of rubricem would do and need: tokens of both roles, calls of tools and judges, memory, time. Nothing is run or called. */
 
 import { existsSync } from 'node:fs'
+import { isRemote } from '../../policy/open.ts'
 import {
   ATTEMPT_TOKENS,
   agentPrompt,
@@ -24,11 +25,52 @@ import { type AskedJudge, judgingOf, NO_JUDGE, responseCharacters } from '../com
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
+import { mayBeMissing } from '../common/run-mode.ts'
 import { optionLines } from '../options/options.ts'
 import { recordsModelConfig } from '../sft/records.ts'
 import { checkRubricem } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
-import { nextOf } from './plan-next.ts'
+import { PLACEHOLDERS } from './presets.ts'
+
+const isLater = (path: string | null): path is string => path !== null && mayBeMissing(path, 'plan')
+
+/** One thing a line, with the setting that says otherwise; none where a run can begin. */
+const nextOf = ({ policy, model, task, judge, memory }: RubricemConfig): string[] => {
+  const next: string[] = []
+  if (!isRemote(policy) && isLater(model.folder))
+    next.push(
+      task.kind === 'research'
+        ? `put a model with tokenizer and chat template into ${model.folder}, or name its folder in model.folder`
+        : `put a model into ${model.folder}, or name its folder in model.folder`,
+    )
+  if (task.kind === 'research') {
+    if (task.file === null) next.push('name a file of questions in task.file: one {"question": ...} a line')
+    for (const [key, path] of [
+      ['task.file', task.file],
+      ['task.testFile', task.testFile],
+      ...Object.entries(task.tests ?? {}).map(([name, { file }]) => [`task.tests.${name}`, file] as const),
+    ] as const)
+      if (isLater(path)) next.push(`write questions into ${path}, or name their file in ${key}`)
+    if (task.tools.length === 0)
+      next.push('list tools in task.tools: local indexes, MCP servers, search over HTTP')
+    for (const tool of task.tools)
+      if (tool.kind === 'index' && isLater(tool.path))
+        next.push(`build ${tool.path} with \`gradus search build\`, or name another index in task.tools`)
+  }
+  if (judge.kind === 'chat' && judge.fleet.endpoints.some(({ url }) => url === PLACEHOLDERS.judge))
+    next.push(
+      `name the judge in judge.fleet.endpoints (url, model, apiKeyEnv), or serve one at ${PLACEHOLDERS.judge}`,
+    )
+  if (memory.kind === 'bank') {
+    const { embedder, file = null } = memory
+    if (embedder.kind === 'endpoint' && embedder.url === PLACEHOLDERS.embedder)
+      next.push(
+        `name an endpoint of embeddings in memory.embedder, serve ${embedder.model} at ${embedder.url}, or set memory.embedder to {kind: hashed}`,
+      )
+    if (isLater(file)) next.push(`put a bank at ${file}, or leave memory.file out`)
+  }
+  return next
+}
 
 /** Lengths in tokens, and what there is to train on. */
 interface PlannedData {
