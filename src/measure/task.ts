@@ -46,13 +46,18 @@ const PAID: TaskScores = {
   },
 }
 
+/** How a judge is asked about problems; null where it has nothing to do. */
+export const judgeUseOf = ({ judge = () => ({}) }: MeasuredKind, problems: readonly MeasuredProblem[]) =>
+  judge === 'none' ? null : judge(problems.map(({ problem }) => problem))
+
 /** What is counted of a task that is opened. */
 export const measuredTask = (
   name: string,
-  { about, pays, ...kind }: MeasuredKind,
+  { about, ...kind }: MeasuredKind,
   task: Task<unknown>,
   problems: readonly MeasuredProblem[],
 ): MeasuredTask => {
+  const pays = task.world?.pays
   const isScored = !pays || problems.some(({ rubric }) => rubric.criteria.length > 0)
   const own = task.isBinary ? ACCURACY : SCORE
   const { scores = { ...(pays && PAID), ...(isScored && own) } } = kind

@@ -5,6 +5,7 @@ import { RuleGrader } from '../../grade/rules/index.ts'
 import {
   type GradedAnswer,
   gradeAll,
+  judgeUseOf,
   measure,
   type NamedJudge,
   pairedDifferences,
@@ -71,7 +72,7 @@ const graded = async (
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const way = typeof kind.judge === 'function' ? kind.judge(problems.map(({ problem }) => problem)) : {}
+  const { needed: _, ...way } = judgeUseOf(kind, problems) ?? {}
   const judges = await openEvalJudges({ ...options, way }, io)
   const parts = {
     rules: new RuleGrader(),

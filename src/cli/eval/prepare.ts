@@ -3,7 +3,13 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { needsJudge } from '../../grade/rubric-grader.ts'
-import { type AskSettings, type FigureName, figureNames, SavedAnswers } from '../../measure/index.ts'
+import {
+  type AskSettings,
+  type FigureName,
+  figureNames,
+  judgeUseOf,
+  SavedAnswers,
+} from '../../measure/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import type { Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
@@ -74,9 +80,8 @@ const prepared = async (
   const { temperature, maxTokens, seed } = options
   const { kind, measured, problems, task } = opened
   for (const note of task.notes) io.err.write(`${note}\n`)
-  const isJudged =
-    kind.judge !== 'none' &&
-    problems.some(({ problem, rubric: own }) => kind.needsJudge?.(problem) ?? needsJudge(own))
+  const use = judgeUseOf(kind, problems)
+  const isJudged = use !== null && (use.needed ?? problems.some(({ rubric: own }) => needsJudge(own)))
   if (isJudged && options.judge === undefined && !isSavedBefore)
     throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
       hint: 'give --judge URL#NAME',

@@ -198,8 +198,7 @@ export const LOGIC_KIND: TaskKind<LogicSettings, LogicTaskExample> = {
     assertLogicVocabulary(folder)
     return { asked: 'tokens', maxTokens: 112, vocabulary: logicTokensOf(folder) }
   },
-  judge: () => ({ calls: 'rubric', levels: 'levels' }),
-  needsJudge: () => false,
+  judge: () => ({ calls: 'rubric', levels: 'levels', needed: false }),
   scores: LOGIC_SCORES,
   // Nothing is proved where no conclusion has a formula.
   primary: rows => (rows.some(own => own.conclusionFol !== null) ? 'correctAndProved' : 'accuracy'),
