@@ -7,7 +7,6 @@ export { type FigureName, figureNames, type GradedAnswer, type Measured, measure
 export { GRADING, type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
 export { spoken } from './spoken.ts'
 export {
-  judgeUseOf,
   type MeasuredKind,
   type MeasuredProblem,
   type MeasuredTask,

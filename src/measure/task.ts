@@ -46,10 +46,6 @@ const PAID: TaskScores = {
   },
 }
 
-/** How a judge is asked about problems; null where it has nothing to do. */
-export const judgeUseOf = ({ judge = () => ({}) }: MeasuredKind, problems: readonly MeasuredProblem[]) =>
-  judge === 'none' ? null : judge(problems.map(({ problem }) => problem))
-
 /** What is counted of a task that is opened. */
 export const measuredTask = (
   name: string,

@@ -5,7 +5,6 @@ import { RuleGrader } from '../../grade/rules/index.ts'
 import {
   type GradedAnswer,
   gradeAll,
-  judgeUseOf,
   measure,
   type NamedJudge,
   pairedDifferences,
@@ -68,11 +67,10 @@ const graded = async (
   io: Io,
   signal: AbortSignal,
 ): Promise<MeasuredSide[]> => {
-  const { options, kind, task, measured: own, problems, names } = evaluation
+  const { options, kind, task, measured: own, problems, names, way } = evaluation
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const { needed: _, ...way } = judgeUseOf(kind, problems) ?? {}
   const judges = await openEvalJudges({ ...options, way }, io)
   const parts = {
     rules: new RuleGrader(),

@@ -6,8 +6,6 @@ import type { Grader } from '../../grade/grader.ts'
 import { type JudgeConfig, judgeOf, judgeShape } from '../../grade/judge/judge-config.ts'
 import type { RuleSettings } from '../../grade/rules/index.ts'
 import type { Groups, Rollout } from '../../rl/rollout.ts'
-import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import { creditOf } from '../../rubric/score.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
@@ -15,7 +13,7 @@ import type { HeldOut, Recipe } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openJudging } from '../common/judging.ts'
 import { refuse } from '../common/refuse.ts'
-import { trainingScore } from './spoilt-rewards.ts'
+import { completeScore } from './spoilt-rewards.ts'
 
 /**
  * A judge that training never hears: when the reward rises and its opinion falls, the policy has learnt what the judge of
@@ -183,10 +181,3 @@ const spread = (groups: Groups<unknown>, share: number, rng: Rng): { p: number; 
   const all = places.flat().filter(({ p, g }) => g < groups[p].length)
   return all.slice(0, Math.ceil(share * all.length))
 }
-
-/**
- * The score of a held-out judge: null unless every criterion has a verdict. A judge that fails must not look like one that
- * has come to think less of the responses.
- */
-export const completeScore = (rubric: Rubric, verdicts: readonly Verdict[]): number | null =>
-  verdicts.some(verdict => creditOf(verdict) === null) ? null : trainingScore('none')(rubric, verdicts)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { maxPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { perturbRubric } from '../../rubric/perturb.ts'
-import { counted, judge, type NullHandling } from '../../rubric/score.ts'
+import { counted, creditOf, judge, type NullHandling } from '../../rubric/score.ts'
 import type { Noise } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
@@ -81,6 +81,13 @@ export const trainingScore =
     const earned = entries.reduce((sum, { points, credit }) => sum + points * credit, 0)
     return attainable > 0 ? earned / attainable : null
   }
+
+/**
+ * The score of a held-out judge: null unless every criterion has a verdict. A judge that fails must not look like one that
+ * has come to think less of the responses.
+ */
+export const completeScore = (rubric: Rubric, verdicts: readonly Verdict[]): number | null =>
+  verdicts.some(verdict => creditOf(verdict) === null) ? null : trainingScore('none')(rubric, verdicts)
 
 export interface RewardNoiseSettings {
   /** Chance that a verdict is inverted before it is scored. */

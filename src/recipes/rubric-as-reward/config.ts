@@ -16,6 +16,7 @@ import {
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { logicPhaseSchema } from '../sft/config.ts'
@@ -99,23 +100,15 @@ const taskSchema = z.strictObject({
     ),
 })
 
+const { topK: _topK, topP: _topP, temperature: _temperature, ...sampled } = sampledEvaluationShape
+
 const evaluationSchema = z.strictObject({
-  every: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Every so many steps, besides the start and the end; 0: only those.'),
+  ...sampled,
   problems: testProblemCount
     .default(500)
     .describe('Problems of each generated test set, and samples of each at the training temperature.'),
   samples: testSampleCount.default(2).describe('Samples of each problem.'),
-  problemsAtStart: testProblemCount
-    .optional()
-    .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
-  problemsBetween: testProblemCount
-    .default(200)
-    .describe('Problems of the evaluations between start and end.'),
-  greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
+  greedy: sampled.greedy.describe('Also test with the likeliest tokens.'),
   maxTokens: z
     .int()
     .positive()

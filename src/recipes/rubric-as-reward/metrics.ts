@@ -23,7 +23,7 @@ import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
 type Read = (grade: LogicRollout['grade']) => number | boolean | null
 
 /** What is not known has no part in a mean; null over none. */
-export const average = (items: readonly LogicRollout[], read: Read): number | null =>
+const average = (items: readonly LogicRollout[], read: Read): number | null =>
   meanKnown(items.flatMap(({ grade }) => read(grade) ?? []).map(Number))
 
 /** What is true of an answer, whatever training is told. */
@@ -33,13 +33,13 @@ const truth =
     grade.excluded === null ? read(grade) : null
 
 /** The credit on a criterion that training goes by. */
-export const credited =
+const credited =
   (id: LogicCriterion): Read =>
   ({ excluded, verdicts }) =>
     excluded === null ? creditOf(verdicts.find(({ criterionId }) => criterionId === id)!) : null
 
-export const answered = truth(({ answerCorrect }) => answerCorrect)
-export const proved = truth(({ correctAndProved }) => correctAndProved)
+const answered = truth(({ answerCorrect }) => answerCorrect)
+const proved = truth(({ correctAndProved }) => correctAndProved)
 
 /**
  * Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control.

@@ -14,11 +14,9 @@ import {
   lossSettingSchema,
   pipelinedShape,
   rolloutSchema,
-  testProblemCount,
-  testSampleCount,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { greedySetting } from '../common/evaluation-config.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { recordsPhaseSchema } from '../sft/config.ts'
 import { CONTROLS } from './control.ts'
@@ -122,20 +120,11 @@ const chatJudgeSchema = z
     ),
   }))
 
+const { topK: _topK, topP: _topP, ...sampled } = sampledEvaluationShape
+
 const evaluationSchema = z.strictObject({
-  every: z.int().min(0).default(20).describe('Every so many steps; 0: only at the end.'),
-  problems: testProblemCount.default(500).describe('Problems of the test before and after.'),
-  problemsAtStart: testProblemCount
-    .optional()
-    .describe('Problems of the first test, where that is to be shorter.'),
-  problemsBetween: testProblemCount.default(200).describe('Problems of the tests in between.'),
-  samples: testSampleCount.default(1).describe('Samples of each problem.'),
-  temperature: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
-  greedy: greedySetting,
+  ...sampled,
+  every: sampled.every.unwrap().default(20).describe('Every so many steps; 0: only at the end.'),
   reuse: z
     .boolean()
     .default(true)

@@ -8,9 +8,9 @@ import { partThinking, type VerifierItem } from '../../tasks/thinking.ts'
 import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
-import { agreementBySign, agreementMetrics, type Compared } from '../reasoning/agreement.ts'
-import { judgedText } from '../reasoning/labels.ts'
-import { LearnedThinkingVerifier } from './verifiers.ts'
+import { agreementBySign, agreementMetrics, type Compared } from './agreement.ts'
+import { judgedText } from './labels.ts'
+import { LearnedThinkingVerifier } from './learned.ts'
 
 const task = arithmeticTask()
 const criterion = (text: string, points = 1): Criterion => ({ id: text, text, points })
