@@ -93,6 +93,79 @@ export interface GoldenRun {
   further?: number
 }
 
+/** Options of rewards and negative controls, in the methods that have them. */
+const optionRuns = (
+  { packing, thinking, arithmetic, records }: typeof starts,
+  { fleet, model, short, conversations, longer }: Record<string, object> & { fleet: { endpoints: object[] } },
+): Record<string, GoldenRun> => {
+  const heldOut = { fleet: { endpoints: fleet.endpoints.map(own => ({ ...own, model: 'n' })) } }
+  const rubricDropout = { rate: 0.5, keepAtLeast: 1 }
+  const ruscarl = { recipe: 'ruscarl', ...common, ...packing }
+  const rit = { recipe: 'rit', ...common, ...thinking }
+  const grpo = { recipe: 'ruscarl', ...common, model, rollout: short, task: conversations }
+  return {
+    'ruscarl, packing with a judge of groups': {
+      settings: { ...ruscarl, rubricDropout, groupJudge: { kind: 'scripted', placeBias: 0.2 } },
+    },
+    'ruscarl, packing with careless and inverted verdicts': {
+      settings: { ...ruscarl, flipRate: 0.2, task: { kind: 'packing', carelessJudge: true } },
+      further: 3,
+    },
+    'ruscarl, packing with random rewards and lessons': {
+      settings: { ...ruscarl, reward: 'random', memory: { kind: 'bank' } },
+      further: 3,
+    },
+    'ruscarl, packing with negated rubrics': { settings: { ...ruscarl, noise: 'negated' } },
+    'ruscarl, conversations with a held-out judge': {
+      settings: {
+        ...{ ...grpo, rubricDropout, criterionGroups: [{ criteria: ['e'], voidedBy: ['clear'] }] },
+        judge: { fleet, heldOut: { ...heldOut, rollouts: { share: 0.5 }, evaluations: true } },
+      },
+    },
+    'rit, packing with options': {
+      settings: {
+        ...rit,
+        rubricDropout,
+        control: 'shuffled',
+        normalise: 'part',
+        memory: { kind: 'bank' },
+        scaffold: {},
+      },
+      further: 3,
+    },
+    'rit, packing with random thinking': {
+      settings: { ...rit, control: 'random', critic: {}, fusion: { adaptive: {} } },
+    },
+    'rit, packing, a group in one call': {
+      settings: { ...rit, control: 'flipped', rubricDropout, thinkingBy: 'group', judge: { fleet } },
+    },
+    'rlcer, arithmetic with options': {
+      settings: {
+        ...{ recipe: 'rlcer', ...common, ...arithmetic, critic: null, advantage: { perPart: true } },
+        ...{ rubricDropout, control: 'others', overlong: { buffer: 8 } },
+        ...{ task: { kind: 'arithmetic', pool: 4 }, scaffold: {} },
+      },
+      further: 3,
+    },
+    'rlcer, arithmetic with random verdicts': {
+      settings: { recipe: 'rlcer', ...common, ...arithmetic, control: 'random', controlAt: 'verdicts' },
+    },
+    'rubricem, records with options': {
+      settings: { recipe: 'rubricem', ...common, ...records, rubricDropout, control: 'shuffled' },
+      further: 3,
+    },
+    'rubricem, records with random rewards': {
+      settings: { recipe: 'rubricem', ...common, ...records, control: 'random' },
+    },
+    'rubric-as-reward, dropout and random rewards': {
+      settings: { ...longer, condition: 'rubric', rubricDropout, control: 'random' },
+    },
+    'rubric-as-reward, dropout, normalised and flipped': {
+      settings: { ...longer, condition: 'rubric_norm', rubricDropout, control: 'flipped' },
+    },
+  }
+}
+
 /** By name. The first run of each method goes on after its end. */
 export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRun>> => {
   const fleet = { endpoints: [{ url: world.judge.url, model: 'm' }] }
@@ -180,6 +253,7 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
     'rit, arithmetic': {
       settings: { recipe: 'rit', ...common, ...starts.arithmetic, task: { kind: 'arithmetic' } },
     },
+    ...optionRuns(starts, { fleet, model, short, conversations, longer }),
     'rubricem, records': { settings: { recipe: 'rubricem', ...common, ...starts.records }, further: 3 },
     'rubricem, by the answer alone': {
       settings: {

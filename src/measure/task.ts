@@ -49,10 +49,11 @@ const PAID: TaskScores = {
 /** What is counted of a task that is opened. */
 export const measuredTask = (
   name: string,
-  { about, pays, ...kind }: MeasuredKind,
+  { about, ...kind }: MeasuredKind,
   task: Task<unknown>,
   problems: readonly MeasuredProblem[],
 ): MeasuredTask => {
+  const pays = task.world?.pays
   const isScored = !pays || problems.some(({ rubric }) => rubric.criteria.length > 0)
   const own = task.isBinary ? ACCURACY : SCORE
   const { scores = { ...(pays && PAID), ...(isScored && own) } } = kind

@@ -2,7 +2,15 @@
 
 import { mean } from '../util/descriptive.ts'
 import { ShapeError } from '../util/errors.ts'
-import { type Advantages, amongKnown, grpoAdvantages } from './advantages.ts'
+import {
+  type Advantages,
+  amongKnown,
+  type CriterionScores,
+  type CriterionWeights,
+  grpoAdvantages,
+  type RubricNormOptions,
+  rubricNormAdvantages,
+} from './advantages.ts'
 import { type CriticOptions, criticCredit } from './critic.ts'
 import { broadcastAdvantage, type Datum, type TokenIds, type TokenSpan } from './datum.ts'
 
@@ -83,6 +91,21 @@ export const advantagesOf = (
   groups: Groups<Reward>,
   rule: (rewards_P_G: number[][]) => Advantages = grpoAdvantages,
 ): Advantages => amongKnown(rewardsOf(groups), rule)
+
+/**
+ * The same with each part of the rewards normalised in its group before they are mixed (`rubricNormAdvantages`).
+ * @param partsOf null where nothing is known of a rollout; absent: the parts of its reward
+ */
+export const partAdvantagesOf = <Item extends Reward>(
+  groups: Groups<Item>,
+  weights: CriterionWeights,
+  options: RubricNormOptions,
+  partsOf: (item: Item) => CriterionScores | null = ({ reward, parts }) => (reward === null ? null : parts),
+): Advantages =>
+  amongKnown(
+    groups.map(group => group.map(partsOf)),
+    known => rubricNormAdvantages(known, weights, options),
+  )
 
 /** The same advantage on every token that the policy wrote, one advantage a rollout. @throws NumericError */
 export const creditRollouts = <Problem, Grade>(

@@ -109,17 +109,17 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
       })),
     )
     return items.map(({ key = '', leftOut }, i) => {
-      const { rubric, counted, isCounted } = parts[i]
+      const { rubric, counted, asked } = parts[i]
       const { verdicts: given, score: own } = graded[i]
       const verdicts = noise ? noised(noise, rubric, given, key) : given
-      const counting = verdicts.filter(isCounted)
+      const counting = onCriteria(counted, verdicts)
       const worth = own === undefined ? score(counted, counting) : own
       const paid = noise ? noise.score(worth, key) : worth
       return {
         ...graded[i],
         score: paid,
         ...(paid === null && { unjudged: own === null || lacksVerdicts(score, counted, counting) }),
-        ...(counted !== rubric && parts[i].asked === rubric && { whole: score(rubric, verdicts) }),
+        ...(counted !== rubric && asked === rubric && { whole: score(rubric, onCriteria(rubric, verdicts)) }),
         verdicts,
         ...(leftOut && { leftOut }),
         ...(task.kind && { kinds: kindsOf(rubric, task.kind) }),
@@ -131,9 +131,13 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
 /** Of a rubric what is asked about, and what counts. */
 const partsOf = (rubric: Rubric, leftOut?: LeftOut) => {
   const counted = leftOut?.ids.size ? withoutCriteria(rubric, leftOut.ids) : rubric
-  const ids = new Set(counted.criteria.map(({ id }) => id))
-  const isCounted = ({ criterionId }: Verdict) => ids.has(criterionId)
-  return { rubric, counted, asked: leftOut?.asked ? rubric : counted, isCounted }
+  return { rubric, counted, asked: leftOut?.asked ? rubric : counted }
+}
+
+/** Verdicts on a rubric's criteria: graders may say more than a rubric of training asks. */
+const onCriteria = ({ criteria }: Rubric, verdicts: readonly Verdict[]): Verdict[] => {
+  const ids = new Set(criteria.map(({ id }) => id))
+  return verdicts.filter(({ criterionId }) => ids.has(criterionId))
 }
 
 const kindsOf = ({ criteria }: Rubric, kind: (criterion: Criterion) => string) =>

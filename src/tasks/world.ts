@@ -19,4 +19,6 @@ export interface World<Problem> {
   stopStrings?: readonly string[]
   /** What the environment says of a rollout; told once. Null: nothing. */
   outcome(key: string): EpisodeOutcome | null
+  /** Its rewards are what an episode is worth, whatever graders say. */
+  pays?: true
 }

@@ -67,11 +67,10 @@ const graded = async (
   io: Io,
   signal: AbortSignal,
 ): Promise<MeasuredSide[]> => {
-  const { options, kind, task, measured: own, problems, names } = evaluation
+  const { options, kind, task, measured: own, problems, names, way } = evaluation
   refuseTwoJudges(options, sides)
   const answers = sides.flatMap(({ answers_P }) => answers_P.flat())
   const startLogprob = await startLogprobs(options, problems, answers, io)
-  const way = typeof kind.judge === 'function' ? kind.judge(problems.map(({ problem }) => problem)) : {}
   const judges = await openEvalJudges({ ...options, way }, io)
   const parts = {
     rules: new RuleGrader(),

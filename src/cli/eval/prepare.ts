@@ -9,13 +9,15 @@ import type { Io } from '../io.ts'
 import { bringFiles } from '../rows-option.ts'
 import { checkTalking } from './answering.ts'
 import { gatesOf } from './gate.ts'
-import { checkJudges } from './judges.ts'
+import { checkJudges, type openEvalJudges } from './judges.ts'
 import { type EvalOptions, isSaved } from './options.ts'
 import { type OpenedTask, openEvalTask } from './tasks.ts'
 
 export interface Evaluation extends OpenedTask {
   options: EvalOptions
   names: readonly FigureName[]
+  /** How a judge is asked. */
+  way: Parameters<typeof openEvalJudges>[0]['way']
   gates: ReturnType<typeof gatesOf>
   settings: AskSettings
 }
@@ -74,9 +76,9 @@ const prepared = async (
   const { temperature, maxTokens, seed } = options
   const { kind, measured, problems, task } = opened
   for (const note of task.notes) io.err.write(`${note}\n`)
-  const isJudged =
-    kind.judge !== 'none' &&
-    problems.some(({ problem, rubric: own }) => kind.needsJudge?.(problem) ?? needsJudge(own))
+  const asked = typeof kind.judge === 'function' ? kind.judge(problems.map(own => own.problem)) : {}
+  const { needed = problems.some(own => needsJudge(own.rubric)), ...way } = asked
+  const isJudged = kind.judge !== 'none' && needed
   if (isJudged && options.judge === undefined && !isSavedBefore)
     throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
       hint: 'give --judge URL#NAME',
@@ -91,7 +93,7 @@ const prepared = async (
   await checkJudges(options, io)
   const names = figureNames(measured, problems, { heldOut: options.heldOutJudge !== undefined })
   return {
-    ...{ ...opened, options, names },
+    ...{ ...opened, options, names, way },
     gates: gatesOf(options, names),
     settings: { temperature, maxTokens: maxTokens ?? kind.maxTokens, seed },
   }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { HttpJudge } from '../../grade/judge/http-judge.fixture.ts'
-import { trainingJudgeSchema } from '../../recipes/common/judge-config.ts'
 import { openJudging } from '../../recipes/common/judging.ts'
+import { trainingJudgeSchema } from '../../recipes/options/held-out-judge.ts'
 import { parseRewardConfig } from '../../serve/reward/config-file.ts'
 import { rewardApp, rewardService } from '../../serve/reward/index.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'

@@ -18,8 +18,8 @@ import {
   type SavedAnswer,
   savedAnswer,
 } from '../../measure/index.ts'
-import { assertGroups, criterionGroupsSchema, inGroups } from '../../recipes/common/criterion-groups.ts'
-import { trainingScore } from '../../recipes/common/reward-options.ts'
+import { assertGroups, criterionGroupsSchema, inGroups } from '../../recipes/options/criterion-groups.ts'
+import { trainingScore } from '../../recipes/options/spoilt-rewards.ts'
 import { NULL_HANDLINGS } from '../../rubric/score.ts'
 import { Progress } from '../../runs/progress.ts'
 import { comparisonTable } from '../../runs/report/compare.ts'
@@ -63,10 +63,9 @@ export const auditCommand = async (options: AuditOptions, io: Io): Promise<numbe
       throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
         hint: 'give --judge URL#NAME, or a model of this machine',
       })
-    assertGroups(
-      settings.criterionGroups,
-      evaluation.problems.map(({ rubric }) => rubric),
-    )
+    const groups = settings.criterionGroups
+    const rubrics = evaluation.problems.map(({ rubric }) => rubric)
+    if (groups !== undefined) assertGroups(groups, rubrics)
     const side = await answersOf(evaluation, options.model, '--model', io, signal)
     const audited = await audit(evaluation, side, { settings, start, edited, signal }, io)
     if (options.json) printJson(io, jsonOf(evaluation, side, audited))

@@ -2,19 +2,16 @@
 
 import { DataError } from '../../util/errors.ts'
 import { closest, describeValue } from '../../util/schema.ts'
-import { countInstructions } from './counts.ts'
+import { countInstructions, ratioInstructions } from './counts.ts'
 import type { Instruction } from './definition.ts'
 import { extentInstructions } from './extent.ts'
 import { keywordInstructions } from './keywords.ts'
 import { layoutInstructions } from './layout.ts'
 import { caseInstructions } from './letter-case.ts'
 import { markupInstructions } from './markup.ts'
-import { ratioInstructions } from './ratios.ts'
-import { repeatInstructions } from './repeats.ts'
-import { sentenceInstructions } from './sentence-patterns.ts'
 import { taskInstructions } from './tasks.ts'
-import { wholeInstructions } from './whole.ts'
-import { wordInstructions } from './word-patterns.ts'
+import { repeatInstructions, wholeInstructions } from './whole.ts'
+import { sentenceInstructions, wordInstructions } from './word-patterns.ts'
 
 const INSTRUCTIONS: ReadonlyMap<string, Instruction> = new Map(
   [

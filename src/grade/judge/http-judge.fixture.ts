@@ -7,8 +7,17 @@ const QUOTED_RESPONSE = /<(response|thinking)-(\w+)>\n([\s\S]*?)\n<\/\1-\2>/
 
 const QUOTED_CRITERION = /<criterion-(\w+)>\n[\s\S]*?\n<\/criterion-\1>/g
 
-/** What was asked for: a list in the order of the criteria, or one verdict. */
+/** What was asked for: scores of a group by their places, a list in the order of the criteria, or one verdict. */
 const answerTo = (text: string, met: boolean): object => {
+  const [, entries] = /"verdicts" with (\d+) entries/.exec(text) ?? []
+  if (entries !== undefined) {
+    const entry = (_: unknown, i: number) => ({
+      number: i + 1,
+      justification: 'by its place',
+      relative_score: i % 2,
+    })
+    return { verdicts: Array.from({ length: Number(entries) }, entry) }
+  }
   if (!text.includes('"judgement"')) return { explanation: 'by its words', criteria_met: met }
   const value = text.includes('[0 or 1, ...]') ? Number(met) : met
   return { judgement: (text.match(QUOTED_CRITERION) ?? []).map(() => value), final_score: 0 }

@@ -7,6 +7,7 @@ import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { RecentMap } from '../../util/recent-map.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type JudgeOutcome } from './ask.ts'
+import type { CallShape } from './ask-config.ts'
 import { callOf, withCall, withoutCall } from './judge-call.ts'
 import {
   type CheckedOptions,
@@ -14,15 +15,57 @@ import {
   type JudgeOptions,
   type VerdictStore,
 } from './judge-options.ts'
-import { type PlannedCall, planCalls } from './plan.ts'
 import { type CallHandle, SingleFlight } from './single-flight.ts'
 import type { JudgeForm } from './templates/form.ts'
-import type { Judgement } from './templates/scale.ts'
+import type { AskedScale, Judgement, Scale } from './templates/scale.ts'
 import type { SubjectOptions } from './templates/subject.ts'
-import { judgeMessages } from './templates/template.ts'
+import { type JudgeTemplate, judgeMessages } from './templates/template.ts'
 import { type Quote, quoteUntrusted } from './untrusted.ts'
 import { callKey, samplingText, subjectDigest } from './verdict-key.ts'
 import { isJudgements, type JudgedVerdict, verdictsOf } from './verdicts.ts'
+
+/** One call about some criteria. */
+interface PlannedCall {
+  template: JudgeTemplate
+  criteria: readonly Criterion[]
+  /** Where each of them stands among all. */
+  places: readonly number[]
+}
+
+/** Calls for the criteria of an item. Those of one call share a scale, and keep their order. */
+const planCalls = (
+  criteria: readonly Criterion[],
+  shape: CallShape,
+  levels: AskedScale,
+  form: JudgeForm,
+): PlannedCall[] => {
+  if (shape === 'criterion')
+    return criteria.map((criterion, place) => ({
+      template: form.one(form.scaleOf(criterion, levels)),
+      criteria: [criterion],
+      places: [place],
+    }))
+  const size = shape === 'rubric' ? Number.POSITIVE_INFINITY : shape.batch
+  const places = new Map<Scale, number[]>()
+  for (const [place, criterion] of criteria.entries()) {
+    const scale = form.scaleOf(criterion, levels)
+    places.set(scale, [...(places.get(scale) ?? []), place])
+  }
+  return [...places].flatMap(([scale, own]) => {
+    const template = form.many(scale)
+    return chunks(own, template.readTokens ? 1 : size).map(chunk => ({
+      template,
+      criteria: chunk.map(place => criteria[place]),
+      places: chunk,
+    }))
+  })
+}
+
+const chunks = <T>(items: readonly T[], size: number): T[][] => {
+  const found: T[][] = []
+  for (let from = 0; from < items.length; from += size) found.push(items.slice(from, from + size))
+  return found
+}
 
 /** What a judge did since it was made. Verdicts count each time they are given. */
 export interface JudgeStats {

@@ -1,12 +1,13 @@
 /** @file All rule predicates by name, and how a criterion's rule is found, checked and run. */
 
+import { z } from 'zod'
 import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
 import { closest } from '../../util/schema.ts'
 import type { GradeItem } from '../grader.ts'
 import { ANSWER_RULES } from './answers.ts'
 import { CITATION_RULES } from './citations.ts'
-import { COIN_RULES } from './coin.ts'
 import { FORMAT_RULES } from './format.ts'
 import { INSTRUCTION_RULES } from './instruction.ts'
 import { JSON_RULES } from './json.ts'
@@ -15,7 +16,23 @@ import { LIKELIHOOD_RULES } from './likelihood.ts'
 import { MENTION_RULES } from './mentions.ts'
 import { OVERLAP_RULES } from './overlap.ts'
 import { REGEX_RULES } from './regex.ts'
-import type { Rule, RuleCheck, RuleOutcome } from './rule.ts'
+import { defineRule, type Rule, type RuleCheck, type RuleOutcome } from './rule.ts'
+
+const COIN_RULES = [
+  defineRule({
+    name: 'coin',
+    about:
+      'Falls like a coin, the same way for the same response: the verdict of a criterion too vague to judge.',
+    params: {
+      seed: z.string(),
+      probability: z.number().min(0).max(1).default(0.5),
+    },
+    compile:
+      ({ seed, probability }) =>
+      text =>
+        new Rng(`${seed}/${text}`).next() < probability,
+  }),
+]
 
 const ALL: readonly Rule[] = [
   ...FORMAT_RULES,

@@ -1,7 +1,7 @@
 /** @file Judging thinking: whole rubrics on it, step by step, and against the thinking of others. */
 
 export * from './config.ts'
-export * from './rit-judges.ts'
-export * from './rubric-verifier.ts'
+export * from './judges.ts'
+export * from './judges.ts'
 export * from './steps.ts'
 export * from './winner.ts'

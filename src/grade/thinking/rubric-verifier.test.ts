@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { quoteUntrusted } from '../judge/untrusted.ts'
-import { RUBRIC_VERIFIER } from './rubric-verifier.ts'
+import { RUBRIC_VERIFIER } from './judges.ts'
 
 it('shows category and words of a criterion each in a quotation of its own, with no word of ours inside', () => {
   const criterion = { id: 'a', text: 'Checks a result.', points: 2, category: 'answer rigour' }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { samplingShape, testProblemCount, testSampleCount } from '../../train/config.ts'
 
-export const greedySetting = z
+const greedySetting = z
   .boolean()
   .default(true)
   .describe('At the start and the end also one answer of the likeliest tokens, whose score is told beside.')

@@ -1,12 +1,70 @@
-/** @file What the judges of a training would be asked, and what that takes. */
+/** @file What judges of a training would be asked, and what that takes. */
 
 import { estimateJudging } from '../../chat/estimate.ts'
+import type { FleetSettings } from '../../chat/index.ts'
 import { COMPLETION_TOKENS } from '../../chat/token-estimate.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import type { TrainingJudge } from './judge-config.ts'
+import type { TrainingJudge } from '../options/held-out-judge.ts'
 import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
 import { testProblems } from './test-problems.ts'
+
+/** Calls of one kind that a training makes of a judge. */
+export interface AskedJudge
+  extends Pick<JudgeCalls, 'name' | 'callsPerStep' | 'shown'>,
+    Partial<Pick<JudgeCalls, 'callsPerShown'>> {
+  fleet: FleetSettings
+  /** Of all steps and evaluations. */
+  calls: number
+  /** Of a prompt: what all calls begin with, what no other has, what calls in a row have in common, and responses. */
+  characters: { instructions: number; own: number; shared: number; responses: number }
+}
+
+/** Characters of a token, where no tokenizer says more. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** Characters of a response of full length. */
+export const responseCharacters = (tokens: number): number => CHARACTERS_PER_TOKEN * tokens
+
+/** Without a judge. */
+export const NO_JUDGE = 'grading      by rules in this process: no judge, no network'
+
+/** What judges take in all, in figures and in words; and the calls of a step. */
+export const judgingOf = (asked: readonly AskedJudge[]) => {
+  const all = asked.map(({ fleet, calls, characters: { instructions, own, shared, responses } }) =>
+    estimateJudging(fleet, {
+      calls: Math.round(calls),
+      promptCharacters: instructions + own + shared + responses,
+    }),
+  )
+  const total = (key: 'promptTokens' | 'completionTokens') => all.reduce((sum, each) => sum + each[key], 0)
+  const [promptTokens, completionTokens] = [total('promptTokens'), total('completionTokens')]
+  const cost = all.reduce<number | null>(
+    (sum, own) => (sum === null || own.cost === null ? null : sum + own.cost),
+    0,
+  )
+  const price =
+    cost === null
+      ? 'unknown: an endpoint has no price {inputPerMillion, outputPerMillion}'
+      : `at most about ${cost.toFixed(2)}, in the currency of the prices`
+  return {
+    json: { cost, promptTokens, completionTokens },
+    line: `             at most about ${formatCount(promptTokens)} tokens in, if every response is as long as it may be, about ${formatCount(completionTokens)} out; cost ${price}`,
+    judges: asked.flatMap(
+      ({ name, callsPerStep, shown, callsPerShown = 1, characters: { instructions, own, shared } }) =>
+        callsPerStep > 0
+          ? [
+              {
+                ...{ name, callsPerStep, shown, callsPerShown, completionTokens: COMPLETION_TOKENS },
+                instructionTokens: tokensFromCharacters(instructions),
+                ownTokens: tokensFromCharacters(own),
+                sharedTokens: tokensFromCharacters(shared),
+              },
+            ]
+          : [],
+    ),
+  }
+}
 
 /** What of a training decides how much its judges are asked. */
 export interface JudgedTraining {
@@ -20,16 +78,16 @@ export interface JudgedTraining {
     problemsAtStart?: number
     problemsBetween: number
     /** Also with the whole rubric in the prompt. */
-    scaffolded: boolean
+    scaffolded?: boolean
     /** Beside the samples, at the start and the end. */
     greedy: boolean
   }
   /** Demonstrations that are graded before they are learnt from. */
-  sft: { problems: number; samples: number } | null
+  sft?: { problems: number; samples: number } | null
   /** A judge of whole groups, which takes the place of the rubric's judge in the steps. */
   groupJudge?: { kind: string }
   /** A pass over all problems that puts them in order. */
-  exploration: { curriculum: { samples: number } | null }
+  exploration?: { curriculum: { samples: number } | null }
 }
 
 /** Sizes of its data: problems, criteria of a rubric that a judge must see, characters of a conversation. */
@@ -70,27 +128,9 @@ const callsAResponse = ({ shape, levels }: JudgeConfig['ask'], judged: number): 
       ? 1
       : Math.ceil(judged / shape.batch)
 
-const planOf = (
-  { ask, fleet }: JudgeConfig,
-  responses: Responses,
-  { rollout }: JudgedTraining,
-  { judged, conversationCharacters }: JudgedData,
-): JudgePlan => {
-  const calls = callsAResponse(ask, judged)
-  const trainingCalls = responses.training * calls
-  const evaluationCalls = responses.evaluation * calls
-  const { cost, promptTokens, completionTokens } = estimateJudging(fleet, {
-    calls: Math.round(trainingCalls + evaluationCalls),
-    // A response of full length, at four characters a token, beside the conversation and the question itself.
-    promptCharacters: conversationCharacters + 4 * rollout.maxTokens + QUESTION_CHARACTERS,
-  })
-  const callsPerStep = responses.perStep * calls
-  return { callsPerStep, trainingCalls, evaluationCalls, cost, promptTokens, completionTokens }
-}
-
 /** Responses of all evaluations before, between and after. @param atEnds of a problem at the start and the end */
 const evaluationResponses = (
-  { steps, evaluation, sft }: JudgedTraining,
+  { steps, evaluation, sft = null }: JudgedTraining,
   testRows: number,
   atEnds: number,
 ): number => {
@@ -107,98 +147,86 @@ const evaluationResponses = (
 }
 
 /** Responses that are graded besides those of the steps: the pass of a curriculum, and demonstrations. */
-const otherResponses = ({ exploration, sft }: JudgedTraining, trainRows: number): number =>
-  (exploration.curriculum?.samples ?? 0) * trainRows +
+const otherResponses = ({ exploration, sft = null }: JudgedTraining, trainRows: number): number =>
+  (exploration?.curriculum?.samples ?? 0) * trainRows +
   (sft === null ? 0 : Math.min(sft.problems, trainRows) * sft.samples)
 
-/** The judge of training; null without one. */
-export const judgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan | null => {
+/** What one judge is asked of responses. @param every of so many steps */
+const planOf = (
+  { ask, fleet }: JudgeConfig,
+  responses: Responses,
+  { training, data, role }: JudgedBy,
+  { name, every = 1 }: { name: string; every?: number },
+) => {
+  const { judged, conversationCharacters: shared } = data
+  const calls = callsAResponse(ask, judged)
+  const figures = {
+    callsPerStep: responses.perStep * calls,
+    trainingCalls: responses.training * calls,
+    evaluationCalls: responses.evaluation * calls,
+  }
+  const { json, line, judges } = judgingOf([
+    {
+      ...{ name, fleet, callsPerShown: calls, shown: { role, samples: 1 } },
+      callsPerStep: figures.callsPerStep / every,
+      calls: figures.trainingCalls + figures.evaluationCalls,
+      characters: {
+        instructions: QUESTION_CHARACTERS - CRITERION_CHARACTERS,
+        ...{ own: CRITERION_CHARACTERS, shared },
+        responses: responseCharacters(training.rollout.maxTokens),
+      },
+    },
+  ])
+  const of = (key: keyof typeof figures) => formatInteger(figures[key])
+  return {
+    json: { ...figures, ...json } satisfies JudgePlan,
+    lines: (calls: string) => [
+      `${calls}, ${of('trainingCalls')} in training, ${of('evaluationCalls')} in evaluations`,
+      line,
+    ],
+    judges,
+  }
+}
+
+/** A training, its data, and whose samples are judged. */
+interface JudgedBy {
+  training: JudgedTraining
+  data: JudgedData
+  role: string
+}
+
+/** The judge of a training and the one that it never hears: lines of a plan, figures (null without one), and the calls of a step. */
+export const trainingJudges = (training: JudgedTraining, data: JudgedData, role = 'policy') => {
   const { judge, rollout, steps, evaluation, groupJudge } = training
-  if (judge === null) return null
-  const perStep = groupJudge?.kind === 'chat' ? 0 : rollout.prompts * rollout.samples
+  if (judge === null) return { lines: [NO_JUDGE], json: { judge: null, heldOutJudge: null }, judges: [] }
+  const judged = { training, data, role }
+  const samples = rollout.prompts * rollout.samples
+  const perStep = groupJudge?.kind === 'chat' ? 0 : samples
+  const atEnds = evaluation.samples * (evaluation.scaffolded ? 2 : 1) + Number(evaluation.greedy)
   const responses = {
     perStep,
     training: perStep * steps + otherResponses(training, data.train),
-    evaluation: evaluationResponses(
-      training,
-      data.test,
-      evaluation.samples * (evaluation.scaffolded ? 2 : 1) + Number(evaluation.greedy),
-    ),
+    evaluation: evaluationResponses(training, data.test, atEnds),
   }
-  return planOf(judge, responses, training, data)
-}
-
-/** The judge that training never hears; null without one. */
-export const heldOutJudgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan | null => {
-  const { judge, rollout, steps } = training
-  const heldOut = judge?.heldOut ?? null
-  if (heldOut === null) return null
+  const own = planOf(judge, responses, judged, { name: 'judge' })
+  const lines = own.lines(`judge calls  about ${formatInteger(own.json.callsPerStep)} a step`)
+  const { heldOut } = judge
+  if (heldOut === null) return { lines, json: { judge: own.json, heldOutJudge: null }, judges: own.judges }
   const { share, every } = heldOut.rollouts ?? { share: 0, every: 1 }
-  const perStep = Math.ceil(share * rollout.prompts * rollout.samples)
-  const responses = {
-    perStep,
-    training: perStep * Math.ceil(steps / every),
-    evaluation: heldOut.evaluations
-      ? evaluationResponses(training, data.test, training.evaluation.samples)
-      : 0,
+  const part = Math.ceil(share * samples)
+  const others = {
+    perStep: part,
+    training: part * Math.ceil(steps / every),
+    evaluation: heldOut.evaluations ? evaluationResponses(training, data.test, evaluation.samples) : 0,
   }
-  return planOf(heldOut, responses, training, data)
+  const second = planOf(heldOut, others, judged, { name: 'held-out judge', every })
+  const calls = formatInteger(second.json.callsPerStep)
+  return {
+    lines: [
+      ...lines,
+      ...second.lines(`held-out     another judge: about ${calls} calls in each step that it is asked in`),
+    ],
+    json: { judge: own.json, heldOutJudge: second.json },
+    judges: [...own.judges, ...second.judges],
+  }
 }
-
-/** The calls of a step, of the judge of training and of the held-out one. @param role whose samples are judged */
-export const judgeCallsOf = (
-  training: JudgedTraining,
-  data: JudgedData,
-  role: string,
-): readonly JudgeCalls[] => {
-  const { judge } = training
-  const heldOut = judge?.heldOut ?? null
-  const of = (name: string, plan: JudgePlan | null, ask: JudgeConfig['ask'], share: number) =>
-    plan === null || plan.callsPerStep === 0
-      ? []
-      : [
-          {
-            name,
-            callsPerStep: plan.callsPerStep * share,
-            instructionTokens: tokensFromCharacters(QUESTION_CHARACTERS - CRITERION_CHARACTERS),
-            ownTokens: tokensFromCharacters(CRITERION_CHARACTERS),
-            sharedTokens: tokensFromCharacters(data.conversationCharacters),
-            shown: { role, samples: 1 },
-            callsPerShown: callsAResponse(ask, data.judged),
-            completionTokens: COMPLETION_TOKENS,
-          },
-        ]
-  if (judge === null) return []
-  return [
-    ...of('judge', judgePlan(training, data), judge.ask, 1),
-    ...(heldOut === null
-      ? []
-      : of(
-          'held-out judge',
-          heldOutJudgePlan(training, data),
-          heldOut.ask,
-          1 / (heldOut.rollouts?.every ?? 1),
-        )),
-  ]
-}
-
-/** For people. */
-export const judgeLines = (plan: JudgePlan | null, heldOut: JudgePlan | null): string[] =>
-  plan === null
-    ? ['grading      by rules in this process: no judge, no network']
-    : [
-        `judge calls  about ${formatInteger(plan.callsPerStep)} a step, ${formatInteger(plan.trainingCalls)} in training, ${formatInteger(plan.evaluationCalls)} in evaluations`,
-        `judge tokens at most about ${formatCount(plan.promptTokens)} in, if every response is as long as it may be; about ${formatCount(plan.completionTokens)} out`,
-        `judge cost   ${costText(plan)}`,
-        ...(heldOut === null ? [] : heldOutLines(heldOut)),
-      ]
-
-const heldOutLines = (plan: JudgePlan): string[] => [
-  `held-out     another judge: about ${formatInteger(plan.callsPerStep)} calls in each step that it is asked in, ${formatInteger(plan.trainingCalls)} in training, ${formatInteger(plan.evaluationCalls)} in evaluations`,
-  `             at most about ${formatCount(plan.promptTokens)} tokens in, about ${formatCount(plan.completionTokens)} out; cost ${costText(plan)}`,
-]
-
-const costText = ({ cost }: JudgePlan): string =>
-  cost === null
-    ? 'unknown: an endpoint has no price {inputPerMillion, outputPerMillion}'
-    : `at most about ${cost.toFixed(2)}, in the currency of the prices`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
-import { trainingJudgeSchema } from './judge-config.ts'
+import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 import { openJudging } from './judging.ts'
 
 const judge = trainingJudgeSchema.parse({

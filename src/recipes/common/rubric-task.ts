@@ -4,7 +4,7 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredResponse, type ScoredTask, scoredReward } from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
-import type { HeldOutJudge } from './held-out-judge.ts'
+import type { HeldOutJudge } from '../options/held-out-judge.ts'
 import type { StartLikelihood } from './start-likelihood.ts'
 import { criteriaById, type WrittenCriterion } from './verdict-rows.ts'
 

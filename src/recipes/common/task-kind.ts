@@ -62,6 +62,15 @@ interface Put {
 /** Answers by label and by source, and what shallow cues would have answered, in the fields of a training's evaluations. */
 export type Breakdown = Pick<EvalRow, 'byLabel' | 'balance' | 'bySource' | 'baselines' | 'scoreNames'>
 
+/** How a judge is asked. */
+export interface MeasuringJudge {
+  calls?: 'rubric'
+  levels?: 'levels'
+  form?: JudgeForm
+  /** Whether there must be one; absent: where a problem has criteria without a rule. */
+  needed?: boolean
+}
+
 export interface TaskKind<Settings = unknown, Problem = unknown> extends Put {
   settings: z.ZodType<Settings>
   /** What is asked and counted, for whoever reads figures. */
@@ -71,13 +80,7 @@ export interface TaskKind<Settings = unknown, Problem = unknown> extends Put {
   /** Whether problems are rows of one file, or of any number of them; else the task has them itself. */
   reads: boolean | 'files'
   /** The task decides every criterion itself and a judge has nothing to do, or how one is asked, where not a criterion at a time. */
-  judge?:
-    | 'none'
-    | ((problems: readonly Problem[]) => { calls?: 'rubric'; levels?: 'levels'; form?: JudgeForm })
-  /** Whether a problem needs a judge; absent: where it has criteria without a rule. */
-  needsJudge?(problem: Problem): boolean
-  /** The environment says what an episode is worth. */
-  pays?: true
+  judge?: 'none' | ((problems: readonly Problem[]) => MeasuringJudge)
   /** What is counted of it where that is more than its score. */
   scores?: TaskScores
   /** The score that comparisons go by; absent: the first. */

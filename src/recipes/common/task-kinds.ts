@@ -70,7 +70,7 @@ export const TASK_KINDS = {
   }),
   openenv: kind({
     settings: openEnvKindSchema.omit({ kind: true }),
-    ...{ asked: 'turns', reads: false, maxTokens: 256, pays: true },
+    ...{ asked: 'turns', reads: false, maxTokens: 256 },
     about:
       "Episodes of an OpenEnv server; the score is the sum of its own rewards, a rubric's stands beside it.",
     async open({ firstSeed, train, ...settings }, { folder, grader }) {

@@ -13,7 +13,7 @@ import {
   rolloutSchema,
 } from '../../train/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { trainingJudgeSchema } from '../common/judge-config.ts'
+import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 
 const size = z.int().positive()
 

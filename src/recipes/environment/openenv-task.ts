@@ -50,6 +50,7 @@ export const openEnvTask = async (
       environment: world,
       limits: { turns: task.maxTurns, tokens: Math.min(task.maxTokens, room) },
       outcome: key => world.take(key),
+      pays: true,
     },
     stopTokens: format.stopTokens,
     id: ({ id }) => id,

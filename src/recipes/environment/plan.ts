@@ -4,7 +4,7 @@ import { judgedCount } from '../../grade/rubric-grader.ts'
 import { sharedRubric } from '../../tasks/conversation/rows.ts'
 import { conversationSizes } from '../../tasks/conversation/sizes.ts'
 import { mostTurns } from '../../tasks/research/index.ts'
-import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { trainingJudges } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { shapeFolder } from '../common/remote.ts'
@@ -88,23 +88,17 @@ export const planEnvironment = (config: EnvironmentConfig): RunPlan => {
     ...{ name: 'policy', groups: rollout.prompts, samples: rollout.samples },
     ...{ promptTokens, newTokens: tokens, turns },
   }
-  const judged = {
-    ...planned,
-    evaluation: { ...config.evaluation, scaffolded: false },
-    ...{ sft: null, exploration: { curriculum: null } },
-  }
-  const judge = judgePlan(judged, episodes)
-  const heldOut = heldOutJudgePlan(judged, episodes)
+  const judging = trainingJudges(planned, episodes)
   const prompts = { tokens: promptTokens, longest: promptTokens, together: rollout.prompts, roles: [role] }
   return methodPlan(planned, NO_COLD_START, prompts, {
     lines: [
       ...episodes.lines,
       `reward       ${reward.environment} x environment (${reward.of}) + ${reward.rubric} x rubric`,
-      ...(judge === null ? [] : judgeLines(judge, heldOut)),
+      ...(config.judge === null ? [] : judging.lines),
       `training     ${steps} steps of ${rollout.prompts} problems x ${rollout.samples} episodes, at most ${tokens} tokens each`,
     ],
     evaluation: [],
-    json: { judge, heldOutJudge: heldOut, model: shapeFolder(config) },
-    work: { judges: judgeCallsOf(judged, episodes, 'policy') },
+    json: { ...judging.json, model: shapeFolder(config) },
+    work: { judges: judging.judges },
   })
 }

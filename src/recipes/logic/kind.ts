@@ -1,10 +1,12 @@
 /** @file Logic by its name, to be measured: problems of files or generated ones, in words of the small model or for any chat model. */
 
 import { z } from 'zod'
+import type { GradeItem } from '../../grade/grader.ts'
 import { LOGIC_RUBRIC } from '../../grade/logic/rubric.ts'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { tokenizerFolder } from '../../model/lora-files.ts'
 import { hasTokenizer } from '../../model/tokenizer.ts'
+import type { Criterion } from '../../rubric/index.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
@@ -28,7 +30,27 @@ import type { Breakdown, TaskKind, TaskParts } from '../common/task-kind.ts'
 import { baselineRows, nothingLeft } from './evaluate.ts'
 import { formatFor } from './format.ts'
 import { breakdownScores, LOGIC_SCORE_NAMES, LOGIC_SCORES } from './scores.ts'
-import { SOFT_CRITERIA, softItem } from './soft-judge.ts'
+
+/** What the judge is asked; it may give half credit. */
+const SOFT_CRITERIA: readonly Criterion[] = [
+  {
+    id: 'judged.C4',
+    text: 'The reasoning uses the given premises that the conclusion depends on. Partly: it uses some of them and leaves out others.',
+    points: 1,
+  },
+  {
+    id: 'judged.C5',
+    text: 'The steps that are written down are enough, by themselves, to settle the conclusion as the answer says. Partly: most of the chain is there and a link is missing.',
+    points: 1,
+  },
+]
+
+/** A response as the judge sees it. */
+const softItem = ({ id, context, question }: LogicTaskExample, response: string): GradeItem => ({
+  id,
+  prompt: [{ role: 'user', content: `${context}\n${question}` }],
+  response,
+})
 
 const settings = z.strictObject({
   generated: z.enum(GENERATED_TEST_SETS).optional(),
@@ -176,8 +198,7 @@ export const LOGIC_KIND: TaskKind<LogicSettings, LogicTaskExample> = {
     assertLogicVocabulary(folder)
     return { asked: 'tokens', maxTokens: 112, vocabulary: logicTokensOf(folder) }
   },
-  judge: () => ({ calls: 'rubric', levels: 'levels' }),
-  needsJudge: () => false,
+  judge: () => ({ calls: 'rubric', levels: 'levels', needed: false }),
   scores: LOGIC_SCORES,
   // Nothing is proved where no conclusion has a formula.
   primary: rows => (rows.some(own => own.conclusionFol !== null) ? 'correctAndProved' : 'accuracy'),

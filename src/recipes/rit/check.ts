@@ -11,11 +11,12 @@ import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
-import { refuseDropout } from '../common/rubric-dropout.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { refuseGroupSize } from '../options/group-judge.ts'
+import { checkOptions } from '../options/options.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { type RitConfig, ritSchema } from './config.ts'
@@ -64,7 +65,7 @@ export const checkRitSettings = (config: RitConfig): void => {
   checkReward(config)
   checkCredit(config)
   checkScaffold(config)
-  checkDropout(config)
+  checkOptions(config, { unpaid: unpaid(config) })
   checkGroup(config)
   assertSamplerIsUsed(config)
   const { policy, critic } = config
@@ -127,27 +128,16 @@ const checkReward = ({ reward, control, fusion, thinkingBy, rubric, normalise }:
     )
 }
 
-const checkDropout = ({ rubricDropout, reward, rubric, thinkingBy, control }: RitConfig): void => {
-  if (rubricDropout === undefined) return
-  const hint = 'leave it out, or set that back'
-  if (reward === 'response')
-    refuseDropout('nothing with reward "response", which no criterion of thinking can change', hint)
-  if (thinkingBy === 'steps') refuseDropout('nothing with thinkingBy "steps", which has no criteria', hint)
-  if (rubric.source === 'none')
-    refuseDropout('nothing with rubric.source "none", which has no criteria', hint)
-  if (control === 'random')
-    refuseDropout('nothing with control "random", which no criterion can change', hint)
+/** Why no criterion of thinking has a part in what is paid. */
+const unpaid = ({ reward, rubric, thinkingBy, control, group }: RitConfig): string | null => {
+  if (reward === 'response') return 'reward "response", which no criterion of thinking can change'
+  if (thinkingBy === 'steps') return 'thinkingBy "steps", which has no criteria'
+  if (rubric.source === 'none') return 'rubric.source "none", which has no criteria'
+  if (control === 'random') return 'control "random", which no criterion can change'
+  return group?.criterion ? 'group.criterion, which stands in place of the rubric' : null
 }
 
-const checkGroup = ({
-  thinkingBy,
-  group,
-  judge,
-  rubric,
-  reward,
-  rollout,
-  rubricDropout,
-}: RitConfig): void => {
+const checkGroup = ({ thinkingBy, group, judge, rubric, reward, rollout }: RitConfig): void => {
   if (thinkingBy !== 'group') {
     if (group !== undefined)
       refuse(
@@ -156,25 +146,19 @@ const checkGroup = ({
       )
     return
   }
-  const { criterion, maxResponses } = group ?? groupSettingsSchema.parse({})
+  const own = group ?? groupSettingsSchema.parse({})
   if (judge === null) refuse('judge: expected one with thinkingBy "group"', 'set judge.fleet.endpoints')
   if (reward === 'response')
     refuse(
       'thinkingBy: expected "rubric" with reward "response", which thinking cannot change',
       'leave it out',
     )
-  if (rubric.source === 'none' && criterion === null)
+  if (rubric.source === 'none' && own.criterion === null)
     refuse(
       'group.criterion: expected what to go by, without a rubric',
       'say it, or choose another rubric.source',
     )
-  if (criterion !== null && rubricDropout !== undefined)
-    refuseDropout('nothing beside group.criterion, which stands in place of the rubric', 'leave it out')
-  if (rollout.samples > maxResponses)
-    refuse(
-      `group.maxResponses: expected at least the ${rollout.samples} samples of a problem, got ${maxResponses}`,
-      'raise it, or lower rollout.samples: a group is one call',
-    )
+  refuseGroupSize(own, rollout.samples, 'group')
 }
 
 const checkCredit = ({ critic, normalise, advantage, rollout: { samples } }: RitConfig): void => {

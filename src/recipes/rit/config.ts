@@ -5,7 +5,6 @@ import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
   LOSS_SETTING,
@@ -19,6 +18,7 @@ import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
+import { criteriaOptionsShape } from '../options/options.ts'
 import { thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
@@ -128,11 +128,7 @@ export const ritSchema = z.strictObject({
     .describe(
       "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
     ),
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave criteria of thinking out of the reward at random, drawn for each problem and step; absent: none. What the answer is judged by stays whole: the gate holds thinking to it.',
-    ),
+  ...criteriaOptionsShape,
   reward: z
     .enum(['fused', 'response', 'thinking'])
     .default('fused')

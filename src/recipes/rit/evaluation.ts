@@ -3,10 +3,13 @@
 import { bestOfN, judgeGap, passAtK } from '../../eval/index.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { signedScore } from '../../rubric/index.ts'
+import { creditOf } from '../../rubric/score.ts'
 import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import type { ScoredResponse, ThinkingTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
+import { Rng } from '../../util/rng.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { type Answer, type Answers, answersBy, drawAnswers, drawsOf } from '../common/answers.ts'
 import { satisfaction } from '../common/criterion-metrics.ts'
@@ -15,10 +18,61 @@ import type { Evaluate } from '../common/evaluation.ts'
 import { testProblems } from '../common/test-problems.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
-import { JUDGES, judgedBy, type RitScriptedJudge, TRAINING_JUDGE } from './judges.ts'
 import { ritVerdictFields, spacedWords } from './metrics.ts'
 import type { RitTask } from './task.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
+
+interface RitScriptedJudge {
+  name: string
+  /** Spread of the logarithm of a criterion's weight: 0 weighs as the rubric does. */
+  taste: number
+  /** Chance that a verdict is inverted. */
+  errs: number
+}
+
+/** Judges as training does. */
+const TRAINING_JUDGE: RitScriptedJudge = { name: 'judge.train', taste: 0, errs: 0 }
+
+/** The judge of training, and four that it never hears, as RiT Table 4 has five. */
+const JUDGES: readonly RitScriptedJudge[] = [
+  TRAINING_JUDGE,
+  { name: 'judge.held-1', taste: 0.7, errs: 0 },
+  { name: 'judge.held-2', taste: 0.7, errs: 0.05 },
+  { name: 'judge.held-3', taste: 0, errs: 0.1 },
+  { name: 'judge.held-4', taste: 1.2, errs: 0.1 },
+]
+
+/**
+ * What a judge makes of an answer, in [0, 1]; null where nothing is known of it. It depends on the judge, the criteria and the
+ * answer's key alone, so that the same answer gets the same score.
+ */
+const judgedBy = (
+  { name, taste, errs }: RitScriptedJudge,
+  { criteria }: Rubric,
+  verdicts: readonly Verdict[],
+  key: string,
+): number | null => {
+  const known = new Set(verdicts.map(({ criterionId }) => criterionId))
+  const own: Rubric = {
+    criteria: criteria
+      .filter(({ id }) => known.has(id))
+      .map(criterion => ({
+        ...criterion,
+        points: criterion.points * Math.exp(taste * new Rng(`${name}/taste/${criterion.id}`).normal()),
+      })),
+  }
+  const ids = new Set(own.criteria.map(({ id }) => id))
+  const rng = new Rng(`${name}/errs/${key}`)
+  const seen = verdicts
+    .filter(({ criterionId }) => ids.has(criterionId))
+    .map(verdict => {
+      const flips = rng.next() < errs
+      const credit = creditOf(verdict)
+      return flips && credit !== null ? { ...verdict, met: !verdict.met, credit: 1 - credit } : verdict
+    })
+  const { score } = signedScore(own, seen)
+  return score === null ? null : Math.max(0, score)
+}
 
 /** What is asked of the last answers of k. */
 const MOST_DRAWS = 8
@@ -113,7 +167,7 @@ const itemOf = <Problem>(
   const known = answers.flatMap(({ said }) => (said.score === null ? [] : [{ ...said, score: said.score }]))
   if (known.length === 0) return []
   const thinkingOf = ({ said: { response, thought } }: Answer<Problem, Said>) =>
-    numberOr(thinkingScore(oracleOf(parts, problem), response, thought))
+    thinkingScore(oracleOf(parts, problem), response, thought)
   const judged = JUDGES.map(judge => {
     const rubric = rubricFor(judge, task, problem)
     const scores = known.flatMap(({ verdicts, key }) => judgedBy(judge, rubric, verdicts, key) ?? [])
@@ -179,8 +233,6 @@ const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: reado
   const right = scores.filter(score => score === 1).length
   return { accuracy: average, ...means, [`pass@${k}`]: passAtK(scores.length, right, k) }
 }
-
-const numberOr = (score: number | null | 'none'): number | null => (typeof score === 'number' ? score : null)
 
 const OF_A_TRACE: ReadonlySet<string> = new Set(['thinkingFirst', 'thinkingWords'])
 

@@ -10,8 +10,8 @@ import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination, type KindedResponse, nullRate, satisfaction } from '../common/criterion-metrics.ts'
-import { droppedMetrics } from '../common/rubric-dropout.ts'
 import { criteriaById, namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
+import { optionMetrics } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
 import type { RitGrade } from './thinking.ts'
@@ -49,7 +49,7 @@ export const ritMetrics = <Problem>(
     unjudged: mean(all.map(({ reward }) => Number(reward === null))),
     criteria: satisfaction(grades.map(judgedOf)),
     discrimination: discrimination(groups.map(group => group.map(({ grade }) => judgedOf(grade)))),
-    ...droppedMetrics(groups, problem => rubricOf(problem).criteria, {
+    ...optionMetrics(groups, problem => rubricOf(problem).criteria, {
       thinkingWhole: wholeThinking(config, grades),
     }),
   }

@@ -1,17 +1,16 @@
 /** @file What a run of rit would do and need. Nothing is run or called. */
 
-import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { describeQuestionFiles } from '../../tasks/questions/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
+import { judgingOf, NO_JUDGE, responseCharacters } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { evaluatedSamples } from '../common/remote-plan.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
 import { mayBeMissing } from '../common/run-mode.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { optionLines } from '../options/options.ts'
 import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { freshShape, type TaskSizes, taskSizes } from './tasks.ts'
@@ -45,31 +44,41 @@ const describeData = ({ task }: RitConfig, assumed: boolean): string => {
 const JUDGE_CHARACTERS = 4000
 
 /** Calls of the language model that judges, one on each thinking and one on each open answer; null without one. */
-const judgingOf = (config: RitConfig, { judged, questionCharacters, test }: TaskSizes) => {
+const judgingIn = (config: RitConfig, { judged, questionCharacters, test }: TaskSizes) => {
   const { judge, rollout, steps, evaluation } = config
-  if (judge === null)
-    return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
+  if (judge === null) return { json: null, lines: [NO_JUDGE], judges: [] }
   const perResponse = 1 + Number(judged > 0)
   const looks = config.group?.looks ?? 1
+  const responses = rollout.prompts * rollout.samples
   const callsPerStep =
     config.thinkingBy === 'group'
-      ? rollout.prompts * (looks + rollout.samples * (perResponse - 1))
-      : rollout.prompts * rollout.samples * perResponse
+      ? rollout.prompts * looks + responses * (perResponse - 1)
+      : responses * perResponse
   const { samples: evaluated } = evaluatedSamples(steps, {
     ...evaluation,
     problems: Math.min(evaluation.problems, test),
     problemsBetween: Math.min(evaluation.problemsBetween, test),
   })
   const calls = callsPerStep * steps + evaluated * perResponse
-  const { cost, promptTokens, completionTokens } = estimateJudging(judge.fleet, {
-    calls,
-    promptCharacters: questionCharacters + 4 * rollout.maxTokens + JUDGE_CHARACTERS,
-  })
+  const { json, line, judges } = judgingOf([
+    {
+      ...{ name: 'judge', fleet: judge.fleet, callsPerStep, calls },
+      characters: {
+        // The rubric of thinking is the same in every call.
+        ...{ instructions: JUDGE_CHARACTERS, own: 0, shared: questionCharacters },
+        responses: responseCharacters(rollout.maxTokens),
+      },
+      // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
+      shown: { role: 'policy', samples: responses / callsPerStep },
+    },
+  ])
   return {
-    json: { callsPerStep, calls, promptTokens, completionTokens, cost },
+    json: { callsPerStep, calls, ...json },
     lines: [
-      `judging      about ${formatInteger(callsPerStep)} calls a step, ${formatInteger(calls)} in all: at most about ${formatCount(promptTokens)} tokens in, about ${formatCount(completionTokens)} out; cost ${cost === null ? 'unknown: an endpoint has no price' : `at most about ${cost.toFixed(2)}`}`,
+      `judging      about ${formatInteger(callsPerStep)} calls a step, ${formatInteger(calls)} in all`,
+      line,
     ],
+    judges,
   }
 }
 
@@ -79,7 +88,7 @@ export const planRit = (config: RitConfig): RunPlan => {
   const { rollout, steps, rubric, scaffold, critic } = config
   const data = taskSizes(config)
   const { train, test, promptTokens, longestPrompt } = data
-  const judging = judgingOf(config, data)
+  const judging = judgingIn(config, data)
   const tokensPerStep = stepTokens(rollout)
   const updates = config.minibatches * config.epochs
   return methodPlan(
@@ -98,7 +107,7 @@ export const planRit = (config: RitConfig): RunPlan => {
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
         `rubric       ${rubric.source}${rubric.file === null ? '' : ` (${rubric.file}${mayBeMissing(rubric.file, 'plan') ? ', not there yet' : ''})`}`,
         `reward       ${describeReward(config)}`,
-        ...dropoutLines(config),
+        ...optionLines(config),
         ...(scaffold ? [scaffoldLine(scaffold, config.ratio)] : []),
         ...memoryLine(config.memory),
         ...judging.lines,
@@ -107,25 +116,7 @@ export const planRit = (config: RitConfig): RunPlan => {
       learning: `${updates === 1 ? '1 update' : `${updates} updates`} a step, `,
       evaluation: [evaluationLine(config, { test, noun: 'problems' })],
       json: { judge: judging.json },
-      work: { judges: judging.json === null ? [] : [judgeCall(config, data, judging.json.callsPerStep)] },
+      work: { judges: judging.judges },
     },
   )
 }
-
-/** Of the language model that judges, as a fleet sees it. */
-const judgeCall = (
-  { rollout }: RitConfig,
-  { questionCharacters }: TaskSizes,
-  callsPerStep: number,
-): JudgeCalls => ({
-  name: 'judge',
-  callsPerStep,
-  // The rubric of thinking is the same in every call.
-  instructionTokens: tokensFromCharacters(JUDGE_CHARACTERS),
-  ownTokens: 0,
-  sharedTokens: tokensFromCharacters(questionCharacters),
-  // Thinking and answer are parts of a sample, each shown once; a group is shown whole.
-  shown: { role: 'policy', samples: (rollout.prompts * rollout.samples) / callsPerStep },
-  callsPerShown: 1,
-  completionTokens: COMPLETION_TOKENS,
-})

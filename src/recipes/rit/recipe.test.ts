@@ -393,15 +393,19 @@ describe('rubric dropout', () => {
 })
 
 describe('thinking judged together', () => {
-  it('is scored once a problem, by what dropout leaves of the rubric; nothing thought is 0, no score is none', async () => {
+  it('is scored once a problem, by what dropout leaves of the rubric; no score is none', async () => {
     const asked: { thinking: readonly string[]; ids: string[] }[] = []
     const verifier = new WordVerifier()
     const ritTask: RitTask<number> = {
       ...ritTaskOf(verifier),
-      groupThinking: async (_, thinking, { criteria }) => {
-        asked.push({ thinking, ids: criteria.map(({ id }) => id) })
-        const scores = thinking.map(text => (text === 'bad' ? null : text.length / 10))
-        return { scores, explanations: scores.map(() => null), problem: 'unsure', shown: 3, cut: 0 }
+      groups: {
+        alone: true,
+        async score(_, responses, { rubric: { criteria } }) {
+          const thinking = responses.map(tokens => partThinking(textOf(tokens)).thinking)
+          asked.push({ thinking, ids: criteria.map(({ id }) => id) })
+          const scores = thinking.map(text => (text === 'bad' ? null : text.length / 10))
+          return { scores, explanations: scores.map(() => null), problem: 'unsure', shown: 3, cut: 0 }
+        },
       },
     }
     const texts = [
@@ -424,7 +428,7 @@ describe('thinking judged together', () => {
       evaluate: async () => [],
     })
     const lesson = await recipe.learn(1, await recipe.rollOut(1, answering([texts.map(tokensOf)], [0])))
-    expect(asked).toEqual([{ thinking: ['good', 'bad', 'so'], ids: ['good', 'bad'] }])
+    expect(asked).toEqual([{ thinking: ['good', '', 'bad', 'so'], ids: ['good', 'bad'] }])
     expect(lesson.rollouts.map(({ reward }) => reward)).toEqual([0.4, 0, null, 0.2])
     expect(verifier.asked).toEqual([])
     const [first, , third] = lesson.rollouts.map(({ row }) => row())

@@ -1,8 +1,8 @@
 /** @file Both rewards in one, and advantages of them: pure functions over grades. */
 
-import { type Advantages, amongKnown, grpoAdvantages, rubricNormAdvantages } from '../../rl/advantages.ts'
+import { type Advantages, grpoAdvantages } from '../../rl/advantages.ts'
 import { type Fusion, type FusionGate, fuse, gated } from '../../rl/fusion.ts'
-import { advantagesOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import { advantagesOf, type Graded, type Groups, partAdvantagesOf } from '../../rl/rollout.ts'
 import { rewardOf } from '../../tasks/scored-response.ts'
 import type { RitConfig } from './config.ts'
 import type { RitGrade } from './thinking.ts'
@@ -52,16 +52,12 @@ export const ritAdvantages = (
   alpha: number,
 ): Advantages => {
   if (normalise === 'reward') return advantagesOf(groups, known => grpoAdvantages(known, advantage))
-  const parts_P_G = groups.map(group =>
-    group.map(({ reward, parts: { thinking, response } }) =>
-      reward === null || response === null
-        ? null
-        : { response, thinking: thinking === null ? null : gated(gate, thinking, response) },
-    ),
-  )
   const { ddof, epsilon } = advantage
-  return amongKnown(parts_P_G, known =>
-    rubricNormAdvantages(known, { thinking: alpha, response: 1 - alpha }, { ddof, epsilon }),
+  const weights = { thinking: alpha, response: 1 - alpha }
+  return partAdvantagesOf(groups, weights, { ddof, epsilon }, ({ reward, parts: { thinking, response } }) =>
+    reward === null || response === null
+      ? null
+      : { response, thinking: thinking === null ? null : gated(gate, thinking, response) },
   )
 }
 

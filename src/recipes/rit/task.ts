@@ -1,10 +1,9 @@
 /** @file A task as rit trains on it: with who judges its thinking. */
 
-import type { GroupScores } from '../../grade/group/index.ts'
-import type { Rubric } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { ThinkingTask } from '../../tasks/scored-response.ts'
 import type { Thinking, ThinkingVerifier } from '../../tasks/thinking.ts'
+import type { GroupScorer } from '../options/group-judge.ts'
 
 /** A task with its judges. */
 export interface RitTask<Problem> extends Pick<Thinking<Problem>, 'stepVerdicts'> {
@@ -13,8 +12,8 @@ export interface RitTask<Problem> extends Pick<Thinking<Problem>, 'stepVerdicts'
   verifier: ThinkingVerifier<Problem>
   /** The same judge as far as evaluation is concerned: exact where there is one. */
   truth: ThinkingVerifier<Problem>
-  /** Scores of all thinking about a problem, relative to each other; absent where no language model judges groups. */
-  groupThinking?(problem: Problem, thinking: readonly string[], rubric: Rubric): Promise<GroupScores>
+  /** Scores all thinking about a problem together; absent where no language model judges groups. */
+  groups?: GroupScorer<Problem>
   /** What judging took since it was last asked. */
   metrics?(): MetricGroup
   close(): Promise<void>

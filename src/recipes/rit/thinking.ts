@@ -3,15 +3,16 @@
 import { meanSatisfaction, type NullVerdicts } from '../../rl/fusion.ts'
 import type { Graded, Groups } from '../../rl/rollout.ts'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { LeftOut, ResponseItem, ScoredResponse } from '../../tasks/scored-response.ts'
+import { type LeftOut, type ScoredResponse, type ScoredTask, scored } from '../../tasks/scored-response.ts'
+import type { Item, Task } from '../../tasks/task.ts'
 import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Attempts } from '../common/lessons-memory.ts'
-import { leftOutOf } from '../common/rubric-dropout.ts'
+import { relativeVerdict } from '../options/group-judge.ts'
+import { type CriteriaOptions, scoredTogether } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
 import type { RitTask } from './task.ts'
 
@@ -23,30 +24,31 @@ export interface RitGrade {
   thinking: number | null | 'none'
   /** On the thinking, in the rubric's order. */
   verdicts: readonly Verdict[]
-  /** Criteria that its score does not count; absent without dropout. */
+  /** Criteria that its score does not count; absent where nothing is left out. */
   leftOut?: LeftOut
   /** Where criteria are left out that were judged all the same: the score by all of them. */
-  whole?: number | null | 'none'
+  whole?: number | null
 }
 
-/** What a verdict earns: a merit that is there, a flaw that is not. */
-const satisfactionOf = ({ criteria }: Rubric, verdicts: readonly Verdict[]): (number | null)[] =>
-  criteria.map(({ points }, i) => {
-    const credit = verdicts[i] === undefined ? null : creditOf(verdicts[i])
-    return credit === null || points > 0 ? credit : 1 - credit
-  })
+/** Mean satisfaction of a rubric: a merit that is there, a flaw that is not. */
+const satisfied = ({ criteria }: Rubric, verdicts: readonly Verdict[], nulls?: NullVerdicts) =>
+  meanSatisfaction(
+    criteria.map(({ points }, i) => {
+      const credit = verdicts[i] === undefined ? null : creditOf(verdicts[i])
+      return credit === null || points > 0 ? credit : 1 - credit
+    }),
+    nulls,
+  )
 
-/** Nothing was thought: no criterion is satisfied, whatever a judge would make of nothing. */
+const numberOr = (score: number | null | 'none'): number | null => (score === 'none' ? null : score)
+
+/** Null where nobody could judge, and without criteria. Nothing was thought: none is satisfied, whatever a judge would make of nothing. */
 export const thinkingScore = (
   rubric: Rubric,
   { thinking }: ThoughtResponse,
   verdicts: readonly Verdict[],
-  nulls?: NullVerdicts,
-): number | null | 'none' => {
-  const satisfied = satisfactionOf(rubric, verdicts)
-  if (thinking === '' && satisfied.length > 0) return 0
-  return meanSatisfaction(satisfied, nulls)
-}
+): number | null =>
+  thinking === '' && rubric.criteria.length > 0 ? 0 : numberOr(satisfied(rubric, verdicts))
 
 /** Judges thinking; where there is none nobody is asked. */
 export const verifyThinking = async <Problem>(
@@ -75,148 +77,88 @@ export const verifyThinking = async <Problem>(
   })
 }
 
+type ThoughtConfig = Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion'> & CriteriaOptions
+
+/** Thinking as a task of its own: its rubric is that of thinking, its score what the reward hears of it. */
+const thinkingTask = <Problem>(
+  config: ThoughtConfig,
+  { task, verifier, stepVerdicts, groups }: RitTask<Problem>,
+  rubricOf: (problem: Problem) => Rubric,
+): ScoredTask<Problem> => {
+  const { thinkingBy, fusion, control, seed } = config
+  const read = <Asked extends Item<Problem>>(items: readonly Asked[]) =>
+    items.map(item => ({ ...item, response: task.thinking.read(item.tokens) }))
+  const nothing = { verdicts: [], wellFormed: true }
+  const gradeBy: Record<RitConfig['thinkingBy'], Task<Problem>['grade']> = {
+    async steps(items) {
+      const steps_I = (await stepVerdicts?.(read(items))) ?? []
+      return items.map((_, i) => ({ ...nothing, score: stepScore(steps_I[i] ?? []) }))
+    },
+    group: async items => items.map(() => ({ ...nothing, score: null })),
+    async rubric(items) {
+      const partOf = new Map(items.map(({ problem, criteria }) => [problem, { criteria: [...criteria] }]))
+      const verdicts = await verifyThinking(verifier, read(items), problem => partOf.get(problem)!)
+      return verdicts.map(own => ({ ...nothing, verdicts: own }))
+    },
+  }
+  const own = { ...task, kind: undefined, rubric: rubricOf, grade: gradeBy[thinkingBy] }
+  const heard = scored(own, {
+    rubricOf,
+    score: (rubric, verdicts) => numberOr(satisfied(rubric, verdicts, fusion.nulls)),
+    noise: {
+      verdicts: verdicts => [...verdicts],
+      score: (score, key) => controlled(control, score, `${seed}/${key}`),
+    },
+  })
+  return scoredTogether(config, heard, thinkingBy === 'group' && groups ? groups : null)
+}
+
 /** How rollouts are graded in training: thinking and answer of each one, and the thinking of a group where it is compared. */
 export const thoughtGrader = <Problem>(
-  config: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed' | 'rubricDropout'>,
+  config: ThoughtConfig,
   ritTask: RitTask<Problem>,
   rubricOf: (problem: Problem) => Rubric,
 ): Pick<RollOutRequest<Problem, RitGrade>, 'grade' | 'gradeBatch' | 'gradeGroup'> => {
-  const { task, groupThinking } = ritTask
-  const leftOutIn = (step: number) => (problem: Problem) =>
-    leftOutOf(config, rubricOf(problem).criteria, step, task.id(problem))
+  const { task } = ritTask
+  const { grade, gradeGroup } = thinkingTask(config, ritTask, rubricOf)
+  const { control, seed } = config
   return {
     gradeBatch: task.gradeBatch,
-    grade: async items => {
-      const answered = items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))
-      return items.length === 0
-        ? []
-        : gradeThoughts(config, ritTask, rubricOf, answered, leftOutIn(items[0].step))
+    async grade(items) {
+      const asked = items.map(({ rollout: { tokens, key }, ...item }) => ({ ...item, tokens, key }))
+      const [answers, thoughts] = await Promise.all([task.grade(asked), grade(asked)])
+      return asked.map(({ tokens }, i) => {
+        const { score, unjudged, verdicts, leftOut, whole } = thoughts[i]
+        return {
+          ...{ response: task.thinking.read(tokens), answer: answers[i], verdicts },
+          thinking: score ?? (unjudged ? null : 'none'),
+          ...(leftOut && { leftOut }),
+          ...(whole !== undefined && { whole }),
+        }
+      })
     },
-    ...(config.thinkingBy === 'group' &&
-      groupThinking && {
-        async gradeGroup(problem, rollouts, step) {
-          const leftOut = leftOutIn(step)(problem)
-          const textOf = (tokens: Int32Array) => task.thinking.read(tokens).thinking
-          const thoughts = rollouts.map(({ tokens, key }) => ({ key, thinking: textOf(tokens) }))
-          const rubric = withoutCriteria(rubricOf(problem), leftOut?.ids ?? new Set())
-          const scored = await scoreThinkingTogether(config, groupThinking, problem, thoughts, rubric)
-          return scored.map(own => ({ ...own, ...(leftOut && { leftOut }) }))
-        },
-      }),
+    ...(gradeGroup && {
+      async gradeGroup(problem, rollouts, step) {
+        const said = await gradeGroup(problem, rollouts, step)
+        return said.map(({ relative, leftOut }, g) => ({
+          verdicts: [relativeVerdict(relative!)],
+          thinking: controlled(control, relative!.score, `${seed}/${rollouts[g].key}`),
+          leftOut,
+        }))
+      },
+    }),
   }
 }
 
-/** Grades thinking and answers of finished rollouts, as training sees them. */
-const gradeThoughts = async <Problem>(
-  { thinkingBy, control, fusion, seed }: Pick<RitConfig, 'thinkingBy' | 'control' | 'fusion' | 'seed'>,
-  ritTask: Pick<RitTask<Problem>, 'task' | 'verifier' | 'stepVerdicts'>,
-  rubricOf: (problem: Problem) => Rubric,
-  rollouts: readonly ResponseItem<Problem>[],
-  leftOut: LeftOutOf<Problem>,
-): Promise<RitGrade[]> => {
-  const items = rollouts.map(item => ({ ...item, response: ritTask.task.thinking.read(item.tokens) }))
-  const [answers, thoughts] = await Promise.all([
-    ritTask.task.grade(rollouts),
-    thinkingBy === 'steps'
-      ? scoreSteps(ritTask, items)
-      : thinkingBy === 'group'
-        ? items.map((): Thought => ({ verdicts: [], thinking: null }))
-        : scoreByRubric(ritTask.verifier, items, { rubricOf, leftOut, nulls: fusion.nulls }),
-  ])
-  return items.map(({ response, key = '' }, i) => ({
-    response,
-    answer: answers[i],
-    ...thoughts[i],
-    thinking: controlled(control, thoughts[i].thinking, `${seed}/${key}`),
-  }))
-}
-
-type Thought = Pick<RitGrade, 'thinking' | 'verdicts' | 'leftOut' | 'whole'>
-
-type LeftOutOf<Problem> = (problem: Problem) => LeftOut | undefined
-
-interface Scoring<Problem> {
-  rubricOf: (problem: Problem) => Rubric
-  leftOut: LeftOutOf<Problem>
-  nulls: NullVerdicts
-}
-
-const scoreByRubric = async <Problem>(
-  verifier: ThinkingVerifier<Problem>,
-  items: readonly ThoughtItem<Problem>[],
-  { rubricOf, leftOut, nulls }: Scoring<Problem>,
-): Promise<Thought[]> => {
-  const parts = new Map(items.map(({ problem }) => [problem, partOf(rubricOf(problem), leftOut(problem))]))
-  const verdicts = await verifyThinking(verifier, items, problem => parts.get(problem)!.asked)
-  return items.map(({ problem, response }, i): Thought => {
-    const { asked, counted, left } = parts.get(problem)!
-    const counting = verdicts[i].filter(({ criterionId }) => !left?.ids.has(criterionId))
-    return {
-      verdicts: verdicts[i],
-      thinking: thinkingScore(counted, response, counting, nulls),
-      ...(left && { leftOut: left }),
-      ...(asked !== counted && { whole: thinkingScore(asked, response, verdicts[i], nulls) }),
-    }
-  })
-}
-
-/** What of a rubric is asked about, and what of it counts. */
-const partOf = (rubric: Rubric, leftOut: LeftOut | undefined) => {
-  const counted = leftOut?.ids.size ? withoutCriteria(rubric, leftOut.ids) : rubric
-  return { asked: leftOut?.asked ? rubric : counted, counted, left: leftOut }
-}
-
-/**
- * Scores of all thinking about a problem, by one judge at once; of no thinking it is 0, as by a rubric.
- * @param keys name the rollouts, for a control
- */
-const scoreThinkingTogether = async <Problem>(
-  { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
-  groupThinking: NonNullable<RitTask<Problem>['groupThinking']>,
-  problem: Problem,
-  thoughts: readonly { thinking: string; key: string }[],
-  rubric: Rubric,
-): Promise<Thought[]> => {
-  const some = thoughts.flatMap(({ thinking }, i) => (thinking === '' ? [] : [i]))
-  const texts = some.map(i => thoughts[i].thinking)
-  const { scores, explanations, problem: why } = await groupThinking(problem, texts, rubric)
-  const placeOf = new Map(some.map((i, at) => [i, at]))
-  return thoughts.map(({ key }, i): Thought => {
-    const at = placeOf.get(i)
-    const score = at === undefined ? 0 : scores[at]
-    const explanation =
-      at === undefined ? 'nothing was thought' : (explanations[at] ?? (score === null ? why : null))
-    const verdict: Verdict = {
-      criterionId: 'relative to the group',
-      met: score === null ? null : score > 0.5,
-      ...(score !== null && { credit: score }),
-      ...(explanation !== null && { explanation }),
-      source: 'llm',
-    }
-    return { verdicts: [verdict], thinking: controlled(control, score, `${seed}/${key}`) as number | null }
-  })
-}
-
-/** Mean verdict of the steps (PRM); thinking without any step is worth nothing. */
-const scoreSteps = async <Problem>(
-  { stepVerdicts }: Pick<RitTask<Problem>, 'stepVerdicts'>,
-  items: readonly ThoughtItem<Problem>[],
-): Promise<Thought[]> => {
-  const steps = (await stepVerdicts?.(items)) ?? []
-  return items.map((_, i) => {
-    const known = (steps[i] ?? []).filter(verdict => verdict !== null)
-    const unknown = known.length === 0 && (steps[i] ?? []).length > 0
-    return { verdicts: [], thinking: unknown ? null : known.length === 0 ? 0 : mean(known.map(Number)) }
-  })
+/** Mean verdict of the steps (PRM): thinking without any step is worth nothing; null where nobody could judge any. */
+const stepScore = (steps: readonly (boolean | null)[]): number | null => {
+  const known = steps.filter(verdict => verdict !== null)
+  return known.length > 0 ? mean(known.map(Number)) : steps.length > 0 ? null : 0
 }
 
 /** The score under a negative control. The same rollout gets the same number, so that a resumed run sees no others. */
-const controlled = (
-  control: RitConfig['control'],
-  thinking: RitGrade['thinking'],
-  key: string,
-): RitGrade['thinking'] => {
-  if (typeof thinking !== 'number') return thinking
+const controlled = (control: RitConfig['control'], thinking: number | null, key: string): number | null => {
+  if (thinking === null) return null
   if (control === 'random') return new Rng(`random thinking/${key}`).next()
   return control === 'flipped' ? 1 - thinking : thinking
 }

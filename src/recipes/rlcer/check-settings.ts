@@ -4,17 +4,21 @@ import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.t
 import { type AnchorRow, checkAnchors } from '../common/anchors-config.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
-import { refuseDropout } from '../common/rubric-dropout.ts'
 import type { RunMode } from '../common/run-mode.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { checkOptions } from '../options/options.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
 
 /** @throws ConfigError naming the setting and what to do. */
 export const checkRlcerSettings = (config: RlcerConfig): void => {
   checkRubricators(config)
   checkControl(config)
-  checkDropout(config)
+  checkOptions(config, {
+    unpaid: unpaid(config),
+    ...{ evolving: true, unnamed: true },
+    allAsked: 'which criteria pay is decided by the verdicts on all of them',
+  })
   checkCredit(config)
   assertSamplerIsUsed(config)
   assertActions(config)
@@ -111,22 +115,13 @@ const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerC
     )
 }
 
-const checkDropout = ({ rubricDropout, reasonerReward, control, controlAt }: RlcerConfig): void => {
-  if (rubricDropout === undefined) return
-  const { per, ask, protect } = rubricDropout
+/** Why no criterion has a part in what is paid. */
+const unpaid = ({ reasonerReward, control, controlAt }: RlcerConfig): string | null => {
   if (reasonerReward === 'outcome' || reasonerReward === 'random')
-    refuseDropout(
-      `nothing with reasonerReward "${reasonerReward}", which no criterion is part of`,
-      'leave it out',
-    )
-  if (control === 'random' && controlAt === 'reward')
-    refuseDropout('nothing with control "random", whose verdicts say nothing anyway', 'leave it out')
-  if (per === 'question')
-    refuseDropout('per "step": the criteria of a question are other ones in every step', 'leave per out')
-  if (ask === 'kept')
-    refuseDropout('ask "all": which criteria pay is decided by the verdicts on all of them', 'leave ask out')
-  if (protect.length > 0)
-    refuseDropout('nothing in protect: criteria are proposed while training', 'leave protect out')
+    return `reasonerReward "${reasonerReward}", which no criterion is part of`
+  return control === 'random' && controlAt === 'reward'
+    ? 'control "random", whose verdicts say nothing anyway'
+    : null
 }
 
 const checkCredit = ({ critic, advantage, loss, policy, rollout }: RlcerConfig): void => {

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { moreTestsSchema, questionTaskShape } from '../../tasks/questions/index.ts'
 import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
 import { anchorsSetting } from '../common/anchors-config.ts'
@@ -12,6 +11,7 @@ import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { LOGIC_THINKING } from '../common/logic-miniature.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
+import { criteriaOptionsShape } from '../options/options.ts'
 import { arithmeticPhaseSchema } from '../sft/config.ts'
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
@@ -176,11 +176,7 @@ export const rlcerSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.'),
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      "Leave valid criteria out of the reasoners' reward at random, drawn for each question and step; absent: none.",
-    ),
+  ...criteriaOptionsShape,
   dedupe: z.boolean().default(true).describe('Criteria with the same words count once for a reasoner.'),
   maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
   validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),

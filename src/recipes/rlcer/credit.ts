@@ -5,16 +5,15 @@ import {
   type Advantages,
   amongKnown,
   batchNormalised,
-  type CriterionScores,
   grpoAdvantages,
   rlooAdvantages,
-  rubricNormAdvantages,
 } from '../../rl/advantages.ts'
 import {
   type Credited,
   creditRollouts,
   type Graded,
   type Groups,
+  partAdvantagesOf,
   rewardsOf,
   writtenTokens,
 } from '../../rl/rollout.ts'
@@ -78,7 +77,10 @@ export const roleAdvantages = (
   parts: readonly string[],
   { scale, ddof, epsilon, perPart }: RlcerConfig['advantage'],
 ): Advantages => {
-  if (perPart) return partAdvantages(groups, parts, { ddof, epsilon })
+  if (perPart) {
+    const weights = Object.fromEntries(parts.map(name => [name, 1]))
+    return partAdvantagesOf(groups, weights, { ddof, epsilon })
+  }
   return amongKnown(rewardsOf(groups), known => {
     const centred = baseline === 'mean' ? grpoAdvantages(known, { scale: 'none' }) : rlooAdvantages(known)
     if (scale === 'none') return centred
@@ -120,17 +122,4 @@ export const learnable = (
   const leaves = dropZero && critic === null
   const kept = leaves ? credited.filter(({ advantages }) => advantages.some(a => a !== 0)) : credited
   return roles === 'sum' ? balanceRoles(kept) : kept
-}
-
-/** Each part of the reward normalised within its question before they are added up (Rubric as Reward section 2.4). */
-const partAdvantages = (
-  groups: Groups<Graded<unknown, unknown>>,
-  parts: readonly string[],
-  options: { ddof: 0 | 1; epsilon: number },
-): Advantages => {
-  const scores_P_G = groups.map(group =>
-    group.map((item): CriterionScores | null => (item.reward === null ? null : item.parts)),
-  )
-  const weights = Object.fromEntries(parts.map(name => [name, 1]))
-  return amongKnown(scores_P_G, known => rubricNormAdvantages(known, weights, options))
 }

@@ -1,16 +1,15 @@
 /** @file What a run of rlcer would do and need: tokens of both roles, verifier calls, memory, time. Nothing is run or called. */
 
-import { COMPLETION_TOKENS, estimateJudging } from '../../chat/index.ts'
 import { describeQuestionFiles, questionSizes } from '../../tasks/questions/index.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { type AnchorRow, anchorCount, anchorLines, TRIED_TOGETHER } from '../common/anchors-config.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
+import { judgingOf, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
-import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { optionLines } from '../options/options.ts'
 import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkRlcer } from './check.ts'
 import { checkThoughtAnchors } from './check-settings.ts'
@@ -93,17 +92,26 @@ const VERIFIER_CHARACTERS = 4000
 /** The rubric's part of it, which is another one in every call. */
 const RUBRIC_CHARACTERS = 1500
 
-/** What a language model as verifier is sent and costs. */
-const judgeLinesOf = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work): string[] => {
-  if (verifier.kind !== 'judge') return []
-  const { promptTokens, completionTokens, cost } = estimateJudging(verifier.judge.fleet, {
-    calls: (work.verifierCallsPerStep + (work.anchorCallsPerStep ?? 0)) * steps,
-    // A response of full length, at four characters a token.
-    promptCharacters: data.questionCharacters + 4 * rollout.maxTokens + VERIFIER_CHARACTERS,
+/** A language model as verifier: what it is sent and costs, and the calls of a step; those on anchors are on top. */
+const judgingIn = ({ verifier, rollout, steps }: RlcerConfig, data: PlannedData, work: Work) => {
+  if (verifier.kind !== 'judge') return { lines: [], judges: [] }
+  const of = (name: string, callsPerStep: number) => ({
+    ...{ name, fleet: verifier.judge.fleet, callsPerStep, calls: callsPerStep * steps },
+    characters: {
+      instructions: VERIFIER_CHARACTERS - RUBRIC_CHARACTERS,
+      ...{ own: RUBRIC_CHARACTERS, shared: data.questionCharacters },
+      responses: responseCharacters(rollout.maxTokens),
+    },
+    shown: { role: 'reasoner', samples: 1 },
+    // Every rubric of a question sees the same response; anchors are seen by all questions.
+    callsPerShown: rollout.samples,
   })
-  return [
-    `             at most about ${formatCount(promptTokens)} tokens in, if every response is as long as it may be, and about ${formatCount(completionTokens)} out; cost ${cost === null ? 'unknown: an endpoint has no price' : `at most about ${cost.toFixed(2)}, in the currency of the prices`}`,
-  ]
+  const anchorCalls = work.anchorCallsPerStep ?? 0
+  const { line, judges } = judgingOf([
+    of('verifier', work.verifierCallsPerStep),
+    ...(anchorCalls > 0 ? [of('anchors', anchorCalls)] : []),
+  ])
+  return { lines: [line], judges }
 }
 
 const describeReward = (config: RlcerConfig): string => {
@@ -121,6 +129,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
   const data = dataOf(config, given)
   const anchors = checkThoughtAnchors(config, 'plan')
   const work = workOf(config, anchors)
+  const judging = judgingIn(config, data, work)
   // The longest sequences are a rubricator's: question, response, rubric.
   const longest = Math.round(
     rubricator.enabled ? data.rubricatorTokens + rollout.maxTokens : data.promptTokens,
@@ -151,14 +160,14 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,
       `reward       ${describeReward(config)}; valid above ${validity.alpha}${validity.signAware ? '' : ', read literally'}`,
-      ...dropoutLines(config),
+      ...optionLines(config),
       ...(scaffold ? [scaffoldLine(scaffold)] : []),
       `verifier     ${verifier.kind}: ${work.verifierCallsPerQuestion} calls a question (every rubric on every response), ${formatInteger(work.verifierCallsPerStep)} a step, ${formatInteger(work.verifierCallsPerStep * steps)} in all`,
       ...anchorLines(config, anchors, {
         question: work.anchorCallsPerQuestion ?? 0,
         step: work.anchorCallsPerStep ?? 0,
       }),
-      ...judgeLinesOf(config, data, work),
+      ...judging.lines,
       `credit       ${critic === null ? 'baselines by leaving one out' : `by a critic, learning rate ${critic.learningRate?.peak ?? 'as the policy'}`}`,
     ],
     evaluation: [
@@ -168,24 +177,6 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
       }),
     ],
     json: work,
-    work: { judges: verifierCalls(config, data, work) },
+    work: { judges: judging.judges },
   })
-}
-
-/** Of a language model as verifier, as a fleet sees it. */
-const verifierCalls = ({ verifier, rollout }: RlcerConfig, data: PlannedData, work: Work): JudgeCalls[] => {
-  if (verifier.kind !== 'judge') return []
-  const of = (name: string, callsPerStep: number): JudgeCalls => ({
-    ...{ name, callsPerStep },
-    instructionTokens: tokensFromCharacters(VERIFIER_CHARACTERS - RUBRIC_CHARACTERS),
-    ownTokens: tokensFromCharacters(RUBRIC_CHARACTERS),
-    sharedTokens: tokensFromCharacters(data.questionCharacters),
-    shown: { role: 'reasoner', samples: 1 },
-    // Every rubric of a question sees the same response; anchors are seen by all questions.
-    callsPerShown: rollout.samples,
-    completionTokens: COMPLETION_TOKENS,
-  })
-  return [of('verifier', work.verifierCallsPerStep), of('anchors', work.anchorCallsPerStep ?? 0)].filter(
-    ({ callsPerStep }) => callsPerStep > 0,
-  )
 }

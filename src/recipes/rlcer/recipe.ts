@@ -27,8 +27,8 @@ import { datumsOf } from '../../rl/rollout.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { dropoutMetrics, placesLeftOut } from '../common/rubric-dropout.ts'
 import { phaseOf } from '../common/training.ts'
+import { leftOutMetrics, placesLeftOut } from '../options/options.ts'
 import { anchorMetrics, keptOutRows, onAnchors, type ThoughtAnchors } from './anchored.ts'
 import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
@@ -36,7 +36,7 @@ import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
 import { hintedPrompts } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
-import { outcomeOpinion, rlcerMetrics } from './metrics.ts'
+import { outcomeOpinion, rlcerMetrics, rlcerRolloutRow } from './metrics.ts'
 import {
   cotReward,
   countedCriteria,
@@ -46,7 +46,6 @@ import {
   reasonerReward,
   rubricatorReward,
 } from './rewards.ts'
-import { rlcerRolloutRow } from './rows.ts'
 
 export interface RlcerParts<Problem> extends ExplorationParts<Problem> {
   policy: Policy
@@ -97,8 +96,7 @@ export const rlcer = <Problem>(
         metrics: {
           ...rlcerMetrics(questions, config, step),
           ...anchorMetrics(questions, config),
-          ...dropoutMetrics(
-            config,
+          ...leftOutMetrics(
             questions.map(own => ({
               criteria: own.valid.map(({ criterion }) => criterion),
               places: placesOf(step, own),
@@ -126,7 +124,7 @@ export const rlcer = <Problem>(
 const rewardQuestion = <Problem>(
   config: RlcerConfig,
   question: JudgedQuestion<Problem>,
-  leftOut: ReadonlySet<number>,
+  leftOut: ReadonlySet<number> | undefined,
   neutral: number,
 ): JudgedQuestion<Problem> => {
   const counted = countedCriteria(question, config, leftOut)

@@ -58,11 +58,11 @@ export const controlledVerdicts = <Item extends CountedCriterion>(
   return criteria.map(item => ({ ...item, met: changed(item.met) }))
 }
 
-/** What of a question's valid criteria pays in a step: under a control, and without those that dropout leaves out. */
+/** What of a question's valid criteria pays in a step: under a control, and without those that an option leaves out. */
 export const countedCriteria = (
   { valid, key }: { valid: readonly CountedCriterion[]; key: string },
   { control, controlAt }: Pick<RlcerConfig, 'control' | 'controlAt'>,
-  leftOut: ReadonlySet<number>,
+  leftOut: ReadonlySet<number> = new Set(),
 ): readonly CountedCriterion[] => {
   const criteria = control && controlAt === 'reward' ? controlledVerdicts(valid, control, key) : valid
   return criteria.filter((_, i) => !leftOut.has(i))

@@ -2,7 +2,7 @@
 
 import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
-import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
+import { checkOptions } from '../options/options.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
 import { conditionWeights, weighedRubric } from './rewards.ts'
@@ -20,30 +20,22 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
   checkVerifier(config)
   checkCredit(config)
   checkAdvantage(config)
-  checkDropout(config)
+  checkOptions(config, {
+    unpaid: unpaid(config),
+    allAsked: 'the criteria are worked out together, so asking for fewer saves nothing',
+    criteria: weighedRubric(config).criteria,
+  })
   assertLoss(config.policy, config.loss)
   assertActions(config)
 }
 
-const checkDropout = (config: RubricAsRewardConfig): void => {
-  const { rubricDropout, condition, weights, credit } = config
-  if (rubricDropout === undefined) return
+/** Why what options leave out would not be left out of what is paid. */
+const unpaid = ({ condition, weights, credit }: RubricAsRewardConfig): string | null => {
   if (Object.keys(weights ?? conditionWeights(condition)).length === 0)
-    refuseDropout(
-      `nothing with condition "${condition}", which is no weighted sum of criteria`,
-      'leave it out, or take another condition',
-    )
-  if (credit === 'per-step')
-    refuseDropout(
-      'nothing with credit "per-step", whose steps carry the verdicts of C2 also where that is left out',
-      'set credit to "scalar", or leave it out',
-    )
-  if (rubricDropout.ask === 'kept')
-    refuseDropout(
-      'ask "all": the criteria are worked out together, so asking for fewer saves nothing',
-      'leave ask out',
-    )
-  assertDrops(rubricDropout, weighedRubric(config).criteria)
+    return `condition "${condition}", which is no weighted sum of criteria`
+  return credit === 'per-step'
+    ? 'credit "per-step", whose steps carry the verdicts of C2 also where that is left out'
+    : null
 }
 
 const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { demonstrationsShape, problemShape } from '../../tasks/logic/start-settings.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
@@ -17,7 +16,9 @@ import {
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
+import { criteriaOptionsShape } from '../options/options.ts'
 import { logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
@@ -99,23 +100,15 @@ const taskSchema = z.strictObject({
     ),
 })
 
+const { topK: _topK, topP: _topP, temperature: _temperature, ...sampled } = sampledEvaluationShape
+
 const evaluationSchema = z.strictObject({
-  every: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Every so many steps, besides the start and the end; 0: only those.'),
+  ...sampled,
   problems: testProblemCount
     .default(500)
     .describe('Problems of each generated test set, and samples of each at the training temperature.'),
   samples: testSampleCount.default(2).describe('Samples of each problem.'),
-  problemsAtStart: testProblemCount
-    .optional()
-    .describe('Problems of the evaluation before the first step; absent: as many as at the end.'),
-  problemsBetween: testProblemCount
-    .default(200)
-    .describe('Problems of the evaluations between start and end.'),
-  greedy: z.boolean().default(true).describe('Also test with the likeliest tokens.'),
+  greedy: sampled.greedy.describe('Also test with the likeliest tokens.'),
   maxTokens: z
     .int()
     .positive()
@@ -201,11 +194,7 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       "The learned verifier's labels and training, with `softCriteria: learned`; absent: as the schema has it.",
     ),
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave weighed criteria out of the reward at random, drawn for each problem and step; absent: none.',
-    ),
+  ...criteriaOptionsShape,
   grader: logicGraderSchema
     .optional()
     .describe(

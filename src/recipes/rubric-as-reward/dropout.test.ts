@@ -31,6 +31,12 @@ describe('rubric dropout in rubric-as-reward', () => {
     expect(all.parts).toEqual({ C1: 1, C2: 1, C3: 1, C4: 1, C5: 1 })
   })
 
+  it('takes no notice of criteria that are not weighed at all, of which the graders say something too', async () => {
+    const [{ reward, parts }] = await paidFor([said(1, 1, 0, 0.5, 0.5)], 'rubric', { leftOut: ['C3'] })
+    expect(reward).toBeCloseTo(3, 12)
+    expect(parts).toEqual({ C1: 1, C2: 1, C3: 0, C4: 0.5, C5: 0.5 })
+  })
+
   it('weighs each group by its own criteria where they are normalised one by one', async () => {
     const rubric = weighedRubric({ condition: 'rubric_norm', weights: null })
     const group = await paidFor([said(1, 0, 0), said(0, 1, 0)], 'rubric_norm')

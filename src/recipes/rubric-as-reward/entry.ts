@@ -6,7 +6,7 @@ import { type DataFile, withDataFiles } from '../common/data-files.ts'
 import { shorterStart } from '../common/evaluation-words.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
+import { optionLines } from '../options/options.ts'
 import { checkRubricAsReward, modelOf } from './check.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
 import { primarySet } from './evaluation.ts'
@@ -45,7 +45,7 @@ const plan = (config: RubricAsRewardConfig): RunPlan => {
       ...describeSources('test', tested ?? []),
       ...describeSmallerTest(tested ?? [], tested === null ? 0 : evaluation.problems),
       `reward       ${rewardLine(config)}`,
-      ...dropoutLines(config),
+      ...optionLines(config),
       `steps        ${steps}, each ${rollout.prompts} problems x ${rollout.samples} samples, at most ${rollout.maxTokens} tokens: up to ${formatInteger(stepTokens(rollout))} new tokens a step`,
     ],
     evaluation: [

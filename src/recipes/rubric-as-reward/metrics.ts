@@ -1,28 +1,29 @@
 /** @file What a step's rollouts say in metrics.jsonl: criteria, answers and proofs, ways round the rubric. */
 
+import { LOGIC_LABELS } from '../../grade/logic/problem.ts'
 import { LOGIC_CRITERIA, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import { SolverError } from '../../grade/logic/solver-process.ts'
 import type { Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
+import type { MetricGroup, MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { LogicTask } from '../../tasks/logic/task.ts'
 import type { HeldOut } from '../../train/recipe.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination, pointShareMetrics } from '../common/criterion-metrics.ts'
-import { droppedMetrics } from '../common/rubric-dropout.ts'
 import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
 import { gradedFields } from '../logic/graded-fields.ts'
+import { optionMetrics } from '../options/options.ts'
 import type { CreditedLogicRollout, LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
 
 type Read = (grade: LogicRollout['grade']) => number | boolean | null
 
 /** What is not known has no part in a mean; null over none. */
-export const average = (items: readonly LogicRollout[], read: Read): number | null =>
+const average = (items: readonly LogicRollout[], read: Read): number | null =>
   meanKnown(items.flatMap(({ grade }) => read(grade) ?? []).map(Number))
 
 /** What is true of an answer, whatever training is told. */
@@ -32,13 +33,13 @@ const truth =
     grade.excluded === null ? read(grade) : null
 
 /** The credit on a criterion that training goes by. */
-export const credited =
+const credited =
   (id: LogicCriterion): Read =>
   ({ excluded, verdicts }) =>
     excluded === null ? creditOf(verdicts.find(({ criterionId }) => criterionId === id)!) : null
 
-export const answered = truth(({ answerCorrect }) => answerCorrect)
-export const proved = truth(({ correctAndProved }) => correctAndProved)
+const answered = truth(({ answerCorrect }) => answerCorrect)
+const proved = truth(({ correctAndProved }) => correctAndProved)
 
 /**
  * Criteria and flags are those that training goes by; answers and proofs are judged as they are, also under a control.
@@ -74,7 +75,7 @@ export const logicMetrics = (groups: Groups<LogicRollout>, rubric: Rubric): Omit
         return { rubric: counted, verdicts: verdicts.filter(({ criterionId }) => ids.has(criterionId)) }
       }),
     ),
-    ...droppedMetrics(groups, () => rubric.criteria, {
+    ...optionMetrics(groups, () => rubric.criteria, {
       rewardWhole: all.flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward))),
     }),
   }
@@ -141,5 +142,36 @@ export const rubricAsRewardRolloutRow = (
     ...gradedFields(problem, grade),
     ...{ parts, flags },
     ...verdictFields(namedVerdicts('', verdicts, leftOut)),
+  }
+}
+
+/**
+ * Figures by source, each a group with one entry a source (`accuracyBySourceAndLabel`: one a source and label that occurs); null
+ * where the step has no rollout that says anything. Criteria are those that training goes by, answers and proofs the truth.
+ * @param names all sources, also those without a problem in this step
+ */
+export const sourceMetrics = (
+  groups: Groups<LogicRollout>,
+  names: readonly string[],
+): Record<string, MetricGroup> => {
+  const all = groups.flat()
+  const of = (name: string) => all.filter(({ problem }) => problem.source === name)
+  const bySource = (figure: (items: readonly LogicRollout[]) => number | null): MetricGroup =>
+    Object.fromEntries(names.map(name => [name, figure(of(name))]))
+  const labelled = names.flatMap(name =>
+    LOGIC_LABELS.flatMap(label => {
+      const own = of(name).filter(({ problem }) => problem.label === label)
+      return own.length > 0 ? [[`${name}, ${label}`, average(own, answered)] as const] : []
+    }),
+  )
+  return {
+    shareBySource: bySource(items => items.length / Math.max(1, all.length)),
+    rewardBySource: bySource(items => rewardMetrics([items]).reward as number | null),
+    accuracyBySource: bySource(items => average(items, answered)),
+    provedBySource: bySource(items => average(items, proved)),
+    accuracyBySourceAndLabel: Object.fromEntries(labelled),
+    ...Object.fromEntries(
+      LOGIC_CRITERIA.map(id => [`${id}BySource`, bySource(items => average(items, credited(id)))]),
+    ),
   }
 }

@@ -22,15 +22,21 @@ import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { TrainedLogicTask } from '../../tasks/logic/task.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { problemsIn } from '../common/problem-order.ts'
-import { withDropout } from '../common/rubric-dropout.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
+import { withLeftOut } from '../options/options.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
 import { isSchedule, Lengths } from './lengths.ts'
-import { assertSolverWorks, logicMetrics, outcomesOf, provedOf, rubricAsRewardRolloutRow } from './metrics.ts'
+import {
+  assertSolverWorks,
+  logicMetrics,
+  outcomesOf,
+  provedOf,
+  rubricAsRewardRolloutRow,
+  sourceMetrics,
+} from './metrics.ts'
 import { rewardedTask, rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
-import { sourceMetrics } from './source-metrics.ts'
 import { sourceName } from './sources-config.ts'
 
 export interface RecipeParts {
@@ -46,7 +52,7 @@ export const rubricAsReward = (
   const { condition, rollout, advantage, dropZero } = config
   const { hops, sources } = config.task
   const rubric = weighedRubric(config)
-  const paid = withDropout(config, rewardedTask(task, condition, rubric))
+  const paid = withLeftOut(config, rewardedTask(task, condition, rubric))
   const lengths = isSchedule(hops) ? new Lengths(hops, config.seed) : null
 
   const problemsOf = (step: number): LogicTaskExample[] =>

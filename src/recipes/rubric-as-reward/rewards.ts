@@ -3,14 +3,12 @@
 import { LOGIC_CRITERIA, LOGIC_RUBRIC, type LogicCriterion } from '../../grade/logic/rubric.ts'
 import {
   type Advantages,
-  amongKnown,
   type CriterionWeights,
   type GrpoOptions,
   grpoAdvantages,
   type RubricNormOptions,
-  rubricNormAdvantages,
 } from '../../rl/advantages.ts'
-import { advantagesOf, type Groups, type Reward } from '../../rl/rollout.ts'
+import { advantagesOf, type Groups, partAdvantagesOf, type Reward } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { withoutCriteria } from '../../rubric/dropout.ts'
 import { weightedScore } from '../../rubric/linear.ts'
@@ -120,9 +118,9 @@ export const rolloutAdvantages = (
   weights: CriterionWeights,
   options: GrpoOptions & RubricNormOptions,
 ): Advantages => {
-  if (condition !== 'rubric_norm') return advantagesOf(groups, known => grpoAdvantages(known, options))
-  const parts_P_G = groups.map(group => group.map(({ reward, parts }) => (reward === null ? null : parts)))
-  return amongKnown(parts_P_G, known => rubricNormAdvantages(known, weights, options))
+  return condition === 'rubric_norm'
+    ? partAdvantagesOf(groups, weights, options)
+    : advantagesOf(groups, known => grpoAdvantages(known, options))
 }
 
 const ABOUT = Object.fromEntries(LOGIC_RUBRIC.criteria.map(({ id, text }) => [id, text]))

@@ -16,7 +16,7 @@ import type { StepIo } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RubricemConfig } from './config.ts'
 import { controlledRewards } from './control.ts'
-import { leftOutRubrics, rewardsWithout } from './dropout.ts'
+import { leftOutRubrics, rewardsWithout } from './left-out.ts'
 import type { GradedReflection } from './reflections.ts'
 
 /** What a step rolled out. */

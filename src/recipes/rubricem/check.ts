@@ -22,10 +22,10 @@ import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
-import { refuseDropout } from '../common/rubric-dropout.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { assertRecordsVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { checkOptions } from '../options/options.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { recordsModelConfig } from '../sft/records.ts'
@@ -73,7 +73,11 @@ export const checkRubricem = (
       `rollout.samples: expected at least 2, got ${rollout.samples}`,
       'rollouts of a question are compared with each other',
     )
-  checkDropout(config)
+  checkOptions(config, {
+    unpaid: config.control === 'random' ? 'control "random", which no rubric can change' : null,
+    evolving: true,
+    allAsked: 'which rubrics stay is decided by the levels on all of them',
+  })
   checkStageAnchors(config, purpose)
   assertSamplerIsUsed(config)
   const settings = taskSettings(config)
@@ -82,17 +86,6 @@ export const checkRubricem = (
   if (settings.kind === 'research') checkResearchModel(config, settings.task, given)
   else checkRecords(config, settings.task, given)
   return given
-}
-
-const checkDropout = ({ rubricDropout, control }: RubricemConfig): void => {
-  if (rubricDropout === undefined) return
-  const { per, ask } = rubricDropout
-  if (control === 'random')
-    refuseDropout('nothing with control "random", which no rubric can change', 'leave it out')
-  if (per === 'question')
-    refuseDropout('per "step": the rubrics of a question are other ones in every step', 'leave per out')
-  if (ask === 'kept')
-    refuseDropout('ask "all": which rubrics stay is decided by the levels on all of them', 'leave ask out')
 }
 
 const checkRecords = (config: RubricemConfig, task: RecordsTaskConfig, given: string | null): void => {

@@ -6,7 +6,6 @@ import { askOf, askSchema } from '../../grade/judge/ask-config.ts'
 import { judgeSchema } from '../../grade/judge/judge-config.ts'
 import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { recordsShape } from '../../tasks/records/settings.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
@@ -15,12 +14,11 @@ import {
   lossSettingSchema,
   pipelinedShape,
   rolloutSchema,
-  testProblemCount,
-  testSampleCount,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { anchorsSetting } from '../common/anchors-config.ts'
-import { greedySetting } from '../common/evaluation-config.ts'
+import { sampledEvaluationShape } from '../common/evaluation-config.ts'
+import { criteriaOptionsShape } from '../options/options.ts'
 import { recordsPhaseSchema } from '../sft/config.ts'
 import { CONTROLS } from './control.ts'
 
@@ -123,20 +121,11 @@ const chatJudgeSchema = z
     ),
   }))
 
+const { topK: _topK, topP: _topP, ...sampled } = sampledEvaluationShape
+
 const evaluationSchema = z.strictObject({
-  every: z.int().min(0).default(20).describe('Every so many steps; 0: only at the end.'),
-  problems: testProblemCount.default(500).describe('Problems of the test before and after.'),
-  problemsAtStart: testProblemCount
-    .optional()
-    .describe('Problems of the first test, where that is to be shorter.'),
-  problemsBetween: testProblemCount.default(200).describe('Problems of the tests in between.'),
-  samples: testSampleCount.default(1).describe('Samples of each problem.'),
-  temperature: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
-  greedy: greedySetting,
+  ...sampled,
+  every: sampled.every.unwrap().default(20).describe('Every so many steps; 0: only at the end.'),
   reuse: z
     .boolean()
     .default(true)
@@ -164,11 +153,7 @@ export const rubricemSchema = z.strictObject({
     .describe('Who judges stages and reflections.'),
   evolving: evolvingSchema.prefault({}).describe('Rubrics that the judge proposes, scores and prunes.'),
   anchors: anchorsSetting,
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave rubrics of each stage out of its reward at random, drawn for each question and step; absent: none.',
-    ),
+  ...criteriaOptionsShape,
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: z
     .enum(CONTROLS)

@@ -94,8 +94,10 @@ export const RESEARCH_KIND: TaskKind<z.output<typeof settings>, ResearchQuestion
   about:
     "Questions that are answered with tools, as trainings of rubricem have them; right is the right answer where one is known; of a benchmark's file the score is that of its rubric, else a judge scores the answer by the criteria of the question.",
   ...{ asked: 'turns', reads: true, maxTokens: 2048 },
-  judge: questions => (questions.some(isOpen) ? { calls: 'rubric', form: STAGE_SCORER } : {}),
-  needsJudge: question => (question.benchmark ? needsJudge(question.benchmark.rubric) : isOpen(question)),
+  judge: questions => ({
+    ...(questions.some(isOpen) && { calls: 'rubric', form: STAGE_SCORER }),
+    needed: questions.some(own => (own.benchmark ? needsJudge(own.benchmark.rubric) : isOpen(own))),
+  }),
   rate: own => {
     if (own.id === 'right' || own.id === 'judged') return null
     return own.category === undefined ? (own.title ?? own.id) : kindOf(own, new Set())

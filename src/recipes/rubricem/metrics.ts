@@ -5,10 +5,10 @@ import { countFallbacks, type Retrieval, type RubricBank, type WindowStep } from
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/descriptive.ts'
-import { dropoutMetrics } from '../common/rubric-dropout.ts'
+import { leftOutMetrics } from '../options/options.ts'
 import type { CreditedAttempts, RolledStep } from './attempts.ts'
 import type { RubricemConfig } from './config.ts'
-import { stageRubricsWithout } from './dropout.ts'
+import { stageRubricsWithout } from './left-out.ts'
 import type { Reflections } from './reflections.ts'
 
 type Metrics = Omit<MetricsRow, 'step'>
@@ -82,10 +82,7 @@ export const rubricemMetrics = <Problem>(
   return {
     reward: meanKnown(credited.flat().map(({ reward }) => reward)),
     ...evolvingMetrics(judged),
-    ...dropoutMetrics(
-      config,
-      judged.map((group, p) => stageRubricsWithout(group, leftOut[p])),
-    ),
+    ...leftOutMetrics(judged.map((group, p) => stageRubricsWithout(group, leftOut[p]))),
     ...anchorMetrics(judged, config),
     zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
     failedScoringRollouts: counts.failedRollouts,

@@ -1,7 +1,7 @@
 /** @file What a run of rubricem would do and need: tokens of both roles, calls of tools and judges, memory, time. Nothing is run or called. */
 
 import { existsSync } from 'node:fs'
-import { COMPLETION_TOKENS, estimateJudging, type FleetSettings } from '../../chat/index.ts'
+import { isRemote } from '../../policy/open.ts'
 import {
   ATTEMPT_TOKENS,
   agentPrompt,
@@ -22,16 +22,57 @@ import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { type AnchorRow, anchorCount, anchorLines } from '../common/anchors-config.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
+import { type AskedJudge, judgingOf, NO_JUDGE, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
-import { type JudgeCalls, tokensFromCharacters } from '../common/step-work.ts'
+import { mayBeMissing } from '../common/run-mode.ts'
+import { optionLines } from '../options/options.ts'
 import { recordsModelConfig } from '../sft/records.ts'
 import { checkStageAnchors } from './anchored.ts'
 import { checkRubricem } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
-import { nextOf } from './plan-next.ts'
+import { PLACEHOLDERS } from './presets.ts'
+
+const isLater = (path: string | null): path is string => path !== null && mayBeMissing(path, 'plan')
+
+/** One thing a line, with the setting that says otherwise; none where a run can begin. */
+const nextOf = ({ policy, model, task, judge, memory }: RubricemConfig): string[] => {
+  const next: string[] = []
+  if (!isRemote(policy) && isLater(model.folder))
+    next.push(
+      task.kind === 'research'
+        ? `put a model with tokenizer and chat template into ${model.folder}, or name its folder in model.folder`
+        : `put a model into ${model.folder}, or name its folder in model.folder`,
+    )
+  if (task.kind === 'research') {
+    if (task.file === null) next.push('name a file of questions in task.file: one {"question": ...} a line')
+    for (const [key, path] of [
+      ['task.file', task.file],
+      ['task.testFile', task.testFile],
+      ...Object.entries(task.tests ?? {}).map(([name, { file }]) => [`task.tests.${name}`, file] as const),
+    ] as const)
+      if (isLater(path)) next.push(`write questions into ${path}, or name their file in ${key}`)
+    if (task.tools.length === 0)
+      next.push('list tools in task.tools: local indexes, MCP servers, search over HTTP')
+    for (const tool of task.tools)
+      if (tool.kind === 'index' && isLater(tool.path))
+        next.push(`build ${tool.path} with \`gradus search build\`, or name another index in task.tools`)
+  }
+  if (judge.kind === 'chat' && judge.fleet.endpoints.some(({ url }) => url === PLACEHOLDERS.judge))
+    next.push(
+      `name the judge in judge.fleet.endpoints (url, model, apiKeyEnv), or serve one at ${PLACEHOLDERS.judge}`,
+    )
+  if (memory.kind === 'bank') {
+    const { embedder, file = null } = memory
+    if (embedder.kind === 'endpoint' && embedder.url === PLACEHOLDERS.embedder)
+      next.push(
+        `name an endpoint of embeddings in memory.embedder, serve ${embedder.model} at ${embedder.url}, or set memory.embedder to {kind: hashed}`,
+      )
+    if (isLater(file)) next.push(`put a bank at ${file}, or leave memory.file out`)
+  }
+  return next
+}
 
 /** Lengths in tokens, and what there is to train on. */
 interface PlannedData {
@@ -187,83 +228,44 @@ const rolesOf = (config: RubricemConfig, data: PlannedData): RoleWork[] => {
 /** Of a judge's instructions and its rubrics, roughly. */
 const JUDGE_CHARACTERS = 6000
 
-interface Calls {
-  fleet: FleetSettings
-  calls: number
-  promptCharacters: number
-}
-
-const judgeCalls = (
-  config: RubricemConfig,
-  judge: ChatJudgeConfig,
-  data: PlannedData,
-  work: Work,
-): Calls[] => {
+/** Calls for new rubrics, for scores of attempts, and for reflections. */
+const askedOf = (config: RubricemConfig, judge: ChatJudgeConfig, data: PlannedData, work: Work) => {
   const { steps, rollout, evolving } = config
-  const attempt = CHARACTERS_PER_TOKEN * data.attemptTokens
-  const of = (calls: number, shown: number, fleet = judge.fleet): Calls => ({
-    ...{ fleet, calls },
-    promptCharacters: data.questionCharacters + JUDGE_CHARACTERS + shown,
-  })
+  const attempt = responseCharacters(data.attemptTokens)
   // Parts are cut for the generator: a plan, calls with what tools said, review, answer.
   const { generate } = evolving.shownCharacters
   const shown = generate === null ? attempt : Math.min(attempt, generate * (2 * data.calls + 3))
+  const of = (name: string, calls: number, attempts: number, fleet = judge.fleet): AskedJudge => ({
+    ...{ name, fleet, calls, callsPerStep: steps === 0 ? 0 : calls / steps },
+    characters: {
+      ...{ instructions: JUDGE_CHARACTERS / 2, own: JUDGE_CHARACTERS / 2, shared: data.questionCharacters },
+      responses: attempts * attempt,
+    },
+    shown: { role: 'agent', samples: attempts },
+  })
   return [
-    of(steps * work.generationsPerStep, rollout.samples * shown),
-    of(steps * (work.scoringsPerStep + (work.anchorScoringsPerStep ?? 0)), attempt),
-    of(work.reflections, attempt, judge.reflections?.fleet),
+    of('rubrics', steps * work.generationsPerStep, (rollout.samples * shown) / attempt),
+    of('scores', steps * work.scoringsPerStep, 1),
+    ...(work.anchorScoringsPerStep ? [of('anchors', steps * work.anchorScoringsPerStep, 1)] : []),
+    of('reflections', work.reflections, 1, judge.reflections?.fleet),
   ]
 }
 
-/** The same of one step, as a fleet sees it. */
-const stepCalls = (config: RubricemConfig, data: PlannedData, work: Work): JudgeCalls[] => {
-  if (config.judge.kind === 'scripted') return []
-  const { steps, rollout } = config
-  const of = (name: string, callsPerStep: number, samples: number): JudgeCalls => ({
-    ...{ name, callsPerStep, callsPerShown: 1, completionTokens: COMPLETION_TOKENS },
-    instructionTokens: tokensFromCharacters(JUDGE_CHARACTERS) / 2,
-    ownTokens: tokensFromCharacters(JUDGE_CHARACTERS) / 2,
-    sharedTokens: tokensFromCharacters(data.questionCharacters),
-    shown: { role: 'agent', samples },
-  })
-  const { generate } = config.evolving.shownCharacters
-  const attempt = CHARACTERS_PER_TOKEN * data.attemptTokens
-  const shownShare = generate === null ? 1 : Math.min(1, (generate * (2 * data.calls + 3)) / attempt)
-  return [
-    of('rubrics', work.generationsPerStep, rollout.samples * shownShare),
-    of('scores', work.scoringsPerStep, 1),
-    of('anchors', work.anchorScoringsPerStep ?? 0, 1),
-    of('reflections', steps === 0 ? 0 : work.reflections / steps, 1),
-  ].filter(({ callsPerStep }) => callsPerStep > 0)
-}
-
-const describeCost = (costs: readonly (number | null)[]): string =>
-  costs.includes(null)
-    ? 'cost unknown: an endpoint has no price'
-    : `cost at most about ${costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0).toFixed(2)}, in the currency of the prices`
-
-const judgingOf = (config: RubricemConfig, data: PlannedData, work: Work) => {
+const judgingIn = (config: RubricemConfig, data: PlannedData, work: Work) => {
   const { judge } = config
-  if (judge.kind === 'scripted')
-    return { json: null, lines: ['judging      criteria are executed in this process: no judge, no network'] }
+  if (judge.kind === 'scripted') return { json: null, lines: [NO_JUDGE], judges: [] }
   const { prompts } = config.rollout
-  const all = judgeCalls(config, judge, data, work).map(({ fleet, ...asked }) => ({
-    ...asked,
-    ...estimateJudging(fleet, asked),
-  }))
-  const total = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
-    all.reduce((sum, each) => sum + each[key], 0)
+  const asked = askedOf(config, judge, data, work)
+  const calls = asked.reduce((sum, own) => sum + own.calls, 0)
+  const { json, line, judges } = judgingOf(asked)
   const models = judge.fleet.endpoints.map(({ model, url }) => `${model} at ${url}`).join(', ')
   return {
-    json: {
-      calls: total('calls'),
-      promptTokens: total('promptTokens'),
-      completionTokens: total('completionTokens'),
-    },
+    json: { calls, ...json },
     lines: [
-      `judging      ${models}: a question ${work.generationsPerStep / prompts} call for rubrics, ${config.rollout.samples} for scores${work.reflectionsPerStep > 0 ? `, and in fresh steps ${config.reflection.candidates} for reflections` : ''}; ${formatInteger(total('calls'))} in all, without those of evaluations and attempts that are asked again`,
-      `             at most about ${formatCount(total('promptTokens'))} tokens in, about ${formatCount(total('completionTokens'))} out; ${describeCost(all.map(({ cost }) => cost))}`,
+      `judging      ${models}: a question ${work.generationsPerStep / prompts} call for rubrics, ${config.rollout.samples} for scores${work.reflectionsPerStep > 0 ? `, and in fresh steps ${config.reflection.candidates} for reflections` : ''}; ${formatInteger(calls)} in all, without those of evaluations and attempts that are asked again`,
+      line,
     ],
+    judges,
   }
 }
 
@@ -294,7 +296,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   const data = dataOf(config)
   const anchors = checkStageAnchors(config, 'plan')
   const work = workOf(config, data, anchors)
-  const judging = judgingOf(config, data, work)
+  const judging = judgingIn(config, data, work)
   // The longest sequence: an attempt behind its prompt, or a reflection behind both.
   const next = nextOf(config)
   const reflected = reflection.enabled ? data.reflectorTokens + reflection.maxTokens : 0
@@ -309,7 +311,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
         trainingLine(config, work),
         `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
         `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
-        ...dropoutLines(config),
+        ...optionLines(config),
         `bank         ${describeBank(memory)}; windows of ${window.steps} fresh batches that are repeated`,
         ...judging.lines,
         ...anchorLines(config, anchors, {
@@ -326,7 +328,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
       ],
       next: nextLines(next),
       json: { ...work, judge: judging.json, next },
-      work: { judges: stepCalls(config, data, work) },
+      work: { judges: judging.judges },
     },
   )
 }

@@ -32,10 +32,10 @@ import { type ProblemStream, problemsOf } from '../common/problem-order.ts'
 import { phaseOf } from '../common/training.ts'
 import { attempt, creditAttempts, type RolledStep } from './attempts.ts'
 import { type RubricemConfig, topOf } from './config.ts'
-import { DeferredBatch } from './deferred.ts'
 import { rubricemMetrics } from './metrics.ts'
 import {
   creditReflections,
+  DeferredBatch,
   judgementsOf,
   type Reflected,
   type ReflectionGrade,

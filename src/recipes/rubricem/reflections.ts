@@ -1,5 +1,6 @@
 /** @file Reflections: one attempt at each question is looked back at, candidates are judged, the best is kept, all are learnt from. */
 
+import { z } from 'zod'
 import type { JudgedGroup } from '../../grade/evolving/index.ts'
 import { gate, type Reflection, type ReflectionScores, utilityOf } from '../../memory/index.ts'
 import { type GrpoOptions, grpoAdvantages } from '../../rl/advantages.ts'
@@ -8,13 +9,16 @@ import {
   type Credited,
   creditRollouts,
   type Graded,
+  type GroupedDatum,
   type Groups,
   type Rollout,
 } from '../../rl/rollout.ts'
 import type { JudgedReflection, ReflectedLessons, Reflector } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { StepIo } from '../../train/rollout.ts'
+import { CheckpointError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
+import { parseWith } from '../../util/schema.ts'
 import type { RubricemConfig } from './config.ts'
 
 /** What a reflector is asked about: one attempt at a problem. */
@@ -155,4 +159,42 @@ export const creditReflections = <Problem>(
 ): Credited<Reflected<Problem>, ReflectionGrade>[][] => {
   const { advantages_P_G } = advantagesOf(candidates, rewards => grpoAdvantages(rewards, options))
   return creditRollouts(candidates, advantages_P_G)
+}
+
+const ids = z.array(z.int().min(0))
+const floats = z.array(z.number()).transform(values => Float32Array.from(values))
+const batchSchema = z.array(
+  z
+    .strictObject({
+      group: z.string(),
+      promptTokens: ids,
+      tokens: ids.transform(values => Int32Array.from(values)),
+      ...{ mask: floats, oldLogprobs: floats, advantages: floats },
+    })
+    .transform(({ group, ...datum }): GroupedDatum => ({ group, datum })),
+)
+
+/** Log-probs of sampling go with the batch: the policy is another one when it is learnt from. */
+export class DeferredBatch {
+  #batch: readonly GroupedDatum[] = []
+
+  /** Puts a batch off. @returns the one that was put off before */
+  swap(batch: readonly GroupedDatum[]): readonly GroupedDatum[] {
+    const before = this.#batch
+    this.#batch = batch
+    return before
+  }
+
+  save(): unknown {
+    return this.#batch.map(({ group, datum: { promptTokens, tokens, mask, oldLogprobs, advantages } }) => {
+      const kept = { promptTokens, tokens, mask, oldLogprobs, advantages }
+      const lists = Object.entries(kept).map(([name, values]) => [name, Array.from(values)])
+      return { group, ...Object.fromEntries(lists) }
+    })
+  }
+
+  /** @throws CheckpointError for something else than `save` gives */
+  load(value: unknown): void {
+    this.#batch = parseWith(batchSchema, value, "recipe's state: deferred batch", CheckpointError)
+  }
 }

@@ -1,13 +1,12 @@
 /** @file Refuses settings of ruscarl of which one would silently be ignored. */
 
-import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { PackingWorld } from '../../tasks/checklist/index.ts'
-import type { HeldOutJudgeConfig, TrainingJudge } from '../common/judge-config.ts'
 import { checkLessonMemory } from '../common/lessons-config.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
-import { assertDrops, refuseDropout } from '../common/rubric-dropout.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { checkTrainingJudge } from '../options/held-out-judge.ts'
+import { checkOptions } from '../options/options.ts'
 import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
 
 /** @param isOwn the task is no setting. @throws ConfigError naming the setting and what to do. */
@@ -18,8 +17,7 @@ export const checkRuscarlSettings = (config: RuscarlConfig, isOwn = false): void
   assertLoss(config.policy, config.loss)
   assertActions(config)
   checkTogether(config)
-  checkGroupJudge(config)
-  checkDropout(config)
+  checkRewards(config)
 }
 
 /** What only conversations know must be at its default. */
@@ -48,88 +46,36 @@ const checkConversations = ({ task, judge, coldStart }: RuscarlOn<'conversations
       'coldStart: expected nothing with task "conversations"',
       'it teaches packing; start from model.folder',
     )
-  if (judge !== null) checkJudge(judge)
-}
-
-const checkJudge = (judge: TrainingJudge): void => {
-  checkSampling(judge, 'judge')
-  if (judge.heldOut !== null) checkHeldOut(judge.heldOut, judge)
-}
-
-const checkHeldOut = (heldOut: HeldOutJudgeConfig, judge: TrainingJudge): void => {
-  checkSampling(heldOut, 'judge.heldOut')
-  if (heldOut.rollouts === null && !heldOut.evaluations)
-    refuse(
-      'judge.heldOut.rollouts: expected a share of the rollouts, or judge.heldOut.evaluations',
-      'ask the held-out judge about something, or leave it out',
-    )
-  const who = ({ ask, fleet: { endpoints } }: JudgeConfig) =>
-    JSON.stringify([ask, endpoints.map(({ url, model }) => [url, model])])
-  if (who(heldOut) === who(judge))
-    refuse(
-      'judge.heldOut.fleet: expected another model than that of judge: the same one, asked in the same way, likes the same things',
-      'name another model',
-    )
-}
-
-const checkSampling = ({ ask, fleet }: JudgeConfig, key: string): void => {
-  const deaf = fleet.endpoints.find(({ sendTopK }) => sendTopK === false)
-  if (ask.topK !== null && deaf)
-    refuse(
-      `${key}.ask.topK: expected null, because endpoint ${deaf.name ?? deaf.url} is not sent it`,
-      `leave sendTopK of the endpoint out, or set ${key}.ask.topK to null`,
-    )
-}
-
-const checkGroupJudge = ({ groupJudge, task, reward, flipRate, rollout }: RuscarlConfig): void => {
-  if (groupJudge === undefined) return
-  const kind = task.kind === 'packing' ? 'scripted' : 'chat'
-  if (groupJudge.kind !== kind)
-    refuse(
-      `groupJudge.kind: expected "${kind}" with task "${task.kind}", got "${groupJudge.kind}"`,
-      'change it',
-    )
-  if (reward === 'random' || flipRate > 0)
-    refuse(
-      'groupJudge: expected nothing beside reward "random" or flipRate',
-      'leave it out, or set these back',
-    )
-  if (rollout.samples < 2)
-    refuse('rollout.samples: expected at least 2 with groupJudge, which compares responses', 'raise it')
-  if (groupJudge.kind === 'chat' && rollout.samples > groupJudge.maxResponses)
-    refuse(
-      `groupJudge.maxResponses: expected at least the ${rollout.samples} samples of a prompt, got ${groupJudge.maxResponses}`,
-      'raise it, or lower rollout.samples: a group is one call',
-    )
+  if (judge !== null) checkTrainingJudge(judge)
 }
 
 /** What draws or spoils rewards must not hide each other. */
-const checkDropout = (config: RuscarlConfig): void => {
-  const { rubricDropout, reward, noise, task, groupJudge } = config
-  const isCareless = task.kind === 'packing' && task.carelessJudge !== undefined
-  if (isCareless && noise !== 'none')
-    refuse(
-      'task.carelessJudge: expected nothing beside noise: it judges the true rubrics',
-      'set one of the two back',
-    )
-  if (isCareless && reward === 'random')
-    refuse(
-      'task.carelessJudge: expected nothing with reward "random", which no verdict can change',
-      'leave it out',
-    )
-  if (rubricDropout === undefined) return
-  if (reward === 'random')
-    refuseDropout('nothing with reward "random", which no criterion can change', 'leave it out')
-  if (groupJudge?.kind === 'chat' && groupJudge.criterion !== null)
-    refuseDropout('nothing beside groupJudge.criterion, which stands in place of the rubric', 'leave it out')
+const checkRewards = (config: RuscarlConfig): void => {
+  const { reward, noise, task, rollout } = config
+  if (task.kind === 'packing' && task.carelessJudge !== undefined) {
+    if (noise !== 'none')
+      refuse(
+        'task.carelessJudge: expected nothing beside noise: it judges the true rubrics',
+        'set one of the two back',
+      )
+    if (reward === 'random')
+      refuse(
+        'task.carelessJudge: expected nothing with reward "random", which no verdict can change',
+        'leave it out',
+      )
+  }
   const trip = { topic: 0, occasion: 0, companion: 0 }
-  // All trips have criteria of the same ids and signs.
-  if (task.kind === 'packing' && noise === 'none')
-    assertDrops(rubricDropout, new PackingWorld(task.world).rubric(trip).criteria)
+  checkOptions(config, {
+    samples: rollout.samples,
+    groupsBy: task.kind === 'packing' ? 'scripted' : 'chat',
+    // All trips have criteria of the same ids and signs.
+    ...(task.kind === 'packing' &&
+      noise === 'none' && { criteria: new PackingWorld(task.world).rubric(trip).criteria }),
+  })
 }
 
 const checkTogether = (config: RuscarlConfig): void => {
-  const { exploration, rollout, scaffold, reward, flipRate } = config
+  const { exploration, rollout, scaffold } = config
   // Before the cold start, not at the first step after it.
   lambdaGroup(scaffold.group, rollout.samples)
   checkLessonMemory(config.memory, { scaffold, samples: rollout.samples })
@@ -147,10 +93,5 @@ const checkTogether = (config: RuscarlConfig): void => {
     refuse(
       'exploration.dynamicSampling: expected null beside exploration.curriculum, whose order it would leave',
       'set one of the two to null',
-    )
-  if (reward === 'random' && flipRate > 0)
-    refuse(
-      'flipRate: expected 0 with reward "random", which no verdict can change',
-      'set one of the two back',
     )
 }

@@ -5,8 +5,6 @@ import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
-import { assertGroups } from '../common/criterion-groups.ts'
-import { checkFleet } from '../common/judging.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { givenModel } from '../common/phase.ts'
@@ -14,6 +12,7 @@ import { startShape } from '../common/plan.ts'
 import { checkRemote } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
+import { checkOptions } from '../options/options.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { checkRuscarlSettings } from './check-settings.ts'
@@ -38,7 +37,7 @@ export interface RuscarlRunParts extends JudgeModels {
 export const checkRuscarl = (
   config: RuscarlConfig,
   purpose: RunMode,
-  { task, ...judges }: RuscarlRunParts = {},
+  { task }: Pick<RuscarlRunParts, 'task'> = {},
 ) => {
   checkRemote(config, purpose, 'checklist-cold-start', [
     config.sft !== null && [
@@ -62,25 +61,19 @@ export const checkRuscarl = (
     return { given, conversations: null }
   }
   const conversations = conversationsOf({ ...config, task: own }, given, purpose)
-  const { judge, sft } = config
+  const { sft } = config
   if (sft !== null && sft.teacher !== null) {
     const teacher = wholeModel(sft.teacher, 'sft.teacher')
     if (given !== null) assertSameTokenizer(given, teacher, 'sft.teacher')
   }
-  if (judge !== null && !judges.judgeModel) checkFleet(judge.fleet, 'judge.fleet')
-  const { groupJudge } = config
-  if (groupJudge?.kind === 'chat' && !judges.groupJudgeModel) checkFleet(groupJudge.fleet, 'groupJudge.fleet')
-  if (judge?.heldOut && !judges.heldOutJudgeModel) checkFleet(judge.heldOut.fleet, 'judge.heldOut.fleet')
   return { given, conversations }
 }
 
 const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void => {
-  const { coldStart, sft, task, rollout, scaffold, evaluation, criterionGroups } = config
+  const { coldStart, sft, task, rollout, scaffold, evaluation } = config
   if (given !== null) assertPackingVocabulary(given)
-  if (criterionGroups !== undefined) {
-    const { train, rubric } = MINIATURES.packing.open(task)
-    assertGroups(criterionGroups, train.map(rubric))
-  }
+  const { train, rubric } = MINIATURES.packing.open(task)
+  checkOptions(config, { rubrics: train.map(rubric) })
   if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
   if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
   const shape = startShape(config, packingModelConfig)
@@ -107,10 +100,7 @@ const conversationsOf = (config: RuscarlOn<'conversations'>, given: string | nul
   }
   const encoded = given === null ? null : encodedConversations(config, given)
   const { train, test } = encoded ?? splitConversations(config.task)
-  assertGroups(
-    config.criterionGroups,
-    train.map(row => row.rubric),
-  )
+  checkOptions(config, { rubrics: train.map(row => row.rubric) })
   if (encoded === null) assertJudge(config, [...train, ...test])
   return encoded
 }

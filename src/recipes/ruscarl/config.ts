@@ -13,12 +13,12 @@ import {
 } from '../../train/config.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { trainingJudgeSchema } from '../common/judge-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { rewardOptionsShape, spoiltRewardsShape } from '../common/reward-options.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
+import { trainingJudgeSchema } from '../options/held-out-judge.ts'
+import { rewardOptionsShape, spoiltRewardsShape } from '../options/options.ts'
 import { packingPhaseSchema } from '../sft/config.ts'
 
 const size = z.int().positive()

@@ -7,22 +7,17 @@ import type { Rubric } from '../../rubric/criterion.ts'
 import { PENALTY } from '../../runs/criterion-words.ts'
 import { encodeSplit, type PromptSettings } from '../../tasks/conversation/prompts.ts'
 import { type ConversationRow, needJudge, splitConversations } from '../../tasks/conversation/rows.ts'
-import {
-  type Conversation,
-  type ConversationOptions,
-  type ConversationParts,
-  conversationTask,
-} from '../../tasks/conversation/task.ts'
+import { type Conversation, conversationTask } from '../../tasks/conversation/task.ts'
 import { scored } from '../../tasks/scored-response.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { chatGroups } from '../common/group-reward.ts'
-import type { HeldOutJudge } from '../common/held-out-judge.ts'
-import type { HeldOutJudgeConfig } from '../common/judge-config.ts'
 import { openJudging } from '../common/judging.ts'
-import { asTrained, completeScore, trainingRubrics, trainingScore } from '../common/reward-options.ts'
 import { loggedCriteria, rewardedRubric } from '../common/rewarded-rubric.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { StartLikelihood } from '../common/start-likelihood.ts'
+import { chatGroups } from '../options/group-judge.ts'
+import { openHeldOutJudge } from '../options/held-out-judge.ts'
+import { asTrained } from '../options/options.ts'
+import { trainingRubrics, trainingScore } from '../options/spoilt-rewards.ts'
 import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
 import { leakDetector, SCAFFOLD_INSTRUCTIONS, scaffolding, withScaffold } from './scaffold.ts'
 
@@ -34,24 +29,6 @@ export interface JudgeModels {
   judgeModel?: ChatModel
   heldOutJudgeModel?: ChatModel
   groupJudgeModel?: ChatModel
-}
-
-/** The judge that training never hears. It goes by the true rubrics. */
-const openHeldOutJudge = (
-  config: HeldOutJudgeConfig,
-  { grader: _, ...parts }: ConversationParts,
-  rules: RuscarlConfig['rules'],
-  seen: Pick<ConversationOptions, 'named' | 'startLogprobs'>,
-  model?: ChatModel,
-) => {
-  const { grader, metrics, close } = openJudging(config, model, 'heldOutJudge', rules)
-  const heldOut: HeldOutJudge<Conversation> = {
-    task: scored(conversationTask({ ...parts, grader }, seen), { score: completeScore }),
-    rollouts: config.rollouts,
-    testName: config.evaluations ? SECOND_TEST_SET : null,
-    metrics,
-  }
-  return { heldOut, close }
 }
 
 /** What a conversation is shown at most: the whole rubric, in training that of training. */
@@ -144,9 +121,12 @@ export const conversationTraining = (
     ...(start && { startLogprobs: (items: readonly ScoreItem[]) => start.of(items) }),
   }
   const parts = { format, grader, train, tests: { [TEST_SET]: test }, notes }
-  const heldOutJudge = config.judge?.heldOut
-    ? openHeldOutJudge(config.judge.heldOut, parts, config.rules, seen, models.heldOutJudgeModel)
-    : null
+  const second = openHeldOutJudge(
+    config.judge,
+    SECOND_TEST_SET,
+    own => conversationTask({ ...parts, grader: own }, seen),
+    { rules: config.rules, model: models.heldOutJudgeModel },
+  )
   const task = conversationTask(parts, {
     scaffold: scaffolding(config.scaffold),
     leaks: leakDetector(SCAFFOLD_INSTRUCTIONS.map(text => format.tokens(text))),
@@ -157,13 +137,13 @@ export const conversationTraining = (
   return {
     reward,
     truth: scored(task, { score: trainingScore('none', nulls), logged }),
-    ...(heldOutJudge && { heldOut: heldOutJudge.heldOut }),
+    ...(second && { heldOut: second }),
     ...(start && { start }),
     metrics: groups ? () => ({ ...metrics(), ...groups.metrics?.() }) : metrics,
     async close() {
       await close()
       await groups?.close?.()
-      await heldOutJudge?.close()
+      await second?.close()
     },
   }
 }

@@ -6,8 +6,8 @@ import { type ScoredResponse, scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { decidingHash } from '../common/deciding.ts'
-import { type GroupAsked, type GroupScorer, scriptedGroups, withGroupJudge } from '../common/group-reward.ts'
-import { withDropout } from '../common/rubric-dropout.ts'
+import { type GroupAsked, type GroupScorer, scriptedGroups } from '../options/group-judge.ts'
+import { scoredTogether } from '../options/options.ts'
 import { checkRuscarlSettings } from './check-settings.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
@@ -63,7 +63,7 @@ const learnt = async (
   const recipe = ruscarl(config, {
     policy: {} as Policy,
     problem: index => index % 2,
-    task: groups ? withGroupJudge(config, withDropout(config, task), groups) : withDropout(config, task),
+    task: scoredTogether(config, task, groups ?? null),
     evaluate: async () => [],
   })
   const rolled = await recipe.rollOut(step, answering([RESPONSES, RESPONSES], undefined, 'stop', step))

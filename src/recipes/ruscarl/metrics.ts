@@ -8,10 +8,10 @@ import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { discrimination, nullRate, pointShareMetrics, satisfaction } from '../common/criterion-metrics.ts'
-import { groupMetrics } from '../common/group-reward.ts'
-import { droppedMetrics } from '../common/rubric-dropout.ts'
 import { unloggedCriteria } from '../common/rubric-task.ts'
-import { type KeptVerdict, namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
+import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
+import { relativeVerdict } from '../options/group-judge.ts'
+import { optionMetrics } from '../options/options.ts'
 
 type ScoredRollout<Problem> = Graded<Problem, ScoredResponse>
 type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
@@ -64,10 +64,9 @@ export const ruscarlMetrics = <Problem>(
           kinds: grade.kinds,
         })),
       )),
-    ...droppedMetrics(groups, problem => task.rubric(problem).criteria, {
+    ...optionMetrics(groups, problem => task.rubric(problem).criteria, {
       rewardWhole: grades.flatMap(({ whole, score }) => (whole === undefined ? score : whole) ?? []),
     }),
-    ...groupMetrics(groups),
   }
 }
 
@@ -117,16 +116,3 @@ export const ruscarlRolloutRow = <Problem>(
     ),
   }
 }
-
-/** What a judge of the whole group said, as readers find it among the verdicts. */
-const relativeVerdict = ({
-  score,
-  explanation,
-  call,
-}: NonNullable<ScoredResponse['relative']>): KeptVerdict => ({
-  criterionId: 'relative to the group',
-  met: score === null ? null : score > 0.5,
-  ...(score !== null && { credit: score }),
-  ...(explanation !== null && { explanation }),
-  ...(call ? { call } : { source: 'rule' }),
-})

@@ -4,13 +4,13 @@ import type { DataSizes } from '../../tasks/conversation/sizes.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { packingModelConfig } from '../checklist/packing.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
-import { heldOutJudgePlan, judgeCallsOf, judgeLines, judgePlan } from '../common/judge-plan.ts'
+import { trainingJudges } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
-import { dropoutLines } from '../common/rubric-dropout.ts'
 import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
 import type { StepWork } from '../common/step-work.ts'
+import { optionLines } from '../options/options.ts'
 import { checkRuscarl } from './check.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
 import { dataSizes } from './data-sizes.ts'
@@ -39,14 +39,6 @@ const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): stri
         `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
       ]
 
-/** Calls of a judge that sees whole groups. */
-const groupLines = ({ groupJudge, rollout, steps }: RuscarlConfig): string[] =>
-  groupJudge?.kind === 'chat'
-    ? [
-        `group judge  ${formatInteger(rollout.prompts * groupJudge.looks)} calls a step, one a prompt${groupJudge.looks > 1 ? ` and look (${groupJudge.looks})` : ''}; ${formatInteger(steps * rollout.prompts * groupJudge.looks)} in training`,
-      ]
-    : []
-
 /** Samples as the ladder and the decay show them the rubric; with the ratio `plain` they are scored and learnt from without it. */
 const scaffoldedWork = (
   { scaffold, steps, rollout, ratio }: RuscarlConfig,
@@ -72,10 +64,9 @@ const scaffoldedWork = (
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   checkRuscarl(config, 'plan')
-  const { rollout, steps, scaffold, ratio, noise, task, evaluation } = config
+  const { rollout, steps, scaffold, ratio, task, evaluation } = config
   const data = dataSizes(config)
-  const judge = judgePlan(config, data)
-  const heldOutJudge = heldOutJudgePlan(config, data)
+  const judging = trainingJudges(config, data)
   const { minibatches, epochs } = config
   const tokensPerStep = stepTokens(rollout)
   const passes = (steps * rollout.prompts) / data.train
@@ -107,17 +98,12 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
         ...dynamicLines(config),
         scaffoldLine(scaffold, ratio),
         ...memoryLine(config.memory),
-        `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
-        ...dropoutLines(config),
+        ...optionLines(config),
       ],
       learning: `${minibatches * epochs} updates a step, `,
-      evaluation: [
-        ...judgeLines(judge, heldOutJudge),
-        ...groupLines(config),
-        evaluationLine(config, { test: data.test, noun: 'problems' }),
-      ],
-      json: { data, judge, heldOutJudge },
-      work: { ...scaffoldedWork(config, data), judges: judgeCallsOf(config, data, 'policy') },
+      evaluation: [...judging.lines, evaluationLine(config, { test: data.test, noun: 'problems' })],
+      json: { data, ...judging.json },
+      work: { ...scaffoldedWork(config, data), judges: judging.judges },
     },
   )
 }

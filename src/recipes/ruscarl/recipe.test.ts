@@ -11,7 +11,7 @@ import { RunFolder } from '../../runs/run-folder.ts'
 import type { ResponseItem, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
-import { RewardNoise } from '../common/reward-noise.ts'
+import { RewardNoise } from '../options/spoilt-rewards.ts'
 import { ruscarlSchema } from './config.ts'
 import { type RuscarlParts, ruscarl } from './recipe.ts'
 

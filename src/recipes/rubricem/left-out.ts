@@ -1,38 +1,34 @@
-/** @file Rubric dropout for stages: rewards of a question's rollouts by the rubrics that a step does not leave out. */
+/** @file Rewards of stages by the rubrics of a question that a step does not leave out. */
 
 import { type JudgedGroup, STAGES, type StageRubric, stageRewards } from '../../grade/evolving/index.ts'
 import type { StageRewards } from '../../rl/stage-credit.ts'
-import { placesLeftOut } from '../common/rubric-dropout.ts'
-import type { RubricemConfig } from './config.ts'
-
-type Dropout = Pick<RubricemConfig, 'rubricDropout' | 'seed'>
+import { type CriteriaOptions, placesLeftOut } from '../options/options.ts'
 
 const criterionOf = ({ id, sign, weight }: StageRubric) => ({
   id,
   points: sign === 'positive' ? weight : -weight,
 })
 
-/** Ids of the rubrics that a question's rewards leave out in a step, drawn stage by stage: no stage loses all of its merits. */
+/** Ids of the rubrics that a question's rewards leave out in a step, drawn stage by stage; undefined where no option leaves any out. */
 export const leftOutRubrics = (
-  config: Dropout,
+  config: CriteriaOptions,
   { key, rubrics }: Pick<JudgedGroup, 'key' | 'rubrics'>,
   step: number,
-): ReadonlySet<string> =>
-  new Set(
-    STAGES.flatMap(stage => {
-      const own = rubrics.filter(rubric => rubric.stage === stage)
-      return [...placesLeftOut(config, `/stage ${stage}`)(own.map(criterionOf), step, key)].map(
-        i => own[i].id,
-      )
-    }),
-  )
+): ReadonlySet<string> | undefined => {
+  const left = STAGES.map(stage => {
+    const own = rubrics.filter(rubric => rubric.stage === stage)
+    const places = placesLeftOut(config, `/stage ${stage}`)(own.map(criterionOf), step, key)
+    return places && [...places].map(i => own[i].id)
+  })
+  return left.includes(undefined) ? undefined : new Set(left.flatMap(ids => ids ?? []))
+}
 
 /** Rewards of stages by the rubrics that are left; of a rollout that could not be scored nothing more is known than before. */
 export const rewardsWithout = (
   { rubrics, rollouts }: Pick<JudgedGroup, 'rubrics' | 'rollouts'>,
-  leftOut: ReadonlySet<string>,
+  leftOut?: ReadonlySet<string>,
 ): StageRewards[] => {
-  if (leftOut.size === 0) return rollouts.map(({ rewards_K }) => rewards_K)
+  if (!leftOut?.size) return rollouts.map(({ rewards_K }) => rewards_K)
   const kept = rubrics.filter(({ id }) => !leftOut.has(id))
   return rollouts.map(({ rollout, scores, rewards_K }) => {
     const counted = stageRewards(kept, rollout, scores)
@@ -40,11 +36,11 @@ export const rewardsWithout = (
   })
 }
 
-/** For `dropoutMetrics`. */
+/** Rubrics as criteria, with the places of those that are left out. */
 export const stageRubricsWithout = (
   { rubrics }: Pick<JudgedGroup, 'rubrics'>,
-  leftOut: ReadonlySet<string>,
+  leftOut?: ReadonlySet<string>,
 ) => ({
   criteria: rubrics.map(criterionOf),
-  places: new Set(rubrics.flatMap(({ id }, i) => (leftOut.has(id) ? [i] : []))),
+  ...(leftOut && { places: new Set(rubrics.flatMap(({ id }, i) => (leftOut.has(id) ? [i] : []))) }),
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
-import { assertGroups, criterionGroupsSchema, inGroups } from './criterion-groups.ts'
+import { criterionGroups, inGroups } from './criterion-groups.ts'
 
 const points = { dose: 4, warning: 4, polite: 2, wrong: -6 }
 const RUBRIC: Rubric = {
@@ -17,9 +17,13 @@ const verdicts = (met: Met): Verdict[] =>
   })
 const scoreOf = (met: Met, groups?: unknown, nulls: 'as-false' | 'drop' = 'as-false') =>
   inGroups(
-    groups === undefined ? undefined : criterionGroupsSchema.parse(groups),
+    groups === undefined ? undefined : parsed(groups),
     (rubric, said) => signedScore(rubric, said, { nulls }).score,
   )(RUBRIC, verdicts(met))
+
+const parsed = (groups: unknown) => criterionGroups.shape.criterionGroups.parse(groups)!
+const assertGroups = (groups: ReturnType<typeof parsed>, rubrics: Rubric[]) =>
+  criterionGroups.refuse!({ criterionGroups: groups }, { rubrics })
 
 describe('criteria that count only together', () => {
   const together = [{ criteria: ['dose', 'warning'] }]
@@ -56,7 +60,7 @@ describe('criteria that count only together', () => {
   })
 
   it('are refused of penalties alone, which bring no points', () => {
-    const flaws = criterionGroupsSchema.parse([{ criteria: ['wrong'] }])
+    const flaws = parsed([{ criteria: ['wrong'] }])
     expect(() => assertGroups(flaws, [RUBRIC])).toThrow(
       'criterionGroups[0].criteria: expected a criterion with points above 0',
     )
@@ -64,7 +68,7 @@ describe('criteria that count only together', () => {
 
   it('of ids that a rubric lacks count those that it has; ids that no rubric has are refused', () => {
     expect(scoreOf({ dose: true }, [{ criteria: ['dose', 'elsewhere'] }])).toBeCloseTo(0.4, 12)
-    const groups = (ids: object) => criterionGroupsSchema.parse([ids])
+    const groups = (ids: object) => parsed([ids])
     expect(() => assertGroups(groups({ criteria: ['dose'], voidedBy: ['wrong'] }), [RUBRIC])).not.toThrow()
     expect(() => assertGroups(groups({ criteria: ['dosis'] }), [RUBRIC])).toThrow(
       'criterionGroups[0].criteria: expected ids of criteria of the rubrics, got "dosis"',

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { ResponseScoring } from '../../tasks/scored-response.ts'
-import { ConfigError } from '../../util/errors.ts'
+import { refuse } from '../common/refuse.ts'
+import type { RewardOption } from './option.ts'
 
 const groupSchema = z.strictObject({
   criteria: z
@@ -22,7 +23,7 @@ const groupSchema = z.strictObject({
 })
 
 export const criterionGroupsSchema = z.array(groupSchema).min(1)
-export type CriterionGroups = z.output<typeof criterionGroupsSchema>
+type CriterionGroups = z.output<typeof criterionGroupsSchema>
 
 /** From here on a credit counts as met. */
 const MET = 0.5
@@ -70,25 +71,37 @@ export const inGroups = (groups: CriterionGroups | undefined, rule: ResponseScor
   groups === undefined ? rule : (rubric, verdicts) => rule(rubric, groupedVerdicts(groups, rubric, verdicts))
 
 /** @throws ConfigError for an id that no rubric has, and for a group of flaws alone, which has no points to bring */
-export const assertGroups = (groups: CriterionGroups | undefined, rubrics: readonly Rubric[]): void => {
+export const assertGroups = (groups: CriterionGroups, rubrics: readonly Rubric[]): void => {
   const criteria = rubrics.flatMap(rubric => rubric.criteria)
   const ids = new Set(criteria.map(({ id }) => id))
   const merits = new Set(criteria.filter(({ points }) => points > 0).map(({ id }) => id))
-  for (const [i, group] of (groups ?? []).entries()) {
+  for (const [i, group] of groups.entries()) {
     for (const key of ['criteria', 'voidedBy'] as const) {
       const stranger = group[key].find(id => !ids.has(id))
       if (stranger !== undefined)
-        throw new ConfigError(
+        refuse(
           `criterionGroups[${i}].${key}: expected ids of criteria of the rubrics, got ${JSON.stringify(stranger)}`,
-          { hint: 'ids are those of the file of rubrics' },
+          'ids are those of the file of rubrics',
         )
     }
     if (!group.criteria.some(id => merits.has(id)))
-      throw new ConfigError(
+      refuse(
         `criterionGroups[${i}].criteria: expected a criterion with points above 0, got penalties alone: ${group.criteria.join(', ')}`,
-        {
-          hint: 'name the criteria whose points the group pays; penalties that take them away go into voidedBy',
-        },
+        'name the criteria whose points the group pays; penalties that take them away go into voidedBy',
       )
   }
+}
+
+const shape = {
+  criterionGroups: criterionGroupsSchema
+    .optional()
+    .describe(
+      'Criteria whose points are paid only together; absent: each by itself. Evaluation counts each by itself.',
+    ),
+}
+
+export const criterionGroups: RewardOption<typeof shape> = {
+  shape,
+  refuse: ({ criterionGroups: own }, { rubrics }) => own && rubrics && assertGroups(own, rubrics),
+  spoils: ({ criterionGroups: own }) => own !== undefined,
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import { RewardNoise } from './reward-noise.ts'
+import { RewardNoise } from './spoilt-rewards.ts'
 
 const verdict = (more: Partial<Verdict>): Verdict => ({ criterionId: 'x', met: true, source: 'llm', ...more })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type StageRubric, stageRewards } from '../../grade/evolving/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './dropout.ts'
+import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './left-out.ts'
 
 const rubric = (
   id: string,
@@ -30,14 +30,14 @@ describe('rubric dropout for stages', () => {
   it('leaves out a part of the merits of each stage, never a flaw and never all', () => {
     const drawn = new Set<string>()
     for (let step = 1; step <= 30; step++) {
-      const left = leftOutRubrics(config(), { key: 'q', rubrics }, step)
+      const left = leftOutRubrics(config(), { key: 'q', rubrics }, step)!
       const of = (ids: string[]) => ids.filter(id => left.has(id)).length
       expect([of(['a', 'b', 'c', 'd']), of(['e']), of(['f', 'g']), of(['flaw'])]).toEqual([2, 0, 1, 0])
       drawn.add([...left].sort().join())
     }
     expect(drawn.size).toBeGreaterThan(5)
-    expect(leftOutRubrics({ seed: 1 }, { key: 'q', rubrics }, 1).size).toBe(0)
-    expect(leftOutRubrics(config({ keepAtLeast: 3 }), { key: 'q', rubrics }, 1).size).toBe(1)
+    expect(leftOutRubrics({ seed: 1 }, { key: 'q', rubrics }, 1)).toBeUndefined()
+    expect(leftOutRubrics(config({ keepAtLeast: 3 }), { key: 'q', rubrics }, 1)!.size).toBe(1)
   })
 
   it('pays all rollouts of a question by the same rubrics; what is unknown stays so', () => {
@@ -59,7 +59,7 @@ describe('rubric dropout for stages', () => {
 
   it('tells which places of the rubrics they are', () => {
     const { criteria, places } = stageRubricsWithout({ rubrics }, new Set(['b', 'flaw']))
-    expect([...places]).toEqual([1, 7])
+    expect([...places!]).toEqual([1, 7])
     expect(criteria[7]).toEqual({ id: 'flaw', points: -3 })
   })
 })

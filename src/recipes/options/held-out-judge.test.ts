@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { type HeldOutJudge, heldOutScores } from './held-out-judge.ts'
-import { completeScore } from './reward-options.ts'
+import { completeScore } from './spoilt-rewards.ts'
 
 const [PROBLEMS, SAMPLES] = [16, 8]
 

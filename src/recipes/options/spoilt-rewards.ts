@@ -1,19 +1,15 @@
-/** @file How training scores the answers of a task: options of any method with rubrics, their settings and how they are put together. */
+/** @file What stands between the truth and a reward in an experiment: spoilt rubrics, inverted verdicts, scores drawn at random. */
 
 import { z } from 'zod'
 import { maxPoints, type Rubric, type Verdict } from '../../rubric/criterion.ts'
-import { rubricDropoutSchema } from '../../rubric/dropout.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { perturbRubric } from '../../rubric/perturb.ts'
 import { counted, creditOf, judge, type NullHandling } from '../../rubric/score.ts'
-import { type ScoredTask, type Scoring, scored } from '../../tasks/scored-response.ts'
+import type { Noise } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { Rng } from '../../util/rng.ts'
-import { assertGroups, criterionGroupsSchema, inGroups } from './criterion-groups.ts'
-import { type GroupScorer, withGroupJudge } from './group-reward.ts'
-import { groupRewardSchema } from './group-reward-config.ts'
-import { RewardNoise } from './reward-noise.ts'
-import { withDropout } from './rubric-dropout.ts'
+import { refuse } from '../common/refuse.ts'
+import type { RewardOption } from './option.ts'
 
 /**
  * Rubrics spoilt on purpose (RuscaRL Table 14), for scaffold and reward alike; evaluation keeps the true ones. `shuffled` gives every
@@ -22,7 +18,7 @@ import { withDropout } from './rubric-dropout.ts'
 const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'removed', 'shuffled'] as const
 
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
-export const spoiltRewardsShape = {
+const shape = {
   noise: z.enum(NOISES).default('none').describe('Rubrics spoilt on purpose; a negative control.'),
   reward: z
     .enum(['rubric', 'random'])
@@ -36,34 +32,14 @@ export const spoiltRewardsShape = {
     .describe('Chance that a verdict is inverted before it is scored: a noisy judge.'),
 }
 
-/** Settings of what is made of verdicts. */
-export const rewardOptionsShape = {
-  rubricDropout: rubricDropoutSchema
-    .optional()
-    .describe(
-      'Leave criteria out of the reward at random, drawn for each prompt and step; absent: none. Evaluation has the whole rubric.',
-    ),
-  criterionGroups: criterionGroupsSchema
-    .optional()
-    .describe(
-      'Criteria whose points are paid only together; absent: each by itself. Evaluation counts each by itself.',
-    ),
-  groupJudge: groupRewardSchema
-    .optional()
-    .describe(
-      "What is paid: scores of a judge that sees all responses to a prompt at once, in place of the rubric's; absent: the rubric's.",
-    ),
-}
-
-const shape = { ...spoiltRewardsShape, ...rewardOptionsShape }
-type RewardOptions = z.output<z.ZodObject<typeof shape>> & { seed: number | string }
+type Spoilt = z.output<z.ZodObject<typeof shape>>
 
 /** Problems with their true rubrics. */
 type RubricSource<Problem> = Pick<Task<Problem>, 'id' | 'rubric'>
 
 /** Training's rubric of each problem. Depends on noise, seed and problem alone. */
 export const trainingRubrics = <Problem>(
-  { noise, seed }: Pick<RewardOptions, 'noise' | 'seed'>,
+  { noise, seed }: Pick<Spoilt, 'noise'> & { seed: number | string },
   source: RubricSource<Problem>,
   problems: readonly Problem[],
 ): ((problem: Problem) => Rubric) => {
@@ -97,7 +73,7 @@ const shuffledProblems = <Problem>(
  * divides by the sum of all points without sign, so that there is a signal at all (RuscaRL Table 14).
  */
 export const trainingScore =
-  (noise: RewardOptions['noise'], nulls?: NullHandling) =>
+  (noise: Spoilt['noise'], nulls?: NullHandling) =>
   (rubric: Rubric, verdicts: readonly Verdict[]): number | null => {
     if (noise !== 'negated' || maxPoints(rubric) > 0) return signedScore(rubric, verdicts, { nulls }).score
     const entries = counted(judge(rubric, verdicts), nulls)
@@ -106,49 +82,66 @@ export const trainingScore =
     return attainable > 0 ? earned / attainable : null
   }
 
-/** How training grades beside what the task's graders say. */
-interface TrainingOptions<Problem>
-  extends Pick<Scoring<Problem>, 'logged'>,
-    Required<Pick<Scoring<Problem>, 'rubricOf'>> {
-  nulls?: NullHandling
-  /** A judge of groups, made of the task as training's graders score it alone. */
-  groups?(heard: ScoredTask<Problem>): GroupScorer<Problem> | null
-}
-
-/**
- * The task as training grades it: by the configured rubrics, with every option that is set.
- * @throws ConfigError for groups of criteria that no rubric has
- */
-export const asTrained = <Problem>(
-  config: RewardOptions,
-  task: Task<Problem>,
-  { rubricOf, logged, nulls, groups }: TrainingOptions<Problem>,
-): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
-  const { noise, flipRate, reward, criterionGroups } = config
-  // Negated, merits are penalties.
-  if (noise !== 'negated') assertGroups(criterionGroups, task.train.map(rubricOf))
-  const heard = scored(task, {
-    rubricOf,
-    // A spoilt rubric says something else than the run's.
-    ...(noise === 'none' && { logged }),
-    score: inGroups(criterionGroups, trainingScore(noise, nulls)),
-    noise: new RewardNoise({ flipRate, randomScores: reward === 'random' }),
-  })
-  const dropped = withDropout(config, heard)
-  const scorer = groups?.(heard) ?? null
-  return { heard, reward: scorer ? withGroupJudge(config, dropped, scorer) : dropped }
-}
-
-/** Whether an option makes rewards another thing than the truth, so that the truth is worth watching beside them. */
-export const isSpoilt = ({ noise, flipRate, reward, groupJudge, criterionGroups }: RewardOptions): boolean =>
-  [groupJudge, criterionGroups].some(option => option !== undefined) ||
-  noise !== 'none' ||
-  flipRate > 0 ||
-  reward === 'random'
-
 /**
  * The score of a held-out judge: null unless every criterion has a verdict. A judge that fails must not look like one that
  * has come to think less of the responses.
  */
 export const completeScore = (rubric: Rubric, verdicts: readonly Verdict[]): number | null =>
   verdicts.some(verdict => creditOf(verdict) === null) ? null : trainingScore('none')(rubric, verdicts)
+
+export interface RewardNoiseSettings {
+  /** Chance that a verdict is inverted before it is scored. */
+  flipRate: number
+  /** Scores are drawn from [0, 1) and have nothing to do with the response: a negative control. */
+  randomScores: boolean
+}
+
+/** Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them. */
+export class RewardNoise implements Noise {
+  readonly #settings: RewardNoiseSettings
+
+  constructor(settings: RewardNoiseSettings) {
+    this.#settings = settings
+  }
+
+  /** The verdicts with some inverted; those that a grader failed to give stay as they are. */
+  verdicts(verdicts: readonly Verdict[], key: string): Verdict[] {
+    const { flipRate } = this.#settings
+    if (flipRate === 0) return [...verdicts]
+    const rng = new Rng(`flipped verdicts/${key}`)
+    return verdicts.map(verdict => {
+      const flips = rng.next() < flipRate
+      return flips && verdict.met !== null ? turned(verdict) : verdict
+    })
+  }
+
+  /** The score, or a number that has nothing to do with it. */
+  score(score: number | null, key: string): number | null {
+    return this.#settings.randomScores ? new Rng(`random score/${key}`).next() : score
+  }
+}
+
+const turned = ({ met, credit, level, ...verdict }: Verdict): Verdict => ({
+  ...verdict,
+  met: !met,
+  ...(credit !== undefined && { credit: 1 - credit }),
+  ...(level !== undefined && { level: (2 - level) as 0 | 1 | 2 }),
+})
+
+export const spoiltRewards: RewardOption<typeof shape> = {
+  shape,
+  refuse({ reward, flipRate = 0 }) {
+    if (reward === 'random' && flipRate > 0)
+      refuse(
+        'flipRate: expected 0 with reward "random", which no verdict can change',
+        'set one of the two back',
+      )
+  },
+  plan: ({ noise }) =>
+    noise === undefined ? [] : [`rubrics      ${noise === 'none' ? 'as they are' : noise}`],
+  unpaid: ({ reward }) => (reward === 'random' ? 'reward "random", which no criterion can change' : null),
+  noise: ({ reward, flipRate = 0 }) =>
+    reward === 'random' ? 'reward "random"' : flipRate > 0 ? 'flipRate' : null,
+  spoils: ({ noise = 'none', flipRate = 0, reward }) =>
+    noise !== 'none' || flipRate > 0 || reward === 'random',
+}

@@ -1,0 +1,70 @@
+/** @file Learning miniatures: lists of habit and such as follow hints; arithmetic with chains of thought, and rubrics about them. */
+
+import type { z } from 'zod'
+import type { arithmeticStartSchema } from '../../tasks/arithmetic/cold-start.ts'
+import { arithmeticStart, propose } from '../../tasks/arithmetic/index.ts'
+import type { packingStartSchema } from '../../tasks/checklist/cold-start.ts'
+import {
+  hintsOf,
+  PackingWorld,
+  packingStart,
+  splitTrips,
+  tripName,
+  tripPrompt,
+} from '../../tasks/checklist/index.ts'
+import { freshPackingModel, packingCriterionNames } from '../checklist/packing.ts'
+import {
+  assertArithmeticVocabulary,
+  assertPackingVocabulary,
+  assertThoughtVocabulary,
+} from '../common/starting-model.ts'
+import { freshArithmeticModel } from '../reasoning/arithmetic.ts'
+import { type ConfigOf, type LearntTask, primarySetOf, taskEvaluation } from './learnt.ts'
+import { learnRoles } from './roles.ts'
+
+/** Evaluated on the plain prompt, and on the prompt that says the whole rubric. */
+export const learnPacking = (config: ConfigOf<z.output<typeof packingStartSchema>>): LearntTask => {
+  const { thinking = false, hinted, world } = config.task
+  const task = packingStart(config.task, config)
+  return {
+    draw: task.demonstrations,
+    fresh: () => freshPackingModel(config.model.shape, config.seed, thinking),
+    assertModel: thinking ? assertThoughtVocabulary : assertPackingVocabulary,
+    rooms: () =>
+      splitTrips().test.map(trip => ({
+        what: `trip ${tripName(trip)}`,
+        promptTokens: tripPrompt(trip, hintsOf(task.rubric(trip).criteria)).length,
+        newTokens: config.evaluation.maxTokens,
+      })),
+    primarySet: primarySetOf(task),
+    criterionNames: packingCriterionNames(new PackingWorld(world)),
+    evaluate: policy => taskEvaluation(config, policy, [{ task, full: true }]),
+    words: {
+      training: `${100 * hinted}% of them with hints`,
+      evaluation: 'unseen trips, on the plain prompt and with the whole rubric as a scaffold',
+    },
+  }
+}
+
+/** Evaluated by right answers, and by how often hints are met that are given, and that are not. */
+export const learnArithmetic = (config: ConfigOf<z.output<typeof arithmeticStartSchema>>): LearntTask => {
+  const { seed, batch, evaluation } = config
+  const { task, hints } = arithmeticStart(config.task, { seed, batch, tested: evaluation.problems })
+  return {
+    ...learnRoles(config, {
+      task,
+      draw: (problem, rng) => propose(problem, config.task.rubric, rng).text,
+      tested: [{ task }, { task: hints, full: true }],
+      words: { evaluation: 'unseen problems, without hints and with hints that are to be followed' },
+    }),
+    draw: task.demonstrations,
+    fresh: () => freshArithmeticModel(config.model.shape, seed),
+    assertModel: assertArithmeticVocabulary,
+    rooms: () =>
+      hints.tests.hints.map(problem => ({
+        what: `problem ${problem.id} with hints`,
+        promptTokens: task.prompt(problem, hints.rubric(problem).criteria).length,
+        newTokens: evaluation.maxTokens,
+      })),
+  }
+}
