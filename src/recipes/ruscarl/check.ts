@@ -4,6 +4,7 @@ import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
+import type { Recipe } from '../../train/recipe.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { assertGroups } from '../common/criterion-groups.ts'
 import { checkFleet } from '../common/judging.ts'
@@ -19,6 +20,7 @@ import { phaseConfig } from '../sft/config.ts'
 import { checkRuscarlSettings } from './check-settings.ts'
 import type { RuscarlConfig, RuscarlOn } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
+import type { RuscarlParts, RuscarlRolled } from './recipe.ts'
 
 /** Parts of a run in place of the configured ones. */
 export interface RuscarlRunParts extends JudgeModels {
@@ -27,6 +29,13 @@ export interface RuscarlRunParts extends JudgeModels {
   task?: Task<any>
   /** Where they are settings of another recipe that this one runs: as they were written. */
   written?: { recipe: string }
+  /** What learns from the rollouts in place of RuscaRL, and what it pays. */
+  method?: {
+    rewardFormula: string
+    recipe<Problem>(
+      parts: RuscarlParts<Problem>,
+    ): Promise<Recipe<RuscarlRolled<Problem>>>
+  }
 }
 
 /**
