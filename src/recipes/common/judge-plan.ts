@@ -12,6 +12,8 @@ import { testProblems } from './test-problems.ts'
 export interface JudgedTraining {
   judge: TrainingJudge | null
   steps: number
+  /** Those whose responses are graded; all where absent. */
+  gradedSteps?: number
   rollout: { prompts: number; samples: number; maxTokens: number }
   evaluation: {
     every: number
@@ -113,9 +115,10 @@ const otherResponses = ({ exploration, sft }: JudgedTraining, trainRows: number)
 
 /** The judge of training; null without one. */
 export const judgePlan = (training: JudgedTraining, data: JudgedData): JudgePlan | null => {
-  const { judge, rollout, steps, evaluation, groupJudge } = training
+  const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge } = training
   if (judge === null) return null
-  const perStep = groupJudge?.kind === 'chat' ? 0 : rollout.prompts * rollout.samples
+  const graded = groupJudge?.kind === 'chat' ? 0 : gradedSteps / Math.max(1, steps)
+  const perStep = graded * rollout.prompts * rollout.samples
   const responses = {
     perStep,
     training: perStep * steps + otherResponses(training, data.train),

@@ -52,6 +52,12 @@ const distillSettings = z.strictObject({
     .describe(
       'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
     ),
+  baseline: z
+    .enum(['batch', 'none'])
+    .default('batch')
+    .describe(
+      "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
+    ),
   rewards: z
     .strictObject({
       after: z.int().min(1).describe('Steps of distillation before them.'),
@@ -80,6 +86,7 @@ export const asRuscarl = ({
   recipe: _,
   task,
   teacher: _teacher,
+  baseline: _baseline,
   rewards: _rewards,
   scaffold: shown,
   ...config

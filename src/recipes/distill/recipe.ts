@@ -5,26 +5,28 @@
  *
  *   1. o ~ π(· | q)                                        the student samples on the plain prompt
  *   2. A_t = log π_T(o_t | q, R, o_<t) - log π(o_t | q, o_<t)   the teacher reads these tokens behind the prompt that shows R
- *   3. a policy-gradient step with an advantage a token    its expectation is minus the gradient of KL(π || π_T) at every token
+ *   3. a policy-gradient step with A_t less its mean       its expectation is minus the gradient of KL(π || π_T) at every token
  *
  * No response is graded while it is distilled. With `rewards` the steps after the first so many are GRPO by the rubric's points.
  *
  * Source: the setting is that of rubric-guided self-distillation (arXiv 2606.12507, abstract: the base policy, shown the rubric, teaches
  * the one that is not, one rollout a prompt and no verifier) and rubric-conditioned self-distillation (arXiv 2606.19327, abstract). The
- * estimate is that of thinking-machines-lab/tinker-cookbook at 0333e7c, `distillation/train_on_policy.py`: advantages are the teacher's
- * less the student's log-probs of what the student sampled, without a discount and without a baseline.
+ * estimate is that of thinking-machines-lab/tinker-cookbook at 0333e7c, `distillation/train_on_policy.py`: the advantage of a sampled
+ * token is its log-prob under the teacher less that under the student, without a discount.
  *
  * Departures, with their settings:
- * - The KL of sampled tokens, not over the vocabulary: it needs log-probs of given tokens alone, which every policy has.
+ * - The KL of sampled tokens, as there, not over the vocabulary: it needs log-probs of given tokens alone, which every policy has.
+ * - Less the mean over the step's tokens (`baseline: batch`), as that project's KL penalty has it (1f65611, `rl/metrics.py`); `none`: as there.
  * - Ratios are clipped and the loss is a mean over tokens (`loss`); the source has plain ratios and a sum.
  * - The teacher is the model that the run starts from (`teacher: start`), or the policy as it is (`teacher: policy`).
  */
 
 import { grpoAdvantages } from '../../rl/advantages.ts'
-import { advantagesOf, type Credited, creditRollouts, datumsOf } from '../../rl/rollout.ts'
+import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe, type StepUpdate } from '../../train/recipe.ts'
 import { rolloutRow } from '../../train/update-rows.ts'
+import { mean } from '../../util/statistics.ts'
 import { problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
@@ -32,7 +34,8 @@ import { assertJudged } from '../common/undecided.ts'
 import { ruscarlMetrics, ruscarlRolloutRow } from '../ruscarl/metrics.ts'
 import type { RuscarlParts, RuscarlRolled } from '../ruscarl/recipe.ts'
 import type { DistillConfig } from './config.ts'
-import { silentTeacher, teacherMetrics } from './metrics.ts'
+import { teacherCredit } from './credit.ts'
+import { silentTeacher } from './metrics.ts'
 
 type Sampled<Problem> = RuscarlRolled<Problem>['groups']
 
@@ -76,22 +79,21 @@ const byTeacher = async <Problem>(
   const items = groups.flatMap(group => {
     const [{ problem }] = group
     const promptTokens = task.prompt(problem, task.rubric(problem).criteria)
-    return group.map(({ rollout: { tokens } }) => ({ promptTokens, tokens }))
+    return group.map(({ rollout: { tokens, prompt } }) => ({ promptTokens, tokens, plain: prompt.length }))
   })
-  const weights = config.teacher === 'start' ? 'reference' : 'current'
-  const scores = await policy.score(items, { temperature: config.rollout.temperature, weights })
-  const taught = scores.values()
-  const credited = groups.map(group =>
-    group.map((item): Credited<Problem, ScoredResponse> => {
-      const { logprobs, mask } = item.rollout
-      const teacher = taught.next().value!.logprobs
-      return { ...item, advantages: logprobs.map((own, t) => (mask[t] === 0 ? 0 : teacher[t] - own)) }
-    }),
-  )
+  const { teacher, baseline, rollout } = config
+  const weights = teacher === 'start' ? 'reference' : 'current'
+  const scores = await policy.score(items, { temperature: rollout.temperature, weights })
+  const taught = scores.map(({ logprobs }) => logprobs)
+  const { credited, gap } = teacherCredit(groups, taught, baseline)
   const read = items.reduce((sum, { promptTokens, tokens }) => sum + promptTokens.length + tokens.length, 0)
   return {
     phases: [phaseOf(config, datumsOf(credited, config))],
-    metrics: { ...teacherMetrics(task, credited), teacherTokens: read },
+    metrics: {
+      ...{ teacherKl: gap.kl, teacherChanges: gap.changes, teacherTokens: read },
+      scaffoldTokens: mean(items.map(({ promptTokens, plain }) => promptTokens.length - plain)),
+      ...(task.leaks && { leakRate: mean(items.map(({ tokens }) => Number(task.leaks!(tokens)))) }),
+    },
     rollouts: learntFrom(credited, item => ({
       ...rolloutRow(step, item, tokens => task.show(tokens)),
       problemId: task.id(item.problem),
