@@ -108,7 +108,9 @@ const learningOf = (
     trained += own * epochs * tokens
     scored += own * tokens * (epochs * (passes - 1) + withReference + Number(corrected) + taught)
     const chunks = Math.ceil(rollouts / minibatches / MAX_CHUNK_DATUMS)
-    requests += own * (epochs * minibatches * (passes * chunks + 1) + (withReference + Math.ceil(taught)) * rollouts + 1)
+    requests +=
+      own *
+      (epochs * minibatches * (passes * chunks + 1) + (withReference + Math.ceil(taught)) * rollouts + 1)
   }
   return { trained, scored, requests }
 }

@@ -1,5 +1,7 @@
 /** @file What a run of distill refuses before it trains; its plan refuses the same. */
 
+import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
+import { needJudge } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { problemsOf } from '../common/problem-order.ts'
@@ -7,7 +9,7 @@ import { refuse } from '../common/refuse.ts'
 import type { RunMode } from '../common/run-mode.ts'
 import { TASK_KINDS } from '../common/task-kinds.ts'
 import { checkRuscarl } from '../ruscarl/check.ts'
-import { asRuscarl, type DistillConfig } from './config.ts'
+import { type DistillConfig, ruscarlFrame } from './config.ts'
 
 /** Problems that are looked at for something to show. */
 const LOOKED_AT = 64
@@ -53,20 +55,36 @@ const assertShows = (task: AnyTask, seed: number | string): void => {
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const checkDistill = (config: DistillConfig, purpose: RunMode, own?: AnyTask) => {
+  const { rewards, rollout } = config
+  if (rewards !== null && rollout.samples < 2)
+    refuse(
+      `rollout.samples: expected at least 2 with rewards, which are compared within a group, got ${rollout.samples}`,
+      'raise it, or set rewards to null',
+    )
   const opened = own ?? miniatureOf(config)
   const task = opened && showing(opened)
-  const checked = checkRuscarl(asRuscarl(config), purpose, { ...(task && { task }) })
-  if (!task) return { ...checked, task: null }
+  const mayLackJudge = rewards === null
+  const checked = checkRuscarl(ruscarlFrame(config), purpose, { mayLackJudge, ...(task && { task }) })
+  if (!task) return { ...checked, mayLackJudge, task: null }
   assertShows(task, config.seed)
   const { kind } = config.task
-  if (!own && checked.given !== null && kind !== 'conversations') TASK_KINDS[kind].assertModel?.(checked.given)
-  return { ...checked, task }
+  if (!own && checked.given !== null && kind !== 'conversations')
+    TASK_KINDS[kind].assertModel?.(checked.given)
+  return { ...checked, mayLackJudge, task }
 }
+
+/** Whether evaluations are left out: nothing is graded in training, and there is no judge for what no rule checks. */
+export const isUnmeasured = (
+  { judge }: Pick<DistillConfig, 'judge'>,
+  conversations: ReturnType<typeof checkDistill>['conversations'],
+): boolean => judge === null && conversations !== null && needJudge(conversations.test)
 
 /** Those that RuscaRL does not know. */
 const miniatureOf = ({ task, seed, evaluation }: DistillConfig): AnyTask | null => {
   if (task.kind === 'packing-thinking') return MINIATURES['packing-thinking'].open(task)
   if (task.kind !== 'arithmetic') return null
+  if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
+    refuse('seed: expected another one: this names held-out problems', 'choose another training seed')
   const { problems, problemsAtStart = problems } = evaluation
   const draw = { seed, tests: Math.max(problems, problemsAtStart) }
   return MINIATURES.arithmetic.open({ ...task, outcomes: true }, draw)

@@ -82,7 +82,7 @@ export const distillSchema = z.preprocess(withJudgedRows, distillSettings)
 export type DistillConfig = z.output<typeof distillSchema>
 
 /** The same as RuscaRL sees it, which checks, opens and evaluates its tasks: the whole rubric is shown to one reader of every sample. */
-export const asRuscarl = ({
+export const ruscarlFrame = ({
   recipe: _,
   task,
   teacher: _teacher,

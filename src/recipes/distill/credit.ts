@@ -30,7 +30,9 @@ export const teacherCredit = <Problem, Grade>(
   const gaps = rollouts.flatMap(({ logprobs, mask, key }, i) =>
     Array.from(logprobs, (own, t) => teacher[i][t] - own).filter((gap, t) => {
       if (mask[t] === 1 && !Number.isFinite(gap))
-        throw new NumericError(`${key}: expected a log-prob of the teacher for token ${t}, got ${teacher[i][t]}`)
+        throw new NumericError(
+          `${key}: expected a log-prob of the teacher for token ${t}, got ${teacher[i][t]}`,
+        )
       return mask[t] === 1
     }),
   )

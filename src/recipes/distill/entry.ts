@@ -15,7 +15,8 @@ const MINIATURE = {
 export const distillEntry: RecipeEntry<DistillConfig> = withDataFiles(
   {
     name: 'distill',
-    summary: 'the model that is shown the rubric teaches the one that is not, token by token, without a judge',
+    summary:
+      'the model that is shown the rubric teaches the one that is not, token by token, without a judge',
     schema: distillSchema,
     presets: {
       quick: {

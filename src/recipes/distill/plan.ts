@@ -11,8 +11,8 @@ import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { dataSizes } from '../ruscarl/data-sizes.ts'
 import { dataLines } from '../ruscarl/plan.ts'
-import { checkDistill } from './check.ts'
-import { asRuscarl, type DistillConfig } from './config.ts'
+import { checkDistill, isUnmeasured } from './check.ts'
+import { type DistillConfig, ruscarlFrame } from './config.ts'
 
 /** Problems whose prompts are measured. */
 const MEASURED = 500
@@ -36,9 +36,9 @@ const ownDataLine = ({ task }: DistillConfig, { train, test, scaffoldedTokens }:
 
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planDistill = (config: DistillConfig): RunPlan => {
-  const { task } = checkDistill(config, 'plan')
+  const { task, mayLackJudge, conversations } = checkDistill(config, 'plan')
   const { rollout, steps, teacher, rewards, noise, minibatches, epochs, evaluation } = config
-  const like = asRuscarl(config)
+  const like = ruscarlFrame(config)
   const data = task ? sizesOf(task) : dataSizes(like)
   const gradedSteps = rewards === null ? 0 : Math.max(0, steps - rewards.after)
   const taught = steps - gradedSteps
@@ -69,10 +69,13 @@ export const planDistill = (config: DistillConfig): RunPlan => {
         `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
       ],
       learning: `${minibatches * epochs} updates a step, `,
-      evaluation: [
-        ...judgeLines(judge, heldOutJudge),
-        evaluationLine(config, { test: data.test, noun: 'problems' }),
-      ],
+      evaluation:
+        mayLackJudge && isUnmeasured(config, conversations)
+          ? ['evaluation   none: criteria that no rule checks, and no judge; distillation needs none']
+          : [
+              ...judgeLines(judge, heldOutJudge),
+              evaluationLine(config, { test: data.test, noun: 'problems' }),
+            ],
       json: { data, judge, heldOutJudge, teacherTokensPerStep: readPerStep },
       work: { judges: judgeCallsOf(judged, data, 'policy') },
     },

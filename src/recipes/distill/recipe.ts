@@ -62,7 +62,9 @@ export const distill = <Problem>(
     },
 
     learn: (step, { groups }) =>
-      isPaid(step) ? byRewards(config, task, step, groups) : byTeacher(config, { policy, task }, step, groups),
+      isPaid(step)
+        ? byRewards(config, task, step, groups)
+        : byTeacher(config, { policy, task }, step, groups),
 
     evaluate,
     atEnd: silentTeacher,

@@ -3,12 +3,15 @@
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RuscarlRunParts } from '../ruscarl/check.ts'
 import { runRuscarl } from '../ruscarl/run.ts'
-import { checkDistill } from './check.ts'
-import { asRuscarl, type DistillConfig } from './config.ts'
+import { checkDistill, isUnmeasured } from './check.ts'
+import { type DistillConfig, ruscarlFrame } from './config.ts'
 import { distill } from './recipe.ts'
 
 /** Parts of a run in place of the configured ones. */
-export type DistillRunParts = Omit<RuscarlRunParts, 'written' | 'method'>
+export type DistillRunParts = Omit<RuscarlRunParts, 'written' | 'method' | 'mayLackJudge'>
+
+const NO_JUDGE =
+  'no judge for criteria that no rule checks: distillation needs none, but the run is not evaluated; `gradus eval` measures its checkpoints'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
@@ -21,18 +24,21 @@ export const runDistill = async (
   parts: DistillRunParts = {},
 ): Promise<RunResult> => {
   const { teacher, loss } = config
-  const { task } = checkDistill(config, 'run', parts.task)
-  return runRuscarl(asRuscarl(config), options, {
+  const { events = {} } = options
+  const { task, mayLackJudge, conversations } = checkDistill(config, 'run', parts.task)
+  const unmeasured = mayLackJudge && isUnmeasured(config, conversations)
+  if (unmeasured) (events.onWarning ?? events.onMessage)?.(NO_JUDGE)
+  return runRuscarl(ruscarlFrame(config), options, {
     ...parts,
     ...(task && { task }),
-    written: config,
+    ...{ written: config, mayLackJudge },
     method: {
       rewardFormula: formulaOf(config),
       async recipe(own) {
         // A KL term has it frozen anyway. A resume loads its checkpoint after this.
         const isFrozen = loss.kl.kind !== 'none' && loss.kl.coef > 0
         if (teacher === 'start' && !isFrozen) await own.policy.freezeReference()
-        return distill(config, own)
+        return distill(config, unmeasured ? { ...own, evaluate: async () => [] } : own)
       },
     },
   })

@@ -32,10 +32,10 @@ export interface RuscarlRunParts extends JudgeModels {
   /** What learns from the rollouts in place of RuscaRL, and what it pays. */
   method?: {
     rewardFormula: string
-    recipe<Problem>(
-      parts: RuscarlParts<Problem>,
-    ): Promise<Recipe<RuscarlRolled<Problem>>>
+    recipe<Problem>(parts: RuscarlParts<Problem>): Promise<Recipe<RuscarlRolled<Problem>>>
   }
+  /** Nothing is graded: rows that need a judge are taken without one. */
+  mayLackJudge?: boolean
 }
 
 /**
@@ -47,7 +47,7 @@ export interface RuscarlRunParts extends JudgeModels {
 export const checkRuscarl = (
   config: RuscarlConfig,
   purpose: RunMode,
-  { task, ...judges }: RuscarlRunParts = {},
+  { task, mayLackJudge = false, ...judges }: RuscarlRunParts = {},
 ) => {
   checkRemote(config, purpose, 'checklist-cold-start', [
     config.sft !== null && [
@@ -70,7 +70,7 @@ export const checkRuscarl = (
     checkPacking({ ...config, task: own }, given)
     return { given, conversations: null }
   }
-  const conversations = conversationsOf({ ...config, task: own }, given, purpose)
+  const conversations = conversationsOf({ ...config, task: own }, given, { purpose, mayLackJudge })
   const { judge, sft } = config
   if (sft !== null && sft.teacher !== null) {
     const teacher = wholeModel(sft.teacher, 'sft.teacher')
@@ -100,26 +100,30 @@ const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void 
 }
 
 /** What is there of the files is read as far as it can be without the model. */
-const conversationsOf = (config: RuscarlOn<'conversations'>, given: string | null, purpose: RunMode) => {
+const conversationsOf = (
+  config: RuscarlOn<'conversations'>,
+  given: string | null,
+  { purpose, mayLackJudge }: { purpose: RunMode; mayLackJudge: boolean },
+) => {
   const { file, testFile, rubric = null } = config.task
   const files = [file, testFile].filter(path => path !== null)
   const there = files.filter(path => !mayBeMissing(path, purpose))
   const isRubricThere = rubric === null || !mayBeMissing(rubric, purpose)
   if (there.length < files.length || !isRubricThere) {
     const shared = isRubricThere ? sharedRubric(config.task) : null
-    if (isRubricThere)
+    if (isRubricThere && !mayLackJudge)
       assertJudge(
         config,
         there.flatMap(path => readConversations(path, shared, config.task.columns)),
       )
     return null
   }
-  const encoded = given === null ? null : encodedConversations(config, given)
+  const encoded = given === null ? null : encodedConversations(config, given, mayLackJudge)
   const { train, test } = encoded ?? splitConversations(config.task)
   assertGroups(
     config.criterionGroups,
     train.map(row => row.rubric),
   )
-  if (encoded === null) assertJudge(config, [...train, ...test])
+  if (encoded === null && !mayLackJudge) assertJudge(config, [...train, ...test])
   return encoded
 }
