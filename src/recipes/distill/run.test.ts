@@ -6,6 +6,7 @@ import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { readEvals, readMetrics, readRunInfo, withoutTimings } from '../../runs/readers.ts'
 import { writeRows } from '../../tasks/conversation/rows.fixture.ts'
 import type { Task } from '../../tasks/task.ts'
+import { resolveShipped } from '../../util/package.ts'
 import { distillSchema } from './config.ts'
 import { distillEntry } from './entry.ts'
 import { runDistill } from './run.ts'
@@ -148,4 +149,12 @@ it('plans the passes of the teacher, and judge calls of the steps with rewards a
   expect(read(paid)).toBeCloseTo(passes / 2, 6)
   expect([alone.work!.reference, itself.work!.reference]).toEqual([true, false])
   expect(read(itself)).toBeCloseTo(passes, 6)
+  // On a server they are tokens that it reads: those of five steps more.
+  const model = resolveShipped('package:models/packing-start')
+  const policy = { kind: 'tinker', url: 'http://127.0.0.1:9', model }
+  const readThere = (more: object) =>
+    (planOf({ model: {}, policy, ...more }).json as { remote: { prefillTokens: number } }).remote
+      .prefillTokens
+  const further = readThere({}) - readThere({ rewards: { after: 5 } })
+  expect(further / (5 * teacherTokensPerStep)).toBeCloseTo(1, 6)
 })
