@@ -21,7 +21,7 @@ type AnyTask = Task<any>
  * A task whose prompts, asked to show the rubric, show what they can: criteria of the rubric, else what good thinking is by whoever made
  * the task.
  */
-export const showing = <Problem>(task: Task<Problem>): Task<Problem> => {
+const showing = <Problem>(task: Task<Problem>): Task<Problem> => {
   const { shows = () => true, thinking } = task
   const known = thinking?.oracle?.criteria.filter(shows) ?? []
   return {

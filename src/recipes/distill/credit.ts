@@ -8,7 +8,7 @@ import { mean } from '../../util/statistics.ts'
 const CHANGED = Math.log(2)
 
 /** Teacher and student on the student's own tokens. */
-export interface TeacherGap {
+interface TeacherGap {
   /** Mean of log π - log π_T over the tokens: the estimate of KL(student || teacher), nats a token. */
   kl: number
   /** Share of tokens that the teacher finds at least twice as likely as the student, or half. */
