@@ -109,9 +109,12 @@ describe('distill in a run', () => {
     )
     expect(metricsOf('rows')[0].scaffoldTokens).toBeGreaterThan(20)
     expect(readRunInfo(dir)).toMatchObject({ recipe: 'distill', config: { recipe: 'distill' } })
-    await expect(run('judged', packing({ ...own, rewards: { after: 1 } }))).rejects.toThrow(
-      /judge: expected one/,
-    )
+    await expect(
+      run(
+        'judged',
+        packing({ ...own, rewards: { after: 1 }, rollout: { prompts: 2, samples: 2, maxTokens: 12 } }),
+      ),
+    ).rejects.toThrow(/judge: expected one/)
   })
 
   it('refuses a task whose prompts cannot show a rubric', async () => {
