@@ -228,6 +228,13 @@ export const goldenRuns = (world: GoldenWorld): Readonly<Record<string, GoldenRu
         rollout: short,
       },
     },
+    'distill, packing, then rewards': {
+      settings: {
+        ...{ recipe: 'distill', ...common, ...starts.packing, rewards: { after: 2 } },
+        rollout: { prompts: 2, samples: 4, maxTokens: 26 },
+      },
+      further: 3,
+    },
     'grpo, conversations': {
       settings: {
         recipe: 'grpo',

@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8760,
-  recipes: 22330,
+  recipes: 22870,
   rl: 2413,
   rubric: 4551,
   runs: 11305,

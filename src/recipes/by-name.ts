@@ -24,6 +24,10 @@ export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
     presets: ['quick', 'full', 'paper'],
     load: async () => (await import('./ruscarl/entry.ts')).ruscarlEntry,
   },
+  distill: {
+    presets: ['quick', 'own'],
+    load: async () => (await import('./distill/entry.ts')).distillEntry,
+  },
   rlcer: {
     presets: ['quick', 'full', 'paper'],
     load: async () => (await import('./rlcer/entry.ts')).rlcerEntry,

@@ -1,6 +1,7 @@
 /** @file Recipes: the published methods, each from a configuration to a run folder. */
 
 import type { RecipeEntry } from './common/recipe.ts'
+import { distillEntry } from './distill/entry.ts'
 import { environmentEntry } from './environment/entry.ts'
 import { grpoEntry } from './grpo/entry.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
@@ -16,12 +17,14 @@ export { type Method, type MethodRun, runMethod } from './common/method-run.ts'
 export { problemsIn, problemsOf } from './common/problem-order.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
 export { gradedBy } from './common/rubric-task.ts'
+export { type DistillRunParts, runDistill } from './distill/run.ts'
 export { runGrpo } from './grpo/run.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
 export { evaluateSet } from './logic/evaluate.ts'
 export type { RuscarlRunParts } from './ruscarl/check.ts'
 export { runRuscarl } from './ruscarl/run.ts'
 export {
+  distillEntry as distill,
   environmentEntry as environment,
   grpoEntry as grpo,
   learnedVerifier,
@@ -39,6 +42,7 @@ export const RECIPES: Readonly<Record<string, RecipeEntry>> = Object.fromEntries
     grpoEntry,
     rubricAsRewardEntry,
     ruscarlEntry,
+    distillEntry,
     rlcerEntry,
     ritEntry,
     rubricemEntry,

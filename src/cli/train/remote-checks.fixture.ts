@@ -12,6 +12,7 @@ export const startFolder = (name: string): string => resolveShipped(`package:mod
 /** The quick method of each recipe, small: its model, and settings that a server asks for. */
 export const METHODS: readonly (readonly [recipe: string, model: string, set: readonly string[]])[] = [
   ['ruscarl', 'packing-start', []],
+  ['distill', 'packing-start', []],
   ['rubric-as-reward', 'logic-start', ['evaluation.samples=1']],
   ['rlcer', 'arithmetic-start', ['critic=null', 'evaluation.rubrics=2']],
   ['rit', 'packing-thinking-start', []],

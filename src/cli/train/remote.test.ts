@@ -21,7 +21,7 @@ const dir = mkdtempSync(join(tmpdir(), 'gradus-remote-'))
 
 const serve = (state: string): Promise<TinkerServer> =>
   startTinkerServer({
-    models: [...METHODS.map(([, model]) => startFolder(model)), join(dir, 'chat')].map(folder =>
+    models: [...new Set(METHODS.map(([, model]) => startFolder(model))), join(dir, 'chat')].map(folder =>
       baseModel(folder, folder),
     ),
     engine: { threads: 1, spinning: false },

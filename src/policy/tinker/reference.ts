@@ -74,6 +74,6 @@ const promptLogprobs = async (
   throw new TinkerError(
     'malformed',
     `asample: expected log-probs of the ${all.length} tokens of a prompt, got ${known ? `${known.length}, not all of them numbers` : 'none'}`,
-    { hint: 'without them there is no reference: set loss.kl.coef to 0' },
+    { hint: 'without them there is no reference: set loss.kl.coef to 0 (in distill: teacher to policy)' },
   )
 }

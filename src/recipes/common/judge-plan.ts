@@ -70,6 +70,8 @@ export const judgingOf = (asked: readonly AskedJudge[]) => {
 export interface JudgedTraining {
   judge: TrainingJudge | null
   steps: number
+  /** Those whose responses are graded; all where absent. */
+  gradedSteps?: number
   rollout: { prompts: number; samples: number; maxTokens: number }
   evaluation: {
     every: number
@@ -197,11 +199,12 @@ interface JudgedBy {
 
 /** The judge of a training and the one that it never hears: lines of a plan, figures (null without one), and the calls of a step. */
 export const trainingJudges = (training: JudgedTraining, data: JudgedData, role = 'policy') => {
-  const { judge, rollout, steps, evaluation, groupJudge } = training
+  const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge } = training
   if (judge === null) return { lines: [NO_JUDGE], json: { judge: null, heldOutJudge: null }, judges: [] }
   const judged = { training, data, role }
   const samples = rollout.prompts * rollout.samples
-  const perStep = groupJudge?.kind === 'chat' ? 0 : samples
+  const graded = groupJudge?.kind === 'chat' ? 0 : gradedSteps / Math.max(1, steps)
+  const perStep = graded * samples
   const atEnds = evaluation.samples * (evaluation.scaffolded ? 2 : 1) + Number(evaluation.greedy)
   const responses = {
     perStep,

@@ -53,6 +53,8 @@ export interface PlannedPrompts {
   critic?: boolean
   /** Passes that score samples before they are learnt from, beside the reference's. Default 0. */
   scorings?: number
+  /** Who teaches: a frozen model, or the policy; and its passes over what is learnt from, on average over the steps. */
+  teacher?: { frozen: boolean; passes: number }
 }
 
 /** Shape of the model at the start; null where it is unknown before the model is there. @param fresh what a cold start makes */
@@ -106,11 +108,13 @@ const stepWorkOf = (
 ): StepWork => {
   const { policy, steps, minibatches, epochs, loss } = config
   const own = isRemote(policy) ? null : policy
+  const { frozen, passes } = prompts.teacher ?? { frozen: false, passes: 0 }
   return {
     ...{ model: describeStart(config), shape, lora, steps, minibatches, epochs },
-    reference: hasReference(loss),
+    reference: hasReference(loss) || frozen,
     critic: prompts.critic ?? false,
-    scorings: prompts.scorings ?? 0,
+    // That of a frozen teacher is the reference's.
+    scorings: (prompts.scorings ?? 0) + passes - Number(frozen && !hasReference(loss)),
     roles: rolesOf(config, prompts).map(role => ({ name: 'policy', ...role })),
     judges: [],
     maxRows: own?.maxRows ?? Number.MAX_SAFE_INTEGER,
@@ -138,7 +142,13 @@ const evaluatedWork = ({ evaluation }: PlannedConfig, { sets = 1 }: PlannedPromp
 const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWork | null => {
   const { policy, steps } = config
   return isRemote(policy)
-    ? reinforcementWork(policy, steps, rolesOf(config, prompts), config, evaluatedWork(config, prompts))
+    ? reinforcementWork(
+        policy,
+        steps,
+        rolesOf(config, prompts),
+        { ...config, taught: prompts.teacher?.passes },
+        evaluatedWork(config, prompts),
+      )
     : null
 }
 
@@ -166,12 +176,13 @@ const planTraining = (
   const lora = adapterOf(config)
   const sizes = shape && modelTensors(shape, lora, false)
   const sequence = prompts.longest + rollout.maxTokens
+  const stepWork = stepWorkOf(config, shape, lora, prompts)
   const memory =
     shape &&
     !isRemote(policy) &&
     estimateMemory(shape, {
       lora,
-      reference: hasReference(loss),
+      reference: stepWork.reference,
       secondEngine: 'sampler' in policy && policy.sampler !== null,
       engines: enginesOf(policy, () => shape),
       microBatchTokens: policy.microBatchTokens,
@@ -185,7 +196,6 @@ const planTraining = (
     })
   const { learningRate: rate } = optimizer
   const tokensPerStep = rolloutsPerStep * rollout.maxTokens
-  const stepWork = stepWorkOf(config, shape, lora, prompts)
   const remote = remoteWorkOf(config, prompts)
   const here = memory && !isRemote(policy) ? memoryLines(memory, { ...policy, sequence }) : []
   return {

@@ -83,6 +83,8 @@ interface Learning {
   loss: LossSpec
   minibatches: number
   epochs: number
+  /** Passes of a teacher over what is learnt from. Default 0. */
+  taught?: number
 }
 
 /**
@@ -92,7 +94,7 @@ interface Learning {
 const learningOf = (
   roles: readonly RoleWork[],
   steps: number,
-  { loss, minibatches, epochs }: Learning,
+  { loss, minibatches, epochs, taught = 0 }: Learning,
   corrected: boolean,
 ) => {
   const passes = isNamed(loss) ? 1 : 2
@@ -104,9 +106,11 @@ const learningOf = (
     const rollouts = groups * samples
     const tokens = rollouts * (promptTokens + newTokens)
     trained += own * epochs * tokens
-    scored += own * tokens * (epochs * (passes - 1) + withReference + Number(corrected))
+    scored += own * tokens * (epochs * (passes - 1) + withReference + Number(corrected) + taught)
     const chunks = Math.ceil(rollouts / minibatches / MAX_CHUNK_DATUMS)
-    requests += own * (epochs * minibatches * (passes * chunks + 1) + withReference * rollouts + 1)
+    requests +=
+      own *
+      (epochs * minibatches * (passes * chunks + 1) + (withReference + Math.ceil(taught)) * rollouts + 1)
   }
   return { trained, scored, requests }
 }

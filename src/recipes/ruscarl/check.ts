@@ -4,6 +4,7 @@ import { assertSameTokenizer } from '../../model/chat-format.ts'
 import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
+import type { Recipe } from '../../train/recipe.ts'
 import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
@@ -18,6 +19,7 @@ import { phaseConfig } from '../sft/config.ts'
 import { checkRuscarlSettings } from './check-settings.ts'
 import type { RuscarlConfig, RuscarlOn } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
+import type { RuscarlParts, RuscarlRolled } from './recipe.ts'
 
 /** Parts of a run in place of the configured ones. */
 export interface RuscarlRunParts extends JudgeModels {
@@ -26,6 +28,13 @@ export interface RuscarlRunParts extends JudgeModels {
   task?: Task<any>
   /** Where they are settings of another recipe that this one runs: as they were written. */
   written?: { recipe: string }
+  /** What learns from the rollouts in place of RuscaRL, and what it pays. */
+  method?: {
+    rewardFormula: string
+    recipe<Problem>(parts: RuscarlParts<Problem>): Promise<Recipe<RuscarlRolled<Problem>>>
+  }
+  /** Nothing is graded: rows that need a judge are taken without one. */
+  mayLackJudge?: boolean
 }
 
 /**
@@ -37,7 +46,7 @@ export interface RuscarlRunParts extends JudgeModels {
 export const checkRuscarl = (
   config: RuscarlConfig,
   purpose: RunMode,
-  { task }: Pick<RuscarlRunParts, 'task'> = {},
+  { task, mayLackJudge = false }: Pick<RuscarlRunParts, 'task' | 'mayLackJudge'> = {},
 ) => {
   checkRemote(config, purpose, 'checklist-cold-start', [
     config.sft !== null && [
@@ -60,7 +69,7 @@ export const checkRuscarl = (
     checkPacking({ ...config, task: own }, given)
     return { given, conversations: null }
   }
-  const conversations = conversationsOf({ ...config, task: own }, given, purpose)
+  const conversations = conversationsOf({ ...config, task: own }, given, { purpose, mayLackJudge })
   const { sft } = config
   if (sft !== null && sft.teacher !== null) {
     const teacher = wholeModel(sft.teacher, 'sft.teacher')
@@ -84,23 +93,27 @@ const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void 
 }
 
 /** What is there of the files is read as far as it can be without the model. */
-const conversationsOf = (config: RuscarlOn<'conversations'>, given: string | null, purpose: RunMode) => {
+const conversationsOf = (
+  config: RuscarlOn<'conversations'>,
+  given: string | null,
+  { purpose, mayLackJudge }: { purpose: RunMode; mayLackJudge: boolean },
+) => {
   const { file, testFile, rubric = null } = config.task
   const files = [file, testFile].filter(path => path !== null)
   const there = files.filter(path => !mayBeMissing(path, purpose))
   const isRubricThere = rubric === null || !mayBeMissing(rubric, purpose)
   if (there.length < files.length || !isRubricThere) {
     const shared = isRubricThere ? sharedRubric(config.task) : null
-    if (isRubricThere)
+    if (isRubricThere && !mayLackJudge)
       assertJudge(
         config,
         there.flatMap(path => readConversations(path, shared, config.task.columns)),
       )
     return null
   }
-  const encoded = given === null ? null : encodedConversations(config, given)
+  const encoded = given === null ? null : encodedConversations(config, given, mayLackJudge)
   const { train, test } = encoded ?? splitConversations(config.task)
   checkOptions(config, { rubrics: train.map(row => row.rubric) })
-  if (encoded === null) assertJudge(config, [...train, ...test])
+  if (encoded === null && !mayLackJudge) assertJudge(config, [...train, ...test])
   return encoded
 }

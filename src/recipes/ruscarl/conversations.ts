@@ -59,13 +59,17 @@ export const conversationSet = ({ judge }: RuscarlConfig): string =>
  * The conversations of a file as prompts for the model in a folder, and the rubrics of training.
  * @throws ConfigError, DataError, CheckpointError for a file or model that cannot be used, and where a judge is needed
  */
-export const encodedConversations = (config: RuscarlOn<'conversations'>, folder: string) => {
+export const encodedConversations = (
+  config: RuscarlOn<'conversations'>,
+  folder: string,
+  mayLackJudge = false,
+) => {
   const format = chatFormatOf(folder, 'task "conversations"')
   const split = splitConversations(config.task)
   const source = { id: ({ id }: ConversationRow) => id, rubric: ({ rubric }: ConversationRow) => rubric }
   const rubricOf = trainingRubrics(config, source, split.train)
   const encoded = encodeSplit(split, format, promptsOf(config, rubricOf))
-  assertJudge(config, [...encoded.train, ...encoded.test])
+  if (!mayLackJudge) assertJudge(config, [...encoded.train, ...encoded.test])
   const rubric = rewardedRubric({ ...encoded, named: split.named })
   return { ...encoded, format, rubricOf, named: split.named, rubric }
 }

@@ -21,7 +21,7 @@ const describeSft = ({ sft }: RuscarlConfig): string =>
     ? ''
     : `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
 
-const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
+export const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
   const { task } = config
   return task.kind === 'packing'
     ? [`data         packing lists, ${data.train} trips to train on, ${formatInteger(data.test)} to test on`]

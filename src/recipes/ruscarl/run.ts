@@ -39,30 +39,37 @@ export const runRuscarl = async (
 ): Promise<RunResult> => {
   const { given, conversations } = checkRuscarl(config, 'run', parts)
   const { coldStart, monitors, sft } = config
-  const { written, task } = parts
+  const { written, task, method = ruscarlMethod(config) } = parts
   return runMethod(config, options, {
     start: given,
     coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...infoOf(config, conversations),
+      rewardFormula: method.rewardFormula,
       ...(task && { primarySet: mainTest(task)[0], criterionNames: {} }),
       ...(written && { config: written, recipe: written.recipe }),
     },
     keeps: dir => sft !== null && existsSync(join(dir, SFT)),
     learn(run) {
-      if (task) return learnTask(config, run, training(config, task), options)
+      if (task) return learnTask(config, method, run, training(config, task), options)
       const { task: own } = config
       if (own.kind === 'packing')
-        return learnTask(config, run, packingTraining({ ...config, task: own }), options)
+        return learnTask(config, method, run, packingTraining({ ...config, task: own }), options)
       const rows = conversationTraining({ ...config, task: own }, run.folder, parts, conversations!)
-      return learnTask(config, run, rows, options)
+      return learnTask(config, method, run, rows, options)
     },
   })
 }
 
-const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof checkRuscarl>['conversations']) => ({
+type LearningMethod = NonNullable<RuscarlRunParts['method']>
+
+const ruscarlMethod = (config: RuscarlConfig): LearningMethod => ({
   rewardFormula:
     'The reward of a response is its score by the rubric: points of the criteria that it meets, penalties among them, over the points to be had.',
+  recipe: async parts => ruscarl(config, parts),
+})
+
+const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof checkRuscarl>['conversations']) => ({
   ...(config.task.kind === 'packing'
     ? {
         primarySet: mainTest(MINIATURES.packing.open(config.task))[0],
@@ -84,6 +91,7 @@ const namesOf = (criterionNames: Record<string, string>) =>
 /** The phases that are the same for every task: supervised learning where asked for, then the reinforcement. */
 const learnTask = async <Problem>(
   config: RuscarlConfig,
+  method: LearningMethod,
   run: MethodRun,
   task: RubricTask<Problem>,
   options: PhaseOptions,
@@ -100,7 +108,7 @@ const learnTask = async <Problem>(
   return run.train(
     policy,
     async () => {
-      const recipe = ruscarl(config, {
+      const recipe = await method.recipe({
         ...{ policy, lessons, task: reward },
         problem: await problemStream({ ...config, curriculum }, policy, reward, run.run.dir),
         evaluate: besideGreedy(config, (own, alone) =>

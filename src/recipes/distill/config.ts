@@ -1,0 +1,99 @@
+/** @file Configuration of the distill recipe. */
+
+import { z } from 'zod'
+import { conversationsShape } from '../../tasks/conversation/settings.ts'
+import { LOSS_SETTING, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import { MINIATURES } from '../common/miniatures.ts'
+import { spoiltRewardsShape } from '../options/options.ts'
+import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
+
+const {
+  recipe: _recipe,
+  task: _task,
+  scaffold,
+  judge,
+  rollout: _rollout,
+  loss: _loss,
+  ...settings
+} = settingsSchema.omit({
+  ...{ coldStart: true, sft: true, memory: true, ratio: true, exploration: true },
+  ...{ noise: true, reward: true, flipRate: true },
+  ...{ rubricDropout: true, criterionGroups: true, groupJudge: true },
+}).shape
+
+const kind = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>
+  z.strictObject({
+    kind: z.literal(name).describe('Which kind; each has keys of its own.'),
+    ...shape,
+  })
+
+const { operations, pool } = MINIATURES.arithmetic.settings.shape
+
+/** Tasks whose prompts can show what a good response holds. */
+const taskSchema = z
+  .discriminatedUnion('kind', [
+    kind('packing', MINIATURES.packing.settings.shape),
+    kind('packing-thinking', MINIATURES['packing-thinking'].settings.shape),
+    kind('arithmetic', { operations, pool }),
+    kind('conversations', conversationsShape),
+  ])
+  .prefault({ kind: 'packing' })
+
+const distillSettings = z.strictObject({
+  recipe: z.literal('distill').default('distill').describe('Name of the recipe; only files need it.'),
+  ...settings,
+  task: taskSchema.describe('What is trained on: tasks whose prompts can show their rubric.'),
+  judge: judge.describe(
+    'Who judges criteria that no rule checks: in evaluations, and in training where `rewards` is set.',
+  ),
+  teacher: z
+    .enum(['start', 'policy'])
+    .default('start')
+    .describe(
+      'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
+    ),
+  baseline: z
+    .enum(['batch', 'none'])
+    .default('batch')
+    .describe(
+      "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
+    ),
+  rewards: z
+    .strictObject({
+      after: z.int().min(1).describe('Steps of distillation before them.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('Rubric rewards (GRPO on the plain prompt) after so many steps; null: distillation alone.'),
+  scaffold: scaffold
+    .unwrap()
+    .omit({ group: true, decay: true })
+    .prefault({})
+    .describe('How the rubric is shown to the teacher.'),
+  noise: spoiltRewardsShape.noise,
+  loss: lossSettingSchema.prefault('trl:dapo').describe(LOSS_SETTING),
+  rollout: rolloutSchema
+    .prefault({ prompts: 32, samples: 1, maxTokens: 128 })
+    .describe('What a step samples.'),
+})
+
+export const distillSchema = z.preprocess(withJudgedRows, distillSettings)
+
+export type DistillConfig = z.output<typeof distillSchema>
+
+/** The same as RuscaRL sees it, which checks, opens and evaluates its tasks: the whole rubric is shown to one reader of every sample. */
+export const ruscarlFrame = ({
+  recipe: _,
+  task,
+  teacher: _teacher,
+  baseline: _baseline,
+  rewards: _rewards,
+  scaffold: shown,
+  ...config
+}: DistillConfig): RuscarlConfig =>
+  ruscarlSchema.parse({
+    ...config,
+    recipe: 'ruscarl',
+    task: task.kind === 'conversations' || task.kind === 'packing' ? task : { kind: 'packing' },
+    scaffold: { ...shown, group: { kind: 'all' }, decay: { kind: 'constant' } },
+  })

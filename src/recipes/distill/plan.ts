@@ -1,0 +1,79 @@
+/** @file What a run of distill would do and need: steps, tokens, the teacher's pass, memory. Nothing is run or called. */
+
+import type { DataSizes } from '../../tasks/conversation/sizes.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
+import { formatCount, formatInteger } from '../../util/format.ts'
+import { mean } from '../../util/statistics.ts'
+import { packingModelConfig } from '../checklist/packing.ts'
+import { evaluationLine } from '../common/evaluation-words.ts'
+import { trainingJudges } from '../common/judge-plan.ts'
+import { methodPlan, stepTokens } from '../common/plan.ts'
+import type { RunPlan } from '../common/recipe.ts'
+import { dataSizes } from '../ruscarl/data-sizes.ts'
+import { dataLines } from '../ruscarl/plan.ts'
+import { checkDistill, isUnmeasured } from './check.ts'
+import { type DistillConfig, ruscarlFrame } from './config.ts'
+
+/** Problems whose prompts are measured. */
+const MEASURED = 500
+
+/** Of a task that needs no files. */
+const sizesOf = <Problem>(task: Task<Problem>): DataSizes => {
+  const [, test] = mainTest(task)
+  const measured = test.slice(0, MEASURED)
+  const plain = measured.map(problem => task.prompt(problem).length)
+  const whole = measured.map(problem => task.prompt(problem, task.rubric(problem).criteria).length)
+  return {
+    ...{ train: task.stream ? Number.POSITIVE_INFINITY : task.train.length, test: test.length },
+    ...{ criteria: 0, judged: 0, conversationCharacters: 0 },
+    ...{ promptTokens: mean(plain), scaffoldedTokens: mean(whole), longestPrompt: Math.max(...plain) },
+    ...{ likelihood: false, assumed: false, tokensEstimated: false },
+  }
+}
+
+const ownDataLine = ({ task }: DistillConfig, { train, test, scaffoldedTokens }: DataSizes): string =>
+  `data         ${task.kind}, ${train === Number.POSITIVE_INFINITY ? 'new problems without end' : `${formatInteger(train)} problems`} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(scaffoldedTokens)} tokens with what the teacher is shown`
+
+/** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
+export const planDistill = (config: DistillConfig): RunPlan => {
+  const { task, mayLackJudge, conversations } = checkDistill(config, 'plan')
+  const { rollout, steps, teacher, rewards, noise, minibatches, epochs, evaluation } = config
+  const like = ruscarlFrame(config)
+  const data = task ? sizesOf(task) : dataSizes(like)
+  const gradedSteps = rewards === null ? 0 : Math.max(0, steps - rewards.after)
+  const taught = steps - gradedSteps
+  const judging = trainingJudges({ ...like, gradedSteps }, data)
+  const { promptTokens, scaffoldedTokens: whole, longestPrompt } = data
+  const { prompts, samples, maxTokens: newTokens } = rollout
+  const newPerStep = stepTokens(rollout)
+  const readPerStep = prompts * samples * (whole + newTokens)
+  const role = { groups: prompts, samples, promptTokens, newTokens }
+  return methodPlan(
+    { ...config, coldStart: null },
+    packingModelConfig,
+    {
+      ...{ tokens: whole, longest: longestPrompt, together: prompts, roles: [role] },
+      sets: evaluation.scaffolded ? 2 : 1,
+      scorings: Number(data.likelihood && gradedSteps > 0),
+      teacher: {
+        frozen: teacher === 'start',
+        passes: ((taught / Math.max(1, steps)) * (whole + newTokens)) / (promptTokens + newTokens),
+      },
+    },
+    {
+      lines: [
+        ...(task ? [ownDataLine(config, data)] : dataLines(like, data)),
+        `training     ${taught} steps of distillation${rewards === null ? '' : `, then ${gradedSteps} by rubric rewards`}, ${prompts} prompts x ${samples} samples, at most ${formatInteger(newTokens)} tokens each: up to ${formatInteger(newPerStep)} new tokens a step, ${formatCount(newPerStep * steps)} in all`,
+        `teacher      ${teacher === 'start' ? 'the model that it starts from' : 'the policy as it is'}, shown the rubric: reads up to ${formatInteger(readPerStep)} tokens a step, ${formatCount(readPerStep * taught)} in all`,
+        `rubrics      ${noise === 'none' ? 'as they are' : noise}`,
+      ],
+      learning: `${minibatches * epochs} updates a step, `,
+      evaluation:
+        mayLackJudge && isUnmeasured(config, conversations)
+          ? ['evaluation   none: criteria that no rule checks, and no judge; distillation needs none']
+          : [...judging.lines, evaluationLine(config, { test: data.test, noun: 'problems' })],
+      json: { data, ...judging.json, teacherTokensPerStep: readPerStep },
+      work: { judges: judging.judges },
+    },
+  )
+}
