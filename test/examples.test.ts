@@ -78,6 +78,10 @@ const SHORTER: Readonly<Record<string, readonly string[]>> = {
     ...['steps=3', ...FEW],
     ...['evaluation.problems=4', 'evaluation.samples=1', 'evaluation.rubrics=2'],
   ],
+  'docs/howto/anchors.md: anchored.yaml': [
+    ...['steps=3', ...FEW],
+    ...['evaluation.problems=4', 'evaluation.samples=1', 'evaluation.rubrics=2'],
+  ],
   'docs/recipes/rubric-as-reward.md: drills.yaml': ['steps=16', 'batch=16'],
   'docs/howto/rubric-dropout.md: ruscarl': ['steps=3', 'rollout.prompts=4', 'evaluation.problems=8'],
 }

@@ -64,7 +64,7 @@ describe('modules that a command loads', { timeout: TIMEOUT_MS }, () => {
     { recipe: 'logic-cold-start', own: ['checklist', 'common', 'logic', 'reasoning', 'sft'] },
     {
       recipe: 'rit',
-      own: ['checklist', 'common', 'logic', 'reasoning', 'rit', 'sft'],
+      own: ['checklist', 'common', 'logic', 'options', 'reasoning', 'rit', 'sft'],
     },
   ])('are for a plan of $recipe those of it, and nothing that computes', ({ recipe, own }) => {
     const { modules, packages } = loadedBy(['train', recipe, '--dry-run'])

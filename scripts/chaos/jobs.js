@@ -158,6 +158,11 @@ export const JOBS = [
   },
   { name: 'ruscarl, packing', kind: 'train', recipe: 'ruscarl', settings: f => packing(f) },
   {
+    name: 'distill, then rewards',
+    ...{ kind: 'train', recipe: 'distill' },
+    settings: f => packing(f, { rewards: { after: 3 } }),
+  },
+  {
     name: 'ruscarl, packing, pipelined',
     ...{ kind: 'train', recipe: 'ruscarl' },
     settings: f => packing(f, pipelined),

@@ -107,7 +107,7 @@ describe('gradus init train --model', () => {
     expect(settings.steps * settings.batch + settings.holdOut).toBeLessThanOrEqual(rows.length)
     const kept = () => jsonlLines(join(folder, 'answers.jsonl')).map(({ text }) => JSON.parse(text))
     const answers = kept()
-    expect(answers).toHaveLength(172)
+    expect(answers).toHaveLength(200)
     expect(await coldStartFiles(folder, 'package:models/chat-start', fit, io, 300)).toEqual(files)
     expect(kept()).toEqual(answers)
   })

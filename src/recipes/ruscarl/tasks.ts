@@ -27,7 +27,7 @@ const countsStray = ({ points, verifier }: Criterion): boolean =>
   points < 0 && verifier?.fn === 'mention_count'
 
 /** The task as that judge grades it. */
-const careless = <Problem>(task: Task<Problem>): Task<Problem> => ({
+export const careless = <Problem>(task: Task<Problem>): Task<Problem> => ({
   ...task,
   grade: async items => {
     const graded = await task.grade(items)
