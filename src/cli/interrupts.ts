@@ -47,6 +47,24 @@ export const abortThenQuit = (io: Io): { signal: AbortSignal; release(): void } 
   return { signal: stop.signal, release }
 }
 
+/** Work that the first Ctrl+C ends by `Interrupted`, and the second by quitting. @param close what is to be closed either way @returns the exit code */
+export const untilInterrupted = async (
+  io: Io,
+  work: (signal: AbortSignal) => Promise<number>,
+  close?: () => Promise<void> | void,
+): Promise<number> => {
+  const { signal, release } = abortThenQuit(io)
+  try {
+    return await work(signal)
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    return EXIT.interrupted
+  } finally {
+    release()
+    await close?.()
+  }
+}
+
 /** A measurement of many calls, given up by Ctrl+C: half of it would say nothing. */
 export const measuredUntilInterrupted = async (
   io: Io,

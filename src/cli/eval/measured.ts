@@ -13,7 +13,7 @@ import {
 } from '../../measure/index.ts'
 import { Progress } from '../../runs/progress.ts'
 import { UsageError } from '../../util/errors.ts'
-import { abortThenQuit } from '../interrupts.ts'
+import { untilInterrupted } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io } from '../io.ts'
 import { heldBack } from './gate.ts'
 import { openEvalJudges } from './judges.ts'
@@ -27,26 +27,23 @@ import { type MeasuredSide, tell } from './tell.ts'
 export const measuredCommand = async (options: EvalOptions, io: Io): Promise<number> => {
   const evaluation = await prepare(options, io)
   const { names, gates } = evaluation
-  const { signal, release } = abortThenQuit(io)
-  try {
-    const sides = [
-      await answersOf(evaluation, options.model, '--model', io, signal),
-      ...(options.against === undefined
-        ? []
-        : [await answersOf(evaluation, options.against, '--against', io, signal)]),
-    ]
-    const [a, b = null] = await graded(evaluation, sides, io, signal)
-    const paired = b && pairedDifferences(a.measured, b.measured, names)
-    await tell({ ...evaluation, a, b, paired }, io)
-    const compared = { names, a: a.measured, b: b?.measured ?? null, paired }
-    return heldBack(gates, compared, io) ? EXIT.belowThreshold : EXIT.ok
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error
-    return EXIT.interrupted
-  } finally {
-    release()
-    await evaluation.task.close?.()
-  }
+  return untilInterrupted(
+    io,
+    async signal => {
+      const sides = [
+        await answersOf(evaluation, options.model, '--model', io, signal),
+        ...(options.against === undefined
+          ? []
+          : [await answersOf(evaluation, options.against, '--against', io, signal)]),
+      ]
+      const [a, b = null] = await graded(evaluation, sides, io, signal)
+      const paired = b && pairedDifferences(a.measured, b.measured, names)
+      await tell({ ...evaluation, a, b, paired }, io)
+      const compared = { names, a: a.measured, b: b?.measured ?? null, paired }
+      return heldBack(gates, compared, io) ? EXIT.belowThreshold : EXIT.ok
+    },
+    () => evaluation.task.close?.(),
+  )
 }
 
 /** Without a judge, verdicts that saved answers have are taken as they are. @throws UsageError where two judges gave them */

@@ -32,7 +32,7 @@ import type { EvalOptions } from '../eval/options.ts'
 import { type Evaluation, prepare } from '../eval/prepare.ts'
 import { answersOf, type Side } from '../eval/sides.ts'
 import { startLogprobs } from '../eval/start.ts'
-import { abortThenQuit } from '../interrupts.ts'
+import { untilInterrupted } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
 import { parseSettings } from '../train/settings.ts'
 
@@ -57,27 +57,24 @@ export const auditCommand = async (options: AuditOptions, io: Io): Promise<numbe
   if (edited !== undefined && [options.out, data, options.model].includes(edited))
     throw new UsageError(`--edited: ${edited} is a file of another option`, { hint: 'name another file' })
   const evaluation = await prepare({ ...asked, data: [data] }, io)
-  const { signal, release } = abortThenQuit(io)
-  try {
-    if (options.judge === undefined && evaluation.problems.some(({ rubric }) => needsJudge(rubric)))
-      throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
-        hint: 'give --judge URL#NAME, or a model of this machine',
-      })
-    const groups = settings.criterionGroups
-    const rubrics = evaluation.problems.map(({ rubric }) => rubric)
-    if (groups !== undefined) assertGroups(groups, rubrics)
-    const side = await answersOf(evaluation, options.model, '--model', io, signal)
-    const audited = await audit(evaluation, side, { settings, start, edited, signal }, io)
-    if (options.json) printJson(io, jsonOf(evaluation, side, audited))
-    else io.out.write(`${textOf(evaluation, side, audited)}\n`)
-    return isTooMuch(audited, maxExploit, io) ? EXIT.belowThreshold : EXIT.ok
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error
-    return EXIT.interrupted
-  } finally {
-    release()
-    await evaluation.task.close?.()
-  }
+  return untilInterrupted(
+    io,
+    async signal => {
+      if (options.judge === undefined && evaluation.problems.some(({ rubric }) => needsJudge(rubric)))
+        throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
+          hint: 'give --judge URL#NAME, or a model of this machine',
+        })
+      const groups = settings.criterionGroups
+      const rubrics = evaluation.problems.map(({ rubric }) => rubric)
+      if (groups !== undefined) assertGroups(groups, rubrics)
+      const side = await answersOf(evaluation, options.model, '--model', io, signal)
+      const audited = await audit(evaluation, side, { settings, start, edited, signal }, io)
+      if (options.json) printJson(io, jsonOf(evaluation, side, audited))
+      else io.out.write(`${textOf(evaluation, side, audited)}\n`)
+      return isTooMuch(audited, maxExploit, io) ? EXIT.belowThreshold : EXIT.ok
+    },
+    () => evaluation.task.close?.(),
+  )
 }
 
 interface AuditWork {
