@@ -10,6 +10,8 @@ export interface OpenJob<Request, Reply> {
   readonly budgetMs: number
   /** A thread has it. */
   sent: boolean
+  /** Tells that thread that nobody waits for it. */
+  drop: (() => void) | null
   /** Sent by itself, because a thread died with it at hand or near it and it is not known which job it was. */
   alone: boolean
   /** Threads that died while it was their only job, without a word about what they were at. */
@@ -46,7 +48,7 @@ export class OpenJobs<Request, Reply> {
     given: Pick<OpenJob<Request, Reply>, 'request' | 'budgetMs' | 'resolve' | 'reject'>,
     signal?: AbortSignal,
   ): void {
-    const job = { id: this.#nextId++, ...given, sent: false, alone: false, deaths: 0, settled: false }
+    const job = { id: this.#nextId++, ...given, sent: false, drop: null, alone: false, deaths: 0, settled: false }
     this.counts.jobs++
     this.#open++
     this.#unsent++
@@ -54,11 +56,12 @@ export class OpenJobs<Request, Reply> {
     if (signal) this.#heed(job, signal)
   }
 
-  /** An aborted job leaves the queue; one that a thread is at already is answered, and watched until it ends. */
+  /** An aborted job is not begun; one that a thread is at already is answered, and watched until it ends. */
   #heed(job: OpenJob<Request, Reply>, signal: AbortSignal): void {
     const onAbort = () => {
       this.settle(job, () => job.reject(signal.reason))
-      if (!job.sent) this.#unsent--
+      if (job.sent) job.drop?.()
+      else this.#unsent--
     }
     signal.addEventListener('abort', onAbort, { once: true })
     const { resolve, reject } = job
@@ -110,7 +113,7 @@ export class OpenJobs<Request, Reply> {
   /** Takes back what a thread that is gone left without an answer: it is the next to be sent. */
   giveBack(jobs: Iterable<OpenJob<Request, Reply>>): void {
     const left = [...jobs].filter(({ settled }) => !settled)
-    for (const job of left) job.sent = false
+    for (const job of left) Object.assign(job, { sent: false, drop: null })
     this.#unsent += left.length
     this.#waiting.restore(left)
   }

@@ -1,4 +1,4 @@
-/** @file Where a worker thread notes what it is at, so that another thread can read it while the first one is busy. */
+/** @file What a worker thread and its pool tell each other while the thread is busy: what it is at, and which jobs nobody waits for. */
 
 /** Milliseconds on a clock that all threads of the process share; it never goes back. */
 export const sharedNowMs = (): number => Number(process.hrtime.bigint()) / 1e6
@@ -14,6 +14,8 @@ export interface WorkPosition {
 
 const NO_JOB = -1
 const READ_ATTEMPTS = 4
+/** Bytes before the flags of the batch: the version, and three numbers. */
+const HEAD = 32
 
 /**
  * One thread writes, any may read. The version is odd while something is being written, so that a reader never takes the
@@ -23,11 +25,28 @@ export class WorkPlace {
   readonly buffer: SharedArrayBuffer
   readonly #version: Int32Array
   readonly #values: Float64Array
+  /** By the job's place in its batch: 1 where nobody waits for it any more. */
+  readonly #dropped: Uint8Array
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(32)) {
-    this.buffer = buffer
-    this.#version = new Int32Array(buffer, 0, 1)
-    this.#values = new Float64Array(buffer, 8, 3)
+  /** @param of the buffer of the other thread's, or the jobs that a batch may have */
+  constructor(of: SharedArrayBuffer | number) {
+    this.buffer = typeof of === 'number' ? new SharedArrayBuffer(HEAD + of) : of
+    this.#version = new Int32Array(this.buffer, 0, 1)
+    this.#values = new Float64Array(this.buffer, 8, 3)
+    this.#dropped = new Uint8Array(this.buffer, HEAD)
+  }
+
+  /** A new batch: all of its jobs are waited for. */
+  keepAll(): void {
+    this.#dropped.fill(0)
+  }
+
+  drop(place: number): void {
+    Atomics.store(this.#dropped, place, 1)
+  }
+
+  isDropped(place: number): boolean {
+    return Atomics.load(this.#dropped, place) === 1
   }
 
   begin(job: number): void {

@@ -13,7 +13,9 @@ import {
 
 const ENTRY = workEntry(`
 const until = ms => { const end = performance.now() + ms; while (performance.now() < end); }
+let begun = 0
 const kinds = {
+  begun: () => begun,
   echo: ({ value }) => value,
   slow: ({ value, ms }) => { until(ms); return value },
   hang: () => { for (;;); },
@@ -28,7 +30,7 @@ const kinds = {
   unsendable: () => () => 1,
   data: () => workData(),
 }
-serveWork((request, reach) => kinds[request.kind](request, reach))
+serveWork((request, reach) => { begun++; return kinds[request.kind](request, reach) })
 `)
 
 interface Request {
@@ -162,6 +164,19 @@ describe('a pool of workers', () => {
     for (const job of jobs) await expect(job).rejects.toThrow('enough')
     expect(await kept).toBe(2)
     await expect(pool.run({ kind: 'echo' }, { ...QUICK, signal: abort.signal })).rejects.toThrow('enough')
+  })
+
+  it('does not begin what was aborted after it was sent, so that others need not wait for it', async () => {
+    const pool = poolOf()
+    await pool.run({ kind: 'echo' }, QUICK)
+    const abort = new AbortController()
+    const jobs = Array.from({ length: 20 }, (_, value) =>
+      pool.run({ kind: 'slow', value, ms: 100 }, { ...QUICK, signal: abort.signal }),
+    )
+    await jobs[0]
+    abort.abort(new Error('enough'))
+    expect((await Promise.allSettled(jobs)).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(15)
+    expect(await pool.run({ kind: 'begun' }, QUICK)).toBeLessThan(8)
   })
 
   it('takes no more than may wait, and nothing when it is closed', async () => {

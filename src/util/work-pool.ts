@@ -156,8 +156,8 @@ export class WorkPool<Request, Reply> {
       this.#lost--
       this.#restarts++
     }
-    const { heapMb, data } = this.#options
-    const slot = new WorkSlot<Request, Reply>({ entry: this.#entry, heapMb, data }, this.#jobs, {
+    const { heapMb, maxBatch, data } = this.#options
+    const slot = new WorkSlot<Request, Reply>({ entry: this.#entry, heapMb, maxBatch, data }, this.#jobs, {
       onReady: () => {
         this.#failedStarts = 0
         this.#dispatch()

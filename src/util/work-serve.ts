@@ -6,6 +6,8 @@ import { WorkPlace } from './work-place.ts'
 
 export interface WorkJob<Request> {
   id: number
+  /** In its batch. */
+  place: number
   request: Request
 }
 
@@ -74,7 +76,11 @@ export const serveWork = <Request, Reply>(
     }
   }
 
-  const serveOne = async ({ id, request }: WorkJob<Request>): Promise<void> => {
+  const serveOne = async ({ id, place: at, request }: WorkJob<Request>): Promise<void> => {
+    if (place.isDropped(at)) {
+      answers.push({ id, error: 'nobody waits for it' })
+      return
+    }
     place.begin(id)
     try {
       const given = answer(request, reach)

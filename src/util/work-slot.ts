@@ -70,18 +70,22 @@ export class WorkSlot<Request, Reply> {
   send(batch: readonly OpenJob<Request, Reply>[]): void {
     if (batch.length === 0) return
     this.#phaseMs = 0
-    for (const job of batch) this.sent.set(job.id, job)
+    this.#thread.beginBatch()
+    for (const [place, job] of batch.entries()) {
+      this.sent.set(job.id, job)
+      job.drop = () => this.#thread.drop(place)
+    }
     try {
-      this.#thread.post(batch.map(({ id, request }) => ({ id, request })))
+      this.#thread.post(batch.map(({ id, request }, place) => ({ id, place, request })))
     } catch {
-      for (const job of batch) this.#sendAlone(job)
+      for (const [place, job] of batch.entries()) this.#sendAlone(job, place)
     }
   }
 
   /** One request that cannot be sent must not take the others with it. */
-  #sendAlone(job: OpenJob<Request, Reply>): void {
+  #sendAlone(job: OpenJob<Request, Reply>, place: number): void {
     try {
-      this.#thread.post([{ id: job.id, request: job.request }])
+      this.#thread.post([{ id: job.id, place, request: job.request }])
     } catch (error) {
       this.sent.delete(job.id)
       const why = `expected a request that can be sent to a worker: ${(error as Error).message}`

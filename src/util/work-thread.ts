@@ -9,6 +9,8 @@ export interface ThreadOptions {
   entry: URL
   /** Megabytes of JavaScript heap that a thread may fill; beyond, it ends. */
   heapMb: number
+  /** Jobs sent at once. */
+  maxBatch: number
   data: unknown
 }
 
@@ -22,10 +24,11 @@ export interface ThreadEvents<Reply> {
 /** Never keeps the process alive by itself; that is for whoever waits for its answers. */
 export class WorkThread<Request, Reply> {
   readonly #worker: Worker
-  readonly #place = new WorkPlace()
+  readonly #place: WorkPlace
   #clock: string | null = null
 
-  constructor({ entry, heapMb, data }: ThreadOptions, events: ThreadEvents<Reply>) {
+  constructor({ entry, heapMb, maxBatch, data }: ThreadOptions, events: ThreadEvents<Reply>) {
+    this.#place = new WorkPlace(maxBatch)
     this.#worker = new Worker(entry, {
       execArgv: [],
       workerData: { place: this.#place.buffer, data } satisfies ThreadData,
@@ -52,6 +55,16 @@ export class WorkThread<Request, Reply> {
   /** @throws DataCloneError for a request that cannot be sent. */
   post(jobs: readonly WorkJob<Request>[]): void {
     this.#worker.postMessage(jobs)
+  }
+
+  /** What it was sent is answered: the next batch begins. */
+  beginBatch(): void {
+    this.#place.keepAll()
+  }
+
+  /** Nobody waits for a job any more: if it has not begun, it never does. */
+  drop(place: number): void {
+    this.#place.drop(place)
   }
 
   /** What it is at, now; also when it is gone. */
