@@ -56,7 +56,7 @@ export class OpenJobs<Request, Reply> {
     if (signal) this.#heed(job, signal)
   }
 
-  /** An aborted job is not begun; one that a thread is at already is answered, and watched until it ends. */
+  /** An aborted job is not begun; one that a thread is at goes on as long as nobody needs the thread. */
   #heed(job: OpenJob<Request, Reply>, signal: AbortSignal): void {
     const onAbort = () => {
       this.settle(job, () => job.reject(signal.reason))

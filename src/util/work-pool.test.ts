@@ -179,6 +179,17 @@ describe('a pool of workers', () => {
     expect(await pool.run({ kind: 'begun' }, QUICK)).toBeLessThan(8)
   })
 
+  it('ends a job that was aborted, whatever its budget, when others need its thread', async () => {
+    const pool = poolOf()
+    await pool.run({ kind: 'echo' }, QUICK)
+    const abort = new AbortController()
+    const job = pool.run({ kind: 'hang' }, { budgetMs: 1e9, signal: abort.signal })
+    setTimeout(() => abort.abort(new Error('enough')), 50)
+    await expect(job).rejects.toThrow('enough')
+    expect(await pool.run({ kind: 'echo', value: 3 }, QUICK)).toBe(3)
+    expect(pool.stats()).toMatchObject({ timeouts: 0, crashes: 0, restarts: 1 })
+  })
+
   it('takes no more than may wait, and nothing when it is closed', async () => {
     const pool = poolOf({ maxWaiting: 2 })
     const taken = [1, 2].map(value => pool.run({ kind: 'echo', value }, QUICK))

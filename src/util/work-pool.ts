@@ -210,7 +210,7 @@ export class WorkPool<Request, Reply> {
     const nowMs = sharedNowMs()
     const passedMs = Math.min(nowMs - this.#lastTickMs, MAX_TICKS_CHARGED * this.#options.tickMs)
     this.#lastTickMs = nowMs
-    for (const slot of this.#slots) slot.watch(nowMs, passedMs)
+    for (const slot of this.#slots) slot.watch(nowMs, passedMs, this.#jobs.unsent > 0)
     const { size } = this.#slots
     if (this.#jobs.unsent > 0 && size > 0 && size < this.#options.threads && this.#allSlow()) this.#start()
     if (this.#jobs.open === 0 && ![...this.#slots].some(slot => slot.isAtWork)) this.#rest()

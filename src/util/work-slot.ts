@@ -7,6 +7,8 @@ import type { WorkAnswer } from './work-serve.ts'
 import { type ThreadOptions, WorkThread } from './work-thread.ts'
 
 const START_LIMIT_MS = 60_000
+/** A job that nobody waits for any more may go on for so long where others wait: about what another thread takes to start. */
+const UNWANTED_LIMIT_MS = 300
 /** A thread in native code may outlive its end; its jobs go on without it. */
 const END_LIMIT_MS = 2_000
 
@@ -125,8 +127,12 @@ export class WorkSlot<Request, Reply> {
     if (suspects.length === 1 && ++suspects[0].deaths > 1) this.#jobs.crash(suspects[0], why, null)
   }
 
-  /** Looks what the thread is at. @param passedMs since the last look, of those in which the pool's thread could look */
-  watch(nowMs: number, passedMs: number): void {
+  /**
+   * Looks what the thread is at.
+   * @param passedMs since the last look, of those in which the pool's thread could look
+   * @param othersWait for a thread
+   */
+  watch(nowMs: number, passedMs: number, othersWait: boolean): void {
     this.#phaseMs += passedMs
     if (this.#dying) {
       if (this.#phaseMs > END_LIMIT_MS) this.#events.onGone('it did not end when it was told to')
@@ -149,6 +155,10 @@ export class WorkSlot<Request, Reply> {
       return
     }
     this.#chargedMs += passedMs
+    if (othersWait && job.settled && this.#chargedMs > UNWANTED_LIMIT_MS) {
+      this.#kill(job)
+      return
+    }
     const coreMs = this.#thread.coreMs()
     if (coreMs !== null) this.#baseMs ??= coreMs - this.#chargedMs
     const computedMs = coreMs === null || this.#baseMs === null ? null : coreMs - this.#baseMs

@@ -8,6 +8,9 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+/** Those that deadlines take: workers of other tests in this process go on by the real clock. */
+const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+
 const QUERY = { type: 'object', properties: { query: { type: 'string', minLength: 1 } }, required: ['query'] }
 
 const tool = (call: Tool['call'], changes: Partial<Tool> = {}): Tool => ({
@@ -86,7 +89,7 @@ describe('a tool box', () => {
   })
 
   it('waits no longer than the deadline, and tells the tool', async () => {
-    vi.useFakeTimers()
+    fakeTimers()
     let told: AbortSignal | undefined
     const tools = box(
       (_, { signal }) => {
@@ -109,7 +112,7 @@ describe('a tool box', () => {
   })
 
   it('waits as long as a timer can where the deadline is longer', async () => {
-    vi.useFakeTimers()
+    fakeTimers()
     const answer = () => new Promise<ToolResult>(done => setTimeout(() => done({ text: 'late' }), 60_000))
     for (const timeoutMs of [2 ** 31, 1e12, Number.POSITIVE_INFINITY]) {
       const said = ask(box(answer, { timeoutMs }))
@@ -119,7 +122,7 @@ describe('a tool box', () => {
   })
 
   it('passes over what comes too late, failures included', async () => {
-    vi.useFakeTimers()
+    fakeTimers()
     const tools = box(
       (_, { signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
