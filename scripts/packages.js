@@ -1,0 +1,112 @@
+#!/usr/bin/env node
+/**
+ * @file Cuts the packages of packages/ out of dist/: of each what its `exports` reach, and nothing else. It may then be packed or
+ * published from its folder. Fails where the dependencies that it lists are not those that its files import, at the version of the
+ * whole.
+ *
+ *   node scripts/packages.js [NAME...] [--out DIR]      DIR/NAME in place of packages/NAME
+ */
+
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+const readJson = path => JSON.parse(readFileSync(path, 'utf8'))
+const whole = readJson(join(root, 'package.json'))
+
+/** What a module names of others: imports, types, modules that a worker starts with, packages that are loaded late. */
+const NAMES = [
+  /(?:\bfrom|\bimport)\s*\(?\s*['"]([\w@.][\w@./:-]*)['"]/g,
+  /\bworkerUrl\(import\.meta\.url,\s*'([^']+)'\)/g,
+  /\blazily\('([^']+)'\)/g,
+]
+
+/** Kernels in WebAssembly that a module loads. */
+const KERNEL = /\bloadKernels\('(\w+)'/g
+
+/** What a file of dist/ needs: packages, and files by their paths from it. */
+const namedBy = path => {
+  if (path.endsWith('.wasm')) return []
+  const code = readFileSync(path, 'utf8')
+  const kernels = [...code.matchAll(KERNEL)].map(([, name]) => join(dist, 'kernels', `${name}.wasm`))
+  return [
+    ...NAMES.flatMap(pattern => [...code.matchAll(pattern)].map(([, name]) => name)),
+    ...kernels.map(file => `./${relative(dirname(path), file)}`),
+  ]
+}
+
+/** The package of a module's name: `ajv` of `ajv/dist/2020.js`. */
+const packageOf = name => name.split('/', name.startsWith('@') ? 2 : 1).join('/')
+
+/** Files of dist/ that these reach, declarations with their modules, and the packages that they import. */
+const reached = entries => {
+  const files = new Set()
+  const packages = new Set()
+  const open = [...entries]
+  while (open.length > 0) {
+    const path = open.pop()
+    if (files.has(path)) continue
+    files.add(path)
+    for (const name of namedBy(path)) {
+      if (name.startsWith('node:')) continue
+      if (!name.startsWith('.')) packages.add(packageOf(name))
+      else {
+        const file = resolve(dirname(path), name)
+        open.push(path.endsWith('.d.ts') ? file.replace(/\.[jt]s$/, '.d.ts') : file)
+      }
+    }
+  }
+  return { files, packages }
+}
+
+/** What keeps a package from being as its package.json says. */
+const faultsOf = ({ version, dependencies = {} }, packages) => [
+  ...(version === whole.version ? [] : [`version: expected ${whole.version}, got ${version}`]),
+  ...[...packages].filter(name => !(name in dependencies)).map(name => `dependencies lack ${name}`),
+  ...Object.keys(dependencies)
+    .filter(name => !packages.has(name))
+    .map(name => `dependencies: nothing imports ${name}`),
+  ...Object.entries(dependencies)
+    .filter(([name, range]) => whole.dependencies[name] !== range)
+    .map(([name, range]) => `dependencies.${name}: expected ${whole.dependencies[name]}, got ${range}`),
+]
+
+const cut = (name, folder) => {
+  const source = join(root, 'packages', name)
+  const described = readJson(join(source, 'package.json'))
+  const entries = Object.values(described.exports).flatMap(entry =>
+    typeof entry === 'string' ? [] : Object.values(entry).map(path => join(root, path)),
+  )
+  const { files, packages } = reached(entries)
+  const faults = faultsOf(described, packages)
+  if (faults.length > 0) throw new Error(`packages/${name}/package.json: ${faults.join('; ')}`)
+  rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  if (folder !== source)
+    cpSync(source, folder, { recursive: true, filter: path => path !== join(source, 'dist') })
+  for (const path of files) {
+    const target = join(folder, 'dist', relative(dist, path))
+    mkdirSync(dirname(target), { recursive: true })
+    copyFileSync(path, target)
+  }
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  return `${described.name}: ${files.size} files, dependencies ${[...packages].sort().join(', ') || 'none'}`
+}
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: 'string' } } })
+if (!existsSync(join(dist, '.built'))) {
+  console.error('dist/ is not built; run `npm run build` first')
+  process.exit(1)
+}
+const names = positionals.length > 0 ? positionals : readdirSync(join(root, 'packages'))
+try {
+  for (const name of names)
+    console.log(
+      cut(name, values.out === undefined ? join(root, 'packages', name) : join(resolve(values.out), name)),
+    )
+} catch (error) {
+  console.error(error.message)
+  process.exit(1)
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'gradus-packages-'))
+const names = readdirSync(join(root, 'packages'))
+const read = (name: string, file: string) => readFileSync(join(root, 'packages', name, file), 'utf8')
+const dependenciesOf = (name: string) =>
+  Object.keys((JSON.parse(read(name, 'package.json')) as { dependencies: object }).dependencies)
+
+/** Each package is installed alone, beside what it says that it depends on. */
+beforeAll(() => {
+  for (const name of names) {
+    const modules = join(folder, name, 'node_modules')
+    const cut = spawnSync(
+      process.execPath,
+      ['scripts/packages.js', name, '--out', join(modules, '@gradus')],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    )
+    expect(cut.stderr).toBe('')
+    for (const dependency of dependenciesOf(name)) {
+      const path = join(modules, dependency)
+      mkdirSync(dirname(path), { recursive: true })
+      symlinkSync(join(root, 'node_modules', dependency), path)
+    }
+  }
+}, 120_000)
+
+let server: ChildProcess | null = null
+afterAll(() => {
+  server?.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A server of the Tinker protocol; settles with its address. */
+const serve = async (): Promise<string> => {
+  const args = ['bin/gradus.js', 'serve', 'tinker', '--model', 'models/logic-start', '--port', '0']
+  server = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for await (const chunk of server.stderr!) {
+    said += chunk
+    const [address] = /http:\/\/[\d.:]+/.exec(said) ?? []
+    if (address) return address
+  }
+  throw new Error(said)
+}
+
+const fence = (text: string, language: string) =>
+  new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(text)![1]
+
+it.each(names)(
+  '%s: the first example of its README prints what it says',
+  async name => {
+    const readme = read(name, 'README.md')
+    writeFileSync(join(folder, name, 'example.mjs'), fence(readme, 'js'))
+    const env = { ...process.env, ...(name === 'tinker' && { TINKER_BASE_URL: await serve() }) }
+    const options = { cwd: join(folder, name), encoding: 'utf8', env } as const
+    const { stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], options)
+    expect({ stdout, stderr }).toEqual({ stdout: fence(readme, 'text'), stderr: '' })
+  },
+  120_000,
+)
+
+it('an engine is a dependency of the core alone', () => {
+  const heavy = names.filter(name => dependenciesOf(name).includes('onnxruntime-node'))
+  expect(heavy).toEqual(['core'])
+})
+
+it('a package is refused that lists what nothing imports, or lacks what something does', () => {
+  const copy = join(folder, 'copy')
+  mkdirSync(join(copy, 'packages/tinker'), { recursive: true })
+  mkdirSync(join(copy, 'scripts'))
+  for (const part of ['dist', 'package.json', 'LICENSE']) symlinkSync(join(root, part), join(copy, part))
+  writeFileSync(join(copy, 'scripts/packages.js'), readFileSync(join(root, 'scripts/packages.js')))
+  const described = JSON.parse(read('tinker', 'package.json'))
+  const { undici: _, ...rest } = described.dependencies
+  writeFileSync(
+    join(copy, 'packages/tinker/package.json'),
+    JSON.stringify({ ...described, dependencies: { ...rest, yaml: '2.9.1' } }),
+  )
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/packages.js'], {
+    cwd: copy,
+    encoding: 'utf8',
+  })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(
+    /packages\/tinker\/package\.json: dependencies lack undici; dependencies: nothing imports yaml/,
+  )
+})
