@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { LogicSolver } from '../src/grade/logic/solver.ts'
@@ -82,6 +82,29 @@ it('models/arithmetic-start is right about a third of the time, and writes rubri
   )
   expect(formed.length / written.length).toBeGreaterThan(0.8)
   await policy.close()
+})
+
+it('models/smollm2-135m-instructions is an adapter for SmolLM2-135M-Instruct, in bfloat16, and small', () => {
+  const folder = resolveShipped('package:models/smollm2-135m-instructions')
+  const file = join(folder, 'adapter_model.safetensors')
+  expect(statSync(file).size).toBeLessThan(15 * 2 ** 20)
+  const { base_model_name_or_path: base, r } = JSON.parse(
+    readFileSync(join(folder, 'adapter_config.json'), 'utf8'),
+  )
+  expect([base, r]).toEqual(['HuggingFaceTB/SmolLM2-135M-Instruct', 16])
+  const bytes = readFileSync(file)
+  const end = 8 + Number(bytes.readBigUInt64LE(0))
+  const { __metadata__: _, ...tensors } = JSON.parse(bytes.subarray(8, end).toString())
+  // 30 layers of 7 projections, two factors each; hidden 576, 9 heads of 64 with 3 for keys and values, feed-forward 1,536.
+  expect(Object.keys(tensors)).toHaveLength(30 * 7 * 2)
+  const layer = 'base_model.model.model.layers.29'
+  expect(tensors[`${layer}.self_attn.k_proj.lora_B.weight`]).toMatchObject({
+    dtype: 'BF16',
+    shape: [192, 16],
+  })
+  expect(tensors[`${layer}.mlp.down_proj.lora_A.weight`]).toMatchObject({ dtype: 'BF16', shape: [16, 1536] })
+  const values = new Uint16Array(bytes.subarray(end).slice().buffer)
+  expect(values.every(bits => (bits & 0x7f80) !== 0x7f80)).toBe(true)
 })
 
 it('models/chat-start answers, follows its judge’s format, and is small', async () => {
