@@ -13,6 +13,8 @@ const serverDateMs = (headers: ResponseHeaders): number => Date.parse(single(hea
  * undefined where there is neither or it cannot be read. A date in the past is 0. There is no upper bound: whoever waits sets
  * one of its own.
  * @param dateMs now, as milliseconds since 1970, where the server does not say what it holds for now
+ * @example
+ * retryAfterMs({ 'retry-after': '2' }, 0) // 2000
  */
 export const retryAfterMs = (headers: ResponseHeaders, dateMs: number): number | undefined => {
   const exact = Number(single(headers['retry-after-ms']) ?? Number.NaN)

@@ -12,6 +12,8 @@ export type Ratings_I_R = readonly (readonly Rating[])[]
 /**
  * Share of pairs of raters that said the same, over items: per item among those who rated it, then the mean over items with
  * at least two ratings. Null where no item has two.
+ * @example
+ * percentAgreement([[true, true], [true, false]]) // 0.5
  */
 export const percentAgreement = (ratings_I_R: Ratings_I_R): number | null => {
   const shares = ratings_I_R.flatMap(row => pairAgreement(row) ?? [])
@@ -29,6 +31,8 @@ const pairAgreement = (row: readonly Rating[]): number | null => {
  * Cohen's kappa of two raters (Cohen 1960): (observed - expected) / (1 - expected), expected from each rater's own
  * distribution. Items that either left out are left out. Null where it is undefined: no items, or chance alone explains all.
  * @throws DataError for lists of different length
+ * @example
+ * cohenKappa([true, true, false, false], [true, false, false, false]) // 0.5
  */
 export const cohenKappa = (first: readonly Rating[], second: readonly Rating[]): number | null => {
   if (first.length !== second.length)
@@ -52,6 +56,8 @@ export const cohenKappa = (first: readonly Rating[], second: readonly Rating[]):
  * Fleiss' kappa of any number of raters (Fleiss 1971): mean agreement of pairs within an item against that expected from
  * the categories' shares over all. Items rated by fewer than two are left out; where the number of raters differs between items, an
  * item counts by its own pairs. Null where it is undefined.
+ * @example
+ * fleissKappa([[true, true], [false, false], [true, false]]) // 0.3333
  */
 export const fleissKappa = (ratings_I_R: Ratings_I_R): number | null => {
   const rated = ratings_I_R.filter(row => pairAgreement(row) !== null)
@@ -72,6 +78,8 @@ const chanceCorrected = (observed: number, expected: number): number | null =>
  * @param scores_R_I [rater][item]: scores, of which higher is better, or ranks; only their order counts
  * @returns null where undefined: fewer than two raters or items, or every rater ties all
  * @throws DataError for ragged scores or one that is not finite
+ * @example
+ * kendallW([[1, 2, 3], [1, 2, 3]]) // 1
  */
 export const kendallW = (scores_R_I: readonly (readonly number[])[]): number | null => {
   const m = scores_R_I.length
@@ -93,6 +101,8 @@ export const kendallW = (scores_R_I: readonly (readonly number[])[]): number | n
 /**
  * Ranks from 1; tied values share the mean of the ranks that they take up.
  * @throws DataError for NaN, which has no rank
+ * @example
+ * midranks([3, 1, 3]) // [ 2.5, 1, 2.5 ]
  */
 export const midranks = (values: readonly number[]): number[] => {
   if (values.some(Number.isNaN))

@@ -98,6 +98,8 @@ const counted = (tokens: readonly string[], order: number): Counted => ({
  * @param candidate tokens
  * @param references tokens of each reference, at least one
  * @throws DataError without a reference.
+ * @example
+ * bleu(['the', 'cat', 'sat', 'down'], [['the', 'cat', 'sat', 'down']]) // 1
  */
 export const bleu = (
   candidate: readonly string[],

@@ -19,7 +19,11 @@ export const calibrated = (logOdds: number, { temperature, bias }: Calibration):
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x))
 
-/** Area under the ROC curve: the chance that a true row scores higher than a false one, ties counting half; null where one kind is missing. */
+/**
+ * Area under the ROC curve: the chance that a true row scores higher than a false one, ties counting half; null where one kind is missing.
+ * @example
+ * areaUnderCurve([0.9, 0.4, 0.6], [true, false, false]) // 1
+ */
 export const areaUnderCurve = (scores: readonly number[], labels: readonly boolean[]): number | null => {
   const ranks = midranks(scores)
   const trues = labels.filter(Boolean).length

@@ -25,6 +25,8 @@ const checkScores = (name: string, scores: readonly number[]): void => {
  * @param samples n, samples drawn
  * @param correct c, those that were right
  * @throws DataError unless 1 <= k <= n and 0 <= c <= n.
+ * @example
+ * passAtK(10, 3, 1) // 0.3
  */
 export const passAtK = (samples: number, correct: number, k: number): number => {
   checkDraw('passAtK: k', k, samples)
@@ -35,7 +37,11 @@ export const passAtK = (samples: number, correct: number, k: number): number => 
   return 1 - allWrong
 }
 
-/** Mean pass@k over problems that may have different numbers of samples. @param right_I_S right or wrong [problem][sample] */
+/**
+ * Mean pass@k over problems that may have different numbers of samples. @param right_I_S right or wrong [problem][sample]
+ * @example
+ * meanPassAtK([[true, false], [false, false]], 2) // 0.5
+ */
 export const meanPassAtK = (right_I_S: readonly (readonly boolean[])[], k: number): number =>
   mean(right_I_S.map(samples => passAtK(samples.length, samples.filter(Boolean).length, k)))
 
@@ -43,6 +49,8 @@ export const meanPassAtK = (right_I_S: readonly (readonly boolean[])[], k: numbe
  * Expected best score of N draws without replacement from M scored samples: sum over i = N..M of C(i-1, N-1) s_i /
  * C(M, N), scores in ascending order. In logarithms, so that M may be thousands.
  * @throws DataError unless 1 <= N <= M and all scores are finite.
+ * @example
+ * bestOfN([0, 0.5, 1], 2) // 0.8333
  */
 export const bestOfN = (scores: readonly number[], draw: number): number => {
   checkDraw('bestOfN: N', draw, scores.length)

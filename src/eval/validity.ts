@@ -30,6 +30,8 @@ export interface ValidityOptions {
  * Pearson correlation (phi) of satisfaction and correctness; null where one of them does not vary (RLCER Eq. 7). Samples of which
  * either is not known are left out.
  * @throws DataError for lengths that differ.
+ * @example
+ * criterionCorrelation({ points: 1, met: [true, true, false, false] }, [true, false, false, false]) // 0.5774
  */
 export const criterionCorrelation = (
   { points, met }: CriterionColumn,
@@ -56,7 +58,11 @@ export const criterionCorrelation = (
   return signAware && points < 0 ? -phi : phi
 }
 
-/** Strictly above alpha: a correlation of exactly alpha is not valid. */
+/**
+ * Strictly above alpha: a correlation of exactly alpha is not valid.
+ * @example
+ * isValidCriterion({ points: 1, met: [true, true, false, false] }, [true, true, false, false]) // true
+ */
 export const isValidCriterion = (
   column: CriterionColumn,
   correct: readonly (boolean | null)[],
@@ -137,6 +143,8 @@ export const validityRates = (
 /**
  * Exact chance that a criterion met by `met` of `samples` is valid although it has nothing to do with which `correct` of
  * them are right: the hypergeometric probability of phi > alpha (RLCER Eq. 7).
+ * @example
+ * chanceOfValidity(4, 2, 2) // 0.1667
  */
 export const chanceOfValidity = (samples: number, correct: number, met: number, alpha = 0.2): number => {
   const spread = Math.sqrt(correct * (samples - correct) * met * (samples - met))

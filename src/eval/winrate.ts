@@ -80,6 +80,8 @@ const checkChains = (wins_A_B: readonly (readonly number[])[]): void => {
  * @param wins_A_B how often A beat B
  * @throws DataError for fewer than two arms, and where no chain of wins leads from one arm to another: the other's strength
  * would be unbounded.
+ * @example
+ * bradleyTerry([[0, 3], [1, 0]]) // [ 0.75, 0.25 ]
  */
 export const bradleyTerry = (wins_A_B: readonly (readonly number[])[], iterations = 1000): number[] => {
   const arms = wins_A_B.length

@@ -7,7 +7,11 @@ const CHINESE = /\p{Script=Han}/gu
 /** Words of Latin letters; what touches a digit, an underscore or another letter is part of something else. */
 const WORD = /(?<![\p{L}\p{N}_])[a-zA-Z]+(?![\p{L}\p{N}_])/gu
 
-/** Length of a text as LongBench-Write counts it: words of Latin letters, and Chinese characters (LongWriter's `pred.py`). */
+/**
+ * Length of a text as LongBench-Write counts it: words of Latin letters, and Chinese characters (LongWriter's `pred.py`).
+ * @example
+ * countWords('Two words.') // 2
+ */
 export const countWords = (text: string): number =>
   (text.match(WORD)?.length ?? 0) + (text.match(CHINESE)?.length ?? 0)
 
@@ -17,6 +21,8 @@ export const countWords = (text: string): number =>
  * @param required words asked for, above zero
  * @param written words written
  * @throws DataError for a requirement that is none
+ * @example
+ * lengthScore(1000, 2500) // 50
  */
 export const lengthScore = (required: number, written: number): number => {
   if (!(required > 0 && Number.isFinite(required)))

@@ -61,6 +61,11 @@ const gradePart = async (
 /**
  * A grader that sends each criterion where its `verifier` says: rules and formal checks are worked out here, criteria
  * without one go to the judge, in one call; verdicts come back in the order of the criteria. `close` closes its parts.
+ * @example
+ * const criteria = [{ id: 'seine', text: 'Names the river.', points: 1, verifier: { kind: 'rule', fn: 'contains', params: { any: ['Seine'] } } }]
+ * const grader = rubricGrader({ judge: constantGrader(true) })
+ * const verdicts = await grader.grade({ prompt: [], response: 'The Seine.' }, criteria)
+ * verdicts[0].met // true
  */
 export const rubricGrader = ({
   judge,

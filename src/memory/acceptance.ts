@@ -38,7 +38,11 @@ const shares = (scores: Readonly<Record<string, number>>): void => {
       })
 }
 
-/** .4 accuracy + .3 specificity + .3 scope; null where the judge gave no scores. @throws NumericError outside 0 to 1 */
+/**
+ * .4 accuracy + .3 specificity + .3 scope; null where the judge gave no scores. @throws NumericError outside 0 to 1
+ * @example
+ * d62Utility({ diagnosticAccuracy: 1, specificity: 0.5, scopeAndBalance: 0.5 }) // 0.7
+ */
 export const d62Utility = (scores: ReflectionScores | null): number | null => {
   if (scores === null) return null
   const { diagnosticAccuracy, specificity, scopeAndBalance } = scores
@@ -46,7 +50,11 @@ export const d62Utility = (scores: ReflectionScores | null): number | null => {
   return 0.4 * diagnosticAccuracy + 0.3 * specificity + 0.3 * scopeAndBalance
 }
 
-/** .5 (within + cross); null where the judge gave no scores. @throws NumericError outside 0 to 1 */
+/**
+ * .5 (within + cross); null where the judge gave no scores. @throws NumericError outside 0 to 1
+ * @example
+ * alg1Utility({ within: 1, cross: 0 }) // 0.5
+ */
 export const alg1Utility = (use: EpisodeUse | null): number | null => {
   if (use === null) return null
   const { within, cross } = use

@@ -33,6 +33,10 @@ const hash32 = (text: string): number => {
  * Feature hashing with signs (Weinberger et al. 2009): an n-gram that occurs n times adds ±(1 + ln n) in one place, which its
  * hash names as it names the sign, so that collisions cancel on average. Needs neither corpus nor model, and gives the same
  * vectors everywhere.
+ * @example
+ * const embedder = new HashedNgrams({ dims: 64 })
+ * const [a, b] = await embedder.embed(['a river in France', 'a river in France'])
+ * a.every((value, i) => value === b[i]) // true
  */
 export class HashedNgrams implements Embedder {
   readonly name: string

@@ -178,6 +178,10 @@ type HfConfig = z.output<typeof hfSchema>
  * Reads the parsed content of a Hugging Face `config.json`. `place` names the file in errors.
  * Both spellings of the rotary settings are understood (`rope_theta` + `rope_scaling`, and `rope_parameters`).
  * @throws CheckpointError for another architecture, a missing or mistyped field, or a feature the graph does not compute.
+ * @example
+ * const size = { vocab_size: 16, hidden_size: 32, intermediate_size: 64, max_position_embeddings: 32 }
+ * const config = parseModelConfig({ model_type: 'llama', ...size, num_hidden_layers: 1, num_attention_heads: 2 })
+ * config.headDim // 16
  */
 export const parseModelConfig = (json: unknown, place = 'config.json'): ModelConfig => {
   refuseOtherFamily(json, place)

@@ -99,6 +99,8 @@ const standardise = (values: readonly number[], ddof: 0 | 1, epsilon: number): n
  * Group-relative advantages: (r - mean) / (std + epsilon) within each group (GRPO, DeepSeekMath arXiv 2402.03300 Eq. 3).
  * Equal rewards and groups of one give zeros and are counted.
  * @throws NumericError for a reward that is not finite.
+ * @example
+ * grpoAdvantages([[1, 0, 0, 1]]).advantages_P_G // [ [ 1, -1, -1, 1 ] ]
  */
 export const grpoAdvantages = (
   rewards_P_G: ByGroup,
@@ -126,11 +128,19 @@ export const amongKnown = <Item>(
   return { ...counts, advantages_P_G: items_P_G.map(spread) }
 }
 
-/** Dr. GRPO: r - mean, without division (arXiv 2503.20783; verl `norm_adv_by_std_in_grpo=False`). */
+/**
+ * Dr. GRPO: r - mean, without division (arXiv 2503.20783; verl `norm_adv_by_std_in_grpo=False`).
+ * @example
+ * drGrpoAdvantages([[1, 0, 0, 1]]).advantages_P_G // [ [ 0.5, -0.5, -0.5, 0.5 ] ]
+ */
 export const drGrpoAdvantages = (rewards_P_G: ByGroup): Advantages =>
   grpoAdvantages(rewards_P_G, { scale: 'none' })
 
-/** RLOO: r minus the mean of the others in the group (arXiv 2402.14740). */
+/**
+ * RLOO: r minus the mean of the others in the group (arXiv 2402.14740).
+ * @example
+ * rlooAdvantages([[1, 0, 0]]).advantages_P_G // [ [ 1, -0.5, -0.5 ] ]
+ */
 export const rlooAdvantages = (rewards_P_G: ByGroup): Advantages =>
   perGroup(rewards_P_G, rewards =>
     centre(rewards).map(value => (value * rewards.length) / (rewards.length - 1)),
@@ -138,6 +148,8 @@ export const rlooAdvantages = (rewards_P_G: ByGroup): Advantages =>
 
 /**
  * MaxRL: (r - mean) / (mean + epsilon), which weights hard problems up (SkyRL `maxrl`). Meant for rewards >= 0.
+ * @example
+ * maxRlAdvantages([[1, 0, 0, 0]]).advantages_P_G // [ [ 3, -1, -1, -1 ] ]
  */
 export const maxRlAdvantages = (rewards_P_G: ByGroup, epsilon = 1e-6): Advantages =>
   perGroup(rewards_P_G, rewards => {

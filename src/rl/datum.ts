@@ -31,7 +31,11 @@ export interface TokenSpan {
   end: number
 }
 
-/** The same advantage on every policy token, 0 elsewhere. */
+/**
+ * The same advantage on every policy token, 0 elsewhere.
+ * @example
+ * broadcastAdvantage(0.5, [1, 1, 0]) // [ 0.5, 0.5, 0 ]
+ */
 export const broadcastAdvantage = (advantage: number, mask: ArrayLike<number>): Float32Array => {
   if (!Number.isFinite(advantage))
     throw new NumericError(`advantage: expected a finite number, got ${advantage}; check the rewards`)

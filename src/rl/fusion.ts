@@ -37,6 +37,8 @@ export type NullVerdicts = 'drop' | 'as-false'
  * Mean satisfaction of the criteria (RiT Eq. 4). Null verdicts are dropped, or count as unmet; null where all of them are
  * dropped, `none` where there are no criteria at all (K = 0), which is another matter: nobody failed.
  * @param satisfied one a criterion, in [0, 1]; null where there is no verdict
+ * @example
+ * meanSatisfaction([1, 0.5, null]) // 0.75
  */
 export const meanSatisfaction = (
   satisfied: readonly (number | null)[],
@@ -50,6 +52,8 @@ export const meanSatisfaction = (
 /**
  * The gate itself (RiT Eq. 4 to 8), on the fused reward or on thinking alone: alpha T + (1 - alpha) R through it is
  * alpha T' + (1 - alpha) R with T through it, for `min` because min(alpha T + (1 - alpha) R, R) = R - alpha max(R - T, 0).
+ * @example
+ * gated('min', 0.9, 0.4) // 0.4
  */
 export const gated = (gate: FusionGate, value: number, response: number): number => {
   switch (gate) {
@@ -68,6 +72,8 @@ export const gated = (gate: FusionGate, value: number, response: number): number
  * The reward of one rollout (RiT Eq. 7-8). Without criteria the response's reward counts alone; where thinking or response
  * could not be judged nothing is known, but for a response that is paid nothing (alpha 1 without a gate).
  * @throws ConfigError for a weight outside [0, 1]
+ * @example
+ * fuse(0.5, 1, { alpha: 0.5, gate: 'none' }).reward // 0.75
  */
 export const fuse = (
   thinking: number | null | 'none',

@@ -24,6 +24,8 @@ export interface Gae {
  * arXiv 1506.02438 Eq. 16). The value after the last token is 0.
  * @param rewards per token; values per token; mask 1 where the policy generated the token
  * @throws ShapeError when the lengths differ; NumericError for a reward or value of an unmasked token that is not finite.
+ * @example
+ * gae([0, 0, 1], [0.5, 0.5, 0.5], [1, 1, 1]).advantages // [ 0.5, 0.5, 0.5 ]
  */
 export const gae = (
   rewards: ArrayLike<number>,
@@ -63,6 +65,8 @@ export const gae = (
  * (verl and SkyRL `masked_whiten`). Tokens outside the mask are transformed too, but do not enter the statistics. With
  * fewer than two tokens the values are only centred. Call it once per role where roles have different reward scales.
  * @param values_B_T [sequence][token]
+ * @example
+ * whiten([[1, 3]], [[1, 1]]) // [ [ -0.7071, 0.7071 ] ]
  */
 export const whiten = (
   values_B_T: readonly ArrayLike<number>[],

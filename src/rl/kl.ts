@@ -20,7 +20,11 @@ export interface KlOptions {
 
 const limit = (x: number, bound: number) => Math.min(bound, Math.max(-bound, x))
 
-/** One token's estimate; see `KlKind`. */
+/**
+ * One token's estimate; see `KlKind`.
+ * @example
+ * klEstimate('k3', -1, -1.5) // 0.1065
+ */
 export const klEstimate = (
   kind: KlKind,
   logp: number,

@@ -63,6 +63,8 @@ export type LossPreset = keyof typeof LOSS_PRESETS
 /**
  * A preset by name, as a copy that may be changed.
  * @throws ConfigError naming the presets there are.
+ * @example
+ * lossPreset('trl:dapo').aggregation.mode // 'token-mean'
  */
 export const lossPreset = (name: string, source = 'loss'): LossSpec => {
   if (Object.hasOwn(LOSS_PRESETS, name)) return structuredClone(LOSS_PRESETS[name as LossPreset])

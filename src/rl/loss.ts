@@ -106,7 +106,11 @@ export const clippedLoss = (ratio: number, advantage: number, spec: PolicyLossSp
   return spec.dualClip !== null && advantage < 0 ? Math.min(loss, -advantage * spec.dualClip) : loss
 }
 
-/** exp of the mean log-ratio over the masked tokens: the sequence's ratio of GSPO. */
+/**
+ * exp of the mean log-ratio over the masked tokens: the sequence's ratio of GSPO.
+ * @example
+ * sequenceRatio({ logprobs: [-1, -1], oldLogprobs: [-1.1, -0.9], mask: [1, 1] }) // 1
+ */
 export const sequenceRatio = ({ logprobs, oldLogprobs, mask }: LossSequence): number => {
   let sum = 0
   let count = 0

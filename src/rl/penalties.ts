@@ -18,6 +18,8 @@ export interface OverlongOptions {
  * 2503.14476 Eq. 13; TRL f2cd57710, verl 1dda039b9). The two projects differ beyond the maximum.
  * @param length response length in tokens
  * @throws ConfigError unless 0 < buffer <= maxLength.
+ * @example
+ * overlongPenalty(95, { maxLength: 100, buffer: 20 }) // -0.75
  */
 export const overlongPenalty = (
   length: number,
@@ -39,6 +41,8 @@ export const overlongPenalty = (
  * @param ids token ids of the response
  * @param maxPenalty zero or below
  * @throws ConfigError for a positive penalty or an n below 1.
+ * @example
+ * repetitionPenalty([1, 2, 1, 2, 1], { n: 2 }) // -0.5
  */
 export const repetitionPenalty = (
   ids: ArrayLike<number>,
@@ -66,6 +70,8 @@ const END_THINK = '</think>'
 /**
  * 1 when the text begins with `<think>`, has no second one, and closes it; else 0 (TRL f2cd57710
  * `think_format_reward`).
+ * @example
+ * thinkFormat('<think>2 + 2</think>4') // 1
  */
 export const thinkFormat = (text: string): 0 | 1 => {
   const opensOnce = text.startsWith(THINK) && text.indexOf(THINK, THINK.length) < 0

@@ -32,6 +32,8 @@ export const warmupSteps = ({ warmup }: Pick<Schedule, 'warmup'>, total: number)
  * 0, since a first step at zero would be wasted. After it, and after the share `hold` of what is left (warm-up, stable, decay:
  * MiniCPM, arXiv 2404.06395, section 4), linear and cosine fall from the peak towards floor x peak, which they reach at step `total`,
  * one after the last. Steps beyond stay at the floor. With a hold of 1 no step falls.
+ * @example
+ * scheduleAt({ kind: 'linear', peak: 1, warmup: 2, floor: 0 }, 6, 10) // 0.5
  */
 export const scheduleAt = (
   { kind, peak, warmup, hold = 0, floor }: Schedule,

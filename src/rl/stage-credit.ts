@@ -86,6 +86,8 @@ const knowledgeOf = (rewards: StageRewards, mode: 'stages' | 'terminal'): Knowle
  * Returns of one rollout: G[k] = sum over j >= k of lambda[k, j] R[j]. Where only the answer's reward is known,
  * G[k] = lambda[k, last] R[last]; where that is not known either, null.
  * @throws NumericError for a reward that is not finite, ShapeError for more or fewer rewards than stages
+ * @example
+ * stageReturns([0.5, 1, 0, 1], [[1, 0, 0, 0.5], [0, 1, 0, 0.5], [0, 0, 1, 0.5], [0, 0, 0, 1]]) // [ 1, 1.5, 0.5, 1 ]
  */
 export const stageReturns = (
   rewards: StageRewards,

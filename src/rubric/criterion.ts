@@ -135,6 +135,8 @@ export const rubricSchema = z.strictObject({
  * propose none.
  * @param source named in errors, for example the file
  * @throws DataError listing every problem, also ids that occur twice and a tree whose leaves are not the criteria.
+ * @example
+ * parseRubric({ criteria: [{ id: 'cites', text: 'Names a source.', points: 2 }] }).criteria[0].points // 2
  */
 export const parseRubric = (value: unknown, source = 'rubric'): Rubric => {
   checkDepth(value, source)
@@ -184,7 +186,11 @@ const checkTree = ({ criteria }: Rubric, tree: RubricTree, source: string): void
     )
 }
 
-/** Sum of the positive points: the best attainable score. */
+/**
+ * Sum of the positive points: the best attainable score.
+ * @example
+ * maxPoints({ criteria: [{ id: 'a', text: 'A.', points: 3 }, { id: 'b', text: 'B.', points: -1 }] }) // 3
+ */
 export const maxPoints = (rubric: Rubric): number =>
   rubric.criteria.reduce((sum, { points }) => sum + Math.max(points, 0), 0)
 

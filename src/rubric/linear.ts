@@ -56,6 +56,10 @@ export const alike: Weighting = {
  * Signed score: sum of credit x points over the sum of positive points (RuscaRL Eq. 4, HealthBench). At most
  * 1, may be negative, not clipped. Undefined without positive points (see `whenUndefined`).
  * @throws DataError for verdicts that do not belong to the rubric; NumericError for a credit outside [0, 1].
+ * @example
+ * const rubric = { criteria: [{ id: 'cites', text: 'Names a source.', points: 3 }, { id: 'rude', text: 'Is rude.', points: -1 }] }
+ * const verdicts = [{ criterionId: 'cites', met: true }, { criterionId: 'rude', met: true }]
+ * signedScore(rubric, verdicts).score // 0.6667
  */
 export const signedScore: ScoringRule = ratioRule(signed)
 

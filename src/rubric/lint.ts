@@ -17,6 +17,9 @@ export interface LintOptions extends PairOptions, PointOptions {
 /**
  * Static findings about a rubric, errors first, then in the order of the rules. Wording rules know English only, so that
  * they say nothing about other languages rather than something wrong.
+ * @example
+ * const criteria = [{ id: 'a', text: 'Names a source.', points: 1 }, { id: 'b', text: 'Names a source.', points: 1 }]
+ * lintRubric({ criteria }).some(({ rule }) => rule === 'duplicate') // true
  */
 export const lintRubric = (rubric: Rubric, options: LintOptions = {}): Finding[] => {
   const judged = rubric.criteria.filter(({ verifier }) => verifier === undefined)

@@ -45,7 +45,11 @@ export interface DrTuluParts {
   searchTurns: number
 }
 
-/** DR Tulu's whole reward: .5 rubric + .2 citation + .2 format + .1 search turns; .6, .2, .2 without citations. */
+/**
+ * DR Tulu's whole reward: .5 rubric + .2 citation + .2 format + .1 search turns; .6, .2, .2 without citations.
+ * @example
+ * drTuluReward({ rubric: 0.5, citation: 1, format: 1, searchTurns: 0 }) // 0.65
+ */
 export const drTuluReward = ({ rubric, citation, format, searchTurns }: DrTuluParts): number =>
   citation === undefined
     ? 0.6 * rubric + 0.2 * format + 0.2 * searchTurns

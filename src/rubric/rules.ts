@@ -75,6 +75,10 @@ export const ruleOf = (name: string): NamedRule => {
  * Scores verdicts about a rubric by a rule's name.
  * @throws UsageError for a name that is no rule; DataError for verdicts that do not belong to the rubric; NumericError
  * for a credit outside [0, 1].
+ * @example
+ * const rubric = { criteria: [{ id: 'cites', text: 'Names a source.', points: 3 }, { id: 'rude', text: 'Is rude.', points: -1 }] }
+ * const verdicts = [{ criterionId: 'cites', met: false }, { criterionId: 'rude', met: false }]
+ * scoreByRule('bounded', rubric, verdicts).score // 0.25
  */
 export const scoreByRule = (
   name: string,

@@ -16,6 +16,9 @@ export interface WrapperOptions extends RuleOptions {
  * Veto: the score of `rule`, but never above zero once a critical criterion has failed, met too little or, as a penalty,
  * incurred. A critical criterion without a verdict fails under `as-false` (a penalty does not) and is passed over under
  * `drop`. A score below zero stays as it is: a veto is no reward.
+ * @example
+ * const rubric = { criteria: [{ id: 'safe', text: 'Is safe.', points: 1, critical: true }, { id: 'kind', text: 'Is kind.', points: 1 }] }
+ * veto(signedScore)(rubric, [{ criterionId: 'safe', met: false }, { criterionId: 'kind', met: true }]).score // 0
  */
 export const veto =
   (rule: ScoringRule): ScoringRule =>

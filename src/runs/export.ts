@@ -52,7 +52,11 @@ const quoted = (cell: Cell | undefined): string => {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Comma-separated values (RFC 4180) with a header; columns in the order in which rows first have them. */
+/**
+ * Comma-separated values (RFC 4180) with a header; columns in the order in which rows first have them.
+ * @example
+ * csvOf([{ step: 1, reward: 0.5 }]) // 'step,reward\r\n1,0.5\r\n'
+ */
 export const csvOf = (rows: readonly FlatRow[]): string => {
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))]
   const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`

@@ -108,7 +108,11 @@ export const assertSameConfig = (
   )
 }
 
-/** Name of a checkpoint's folder: `step-000050`. */
+/**
+ * Name of a checkpoint's folder: `step-000050`.
+ * @example
+ * checkpointName(40) // 'step-000040'
+ */
 export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
 
 /** The step that a checkpoint's folder is named after; null for another name. */

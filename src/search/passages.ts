@@ -32,6 +32,8 @@ const cutParagraph = (paragraph: string, maxChars: number): string[] => {
 /**
  * A text as passages of at most `maxChars` characters: whole paragraphs as long as they fit together.
  * @returns none for a text of blanks
+ * @example
+ * passagesOf('One.\n\nTwo.', 5) // [ 'One.', 'Two.' ]
  */
 export const passagesOf = (text: string, maxChars = PASSAGE_CHARS): string[] => {
   const whole = text.trim()

@@ -51,7 +51,11 @@ export const placedTerms = (text: string): PlacedTerm[] => {
   return placed
 }
 
-/** The terms of a text in order, as often as they stand there. Stems by Porter2 (snowballstem.org, "english"). */
+/**
+ * The terms of a text in order, as often as they stand there. Stems by Porter2 (snowballstem.org, "english").
+ * @example
+ * termsOf('The rivers of Paris') // [ 'river', 'pari' ]
+ */
 export const termsOf = (text: string): string[] => {
   const terms: string[] = []
   for (const word of text.match(WORD) ?? []) {

@@ -33,6 +33,8 @@ export interface InstructionVerdicts {
  * Whether a response follows an instruction. A blank response follows none.
  * @param id public id, one of INSTRUCTION_IDS
  * @throws DataError for an unknown id, or for arguments that it does not take.
+ * @example
+ * checkInstruction('punctuation:no_comma', {}, 'Paris, Rome') // false
  */
 export const checkInstruction = (
   id: string,
@@ -47,6 +49,8 @@ export const checkInstruction = (
 /**
  * Checks several instructions on one response; `kwargs[i]` belongs to `ids[i]`.
  * @throws DataError for an unknown id, for arguments that do not fit, or for lists of different lengths.
+ * @example
+ * checkInstructions(['punctuation:no_comma', 'change_case:english_lowercase'], [{}, {}], 'paris and rome').strict // true
  */
 export const checkInstructions = (
   ids: readonly string[],

@@ -105,6 +105,11 @@ export interface LlmJudge extends Grader {
  * error; errors that every call would meet (no authorisation, no such model) are thrown, as is an aborted signal's reason.
  * Limits on calls under way belong to the model (`judgeFleet`): all calls of an item are made at once.
  * @throws ConfigError for options out of range
+ * @example
+ * const model = scriptedModel(async () => ({ text: '{"criteria_met": true, "explanation": "It does."}' }))
+ * const judge = llmJudge({ model })
+ * const [verdict] = await judge.grade({ prompt: [], response: 'The Seine.' }, [{ id: 'seine', text: 'Names the river.', points: 1 }])
+ * verdict.met // true
  */
 export const llmJudge = (options: JudgeOptions): LlmJudge => new ChatJudge(options)
 

@@ -24,7 +24,11 @@ export interface ThinkingSplit {
   answer: string | null
 }
 
-/** Parts reasoning from answer. The block ends at its first closing tag: text that the answer quotes cannot move the end. */
+/**
+ * Parts reasoning from answer. The block ends at its first closing tag: text that the answer quotes cannot move the end.
+ * @example
+ * splitThinking('<think>2 + 2</think>4').answer // '4'
+ */
 export const splitThinking = (text: string): ThinkingSplit => {
   // Templates that open the block in the prompt leave only the closing tag in the answer.
   const end = /<\/think(?:ing)?>/i.exec(text)
@@ -176,7 +180,11 @@ const behindFence = (text: string, from: number): number => {
   return line.includes('`') || end < 0 ? from : end + 1
 }
 
-/** What stands in a fence that is the whole answer; the answer itself where it is not in one. */
+/**
+ * What stands in a fence that is the whole answer; the answer itself where it is not in one.
+ * @example
+ * withoutFence('```json\n{}\n```') // '{}'
+ */
 export const withoutFence = (answer: string): string => {
   const fence = /^(?:`{3,}|~{3,})/.exec(answer)?.[0]
   return fence !== undefined && answer.endsWith(fence) && answer.length > 2 * fence.length

@@ -41,6 +41,10 @@ export interface NoiseOptions {
  * Makes a grader err at known rates. Which verdicts are hit depends on seed, conversation, response, criterion and repeat
  * alone: not on the order of calls, and not on what else is graded.
  * @throws ConfigError for rates outside [0, 1]
+ * @example
+ * const grader = noisyGrader(constantGrader(true), { nullRate: 1, seed: 1 })
+ * const [verdict] = await grader.grade({ prompt: [], response: '' }, [{ id: 'a', text: 'A.', points: 1 }])
+ * verdict.met // null
  */
 export const noisyGrader = (grader: Grader, { flipRate = 0, nullRate = 0, seed }: NoiseOptions): Grader => {
   if (![flipRate, nullRate].every(rate => rate >= 0 && rate <= 1))

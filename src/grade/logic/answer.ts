@@ -43,7 +43,11 @@ export interface ExtractedAnswer {
   span: [start: number, end: number] | null
 }
 
-/** The label in the last `<answer>`; an answer that is never closed reaches to the end of the text. */
+/**
+ * The label in the last `<answer>`; an answer that is never closed reaches to the end of the text.
+ * @example
+ * extractLabel('So it follows. <answer>True</answer>').label // 'True'
+ */
 export const extractLabel = (response: string): ExtractedAnswer => {
   const openings = [...response.matchAll(/<answer>/gi)]
   const last = openings.at(-1)

@@ -225,6 +225,8 @@ const sentence = (words: readonly string[]): Formula => {
  * singular. "Stella is a yumpus" -> yumpus(stella); "Yumpuses are not kind" -> forall x (yumpus(x) -> not kind(x));
  * "The cat sees Bob" -> see(cat, bob).
  * @throws SentenceError saying what was expected.
+ * @example
+ * printFormula(parseSentence('Every cat is an animal.')) // '∀x (cat(x) → animal(x))'
  */
 export const parseSentence = (text: string): Formula => {
   if (text.length > MAX_SENTENCE)
@@ -234,7 +236,11 @@ export const parseSentence = (text: string): Formula => {
   return sentence(words)
 }
 
-/** Splits a context into its sentences, each with its full stop. */
+/**
+ * Splits a context into its sentences, each with its full stop.
+ * @example
+ * logicSentences('Rex is a cat. Rex is red.') // [ 'Rex is a cat.', 'Rex is red.' ]
+ */
 export const logicSentences = (context: string): string[] =>
   context
     .split(/(?<=[.!?])\s+/)

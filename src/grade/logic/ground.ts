@@ -290,7 +290,11 @@ const quantifiers = (formula: Formula): number => {
   return formula.kind === 'not' ? quantifiers(formula.body) : 0
 }
 
-/** What premises say of one formula, by this solver alone; null outside its fragment, or beyond `maxWork`. */
+/**
+ * What premises say of one formula, by this solver alone; null outside its fragment, or beyond `maxWork`.
+ * @example
+ * groundStatus([parseSentence('Every cat is an animal.'), parseSentence('Rex is a cat.')], parseSentence('Rex is an animal.')) // 'entailed'
+ */
 export const groundStatus = (
   premises: readonly Formula[],
   formula: Formula,

@@ -274,6 +274,8 @@ class Parser {
 /**
  * Reads one formula (iff < implies < or, xor < and < not, quantifiers). Names become ASCII.
  * @throws FormulaSyntaxError with what was expected and where.
+ * @example
+ * printFormula(parseFormula('∀x (Cat(x) → Animal(x))').formula) // '∀x (Cat(x) → Animal(x))'
  */
 export const parseFormula = (text: string, options: ParseOptions = {}): ParsedFormula => {
   const parser = new Parser(text, options)

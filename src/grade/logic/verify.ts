@@ -103,7 +103,14 @@ const premiseOf = (text: string): Formula =>
 
 const NUMBER = /^\s*(?:step\s*)?\d{1,4}\s*[.):]\s+/i
 
-/** Grades steps against premises; either may be formulas or sentences, a step may carry a number and `[rule; refs]`. */
+/**
+ * Grades steps against premises; either may be formulas or sentences, a step may carry a number and `[rule; refs]`.
+ * @example
+ * const solver = await LogicSolver.start({ backend: 'ground' })
+ * const { steps } = await verifySteps(['Every cat is an animal.', 'Rex is a cat.'], ['Rex is an animal.'], solver)
+ * steps[0].status // 'entailed'
+ * await solver.close()
+ */
 export const verifySteps = async (
   premises: readonly string[],
   steps: readonly string[],

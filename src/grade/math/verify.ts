@@ -14,7 +14,11 @@ export interface MathGrade {
   answer: string | null
 }
 
-/** Extracts the answer of a whole response, knowing what kind of answer the gold one is, and compares. Never throws. */
+/**
+ * Extracts the answer of a whole response, knowing what kind of answer the gold one is, and compares. Never throws.
+ * @example
+ * gradeMath('7', 'Three and four make \\boxed{7}.') // { equal: true, answer: '7' }
+ */
 export const gradeMath = (gold: string, response: string, options: MathOptions = {}): MathGrade => {
   if (isSame(gold, response)) return { equal: true, answer: response.trim() }
   const goldAnswer = isResponse(gold) ? (extractAnswer(gold) ?? gold) : gold

@@ -90,6 +90,8 @@ export const compileRule = (
 /**
  * Runs a rule on a response.
  * @throws DataError as `compileRule` does; never because of the response.
+ * @example
+ * checkRule('contains', { any: ['Seine'] }, { prompt: [], response: 'The Seine.' }).met // true
  */
 export const checkRule = (fn: string, params: unknown, item: GradeItem): RuleOutcome =>
   compileRule(fn, params)(item)

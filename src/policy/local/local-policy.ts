@@ -54,6 +54,17 @@ const shutAll = () => {
   for (const gate of gates) gate.shutNow()
 }
 
+/**
+ * A policy on this machine: a transformer that is sampled and trained in worker threads of this process.
+ * @example
+ * const { parseModelConfig } = await import('gradus/model')
+ * const size = { vocab_size: 16, hidden_size: 32, intermediate_size: 64, max_position_embeddings: 32 }
+ * const config = parseModelConfig({ model_type: 'llama', ...size, num_hidden_layers: 1, num_attention_heads: 2 })
+ * const policy = await LocalPolicy.start({ init: { config, seed: 1 } }, { threads: 1 })
+ * const samples = await policy.sample({ prompts: [[1, 2]], samplesPerPrompt: 4, maxTokens: 3 })
+ * samples.length // 4
+ * await policy.close()
+ */
 export class LocalPolicy implements Policy {
   readonly config: ModelConfig
   readonly hasValueHead: boolean

@@ -109,6 +109,9 @@ const formatOfRows = (rows: readonly Row[], { format, promptsAlone = false }: Re
  * Reads the text of a rubric file.
  * @param source its name: for errors, and to know JSON Lines (`.jsonl`) from the rest
  * @throws DataError naming file and line of what cannot be used; ids that occur twice get `~2` behind them.
+ * @example
+ * const { items } = readRubricText('criteria: [{id: cites, text: Names a source., points: 2}]', 'rubric.yaml')
+ * items[0].rubric.criteria[0].id // 'cites'
  */
 export const readRubricText = (text: string, source: string, options: ReadRubricOptions = {}): RubricFile =>
   readRows(rowsOfText(text, source), source, options)

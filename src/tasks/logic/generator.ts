@@ -327,7 +327,11 @@ export const logicGenerator = (
     draw(new Rng(`logic/${seed}/${index}`), settled, `${settled.style}-${seed}-${index}${others}`)
 }
 
-/** The first `count` problems of `logicGenerator(options, seed)`. */
+/**
+ * The first `count` problems of `logicGenerator(options, seed)`.
+ * @example
+ * generateLogicProblems(2, { hops: 3 }, 'seed').length // 2
+ */
 export const generateLogicProblems = (
   count: number,
   options: LogicGeneratorOptions,

@@ -24,6 +24,9 @@ export interface MathOptions {
 /**
  * Whether the prediction is the gold answer: true, false, or null where it is not decided (not understood, out of time,
  * or truly open). Either may be LaTeX or plain, a bare answer or a whole response. Never throws.
+ * @example
+ * mathEqual('\\frac{1}{2}', '0.5') // true
+ * mathEqual('\\{1, 2\\}', '{2, 1}') // true
  */
 export const mathEqual = (gold: string, prediction: string, options: MathOptions = {}): boolean | null => {
   if (isSame(gold, prediction)) return true
