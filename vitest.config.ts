@@ -12,7 +12,9 @@ const E2E = [
   ...['src/experiments/*.test.ts', 'src/experiments/run/*.test.ts', 'src/tools/mcp/*.test.ts'],
 ]
 /** Of the repository as a whole, what takes seconds. */
-const OF_SOURCES = ['layers', 'sizes', 'supply-chain', 'chaos-plan', 'api-examples'].map(name => `test/${name}.test.ts`)
+const OF_SOURCES = ['layers', 'sizes', 'supply-chain', 'chaos-plan', 'api-examples'].map(
+  name => `test/${name}.test.ts`,
+)
 /**
  * Tests beside the code leave nothing behind in their process: a worker loads what they import once, which saves a quarter of all
  * processor time. Not among them: what replaces modules, and what counts a fake clock's ticks.
