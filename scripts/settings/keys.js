@@ -30,7 +30,10 @@ export const SHARED = {
     'rollout advantage loss minibatches epochs pipeline dropZero ratio critic exploration',
   ],
   judge: ['judges', 'judge groupJudge group verifier'],
-  rubric: ['rubrics and rewards', 'rules rubricDropout criterionGroups anchors control reward noise'],
+  rubric: [
+    'rubrics and rewards',
+    'rules rubricDropout scoringRule criterionGroups anchors control reward noise',
+  ],
   scaffold: ['scaffold and memory', 'scaffold memory'],
   evaluation: ['evaluation', 'evaluation'],
   monitors: ['monitors', 'monitors'],

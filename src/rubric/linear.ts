@@ -83,6 +83,23 @@ export const meanScore: ScoringRule = ratioRule(alike)
  */
 export const drTuluScore: ScoringRule = ratioRule(signed, 1)
 
+/** How near the soft minimum comes to the worst criterion. */
+const SHARPNESS = 5
+
+/**
+ * Soft minimum: -1/5 log of the mean of exp(-5 g), g what is good about a criterion, weighted by |points|. 1 where all is well, 0
+ * where nothing is; in between the worst criteria decide, so that no other makes up for them (log-sum-exp: Boyd and Vandenberghe,
+ * Convex Optimization, section 3.1.5). Undefined when nothing was judged.
+ */
+export const softMinScore: ScoringRule = (rubric, verdicts, options = {}) => {
+  const judged = judge(rubric, verdicts, options.weights)
+  const entries = counted(judged, options.nulls)
+  const whole = entries.reduce((sum, { points }) => sum + Math.abs(points), 0)
+  const mean =
+    entries.reduce((sum, { points, good }) => sum + Math.abs(points) * Math.exp(-SHARPNESS * good), 0) / whole
+  return asScore(whole > 0 ? 0 - Math.log(mean) / SHARPNESS : null, judged, options)
+}
+
 /**
  * Weighted sum: scale x sum of weight x credit (Rubric as Reward section 2.2). Under `drop` the weights of the criteria that were judged
  * are scaled up so that they sum to the same total. Undefined when nothing was judged.

@@ -45,6 +45,11 @@ export const RULE_TEXTS = {
     source: 'DR Tulu',
     aliases: ['drtulu', 'rler'],
   },
+  'soft-min': {
+    formula: '-1/5 log(sum(|p| exp(-5 g)) / sum|p|): the worst criteria decide',
+    source: 'log-sum-exp, a smooth minimum',
+    aliases: ['softmin', 'soft-minimum'],
+  },
   tree: {
     formula: 'a node is the weighted mean of its children, a leaf its g',
     source: 'PaperBench',

@@ -11,6 +11,7 @@ import {
   meanScore,
   type ScoringRule,
   signedScore,
+  softMinScore,
   treeScore,
   type Weighting,
   weightedScore,
@@ -39,6 +40,7 @@ export const SCORING_RULES: Record<RuleName, NamedRule & RuleText> = {
   'all-weights': { ...RULE_TEXTS['all-weights'], score: allWeightsScore, weighting: allPoints },
   levels: { ...RULE_TEXTS.levels, score: allWeightsScore, weighting: allPoints, levels: true },
   'dr-tulu': { ...RULE_TEXTS['dr-tulu'], score: drTuluScore, levels: true },
+  'soft-min': { ...RULE_TEXTS['soft-min'], score: softMinScore },
   tree: { ...RULE_TEXTS.tree, score: treeScore },
 }
 

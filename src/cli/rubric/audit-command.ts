@@ -19,7 +19,7 @@ paid by: the criteria that make the difference, in shares of the points that can
 
 --max-exploit 0 fails with exit code 100 where a trick is paid more than being right; -0.1 also where being right is paid less than
 .1 more than it (pad, hedge and keywords may always be paid as much as without).
---set takes criterionGroups and nulls, as a training has them: --set 'criterionGroups=[{criteria: [a, b]}]'.
+--set takes criterionGroups, scoringRule and nulls, as a training has them: --set 'criterionGroups=[{criteria: [a, b]}]'.
 The model is a folder, a name on the hub, a GGUF file, URL#NAME on a server, or a file of answers that --out saved; the rule
 likelihood then asks the model that --start names. --out keeps the samples: the same command goes on from there.
 ${ROW_FILE_HELP}
@@ -50,7 +50,7 @@ export const addAudit = (rubric: Command, io: Io, done: (code: number) => void):
     .option('--max-tokens <n>', 'most new tokens a sample (default: 512)', count)
     .option('--seed <s>', 'seed of sampling and edits', '1')
     .option('--limit <n>', 'only the first n rows', count, ROWS)
-    .option('--set <key=value...>', 'how verdicts are paid: criterionGroups, nulls')
+    .option('--set <key=value...>', 'how verdicts are paid: criterionGroups, scoringRule, nulls')
     .option('--judge <url|dir>', 'judge of criteria without a rule: URL#NAME, or a model here')
     .option('--judge-model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', "environment variable that holds the judge's key")

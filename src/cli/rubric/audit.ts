@@ -18,7 +18,8 @@ import {
   type SavedAnswer,
   savedAnswer,
 } from '../../measure/index.ts'
-import { assertGroups, criterionGroupsSchema, inGroups } from '../../recipes/options/criterion-groups.ts'
+import { criterionGroups, inGroups } from '../../recipes/options/criterion-groups.ts'
+import { scoringBy, scoringRule } from '../../recipes/options/scoring-rule.ts'
 import { trainingScore } from '../../recipes/options/spoilt-rewards.ts'
 import { NULL_HANDLINGS } from '../../rubric/score.ts'
 import { Progress } from '../../runs/progress.ts'
@@ -46,7 +47,8 @@ export interface AuditOptions extends Omit<EvalOptions, 'data'> {
 
 /** What of a training's settings decides what verdicts are worth. */
 const settingsSchema = z.strictObject({
-  criterionGroups: criterionGroupsSchema.optional(),
+  ...criterionGroups.shape,
+  ...scoringRule.shape,
   nulls: z.enum(NULL_HANDLINGS).default('as-false'),
 })
 
@@ -64,9 +66,9 @@ export const auditCommand = async (options: AuditOptions, io: Io): Promise<numbe
         throw new UsageError('--judge: there are criteria that only a judge can grade, and no judge', {
           hint: 'give --judge URL#NAME, or a model of this machine',
         })
-      const groups = settings.criterionGroups
       const rubrics = evaluation.problems.map(({ rubric }) => rubric)
-      if (groups !== undefined) assertGroups(groups, rubrics)
+      criterionGroups.refuse?.(settings, { rubrics })
+      scoringRule.refuse?.(settings, { rubrics })
       const side = await answersOf(evaluation, options.model, '--model', io, signal)
       const audited = await audit(evaluation, side, { settings, start, edited, signal }, io)
       if (options.json) printJson(io, jsonOf(evaluation, side, audited))
@@ -128,7 +130,8 @@ const payer = (
   { settings, start, signal }: AuditWork,
   io: Io,
 ): Pay => {
-  const score = inGroups(settings.criterionGroups, trainingScore('none', settings.nulls))
+  const rule = scoringBy(settings.scoringRule, trainingScore('none', settings.nulls), settings.nulls)
+  const score = inGroups(settings.criterionGroups, rule)
   // An adapter goes on what training starts from.
   const place = { ...options, against: start ?? (options.adapter === undefined ? options.model : undefined) }
   return async answers_P => {

@@ -18,7 +18,7 @@ const {
 } = settingsSchema.omit({
   ...{ coldStart: true, sft: true, memory: true, ratio: true, exploration: true },
   ...{ noise: true, reward: true, flipRate: true },
-  ...{ rubricDropout: true, criterionGroups: true, groupJudge: true },
+  ...{ rubricDropout: true, scoringRule: true, criterionGroups: true, groupJudge: true },
 }).shape
 
 const kind = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>

@@ -22,7 +22,7 @@ const groupSchema = z.strictObject({
     ),
 })
 
-export const criterionGroupsSchema = z.array(groupSchema).min(1)
+const criterionGroupsSchema = z.array(groupSchema).min(1)
 type CriterionGroups = z.output<typeof criterionGroupsSchema>
 
 /** From here on a credit counts as met. */
@@ -71,7 +71,7 @@ export const inGroups = (groups: CriterionGroups | undefined, rule: ResponseScor
   groups === undefined ? rule : (rubric, verdicts) => rule(rubric, groupedVerdicts(groups, rubric, verdicts))
 
 /** @throws ConfigError for an id that no rubric has, and for a group of flaws alone, which has no points to bring */
-export const assertGroups = (groups: CriterionGroups, rubrics: readonly Rubric[]): void => {
+const assertGroups = (groups: CriterionGroups, rubrics: readonly Rubric[]): void => {
   const criteria = rubrics.flatMap(rubric => rubric.criteria)
   const ids = new Set(criteria.map(({ id }) => id))
   const merits = new Set(criteria.filter(({ points }) => points > 0).map(({ id }) => id))

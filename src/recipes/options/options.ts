@@ -12,16 +12,28 @@ import { criterionGroups, inGroups } from './criterion-groups.ts'
 import { type GroupScorer, groupJudge, withGroupJudge } from './group-judge.ts'
 import type { Droppable, GradedGroups, PlannedSteps, RewardFacts, RewardOption } from './option.ts'
 import { rubricDropout } from './rubric-dropout.ts'
+import { scoringBy, scoringRule } from './scoring-rule.ts'
 import { RewardNoise, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
 
 /** Which criteria count in a step: settings of every method that rewards by criteria. */
 export const criteriaOptionsShape = { ...rubricDropout.shape }
 /** Settings of what is made of verdicts, where responses are scored by their rubrics. */
-export const rewardOptionsShape = { ...criteriaOptionsShape, ...criterionGroups.shape, ...groupJudge.shape }
+export const rewardOptionsShape = {
+  ...criteriaOptionsShape,
+  ...scoringRule.shape,
+  ...criterionGroups.shape,
+  ...groupJudge.shape,
+}
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
 export const spoiltRewardsShape = spoiltRewards.shape
 
-const OPTIONS: readonly RewardOption[] = [spoiltRewards, rubricDropout, criterionGroups, groupJudge]
+const OPTIONS: readonly RewardOption[] = [
+  spoiltRewards,
+  rubricDropout,
+  scoringRule,
+  criterionGroups,
+  groupJudge,
+]
 
 const shape = { ...spoiltRewardsShape, ...rewardOptionsShape }
 type RewardOptions = z.output<z.ZodObject<typeof shape>> & { seed: number | string }
@@ -111,14 +123,14 @@ export const asTrained = <Problem>(
   task: Task<Problem>,
   { rubricOf, logged, nulls, groups }: TrainingOptions<Problem>,
 ): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
-  const { noise, flipRate, reward, criterionGroups: together } = config
+  const { noise, flipRate, reward, scoringRule: rule, criterionGroups: together } = config
   // Negated, merits are penalties.
   if (noise !== 'negated') checkOptions(config, { rubrics: task.train.map(rubricOf) })
   const heard = scored(task, {
     rubricOf,
     // A spoilt rubric says something else than the run's.
     ...(noise === 'none' && { logged }),
-    score: inGroups(together, trainingScore(noise, nulls)),
+    score: inGroups(together, scoringBy(rule, trainingScore(noise, nulls), nulls)),
     noise: new RewardNoise({ flipRate, randomScores: reward === 'random' }),
   })
   return { heard, reward: scoredTogether(config, heard, groups?.(heard) ?? null) }

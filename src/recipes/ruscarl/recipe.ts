@@ -16,7 +16,7 @@
  * - Rollouts with advantage 0 leave the batch (`dropZero`); conversations without room for their rubric leave the data.
  * - The scaffold says points, in our words (`scaffold.showPoints`). An evaluation is judged by training's judge, where the paper
  *   asks another (`judge.heldOut.evaluations`).
- * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `criterionGroups`, `reward: random`, `flipRate`;
+ * - Ours or others': `memory` (lessons as scaffold), `rubricDropout`, `groupJudge`, `criterionGroups`, `scoringRule`, `reward: random`, `flipRate`;
  *   `exploration`, `ratio` and `noise` are the paper's baselines (Table 13), alternatives (C.5) and spoilt rubrics (Table 14), but for
  *   `noise: shuffled`. docs/recipes/ruscarl.md has the rest.
  */

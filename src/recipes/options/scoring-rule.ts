@@ -1,0 +1,84 @@
+/** @file The rule that makes a reward of verdicts: a sum, a veto, diminishing returns, a soft minimum. */
+
+import { z } from 'zod'
+import type { Rubric } from '../../rubric/criterion.ts'
+import { ruleOf } from '../../rubric/rules.ts'
+import type { NullHandling } from '../../rubric/score.ts'
+import type { ResponseScoring } from '../../tasks/scored-response.ts'
+import { refuse } from '../common/refuse.ts'
+import type { RewardOption } from './option.ts'
+
+const PATH = 'scoringRule'
+
+const scoringRuleSchema = z.strictObject({
+  name: z
+    .string()
+    .describe(
+      'A rule as `gradus score --rule` takes it: signed, bounded, mean, soft-min, ..., or veto(...) or saturation(...) around one.',
+    ),
+  critical: z
+    .array(z.string())
+    .default([])
+    .describe('Ids of criteria that a veto goes by, beside those that the rubric marks as critical.'),
+})
+type ScoringRule = z.output<typeof scoringRuleSchema>
+
+/** The configured rule in place of `otherwise`. */
+export const scoringBy = (
+  own: ScoringRule | undefined,
+  otherwise: ResponseScoring,
+  nulls?: NullHandling,
+): ResponseScoring => {
+  if (own === undefined) return otherwise
+  const rule = ruleOf(own.name)
+  const marked = (rubric: Rubric): Rubric => ({
+    ...rubric,
+    criteria: rubric.criteria.map(each =>
+      own.critical.includes(each.id) ? { ...each, critical: true } : each,
+    ),
+  })
+  return (rubric, verdicts) => rule.score(marked(rubric), verdicts, { nulls }).score
+}
+
+/** @throws ConfigError for a name that is no rule, a veto without a critical criterion, and for ids that no rubric has */
+const check = ({ name, critical }: ScoringRule, rubrics: readonly Rubric[] | undefined): void => {
+  const isVeto = /\bveto\b/.test(name)
+  try {
+    ruleOf(name)
+  } catch (error) {
+    refuse(`${PATH}.name: ${(error as Error).message}`, 'gradus score --help lists the rules')
+  }
+  if (critical.length > 0 && !isVeto)
+    refuse(
+      `${PATH}.critical: expected nothing beside ${name}, which has no veto`,
+      `name veto(${name}), or leave it out`,
+    )
+  if (rubrics === undefined) return
+  const criteria = rubrics.flatMap(rubric => rubric.criteria)
+  const stranger = critical.find(id => !criteria.some(own => own.id === id))
+  if (stranger !== undefined)
+    refuse(
+      `${PATH}.critical: expected ids of criteria of the rubrics, got ${JSON.stringify(stranger)}`,
+      'see their ids',
+    )
+  if (isVeto && critical.length === 0 && !criteria.some(own => own.critical))
+    refuse(
+      `${PATH}.name: expected a critical criterion for the veto, got none`,
+      `name some in ${PATH}.critical`,
+    )
+}
+
+const shape = {
+  scoringRule: scoringRuleSchema
+    .optional()
+    .describe(
+      'How training makes a score of the verdicts; absent: the signed score. Evaluation tells the signed score in any case.',
+    ),
+}
+
+export const scoringRule: RewardOption<typeof shape> = {
+  shape,
+  refuse: ({ scoringRule: own }, { rubrics }) => own && check(own, rubrics),
+  plan: ({ scoringRule: own }) => (own ? [`score        ${own.name}`] : []),
+  spoils: ({ scoringRule: own }) => own !== undefined,
+}
