@@ -50,6 +50,11 @@ export const checkEnvironment = (
   if (task.kind === 'tools' && reward.rubric === 0)
     refuse('reward.rubric: expected a weight: tools pay nothing by themselves', 'set reward.rubric')
   if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
+  if (judge?.heldOut)
+    refuse(
+      'judge.heldOut: expected null: episodes are not shown to a judge that training never hears',
+      'leave it out',
+    )
   checkRubrics(config, purpose)
   return givenModel({ ...config, coldStart: null }, 'sft', purpose)
 }

@@ -171,6 +171,9 @@ describe('a training in an OpenEnv server', () => {
     expect(server.seen).toEqual([])
     const unpaid = environmentSchema.parse({ ...config, reward: { environment: 0, rubric: 0 } })
     expect(() => environmentEntry.plan(unpaid)).toThrow('reward: expected something that is paid for')
+    const fleet = { endpoints: [{ url: 'http://127.0.0.1:9/v1', model: 'judge' }] }
+    const other = environmentSchema.parse({ ...COMMON, ...task(), judge: { fleet, heldOut: { fleet } } })
+    expect(() => environmentEntry.plan(other)).toThrow('judge.heldOut: expected null')
   })
 
   it('plans a step by turns and tokens of episodes, which observations are part of', () => {

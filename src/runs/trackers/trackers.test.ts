@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { shellWord } from '../../util/invocation.ts'
+import { workerUrl } from '../../util/worker-url.ts'
 import { readEvents } from '../readers.ts'
 import { RunFolder } from '../run-folder.ts'
 import type { TrackerSettings } from './config.ts'
@@ -54,6 +57,17 @@ const noted = () => {
 }
 const folder = () => join(tracked.dir, 'tensorboard')
 const warnings = () => readEvents(tracked.dir).filter(({ level }) => level === 'warning')
+
+/** A process that follows the run with both trackers, and stays. */
+const followsInAProcess = (rows: readonly object[]) => {
+  const modules = ['../run-folder.js', './trackers.js'].map(path => workerUrl(import.meta.url, path).href)
+  return `
+    const [{ RunFolder }, { RunTrackers }] = await Promise.all(${JSON.stringify(modules)}.map(url => import(url)))
+    const run = RunFolder.open(${JSON.stringify(tracked.dir)})
+    new RunTrackers(${JSON.stringify([mlflow(), files])}, run, { env: {}, tell() {}, firstWaitMs: 5, longestWaitMs: 20 })
+    for (const row of ${JSON.stringify(rows)}) run.appendMetrics(row)
+    setInterval(() => {}, 1_000)`
+}
 
 describe('trackers of a run that trains', () => {
   it('have each step as it comes, and the end', async () => {
@@ -165,16 +179,18 @@ describe('trackers of a run that trains', () => {
     expect(readEventFiles(join(tracked.dir, 'tensorboard'))).toHaveLength(1)
   })
 
-  // Tried again: what is killed here is not, and on a busy machine it may still write when its successor has begun.
-  it('have one value a step of a run that was killed and went on from an earlier step', {
-    retry: 4,
-  }, async () => {
-    follow([mlflow(), files])
-    for (let step = 1; step <= 5; step++) run.appendMetrics(metricsRow(step))
+  it('have one value a step of a run that was killed and went on from an earlier step', async () => {
+    run.close()
+    const rows = Array.from({ length: 5 }, (_, i) => metricsRow(i + 1))
+    const child = spawn(process.execPath, ['--input-type=module', '-e', followsInAProcess(rows)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const gone = once(child, 'exit')
     await until(() => server.runs.length > 0 && rewards().length === 5)
     // Killed when all was noted: nothing is closed.
-    await until(() => noted().metrics.rows === 5)
-    run.close()
+    await until(() => existsSync(join(tracked.dir, 'trackers')) && noted().metrics.rows === 5)
+    child.kill('SIGKILL')
+    await gone
     run = RunFolder.open(tracked.dir)
     run.truncateAfter(2)
     const trackers = follow([mlflow(), files])
