@@ -96,6 +96,7 @@ export const SECTIONS = [
       ...at('docs', ['ARCHITECTURE', 'engine', 'run-folder']),
       ...at('docs/decisions', [
         'tasks-and-methods',
+        'packages',
         'onnx-runtime',
         'two-engines',
         'optimizer',
