@@ -16,13 +16,13 @@ const { runs } = JSON.parse(readFileSync(path, 'utf8'))
 
 const ROWS = [
   { arm: 'start', label: 'as published', colour: '#6b7280' },
-  { arm: 'bare', label: 'trained, instructions alone', colour: '#b45309' },
-  { arm: 'content', label: 'trained, with content criteria', colour: '#1d4ed8' },
+  { arm: 'cold', label: 'its own answers, edited', colour: '#b45309' },
+  { arm: 'content', label: 'and rewarded by rules', colour: '#1d4ed8' },
 ]
 const PANELS = [
   { title: 'IFEval, strict', of: run => run.ifeval?.promptStrict },
+  { title: 'Answers that end', of: run => run.response && 1 - run.response.cutOff },
   { title: 'IFBench, kinds never trained', of: run => run.ifbench?.promptLoose },
-  { title: 'Quality, never paid', of: run => run.quality?.ifeval?.good },
 ]
 const [LEFT, PANEL, GAP, TOP, ROW] = [220, 190, 30, 56, 34]
 const width = LEFT + PANELS.length * (PANEL + GAP)
