@@ -5,6 +5,7 @@ import type { Io } from '../io.ts'
 import { above0, atLeast0, count, countOr0, namedText, share } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { RecordOptions } from './record.ts'
+import type { RolesOptions } from './roles.ts'
 import type { SelectOptions } from './select.ts'
 
 const RECORD_HELP = `
@@ -32,20 +33,20 @@ assistant says in them.
 Example:
   $ gradus trajectories select recorded.jsonl --out sft.jsonl --per-question 2`
 
-/** Adds `gradus trajectories` to the program. `done` receives the exit code. */
-export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: number) => void): void => {
-  const trajectories = program
-    .command('trajectories')
-    .summary('record research agents of a teacher, and select what to learn from')
-    .description(
-      'Trajectories of research agents: recorded from a teacher, selected for supervised learning.',
-    )
-  trajectories
-    .command('record')
-    .summary('have a teacher research questions with tools')
-    .description('Has a chat model research questions with tools, several times each, and records all of it.')
-    .argument('<questions.jsonl>', 'questions, one a line')
-    .requiredOption('--tools <tools.yaml>', 'the tools')
+const ROLES_HELP = `
+Of each question the teacher writes an answer, and then a rubric for the thinking of that answer, right or wrong; the prompts are those of
+RLCER. \`gradus trajectories select\` keeps right answers and rubrics that training's format reward pays. A teacher must leave its
+thinking in its text: a server that takes it out (reasoning_content) is told not to by its own settings.
+
+Exit code 0 when every attempt is recorded, 1 where the teacher failed on some, 130 after Ctrl+C.
+
+Example:
+  $ gradus trajectories roles dapo.jsonl --format dapo --teacher https://api.example.com/v1 --model m --attempts 4 --out recorded.jsonl
+  $ gradus trajectories select recorded.jsonl --out two-roles.jsonl --per-question 1`
+
+/** Options of commands that ask a teacher. */
+const withTeacher = (command: Command): Command =>
+  command
     .requiredOption('--out <file.jsonl>', 'file to write, or to go on with')
     .option('--teacher <url>', 'an OpenAI-compatible chat endpoint, or URL#NAME')
     .option('--model <name>', 'its model')
@@ -53,27 +54,64 @@ export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: nu
     .option('--api-key-env <name>', 'environment variable that holds the key')
     .option('--attempts <n>', 'attempts a question', count, 1)
     .option('--concurrency <n>', 'attempts at a time', count, 8)
-    .option('--max-calls <n>', 'calls that an attempt may make', count, 10)
     .option('--temperature <t>', 'temperature of the teacher', atLeast0, 0.7)
     .option('--top-p <p>', 'nucleus of the teacher', share)
-    .option('--max-tokens <n>', 'most tokens of a turn', count, 4096)
     .option('--timeout <s>', 'seconds that an attempt to get an answer of the teacher may take', above0, 300)
     .option('--retries <n>', 'further attempts of a call that had no answer', countOr0, 5)
-    .option('--tool-timeout <s>', 'seconds that a call of a tool may take', above0, 30)
     .option('--seed <n>', 'seed for the teacher; each attempt is given one of its own', countOr0)
-    .option('--plain', 'no plan and no review (ReAct), for a comparison; `select` rejects these')
     .option('--json', 'print the summary as JSON')
+
+/** Adds `gradus trajectories` to the program. `done` receives the exit code. */
+export const addTrajectoriesCommand = (program: Command, io: Io, done: (code: number) => void): void => {
+  const trajectories = program
+    .command('trajectories')
+    .summary('record a teacher, and select what to learn from')
+    .description(
+      'What a teacher does, recorded and selected for supervised learning: research with tools, or both roles of RLCER.',
+    )
+  withTeacher(
+    trajectories
+      .command('record')
+      .summary('have a teacher research questions with tools')
+      .description(
+        'Has a chat model research questions with tools, several times each, and records all of it.',
+      )
+      .argument('<questions.jsonl>', 'questions, one a line')
+      .requiredOption('--tools <tools.yaml>', 'the tools'),
+  )
+    .option('--max-calls <n>', 'calls that an attempt may make', count, 10)
+    .option('--max-tokens <n>', 'most tokens of a turn', count, 4096)
+    .option('--tool-timeout <s>', 'seconds that a call of a tool may take', above0, 30)
+    .option('--plain', 'no plan and no review (ReAct), for a comparison; `select` rejects these')
     .addHelpText('after', RECORD_HELP)
     .action(async (questions: string, options: RecordOptions) => {
       const { recordCommand } = await import('./record.ts')
       await bringFiles(questions)
       done(await recordCommand(questions, options, io))
     })
+  withTeacher(
+    trajectories
+      .command('roles')
+      .summary('have a teacher answer questions and write rubrics for its thinking (RLCER)')
+      .description(
+        'Has a chat model answer questions and write a rubric for the thinking of each answer: a cold start for both roles of RLCER.',
+      )
+      .argument('<questions.jsonl>', 'questions with their right answers'),
+  )
+    .option('--format <name>', 'what the rows look like, as task.format of rlcer', 'plain')
+    .option('--max-tokens <n>', 'most tokens of a response', count, 16_384)
+    .option('--ask-to-think', 'say in the prompt that thinking goes between tags')
+    .addHelpText('after', ROLES_HELP)
+    .action(async (questions: string, options: RolesOptions) => {
+      const { rolesCommand } = await import('./roles.ts')
+      await bringFiles(questions)
+      done(await rolesCommand(questions, options, io))
+    })
   trajectories
     .command('select')
     .summary('reject what is not to be learnt from')
     .description('Parts recorded attempts that are fit to be learnt from from the others.')
-    .argument('<file.jsonl>', 'what `gradus trajectories record` wrote')
+    .argument('<file.jsonl>', 'what `gradus trajectories record` or `roles` wrote')
     .requiredOption('--out <sft.jsonl>', 'file to write')
     .option('--max-rounds <n>', 'most rounds', count, 10)
     .option('--max-errors <n>', 'most errors of tools in a row', countOr0, 1)

@@ -1,5 +1,6 @@
 /** @file `gradus trajectories select`: rejection rules on recorded attempts, and what is left as rows to learn from. */
 
+import { demonstrationsOf, ROLE_REJECTIONS, TWO_ROLES } from '../../tasks/questions/index.ts'
 import {
   demonstrationOf,
   REJECTIONS,
@@ -9,6 +10,7 @@ import {
 } from '../../tasks/research/index.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
+import { readRecorded, recordingKind } from '../../util/recording-file.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface SelectOptions {
@@ -31,7 +33,7 @@ const REASONS: Readonly<Record<(typeof REJECTIONS)[number], string>> = {
 }
 
 /** In an order that does not depend on which attempt was over first. */
-const sorted = (rows: readonly RecordingRow[]): RecordingRow[] =>
+const sorted = <Row extends { id: string; attempt: number }>(rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.attempt - b.attempt))
 
 /** The shortest so many of each question. */
@@ -47,7 +49,47 @@ const fewest = (rows: readonly RecordingRow[], most: number): RecordingRow[] => 
 }
 
 /** @throws DataError for a file that is no recording; exit code 1 when nothing is left */
-export const selectCommand = (path: string, options: SelectOptions, io: Io): number => {
+export const selectCommand = (path: string, options: SelectOptions, io: Io): number =>
+  recordingKind(path) === TWO_ROLES.kind ? selectRoles(path, options, io) : selectResearch(path, options, io)
+
+/** Right answers, and rubrics in form; at most so many of a question and a role, the first ones. */
+const selectRoles = (path: string, { out, perQuestion, json }: SelectOptions, io: Io): number => {
+  const { rows } = readRecorded(TWO_ROLES, path, { torn: true })
+  const accepted = sorted(rows).flatMap(demonstrationsOf)
+  const taken = new Map<string, number>()
+  const kept = accepted.filter(({ id, role }) => {
+    const before = taken.get(`${role}/${id}`) ?? 0
+    taken.set(`${role}/${id}`, before + 1)
+    return before < (perQuestion ?? Number.POSITIVE_INFINITY)
+  })
+  const said = rows.flatMap(({ reasoner, rubricator }) => (rubricator ? [reasoner, rubricator] : [reasoner]))
+  const reasons = Object.fromEntries(
+    Object.keys(ROLE_REJECTIONS).map(reason => [
+      reason,
+      said.filter(({ rejected }) => rejected === reason).length,
+    ]),
+  )
+  const of = (role: string) => kept.filter(row => row.role === role).length
+  const written = { reasoner: of('reasoner'), rubricator: of('rubricator') }
+  if (kept.length > 0) writeOutput(out, kept.map(row => `${JSON.stringify(row)}\n`).join(''))
+  if (json) printJson(io, { attempts: rows.length, accepted: accepted.length, written, reasons })
+  else {
+    io.out.write(
+      `${plural(rows.length, 'attempt')}, ${accepted.length} of ${said.length} responses accepted; written: ${written.reasoner} of the reasoner, ${written.rubricator} of the rubricator\n`,
+    )
+    for (const [reason, words] of Object.entries(ROLE_REJECTIONS))
+      if (reasons[reason] > 0) io.out.write(`  ${String(reasons[reason]).padStart(5)}  ${words}\n`)
+  }
+  return ended(kept.length, out, io)
+}
+
+const ended = (kept: number, out: string, io: Io): number => {
+  if (kept > 0) return EXIT.ok
+  io.err.write(`gradus: nothing is left to learn from; ${out} was not written\n`)
+  return EXIT.failed
+}
+
+const selectResearch = (path: string, options: SelectOptions, io: Io): number => {
   const { out, maxRounds, maxErrors, perQuestion, rename = [], json } = options
   const { header, rows } = readRecording(path, { torn: true })
   const { accepted, rejected, counts } = selectTrajectories(sorted(rows), {
@@ -73,7 +115,5 @@ export const selectCommand = (path: string, options: SelectOptions, io: Io): num
     for (const reason of REJECTIONS)
       if (counts[reason] > 0) io.out.write(`  ${String(counts[reason]).padStart(5)}  ${REASONS[reason]}\n`)
   }
-  if (kept.length > 0) return EXIT.ok
-  io.err.write(`gradus: nothing is left to learn from; ${out} was not written\n`)
-  return EXIT.failed
+  return ended(kept.length, out, io)
 }

@@ -31,9 +31,10 @@ export const rlcerPresets: Readonly<Record<string, { summary: string; config: Re
     },
   },
   paper: {
-    summary: "the paper's setting: DAPO mathematics, Qwen3-8B, a verifier of 4B (needs a cluster)",
+    summary:
+      "the paper's setting: DAPO mathematics, Qwen3-8B-Base after `sft --preset paper-rlcer`, a verifier of 4B (needs a cluster)",
     config: {
-      model: { folder: 'models/Qwen3-8B' },
+      model: { folder: 'models/Qwen3-8B-Base' },
       task: {
         kind: 'questions',
         format: 'dapo',

@@ -144,6 +144,22 @@ export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
           optimizer: { learningRate: { peak: 4e-5, kind: 'cosine', warmup: 43 }, weightDecay: 0 },
         },
       },
+      // Table 2 (arXiv 2602.10885): 20,000 rows of each role, five passes, one sequence a device; eight devices are our guess.
+      'paper-rlcer': {
+        summary:
+          "RLCER's cold start for both roles: Qwen3-8B-Base on rows of `gradus trajectories roles`, five passes (needs a cluster)",
+        config: {
+          model: { folder: 'models/Qwen3-8B-Base' },
+          data: 'data/two-roles.jsonl',
+          maxTokens: 32_768,
+          steps: 25_000,
+          batch: 8,
+          optimizer: {
+            learningRate: { peak: 2e-5, kind: 'cosine', warmup: 250, floor: 0.1 },
+            weightDecay: 0.1,
+          },
+        },
+      },
       ...startPresets('logic-cold-start', 'logic', logicPresets),
       ...startPresets('logic-rubric-start', 'logic-rubrics', logicRubricPresets),
       'checklist-cold-start': {

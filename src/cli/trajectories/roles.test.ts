@@ -1,0 +1,139 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROPOSAL_CATEGORIES } from '../../grade/proposal/categories.ts'
+import { cli, Sandbox } from '../cli.fixture.ts'
+
+const sandbox = new Sandbox()
+const rubric = (currentScore: number) =>
+  JSON.stringify({
+    question_domain: 'math/sums',
+    rubrics: [1, 2, 3, 4, -2].map(points => ({
+      category: PROPOSAL_CATEGORIES[2],
+      criterion: 'Names every step before it is taken',
+      points,
+    })),
+    maximum_score: 10,
+    minimum_score: -2,
+    current_score: currentScore,
+  })
+
+/** What the teacher says, by what it is asked. */
+let say: (prompt: string, seed: number) => { text: string; finish?: string; status?: number }
+let asked: string[] = []
+let server: Server
+let url: string
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const { messages, seed } = JSON.parse(body) as { messages: { content: string }[]; seed: number }
+    asked.push(messages[0].content)
+    const { text, finish = 'stop', status = 200 } = say(messages[0].content, seed)
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(
+      JSON.stringify({
+        choices: [{ message: { role: 'assistant', content: text }, finish_reason: finish }],
+        usage: { prompt_tokens: 10, completion_tokens: 5 },
+      }),
+    )
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+})
+afterAll(async () => {
+  await new Promise(resolve => server.close(resolve))
+  sandbox.remove()
+})
+
+const isRubricator = (prompt: string) => prompt.includes('rubric')
+const questions = sandbox.write(
+  'questions.jsonl',
+  [
+    { id: 'q1', question: 'What is 2 + 3?', answer: 5 },
+    { id: 'q2', question: 'What is 4 + 4?', answer: 8 },
+  ]
+    .map(row => JSON.stringify(row))
+    .join('\n'),
+)
+const roles = (out: string, ...more: string[]) =>
+  cli([
+    ...['trajectories', 'roles', questions, '--teacher', url, '--model', 'm', '--seed', '7'],
+    ...['--out', sandbox.path(out), ...more],
+  ])
+const select = (from: string, to: string, ...more: string[]) =>
+  cli(['trajectories', 'select', sandbox.path(from), '--out', sandbox.path(to), ...more])
+
+describe('gradus trajectories roles', () => {
+  it('keeps right answers, and rubrics in the form that training pays, of both roles', async () => {
+    say = (prompt, seed) => {
+      if (isRubricator(prompt)) return { text: rubric(seed === 7 ? 1 : 9) }
+      const right = prompt.includes('2 + 3') ? 5 : seed === 7 ? 8 : 9
+      return { text: `<think>I add them.</think>It is \\boxed{${right}}.` }
+    }
+    expect((await roles('a.jsonl', '--attempts', '2')).code).toBe(0)
+    const { out, code } = await select('a.jsonl', 'sft.jsonl', '--json')
+    expect(code).toBe(0)
+    // Rubrics with a score above the middle leave no room for better answers: rejected, two of four.
+    expect(JSON.parse(out)).toEqual({
+      attempts: 4,
+      accepted: 5,
+      written: { reasoner: 3, rubricator: 2 },
+      reasons: { 'cut-off': 0, wrong: 1, undecided: 0, form: 2 },
+    })
+    const rows = sandbox
+      .read('sft.jsonl')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(rows.map(({ id, role, attempt }) => [id, role, attempt])).toEqual([
+      ['q1', 'reasoner', 1],
+      ['q1', 'rubricator', 1],
+      ['q1', 'reasoner', 2],
+      ['q2', 'reasoner', 1],
+      ['q2', 'rubricator', 1],
+    ])
+    expect(rows[0].messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
+    expect(rows[0].messages[1].content).toContain('<think>I add them.</think>')
+    const one = JSON.parse((await select('a.jsonl', 'one.jsonl', '--per-question', '1', '--json')).out)
+    expect(one.written).toEqual({ reasoner: 2, rubricator: 2 })
+  })
+
+  it('shows the rubricator no final answer, and asks about wrong ones as well', async () => {
+    asked = []
+    say = prompt =>
+      isRubricator(prompt) ? { text: rubric(1) } : { text: '<think>Hm.</think>It is \\boxed{77777}.' }
+    await roles('wrong.jsonl')
+    const about = asked.filter(isRubricator)
+    expect(about).toHaveLength(2)
+    expect(about.some(prompt => prompt.includes('77777'))).toBe(false)
+  })
+
+  it('goes on with what is missing, and refuses another teacher in the same file', async () => {
+    let fails = true
+    say = prompt => {
+      if (prompt.includes('4 + 4') && fails) return { text: '', status: 400 }
+      return { text: isRubricator(prompt) ? rubric(1) : '\\boxed{5}' }
+    }
+    const first = await roles('b.jsonl', '--retries', '0', '--concurrency', '1')
+    expect(first.code).toBe(1)
+    expect(first.err).toMatch(/1 left; go on with:\n.*trajectories roles .*b\.jsonl/)
+    fails = false
+    asked = []
+    expect((await roles('b.jsonl', '--retries', '0')).err).toContain('1 attempt recorded before, 1 to make')
+    expect(asked.every(prompt => prompt.includes('4 + 4'))).toBe(true)
+    expect((await roles('b.jsonl', '--temperature', '0')).err).toMatch(/expected to go on with the sampling/)
+  })
+
+  it('leaves out what was cut off, and refuses open questions and unknown formats', async () => {
+    say = () => ({ text: '<think>on and on', finish: 'length' })
+    await roles('cut.jsonl')
+    const { code, err } = await select('cut.jsonl', 'none.jsonl')
+    expect([code, err]).toEqual([1, expect.stringContaining('nothing is left to learn from')])
+    const strange = await roles('c.jsonl', '--format', 'nonsense')
+    expect([strange.code, strange.err]).toEqual([
+      2,
+      expect.stringContaining('--format: expected one of plain'),
+    ])
+  })
+})

@@ -1,0 +1,81 @@
+/** @file `gradus trajectories roles`: a teacher answers questions and writes rubrics for its thinking; every attempt is kept as soon as it is over. */
+
+import {
+  askedQuestion,
+  askInTwoRoles,
+  QUESTION_FORMATS,
+  type Question,
+  type QuestionFormat,
+  readQuestions,
+  TWO_ROLES,
+  type TwoRolesRow,
+} from '../../tasks/questions/index.ts'
+import { DataError, UsageError } from '../../util/errors.ts'
+import { plural } from '../../util/format.ts'
+import { RecordingFile } from '../../util/recording-file.ts'
+import { type Io, printJson } from '../io.ts'
+import {
+  commandAgain,
+  ledgerLine,
+  openTeacher,
+  recordAttempts,
+  TEACHER_FLAGS,
+  type TeacherOptions,
+} from './teacher.ts'
+
+export interface RolesOptions extends TeacherOptions {
+  format: QuestionFormat
+  askToThink?: boolean
+}
+
+/** @throws DataError where an open question stands among the others: nothing says of it which answer is right */
+const closedQuestions = (path: string, format: QuestionFormat): Question[] => {
+  const questions = readQuestions(path, format)
+  const open = questions.find(({ kind }) => kind === 'open')
+  if (open !== undefined)
+    throw new DataError(
+      `${path}: expected questions with one right answer, got an open one: ${JSON.stringify(open.id)}`,
+      { hint: 'answers are rejected by what is right; leave it out' },
+    )
+  return questions
+}
+
+/** Records what is missing of every question's attempts. @throws UsageError, ConfigError, DataError, JudgeError */
+export const rolesCommand = async (path: string, options: RolesOptions, io: Io): Promise<number> => {
+  if (!QUESTION_FORMATS.includes(options.format))
+    throw new UsageError(`--format: expected one of ${QUESTION_FORMATS.join(', ')}, got ${options.format}`)
+  const questions = closedQuestions(path, options.format)
+  const teacher = openTeacher(options, io)
+  const { temperature, topP, maxTokens, seed, attempts, concurrency, askToThink = false } = options
+  const sampling = { temperature, maxTokens, ...(topP !== undefined && { topP }) }
+  const header = {
+    ...({ gradus: 'two-roles', version: 1, teacher: teacher.name, askToThink } as const),
+    sampling: { ...sampling, ...(seed !== undefined && { seed }) },
+  }
+  try {
+    return await recordAttempts<ReturnType<typeof askedQuestion>, TwoRolesRow>({
+      ...{ items: questions.map(askedQuestion), attempts, concurrency, seed, io },
+      file: RecordingFile.open(TWO_ROLES, options.out, header),
+      again: () =>
+        commandAgain(['roles', path, ...(askToThink ? ['--ask-to-think'] : [])], options, [
+          ...(['out', 'format'] as const),
+          ...TEACHER_FLAGS,
+        ]),
+      make: async ({ of, ...job }, own) => ({
+        ...job,
+        ...(await askInTwoRoles(of, teacher, { ...sampling, askToThink }, own)),
+      }),
+      isGood: ({ reasoner }) => reasoner.rejected === null,
+      tell({ tally, left, before }) {
+        const { ledger } = teacher.stats()
+        if (options.json) printJson(io, { out: options.out, ...tally, before, left, ledger })
+        else
+          io.out.write(
+            `recorded  ${plural(tally.recorded, 'attempt')} in ${options.out}, ${tally.answered} right, ${tally.failed} failed\n${ledgerLine(ledger)}\n`,
+          )
+      },
+    })
+  } finally {
+    await teacher.close?.()
+  }
+}

@@ -1,0 +1,197 @@
+/** @file Attempts of a teacher, as the commands that record them have in common: options, endpoint, the loop, how to go on. */
+
+import { setMaxListeners } from 'node:events'
+import { type FleetOptions, fleetSchema, type JudgeFleet, judgeFleet } from '../../chat/index.ts'
+import { DataError, JudgeError, UsageError } from '../../util/errors.ts'
+import { formatInteger, plural } from '../../util/format.ts'
+import { mapInOrder } from '../../util/in-order.ts'
+import { commandLineOf } from '../../util/invocation.ts'
+import { attemptKey, type RecordingFile } from '../../util/recording-file.ts'
+import { parseWith } from '../../util/schema.ts'
+import { readText } from '../../util/text-file.ts'
+import { parseYaml } from '../../util/yaml.ts'
+import { endpointOf } from '../endpoint.ts'
+import { optionName } from '../eval/options.ts'
+import { EXIT, type Io } from '../io.ts'
+
+export interface TeacherOptions {
+  out: string
+  teacher?: string
+  model?: string
+  fleet?: string
+  apiKeyEnv?: string
+  attempts: number
+  concurrency: number
+  temperature: number
+  topP?: number
+  maxTokens: number
+  /** Seconds. */
+  timeout: number
+  retries: number
+  seed?: number
+  json?: boolean
+}
+
+export const TEACHER_FLAGS = [
+  ...(['teacher', 'model', 'fleet', 'apiKeyEnv', 'attempts', 'concurrency'] as const),
+  ...(['temperature', 'topP', 'maxTokens', 'timeout', 'retries', 'seed'] as const),
+]
+
+/** @throws UsageError for options that do not go together; ConfigError for a file or an endpoint that cannot be used */
+export const openTeacher = (options: TeacherOptions, io: Io): JudgeFleet => {
+  const { teacher, model: named, fleet, apiKeyEnv, concurrency, timeout, retries } = options
+  const runtime = { onWarning: (message: string) => void io.err.write(`gradus: ${message}\n`) }
+  if ((fleet === undefined) === (teacher === undefined))
+    throw new UsageError(
+      `trajectories: expected --teacher URL with --model NAME, or --fleet FILE, got ${fleet === undefined ? 'neither' : 'both'}`,
+    )
+  if (fleet !== undefined) {
+    const stray = named !== undefined ? 'model' : apiKeyEnv !== undefined ? 'api-key-env' : null
+    if (stray !== null) throw new UsageError(`--${stray}: expected nothing beside --fleet, which names it`)
+    return judgeFleet(parseWith(fleetSchema, parseYaml(readText(fleet), fleet), fleet), runtime)
+  }
+  const { url, model } = endpointOf(teacher!, named, { url: '--teacher', model: '--model' })
+  if (model === undefined)
+    throw new UsageError(
+      '--teacher: expected --model NAME beside it, or --teacher URL#NAME, got no name of a model',
+    )
+  const attemptTimeoutMs = timeout * 1000
+  const endpoint = {
+    url,
+    model,
+    concurrency,
+    attemptTimeoutMs,
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+  }
+  const settings: FleetOptions = {
+    endpoints: [endpoint],
+    retries,
+    deadlineMs: Math.max(600_000, (retries + 1) * attemptTimeoutMs),
+  }
+  return judgeFleet(parseWith(fleetSchema, settings, '--teacher'), runtime)
+}
+
+/** What is asked about. */
+interface Asked {
+  id: string
+  question: string
+}
+
+interface Row extends Asked {
+  attempt: number
+}
+
+export interface RecordProgress {
+  tally: { recorded: number; answered: number; failed: number }
+  left: number
+  /** Attempts that were there. */
+  before: number
+}
+
+interface Recorder<Item extends Asked, Done extends Row> {
+  items: readonly Item[]
+  attempts: number
+  concurrency: number
+  seed: number | undefined
+  file: RecordingFile<Done>
+  io: Io
+  /** @throws JudgeError where the teacher fails on it */
+  make(job: Item & { attempt: number }, own: { seed?: number; signal: AbortSignal }): Promise<Done>
+  isGood(row: Done): boolean
+  tell(progress: RecordProgress): void
+  /** The command line that goes on. */
+  again(): string
+}
+
+/** Attempts that are still to be made, the first ones of all questions first; made one by one, as they may be any number. */
+const jobsOf = <Item extends Asked, Done extends Row>({
+  items: questions,
+  attempts,
+  file,
+}: Recorder<Item, Done>): { count: number; jobs: Iterable<Item & { attempt: number }> } => {
+  const textOf = new Map(questions.map(({ id, question }) => [id, question]))
+  for (const { id, question } of file.rows)
+    if (textOf.has(id) && textOf.get(id) !== question)
+      throw new DataError(
+        `${file.path}: expected the question ${JSON.stringify(id)} as it was, got another text`,
+        {
+          hint: 'name another --out for other questions',
+        },
+      )
+  const done = new Set(file.rows.map(attemptKey))
+  const made = file.rows.filter(({ id, attempt }) => textOf.has(id) && attempt <= attempts).length
+  const jobs = function* (): Generator<Item & { attempt: number }> {
+    for (let attempt = 1; attempt <= attempts; attempt++)
+      for (const question of questions)
+        if (!done.has(attemptKey({ ...question, attempt }))) yield { ...question, attempt }
+  }
+  return { count: attempts * questions.length - made, jobs: jobs() }
+}
+
+/** Records what is missing of every item's attempts. Ctrl+C finishes those under way; again it gives them up. */
+export const recordAttempts = async <Item extends Asked, Done extends Row>(
+  recorder: Recorder<Item, Done>,
+): Promise<number> => {
+  const { concurrency, seed, file, io } = recorder
+  const stop = new AbortController()
+  const quit = new AbortController()
+  setMaxListeners(0, quit.signal)
+  const stopListening = io.onInterrupt(() => {
+    if (!stop.signal.aborted)
+      io.err.write('gradus: finishing the attempts under way; Ctrl+C again gives them up\n')
+    ;(stop.signal.aborted ? quit : stop).abort()
+  })
+  const tally = { recorded: 0, answered: 0, failed: 0 }
+  try {
+    const { count, jobs } = jobsOf(recorder)
+    if (file.rows.length > 0)
+      io.err.write(`gradus: ${plural(file.rows.length, 'attempt')} recorded before, ${count} to make\n`)
+    const attempt = async (job: Item & { attempt: number }): Promise<void> => {
+      const own = { signal: quit.signal, ...(seed !== undefined && { seed: seed + job.attempt - 1 }) }
+      try {
+        const row = await recorder.make(job, own)
+        if (quit.signal.aborted) return
+        file.append(row)
+        tally.recorded++
+        if (recorder.isGood(row)) tally.answered++
+      } catch (error) {
+        if (quit.signal.aborted) return
+        if (!(error instanceof JudgeError) || error.fatal) throw error
+        tally.failed++
+        io.err.write(`gradus: ${job.id}, attempt ${job.attempt}: ${error.message}\n`)
+      }
+      io.err.write(`gradus: ${tally.recorded + tally.failed} of ${count}\n`)
+    }
+    for await (const _ of mapInOrder(jobs, attempt, { concurrency, stop: stop.signal }));
+    const left = count - tally.recorded
+    recorder.tell({ tally, left, before: file.rows.length })
+    if (left > 0) io.err.write(`gradus: ${left} left; go on with:\n  ${recorder.again()}\n`)
+  } finally {
+    stopListening()
+    // Where every call would fail the others are given up, before the file is closed under them.
+    quit.abort()
+    file.close()
+  }
+  if (stop.signal.aborted) return EXIT.interrupted
+  return tally.failed > 0 ? EXIT.failed : EXIT.ok
+}
+
+/** What the teacher took. */
+export const ledgerLine = ({
+  calls,
+  attempts,
+  promptTokens,
+  completionTokens,
+  cost,
+}: ReturnType<JudgeFleet['stats']>['ledger']): string =>
+  `teacher   ${plural(calls, 'call')} (${attempts} tries), ${formatInteger(promptTokens)} tokens in, ${formatInteger(completionTokens)} out; cost ${cost === null ? 'unknown' : cost.toFixed(4)}`
+
+export const commandAgain = <Options extends object>(
+  words: readonly string[],
+  options: Options,
+  flags: readonly (keyof Options & string)[],
+): string =>
+  commandLineOf([
+    ...['trajectories', ...words],
+    ...flags.flatMap(key => (options[key] === undefined ? [] : [optionName(key), String(options[key])])),
+  ])

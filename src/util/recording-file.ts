@@ -1,0 +1,172 @@
+/** @file Attempts of a teacher as a file: a first line about what all have in common, then an attempt a line, appended as they finish. */
+
+import { closeSync, existsSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs'
+import type { z } from 'zod'
+import { canonicalJson } from './canonical.ts'
+import { DataError } from './errors.ts'
+import { fileFailure } from './file-failure.ts'
+import { parseRow, someJsonlLines } from './jsonl.ts'
+import { describeKeys, describeValue, parseWith } from './schema.ts'
+
+/** One attempt of several at something that has a name. */
+interface Attempt {
+  id: string
+  attempt: number
+}
+
+/** What the lines of such a file are. */
+export interface RecordingFormat<Header, Row extends Attempt> {
+  /** `gradus` in the first line. */
+  kind: string
+  /** What the rows are, and the command that writes them. */
+  words: { what: string; command: string }
+  header: z.ZodType<Header>
+  row: z.ZodType<Row>
+}
+
+export interface Recording<Header, Row> {
+  header: Header
+  rows: Row[]
+}
+
+/** Names an attempt: what is done is not done again. */
+export const attemptKey = ({ id, attempt }: Attempt): string => `${attempt}/${id}`
+
+/** Whose file it is, by its first line; null for another kind of file. @throws DataError for one that cannot be read */
+export const recordingKind = (path: string): string | null => {
+  const [first] = someJsonlLines(path, 'attempt')
+  const value = parseRow(first.text, first.place, row => row) as { gradus?: unknown } | null
+  return typeof value?.gradus === 'string' ? value.gradus : null
+}
+
+const readHeader = <Header, Row extends Attempt>(
+  { kind, words, header }: RecordingFormat<Header, Row>,
+  value: unknown,
+  place: string,
+): Header => {
+  if ((value as { gradus?: unknown } | null)?.gradus === kind)
+    return parseWith(header, value, place, DataError)
+  const got =
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? describeKeys(value)
+      : describeValue(value)
+  throw new DataError(
+    `${place}: expected the first line of recorded ${words.what}, {"gradus":"${kind}",...}, got ${got}`,
+    { hint: `name a file that \`${words.command}\` wrote` },
+  )
+}
+
+/**
+ * Reads what was recorded. With `torn` a last line without an end, which a kill may have left, is dropped.
+ * @throws DataError naming file and line for what is none, and for an attempt that is there twice
+ */
+export const readRecorded = <Header, Row extends Attempt>(
+  format: RecordingFormat<Header, Row>,
+  path: string,
+  { torn = false }: { torn?: boolean } = {},
+): Recording<Header, Row> => {
+  const all = someJsonlLines(path, 'attempt')
+  const [first, ...lines] = torn && !endsWhole(path) ? all.slice(0, -1) : all
+  if (first === undefined)
+    throw new DataError(`${path}:1: expected a whole first line, got one that was cut off`, {
+      hint: 'remove the file, or name another',
+    })
+  const header = readHeader(
+    format,
+    parseRow(first.text, first.place, row => row),
+    first.place,
+  )
+  const seen = new Set<string>()
+  const rows = lines.map(({ text, place }) => {
+    const value = parseRow(text, place, row => row)
+    const row = parseWith(format.row, value, place, DataError)
+    const key = attemptKey(row)
+    if (seen.has(key))
+      throw new DataError(
+        `${place}: expected every attempt once, got attempt ${row.attempt} at ${row.id} again`,
+        { hint: 'two processes may have written to the file: remove one of the lines' },
+      )
+    seen.add(key)
+    return row
+  })
+  return { header, rows }
+}
+
+const NEWLINE = 0x0a
+
+const endsWhole = (path: string): boolean => readFileSync(path).at(-1) === NEWLINE
+
+/** Cuts a file after its last whole line. */
+const dropTornLine = (path: string): void => truncateSync(path, readFileSync(path).lastIndexOf(NEWLINE) + 1)
+
+/** A file that attempts are appended to, each as one write; a line that a kill has torn is dropped. */
+export class RecordingFile<Row extends Attempt> {
+  readonly path: string
+  /** Attempts that were there. */
+  readonly rows: readonly Row[]
+  readonly #fd: number
+
+  private constructor(path: string, fd: number, rows: readonly Row[]) {
+    this.path = path
+    this.#fd = fd
+    this.rows = rows
+  }
+
+  /**
+   * Opens a file, or begins it.
+   * @throws DataError for a file that is none, cannot be written, or was begun with other settings
+   */
+  static open<Header extends object, Row extends Attempt>(
+    format: RecordingFormat<Header, Row>,
+    path: string,
+    header: Header,
+  ): RecordingFile<Row> {
+    const isNew = !existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)
+    const rows = isNew ? [] : rowsOf(format, path, header)
+    try {
+      // Only once it is known to be ours.
+      if (!isNew && !endsWhole(path)) dropTornLine(path)
+      const file = new RecordingFile(path, openSync(path, 'a'), rows)
+      if (isNew) file.#write(header)
+      return file
+    } catch (error) {
+      throw fileFailure(path, error, { doing: 'cannot be written' })
+    }
+  }
+
+  append(row: Row): void {
+    this.#write(row)
+  }
+
+  #write(value: object): void {
+    const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
+
+/** @throws DataError for a file that is none, or was begun with other settings */
+const rowsOf = <Header extends object, Row extends Attempt>(
+  format: RecordingFormat<Header, Row>,
+  path: string,
+  header: Header,
+): Row[] => {
+  const { header: before, rows } = readRecorded(format, path, { torn: true })
+  for (const key of Object.keys(header) as (keyof Header & string)[])
+    if (canonicalJson(before[key]) !== canonicalJson(header[key]))
+      throw new DataError(
+        `${path}: expected to go on with the ${key} that it was begun with, got another: ${shortly(before[key])} then, ${shortly(header[key])} now`,
+        { hint: 'give the same settings, or name another file' },
+      )
+  return rows
+}
+
+const SHOWN = 120
+
+const shortly = (value: unknown): string => {
+  const text = canonicalJson(value)
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+}
