@@ -59,7 +59,7 @@ const asSound = (runDir: string, { step, dir, problems, state, moment }: Checked
     : null
 
 /**
- * Goes back to a checkpoint. Its rows are those of then, and beside them the events that tell what monitors did.
+ * Goes back to a checkpoint. Its rows are those of then, and beside them the events that tell what monitors did and people asked for.
  * @param step where the run is, with a checkpoint
  * @param onRemove called with each checkpoint's folder before it goes
  * @throws RunError for a failed write
@@ -85,10 +85,11 @@ export const giveUp = (
     writeFileAtomic(join(folder, NOTE), `${JSON.stringify(note)}\n`)
     renameSync(run.path('checkpoints', checkpointName(step)), join(folder, checkpointName(step)))
   })
-  run.turnTo(target.dir, (path, file) => cutBackTo(path, extent(file)))
+  // Checkpoints first: rows that one of them lacks would be damage to whoever resumes after a kill.
   removeAfter(run, target.step, onRemove)
+  run.turnTo(target.dir, (path, file) => cutBackTo(path, extent(file)))
   for (const event of events)
-    if (event.action !== undefined || event.undone !== undefined) run.appendEvent(event)
+    if (event.action !== undefined || event.control !== undefined) run.appendEvent(event)
 }
 
 const tailOf = (path: string, bytes: number): Buffer =>
@@ -126,8 +127,9 @@ export const hasGivenUp = (runDir: string): boolean => {
 }
 
 /**
- * Takes up again what the run went back from; what was trained since then goes.
- * @returns its checkpoint; null where that is gone or damaged: nothing has changed then
+ * Takes up again what the run went back from; what was trained since then goes. Until its checkpoint is saved in the run the folder
+ * stays, so that a kill finds it whole; `dropTakenUp` removes it.
+ * @returns its checkpoint, in the folder still; null where that is gone or damaged: nothing has changed then
  * @throws RunError for a failed write
  */
 export const takeUpAgain = (run: RunFolder, onRemove: RemoveFolder = () => {}): SoundCheckpoint | null => {
@@ -147,17 +149,18 @@ export const takeUpAgain = (run: RunFolder, onRemove: RemoveFolder = () => {}): 
   if (problems.length > 0 || state === null || moment === null || ![...whole].every(isThere)) return null
   const since = linesOf(tailOf(run.path('events.jsonl'), note.bytes['events.jsonl'] ?? 0))
   removeAfter(run, note.backTo, onRemove)
-  const dir = run.path('checkpoints', name)
-  guardWrite(dir, () => renameSync(join(folder, name), dir))
-  run.turnTo(dir, (path, file) => {
+  run.turnTo(run.path('checkpoints', checkpointName(note.backTo)), (path, file) => {
     const bytes = whole.get(file)!.subarray(0, moment.rows[file]?.bytes ?? 0)
     if (bytes.length > 0 || existsSync(path)) guardWrite(path, () => writeFileAtomic(path, bytes))
   })
   for (const event of since)
-    if (event.action === 'rollback' || event.undone === 'rollback') run.appendEvent(event)
-  dropGivenUp(run, onRemove)
-  return { step: note.step, dir, state, rows: moment.rows }
+    if (event.action === 'rollback' || event.undone === 'rollback' || event.request !== undefined)
+      run.appendEvent(event)
+  return { step: note.step, dir: join(folder, name), state, rows: moment.rows }
 }
+
+/** Removes the folder of what was taken up again, whose checkpoint the run has by now: the policy keeps what that names. */
+export const dropTakenUp = (run: RunFolder): void => dropGivenUp(run, () => {})
 
 const noteIn = (folder: string): Note | null => {
   try {

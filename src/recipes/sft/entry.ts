@@ -7,6 +7,7 @@ import { withDataFiles } from '../common/data-files.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { describeRemoteModel, shapeFolder } from '../common/remote.ts'
+import { assertSupervisedActions } from '../common/refuse.ts'
 import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
 import type { StepWork } from '../common/step-work.ts'
 import { fewRows, meanRowTokens, supervisedMachine } from '../common/supervised-plan.ts'
@@ -66,6 +67,7 @@ const planTask = (config: SftConfig, { task, shape: known }: Checked): RunPlan =
 }
 
 const plan = (config: SftConfig): RunPlan => {
+  assertSupervisedActions(config)
   if (config.task === null) return planRows(config, checkSft(config, 'plan').rows)
   return planTask(config, checkSft(fewRows(config), 'plan'))
 }
@@ -166,7 +168,10 @@ export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
       },
     },
     plan,
-    run: async (config, options) => (await import('./run.ts')).runSftRecipe(config, options),
+    async run(config, options) {
+      assertSupervisedActions(config)
+      return (await import('./run.ts')).runSftRecipe(config, options)
+    },
   },
   ({ data, columns, task }) => [
     { path: data, columns },

@@ -439,15 +439,15 @@ describe('settings of actions', () => {
     const actions = new MonitorActions(monitorsSchema.parse({}))
     const sign = { level: 2, seen: 'something', figures: {} }
     const due = [
-      { monitor: 'lengthDrift', action: 'raise-kl', sign },
-      { monitor: 'truncation', action: 'pause', sign },
-      { monitor: 'repetition', action: 'pause', sign },
+      { monitor: 'lengthDrift', action: 'raise-kl', sign, seenAt: 5 },
+      { monitor: 'truncation', action: 'pause', sign, seenAt: 5 },
+      { monitor: 'repetition', action: 'pause', sign, seenAt: 5 },
     ] as const
     expect(actions.decide(5, due)).toMatchObject({ action: 'pause', monitors: ['truncation', 'repetition'] })
     expect(actions.decide(6, due)).toMatchObject({ action: 'raise-kl', monitors: ['lengthDrift'] })
     expect(actions.decide(7, due)).toBeNull()
     // Its sign was over and is there again.
-    actions.over('truncation')
+    actions.turned('truncation')
     expect(actions.decide(8, due)).toMatchObject({ action: 'pause', monitors: ['truncation'] })
     const supervised = new MonitorActions(monitorsSchema.parse({}), undefined, ['stop', 'pause'])
     expect(supervised.decide(5, due.slice(0, 1))).toBeNull()

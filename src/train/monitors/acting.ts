@@ -86,8 +86,8 @@ export class MonitorActions {
     this.#state = { ...this.#state, ...changes }
   }
 
-  /** A sign that is over may be acted on when it comes again. */
-  over(monitor: MonitorName): void {
+  /** A sign that turned, or came anew by other thresholds, is another one, which may be acted on. */
+  turned(monitor: MonitorName): void {
     const { [monitor]: known, ...acted } = this.#state.acted
     if (known) this.#change({ acted })
   }
@@ -108,13 +108,13 @@ export class MonitorActions {
     }
   }
 
-  #mayAct(step: number, { monitor, action }: DueAction): boolean {
+  #mayAct(step: number, { monitor, action, seenAt }: DueAction): boolean {
     if (!this.#possible.includes(action)) return false
     const before = this.#state.acted[monitor]
     if (before?.done) return false
     if (action !== 'raise-kl') return true
-    // What a raise does shows when the window that figures are averaged over has passed.
-    const waited = before === undefined || step >= before.step + this.#window
+    // What a raise does shows when the window that figures are averaged over has passed, and somebody has looked since.
+    const waited = before === undefined || (step >= before.step + this.#window && seenAt > before.step)
     return waited && this.#state.klFactor < this.#bounds.klMost
   }
 
