@@ -4,10 +4,19 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomic } from '../util/atomic.ts'
+import { temporaryPath, writeFileAtomic } from '../util/atomic.ts'
 import { type CheckedCheckpoint, checkCheckpoint, rowProblems } from './checkpoints.ts'
 import { guardWrite } from './errors.ts'
 import { cutBackTo, type RowExtent } from './row-extent.ts'
@@ -127,9 +136,9 @@ export const hasGivenUp = (runDir: string): boolean => {
 }
 
 /**
- * Takes up again what the run went back from; what was trained since then goes. Until its checkpoint is saved in the run the folder
- * stays, so that a kill finds it whole; `dropTakenUp` removes it.
- * @returns its checkpoint, in the folder still; null where that is gone or damaged: nothing has changed then
+ * Takes up again what the run went back from; what was trained since then goes. The folder stays, so that a kill finds it whole, until
+ * `dropTakenUp` removes it.
+ * @returns its checkpoint; null where that is gone or damaged: nothing has changed then
  * @throws RunError for a failed write
  */
 export const takeUpAgain = (run: RunFolder, onRemove: RemoveFolder = () => {}): SoundCheckpoint | null => {
@@ -149,14 +158,20 @@ export const takeUpAgain = (run: RunFolder, onRemove: RemoveFolder = () => {}): 
   if (problems.length > 0 || state === null || moment === null || ![...whole].every(isThere)) return null
   const since = linesOf(tailOf(run.path('events.jsonl'), note.bytes['events.jsonl'] ?? 0))
   removeAfter(run, note.backTo, onRemove)
-  run.turnTo(run.path('checkpoints', checkpointName(note.backTo)), (path, file) => {
+  const dir = run.path('checkpoints', name)
+  const temporary = temporaryPath(dir)
+  guardWrite(dir, () => {
+    cpSync(join(folder, name), temporary, { recursive: true })
+    renameSync(temporary, dir)
+  })
+  run.turnTo(dir, (path, file) => {
     const bytes = whole.get(file)!.subarray(0, moment.rows[file]?.bytes ?? 0)
     if (bytes.length > 0 || existsSync(path)) guardWrite(path, () => writeFileAtomic(path, bytes))
   })
   for (const event of since)
     if (event.action === 'rollback' || event.undone === 'rollback' || event.request !== undefined)
       run.appendEvent(event)
-  return { step: note.step, dir: join(folder, name), state, rows: moment.rows }
+  return { step: note.step, dir, state, rows: moment.rows }
 }
 
 /** Removes the folder of what was taken up again, whose checkpoint the run has by now: the policy keeps what that names. */

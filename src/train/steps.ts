@@ -189,8 +189,14 @@ class Steps {
 
   /** Which checkpoint monitors would go back to. */
   #backing(monitors: readonly MonitorName[]) {
-    if (monitors.length === 0) return undefined
-    return { through: this.#watch.healthyThrough(monitors), every: this.#settings.checkpointEvery || 1 }
+    // Somebody may have changed what a monitor says since.
+    const { through = null } = this.#actions.state.held ?? {}
+    if (monitors.length === 0 && through === null) return undefined
+    const healthy = this.#watch.healthyThrough(monitors)
+    return {
+      through: through === null ? healthy : Math.min(through, healthy),
+      every: this.#settings.checkpointEvery || 1,
+    }
   }
 
   async #evaluate(step: number, last: boolean): Promise<EvalRow[]> {
@@ -281,7 +287,8 @@ class Steps {
       this.#tell(this.#actions.raise(step, decision))
       return null
     }
-    this.#actions.hold(action, step, decision)
+    const through = action === 'rollback' && { through: this.#watch.healthyThrough(monitors) }
+    this.#actions.hold({ action, monitor: monitors[0], step, ...through })
     if (action === 'pause') this.#control.hold()
     if (action !== 'rollback')
       this.#tell(actionEvent(step, action, monitors, { message: `${SAID[action]} (${why})` }))

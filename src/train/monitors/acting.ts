@@ -17,6 +17,8 @@ export interface HeldAction {
   action: 'pause' | 'stop' | 'rollback'
   monitor: MonitorName
   step: number
+  /** Of a rollback: the last step that none of its monitors had anything against when it was decided. */
+  through?: number
 }
 
 /** All that was done so far; plain JSON, a part of every checkpoint of a run in which something was. */
@@ -146,8 +148,8 @@ export class MonitorActions {
   }
 
   /** Notes what waits for a person, or is about to be done. */
-  hold(action: HeldAction['action'], step: number, { monitors: [monitor] }: Decision): void {
-    this.#change({ held: { action, monitor, step } })
+  hold(held: HeldAction): void {
+    this.#change({ held })
   }
 
   /** A person said to go on. */
