@@ -397,7 +397,8 @@ const watchOver = (
       for (const warning of watch.step(row, evals)) {
         run.appendEvent(eventOf(warning))
         actions.turned(warning.monitor)
-        if (warning.turn === 'on') run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
+        if (warning.turn === 'on')
+          run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
         events.onMessage?.(messageOf(warning))
       }
     },

@@ -24,11 +24,17 @@ it.each(['none', 'batch'] as const)(
   async baseline => {
     const engine = tinyEngine()
     const scored = async (promptTokens: number[]) =>
-      (await engine.score(TOKENS.map(tokens => ({ promptTokens, tokens })))).map(({ logprobs }) => logprobs[0])
+      (await engine.score(TOKENS.map(tokens => ({ promptTokens, tokens })))).map(
+        ({ logprobs }) => logprobs[0],
+      )
     // The teacher stays as it was: it is a constant below.
     const [own, taught] = [await scored(PLAIN), await scored(WITH_RUBRIC)]
     const rollouts = [TOKENS.map((token, i) => response(token, own[i]))]
-    const { credited } = teacherCredit(rollouts, taught.map(logprob => [logprob]), baseline)
+    const { credited } = teacherCredit(
+      rollouts,
+      taught.map(logprob => [logprob]),
+      baseline,
+    )
     // Each token once, by how likely it is, in place of a sample.
     const datums = credited[0].map(({ rollout, advantages }, i) => ({
       ...{ promptTokens: PLAIN, tokens: rollout.tokens, mask: [1], advantages },
