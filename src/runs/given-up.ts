@@ -4,10 +4,19 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomic } from '../util/atomic.ts'
+import { temporaryPath, writeFileAtomic } from '../util/atomic.ts'
 import { type CheckedCheckpoint, checkCheckpoint, rowProblems } from './checkpoints.ts'
 import { guardWrite } from './errors.ts'
 import { cutBackTo, type RowExtent } from './row-extent.ts'
@@ -59,7 +68,7 @@ const asSound = (runDir: string, { step, dir, problems, state, moment }: Checked
     : null
 
 /**
- * Goes back to a checkpoint. Its rows are those of then, and beside them the events that tell what monitors did.
+ * Goes back to a checkpoint. Its rows are those of then, and beside them the events that tell what monitors did and people asked for.
  * @param step where the run is, with a checkpoint
  * @param onRemove called with each checkpoint's folder before it goes
  * @throws RunError for a failed write
@@ -85,11 +94,14 @@ export const giveUp = (
     writeFileAtomic(join(folder, NOTE), `${JSON.stringify(note)}\n`)
     renameSync(run.path('checkpoints', checkpointName(step)), join(folder, checkpointName(step)))
   })
-  run.turnTo(target.dir, (path, file) => cutBackTo(path, extent(file)))
+  // Checkpoints first: rows that one of them lacks would be damage to whoever resumes after a kill.
   removeAfter(run, target.step, onRemove)
-  for (const event of events)
-    if (event.action !== undefined || event.undone !== undefined) run.appendEvent(event)
+  run.turnTo(target.dir, (path, file) => cutBackTo(path, extent(file)))
+  for (const event of events) if (isDeed(event)) run.appendEvent(event)
 }
+
+/** What a monitor did, or what became of what somebody asked for. */
+const isDeed = ({ action, control }: EventRow): boolean => action !== undefined || control !== undefined
 
 const tailOf = (path: string, bytes: number): Buffer =>
   existsSync(path) ? readFileSync(path).subarray(bytes) : Buffer.alloc(0)
@@ -126,7 +138,8 @@ export const hasGivenUp = (runDir: string): boolean => {
 }
 
 /**
- * Takes up again what the run went back from; what was trained since then goes.
+ * Takes up again what the run went back from; what was trained since then goes. The folder stays, so that a kill finds it whole, until
+ * `dropTakenUp` removes it.
  * @returns its checkpoint; null where that is gone or damaged: nothing has changed then
  * @throws RunError for a failed write
  */
@@ -145,19 +158,44 @@ export const takeUpAgain = (run: RunFolder, onRemove: RemoveFolder = () => {}): 
   const isThere = ([file, bytes]: readonly [RowFile, Buffer]) =>
     beginsAs(bytes, moment?.rows[file] ?? NO_ROWS)
   if (problems.length > 0 || state === null || moment === null || ![...whole].every(isThere)) return null
-  const since = linesOf(tailOf(run.path('events.jsonl'), note.bytes['events.jsonl'] ?? 0))
   removeAfter(run, note.backTo, onRemove)
-  const dir = run.path('checkpoints', name)
-  guardWrite(dir, () => renameSync(join(folder, name), dir))
-  run.turnTo(dir, (path, file) => {
-    const bytes = whole.get(file)!.subarray(0, moment.rows[file]?.bytes ?? 0)
+  // What the checkpoint that the run went back to vouches for stays as it is: a kill finds that one whole, and the folder.
+  const back = soundCheckpoint(run.dir, note.backTo)
+  const isThereStill = back?.step === note.backTo
+  const told = (isThereStill ? back.rows['events.jsonl']?.bytes : note.bytes['events.jsonl']) ?? 0
+  const events = tailOf(run.path('events.jsonl'), 0)
+  const tail = tailOf(join(folder, 'events.jsonl'), 0)
+  // Among the events there are those of what monitors did and people asked for already.
+  const isKnown = (event: EventRow) => isThereStill && isDeed(event)
+  const rest = linesOf(tail).filter(event => !isKnown(event))
+  const restText = rest.map(event => `${JSON.stringify(event)}\n`).join('')
+  whole.set('events.jsonl', Buffer.concat([events.subarray(0, told), Buffer.from(restText)]))
+  const dir = isThereStill ? join(folder, name) : copyInto(run, join(folder, name))
+  run.turnTo(isThereStill ? back.dir : dir, (path, file) => {
+    const bytes = whole.get(file)!
     if (bytes.length > 0 || existsSync(path)) guardWrite(path, () => writeFileAtomic(path, bytes))
   })
-  for (const event of since)
-    if (event.action === 'rollback' || event.undone === 'rollback') run.appendEvent(event)
-  dropGivenUp(run, onRemove)
+  const asked = new Set(rest.map(({ request }) => request))
+  for (const event of linesOf(events.subarray(told))) {
+    const isAsked = event.request !== undefined && !asked.has(event.request)
+    if (event.action === 'rollback' || event.undone === 'rollback' || isAsked) run.appendEvent(event)
+  }
   return { step: note.step, dir, state, rows: moment.rows }
 }
+
+/** A checkpoint's folder among those of the run. */
+const copyInto = (run: RunFolder, from: string): string => {
+  const dir = run.path('checkpoints', basename(from))
+  const temporary = temporaryPath(dir)
+  guardWrite(dir, () => {
+    cpSync(from, temporary, { recursive: true })
+    renameSync(temporary, dir)
+  })
+  return dir
+}
+
+/** Removes the folder of what was taken up again, whose checkpoint the run has by now: the policy keeps what that names. */
+export const dropTakenUp = (run: RunFolder): void => dropGivenUp(run, () => {})
 
 const noteIn = (folder: string): Note | null => {
   try {

@@ -44,19 +44,37 @@ export class RunControl {
   readonly #reader: ControlReader
   readonly #change: Change
   readonly #actions: Pick<MonitorActions, 'undoRaise'>
-  #paused = false
+  /** Thresholds that were asked for. */
+  readonly #changed: Map<MonitorName, MonitorSettings[MonitorName]>
+  #paused: boolean
 
-  /** @param change gives a monitor other thresholds @param actions what monitors did */
-  constructor(run: ControlledRun, change: Change, actions: Pick<MonitorActions, 'undoRaise'>) {
+  /**
+   * @param change gives a monitor other thresholds
+   * @param actions what monitors did
+   * @param before of this process's steps before these: what was asked then still holds, and nothing asked since is lost
+   */
+  constructor(
+    run: ControlledRun,
+    change: Change,
+    actions: Pick<MonitorActions, 'undoRaise'>,
+    before: RunControl | null = null,
+  ) {
     this.#run = run
-    this.#reader = new ControlReader(run.dir)
+    this.#reader = before === null ? new ControlReader(run.dir) : before.#reader
     this.#change = change
     this.#actions = actions
+    this.#paused = before?.paused ?? false
+    this.#changed = before === null ? new Map() : before.#changed
+    for (const [name, thresholds] of this.#changed) change(name, thresholds as never)
   }
 
   /** A monitor has the training wait, as a person may. */
   hold(): void {
     this.#paused = true
+  }
+
+  release(): void {
+    this.#paused = false
   }
 
   get paused(): boolean {
@@ -98,6 +116,8 @@ export class RunControl {
       else this.#tell(step, 'refused', 'no rollback was undone: what was given up is not there any more', id)
       return
     }
+    // A kill is not to bring it back.
+    asked.save = true
     const factor = this.#actions.undoRaise()
     if (factor === null) {
       this.#tell(step, 'refused', 'no raise of the KL coefficient was undone: none stands', id)
@@ -114,6 +134,7 @@ export class RunControl {
     try {
       const { name, thresholds } = checkThresholds(monitor, request.thresholds)
       this.#change(name, thresholds as never)
+      this.#changed.set(name, thresholds)
       const text = thresholds === null ? 'off' : JSON.stringify(thresholds)
       this.#run.appendEvent({
         // Its name is no `monitor` of the event: that would be a monitor's own word.

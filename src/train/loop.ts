@@ -78,11 +78,12 @@ export const train = async <Rolled>(
 ): Promise<StepsResult> => {
   let place = { ...settings, from }
   for (;;) {
-    const { turn, ...result } = await trainFrom(policy, recipe, run, place, place.from, events)
+    const { turn, control, ...result } = await trainFrom(policy, recipe, run, place, place.from, events)
     if (turn === undefined) return result
     const { step, acting, ended } = await turnRun(policy, run, turn, events.onMessage)
     if (ended) return { step, finished: false, stoppedBy: result.stoppedBy }
-    place = { ...place, from: step, acting, trainedMs: turn.trainedMs, goesOn: true, unattended: false }
+    const { trainedMs } = turn
+    place = { ...place, from: step, acting, trainedMs, goesOn: true, unattended: false, control }
   }
 }
 

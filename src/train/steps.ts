@@ -50,6 +50,8 @@ export interface StepsSettings {
   goesOn?: boolean
   /** A scheduler has it go on, not a person: what a monitor held stays held. Default false. */
   unattended?: boolean
+  /** Of the steps before these, where the run went back or forth: what people asked for holds on. */
+  control?: RunControl
 }
 
 export interface StepEvents {
@@ -87,7 +89,7 @@ export interface StepsResult {
 }
 
 /** Where steps ended, or where the run is to go back or forth to, which is the caller's to do. */
-export type StepsOutcome = StepsResult & { turn?: TurnRequest }
+export type StepsOutcome = StepsResult & { turn?: TurnRequest; control?: RunControl }
 
 /** What a checkpoint says of the training beside it. */
 interface SavedProgress {
@@ -154,14 +156,14 @@ class Steps {
     this.#trainedMs = trainedMs
     this.#actions = new MonitorActions(monitors, acting, work.turns ? ACTIONS : ['stop', 'pause'])
     this.#watch = watchOver(run, monitors, work, events, this.#actions)
-    this.#control = new RunControl(run, this.#watch.change, this.#actions)
+    this.#control = new RunControl(run, this.#watch.change, this.#actions, settings.control)
   }
 
   async run(from: number): Promise<StepsOutcome> {
     const { steps, goesOn = from > 0 } = this.#settings
     if (goesOn) {
       this.#watch.resume()
-      const found = await this.#takeUpHeld(from)
+      const found = (await this.#takeUpHeld(from)) ?? (await this.#pause(from, true))
       if (found !== null) return found
     } else {
       this.#watch.start(await this.#evaluate(0, false))
@@ -187,8 +189,14 @@ class Steps {
 
   /** Which checkpoint monitors would go back to. */
   #backing(monitors: readonly MonitorName[]) {
-    if (monitors.length === 0) return undefined
-    return { through: this.#watch.healthyThrough(monitors), every: this.#settings.checkpointEvery || 1 }
+    // Somebody may have changed what a monitor says since.
+    const { through = null } = this.#actions.state.held ?? {}
+    if (monitors.length === 0 && through === null) return undefined
+    const healthy = this.#watch.healthyThrough(monitors)
+    return {
+      through: through === null ? healthy : Math.min(through, healthy),
+      every: this.#settings.checkpointEvery || 1,
+    }
   }
 
   async #evaluate(step: number, last: boolean): Promise<EvalRow[]> {
@@ -242,12 +250,12 @@ class Steps {
     const saved = last || stopping || turns || held !== null || asked.save || isDue(step, checkpointEvery)
     if (saved) await this.#save(step, last)
     if (stopping && !last) return { step, finished: false }
+    if (held === 'rollback' && asked.undoRollback)
+      this.#tell({ step, level: 'info', control: 'refused', message: GOES_BACK })
     if (turns) return held === 'rollback' ? this.#back(step) : this.#forth(step)
     if (held === 'stop') return this.#stopped(step)
     if (last) return { step, finished: true }
-    if (!this.#control.paused) return null
-    this.#say(`paused after step ${step}${held === 'pause' ? HOW_TO_GO_ON : ''}`)
-    return this.#whilePaused(step, saved)
+    return this.#pause(step, saved)
   }
 
   #say(text: string): void {
@@ -279,7 +287,8 @@ class Steps {
       this.#tell(this.#actions.raise(step, decision))
       return null
     }
-    this.#actions.hold(action, step, decision)
+    const through = action === 'rollback' && { through: this.#watch.healthyThrough(monitors) }
+    this.#actions.hold({ action, monitor: monitors[0], step, ...through })
     if (action === 'pause') this.#control.hold()
     if (action !== 'rollback')
       this.#tell(actionEvent(step, action, monitors, { message: `${SAID[action]} (${why})` }))
@@ -290,21 +299,21 @@ class Steps {
   async #takeUpHeld(step: number): Promise<StepsOutcome | null> {
     const { held } = this.#actions.state
     if (held === null) return null
-    if (held.action === 'rollback') return this.#back(step)
-    if (!this.#settings.unattended) {
+    const { action, monitor } = held
+    const goesBack = action === 'rollback' && monitorsThat(this.#monitors, ['rollback']).includes(monitor)
+    if (goesBack) return this.#back(step)
+    if (action === 'rollback' || !this.#settings.unattended) {
       this.#actions.release()
-      this.#tell({
-        step,
-        level: 'info',
-        control: 'go-on',
-        message: `goes on: resumed by hand after ${held.monitor} had it ${held.action}`,
-      })
+      const why =
+        action === 'rollback' ? 'is not to have it go back any more' : `had it ${action}: resumed by hand`
+      this.#tell({ step, level: 'info', control: 'go-on', message: `goes on: ${monitor} ${why}` })
+      // Whoever resumes it next is to find that.
+      await this.#save(step, false)
       return null
     }
-    if (held.action === 'stop') return this.#stopped(step)
+    if (action === 'stop') return this.#stopped(step)
     this.#control.hold()
-    this.#say(`still paused by ${held.monitor} after step ${step}${HOW_TO_GO_ON}`)
-    return this.#whilePaused(step, true)
+    return null
   }
 
   #stopped(step: number): StepsOutcome {
@@ -322,20 +331,25 @@ class Steps {
         figures: { from: step, to: backTo },
       })
     const turn = { step, acting, trainedMs: this.#trainedMs, back: this.#backing([monitor]), ends, tell }
-    return { step, finished: false, stoppedBy: monitor, turn }
+    return { step, finished: false, stoppedBy: monitor, turn, control: this.#control }
   }
 
   #forth(step: number): StepsOutcome {
+    // What paused it is undone with the rest.
+    if (this.#actions.state.held !== null) this.#control.release()
     const tell = (to: number): EventRow => ({
       ...{ step: to, level: 'info', control: 'undo', undone: 'rollback', figures: { from: step, to } },
       message: `the rollback was undone by request: goes on from step ${to}, and what was trained up to step ${step} since then is gone`,
     })
     const turn = { step, acting: this.#actions.state, trainedMs: this.#trainedMs, tell }
-    return { step, finished: false, turn }
+    return { step, finished: false, turn, control: this.#control }
   }
 
-  /** Waits until somebody says to go on or to stop, and does what is asked for meanwhile. @param saved there is a checkpoint of the step */
-  async #whilePaused(step: number, saved: boolean): Promise<StepsOutcome | null> {
+  /** Where it is paused: waits until somebody says to go on or to stop, and does what is asked for meanwhile. @param saved there is a checkpoint of the step */
+  async #pause(step: number, saved: boolean): Promise<StepsOutcome | null> {
+    if (!this.#control.paused) return null
+    const { held } = this.#actions.state
+    this.#say(`paused after step ${step}${held === null ? '' : ` by ${held.monitor}${HOW_TO_GO_ON}`}`)
     while (this.#control.paused) {
       await new Promise(resolve => setTimeout(resolve, PAUSED_LOOK_MS))
       const asked = this.#control.look(step)
@@ -353,7 +367,9 @@ class Steps {
 }
 
 const HOW_TO_GO_ON =
-  ' by a monitor, saved, and waits for a person: "Go on" in the dashboard, or Ctrl+C here and the same command with --resume; --resume-or-start waits again'
+  ', saved, and waits for a person: "Go on" in the dashboard, or Ctrl+C here and the same command with --resume; --resume-or-start waits again'
+
+const GOES_BACK = 'no rollback was undone: the run goes back once more at this step'
 
 const SAID = { pause: 'paused by a monitor', stop: 'stopped by a monitor, with a checkpoint' } as const
 
@@ -380,8 +396,9 @@ const watchOver = (
     step: (row: MetricsRow, evals: readonly EvalRow[]) => {
       for (const warning of watch.step(row, evals)) {
         run.appendEvent(eventOf(warning))
-        if (warning.turn === 'over') actions.over(warning.monitor)
-        else run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
+        actions.turned(warning.monitor)
+        if (warning.turn === 'on')
+          run.appendRollouts(signEvidence(warning, rollouts?.() ?? [], settings.keep))
         events.onMessage?.(messageOf(warning))
       }
     },

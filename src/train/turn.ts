@@ -3,7 +3,7 @@
 import { cpSync, existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Policy } from '../policy/policy.ts'
-import { giveUp, type SoundCheckpoint, soundCheckpoint, takeUpAgain } from '../runs/given-up.ts'
+import { dropTakenUp, giveUp, type SoundCheckpoint, soundCheckpoint, takeUpAgain } from '../runs/given-up.ts'
 import type { EventRow } from '../runs/rows.ts'
 import type { RunFolder } from '../runs/run-folder.ts'
 import { dropJournal } from './journal.ts'
@@ -61,9 +61,10 @@ export const turnRun = async (
   if (back) giveUp(run, target, step, onRemove)
   const next = back ? afterRollback(acting, ends) : afterUndoing(actingOf(target.state.recipe), acting)
   tell(request.tell(target.step))
-  await seal(run, target, { finished: false, trainedMs, acting: next })
+  const dir = await seal(run, target, { finished: false, trainedMs, acting: next })
+  if (!back) dropTakenUp(run)
   await Promise.all(remains.map(remove => remove()))
-  await policy.load(target.dir)
+  await policy.load(dir)
   return { step: target.step, acting: next, ended: back !== undefined && ends }
 }
 
@@ -82,13 +83,12 @@ const sealHere = async (run: RunFolder, { step, acting, trainedMs }: TurnRequest
 }
 
 /** The checkpoint again with the state of now: a kill finds the turn done. What was sampled ahead is of streams that are over. */
-const seal = async (run: RunFolder, { dir, state }: SoundCheckpoint, recipe: object): Promise<void> => {
-  await run.writeCheckpoint({ ...state, recipe }, folder => {
+const seal = (run: RunFolder, { dir, state }: SoundCheckpoint, recipe: object): Promise<string> =>
+  run.writeCheckpoint({ ...state, recipe }, folder => {
     cpSync(dir, folder, { recursive: true, filter: path => !OWN.includes(basename(path)) })
     dropJournal(folder)
     if (existsSync(join(folder, RECIPE_STATE))) saveState(folder, { now: loadState(folder).now, begun: [] })
   })
-}
 
 /** What a checkpoint is sealed with. */
 const OWN: readonly string[] = ['manifest.json', 'run-state.json']

@@ -228,11 +228,20 @@ const stopper = (io: Io, display: Display) => {
 }
 
 /** Key figures of a step, those that it has. */
-const keyMetrics = ({ reward, correctAndProved, accuracy, loss, entropy, learningRate }: MetricsRow) => ({
+const keyMetrics = ({
+  reward,
+  correctAndProved,
+  accuracy,
+  loss,
+  teacherKl,
+  entropy,
+  learningRate,
+}: MetricsRow) => ({
   reward,
   proved: correctAndProved as MetricValue | undefined,
   answers: accuracy as MetricValue | undefined,
   loss: reward === undefined ? loss : undefined,
+  teacherKl: teacherKl as MetricValue | undefined,
   entropy,
   lr: reward === undefined ? learningRate : undefined,
 })

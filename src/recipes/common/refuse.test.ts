@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { environmentSchema } from '../environment/config.ts'
+import { sftEntry } from '../sft/entry.ts'
 import { assertActions, assertLoss } from './refuse.ts'
 
 it('a loss that a server cannot compute is refused by its key', () => {
@@ -10,6 +11,15 @@ it('a loss that a server cannot compute is refused by its key', () => {
     loss: { preset: 'gradus:ruscarl', entropyCoef: 0.1 },
   })
   expect(() => assertLoss(remote, loss)).toThrow(/^loss\.entropyCoef: expected 0 with policy\.kind tinker/)
+})
+
+it('supervised learning neither goes back nor raises a coefficient', () => {
+  for (const action of ['rollback', 'raise-kl']) {
+    const config = sftEntry.schema.parse({ data: 'rows.jsonl', monitors: { truncation: { action } } })
+    expect(() => sftEntry.plan(config)).toThrow(
+      /^monitors\.truncation\.action: expected warn, pause or stop in supervised learning/,
+    )
+  }
 })
 
 it('monitors raise no coefficient that is none, and go back to no checkpoint that is not saved', () => {

@@ -38,6 +38,16 @@ export const assertActions = ({
     )
 }
 
+/** @throws ConfigError for what monitors cannot do in supervised learning */
+export const assertSupervisedActions = ({ monitors }: { monitors: MonitorSettings | null }): void => {
+  const [name] = monitorsThat(monitors, ['rollback', 'raise-kl'])
+  if (name !== undefined)
+    refuse(
+      `monitors.${name}.action: expected warn, pause or stop in supervised learning, which neither goes back nor has a KL term, got ${monitors![name]!.action}`,
+      'choose pause or stop',
+    )
+}
+
 /** @throws ConfigError for a loss that the policy would not compute */
 export const assertLoss = (
   policy: Parameters<typeof refusedLoss>[0],

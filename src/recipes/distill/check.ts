@@ -65,7 +65,15 @@ export const checkDistill = (config: DistillConfig, purpose: RunMode, own?: AnyT
   const task = opened && showing(opened)
   const mayLackJudge = rewards === null
   const checked = checkRuscarl(ruscarlFrame(config), purpose, { mayLackJudge, ...(task && { task }) })
-  if (!task) return { ...checked, mayLackJudge, task: null }
+  if (!task) {
+    const { conversations } = checked
+    if (conversations?.train.every(({ rubric }) => rubric.criteria.length === 0))
+      refuse(
+        'task: expected rows with criteria to train on, got none with any: the teacher would see what the policy sees',
+        'give the rows criteria, or name a rubric for all of them (task.rubric)',
+      )
+    return { ...checked, mayLackJudge, task: null }
+  }
   assertShows(task, config.seed)
   const { kind } = config.task
   if (!own && checked.given !== null && kind !== 'conversations')

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -115,6 +115,17 @@ describe('distill in a run', () => {
         packing({ ...own, rewards: { after: 1 }, rollout: { prompts: 2, samples: 2, maxTokens: 12 } }),
       ),
     ).rejects.toThrow(/judge: expected one/)
+  })
+
+  it('refuses rows without a criterion to show', () => {
+    const file = join(folder, 'bare.jsonl')
+    const messages = (content: string) => [{ role: 'user', content }]
+    const row = (i: number) => JSON.stringify({ prompt: messages(`hello ${i}`), rubrics: [] })
+    writeFileSync(file, `${[1, 2, 3, 4].map(row).join('\n')}\n`)
+    const task = { kind: 'conversations', file, holdOut: 2 }
+    expect(() => distillEntry.plan(packing({ model: { folder: chat }, task }))).toThrow(
+      /task: expected rows with criteria to train on, got none with any/,
+    )
   })
 
   it('refuses a task whose prompts cannot show a rubric', async () => {

@@ -5,6 +5,7 @@ import { createTokenizer } from '../../model/tokenizer.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { mean } from '../../util/statistics.ts'
 import { miniatureShape } from '../common/miniature.ts'
+import { assertSupervisedActions } from '../common/refuse.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import type { LearnedVerifierConfig } from './config.ts'
 import { type LabelledData, type LabelledRow, readLabels } from './labels.ts'
@@ -65,12 +66,13 @@ export const verifierSizes = (
 
 /**
  * The labelled rows; null in a plan whose file comes later. What a run refuses before it trains is refused here.
- * @throws ConfigError, DataError for a shape and for a file that cannot be used
+ * @throws ConfigError, DataError for a shape, for what monitors cannot do, and for a file that cannot be used
  */
 export const checkLearnedVerifier = (
-  { model, data: { file, columns, heldOut } }: LearnedVerifierConfig,
+  { model, monitors, data: { file, columns, heldOut } }: LearnedVerifierConfig,
   purpose: RunMode,
 ): LabelledData | null => {
+  assertSupervisedActions({ monitors })
   verifierShape(model.shape, [])
   return mayBeMissing(file, purpose) ? null : readLabels(file, heldOut, columns)
 }

@@ -6,6 +6,7 @@ import { mean } from '../../util/statistics.ts'
 import { withDataFiles } from '../common/data-files.ts'
 import { knownShape, modelPlace } from '../common/known-models.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
+import { assertSupervisedActions } from '../common/refuse.ts'
 import { describeRemoteModel, shapeFolder } from '../common/remote.ts'
 import { remoteLines, supervisedWork } from '../common/remote-plan.ts'
 import type { StepWork } from '../common/step-work.ts'
@@ -66,6 +67,7 @@ const planTask = (config: SftConfig, { task, shape: known }: Checked): RunPlan =
 }
 
 const plan = (config: SftConfig): RunPlan => {
+  assertSupervisedActions(config)
   if (config.task === null) return planRows(config, checkSft(config, 'plan').rows)
   return planTask(config, checkSft(fewRows(config), 'plan'))
 }
@@ -182,7 +184,10 @@ export const sftEntry: RecipeEntry<SftConfig> = withDataFiles(
       },
     },
     plan,
-    run: async (config, options) => (await import('./run.ts')).runSftRecipe(config, options),
+    async run(config, options) {
+      assertSupervisedActions(config)
+      return (await import('./run.ts')).runSftRecipe(config, options)
+    },
   },
   ({ data, columns, task }) => [
     { path: data, columns },

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lossPreset } from '../../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../../rl/rollout.ts'
 import { appendControl } from '../../runs/control.ts'
+import { hasGivenUp } from '../../runs/given-up.ts'
 import { readEvals, readEvents, readMetrics, readRollouts, withoutTimings } from '../../runs/readers.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { RunFolder } from '../../runs/run-folder.ts'
@@ -15,6 +16,7 @@ import { learntFrom, type Recipe } from '../recipe.ts'
 import { progressOf, type StepEvents } from '../steps.ts'
 import { MonitorActions } from './acting.ts'
 import { monitorsSchema } from './config.ts'
+import { Latch } from './latch.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-acting-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,6 +26,9 @@ const SLOW_MS = 240_000
 /** Updates from which on the policy knows the trick. */
 const HACKED = 12
 const WINDOW = 4
+
+/** Called before a checkpoint goes. */
+let forgets = () => {}
 
 /** Its only weight is how many updates it has had; what it says follows from that and from the seed. */
 class CountingPolicy extends FakePolicy {
@@ -46,6 +51,11 @@ class CountingPolicy extends FakePolicy {
       maxLogprobDifference: this.weight * 1e-6,
     })
     this.save = async dir => writeFileSync(join(dir, 'model.txt'), String(this.weight))
+  }
+
+  forget() {
+    forgets()
+    return async () => {}
   }
 
   override async load(dir?: string): Promise<void> {
@@ -159,6 +169,12 @@ const all = (dir: string) => ({
 const actionsIn = (dir: string) => readEvents(dir).filter(({ action }) => action !== undefined)
 const stepsIn = (dir: string) => readMetrics(dir).map(({ step }) => step)
 const upTo = (step: number) => Array.from({ length: step }, (_, i) => i + 1)
+/** The folder of a run as a kill at this moment would leave it. */
+const copyOf = (dir: string, name: string | number): string => {
+  const copy = `${dir} ${name}`
+  cpSync(dir, copy, { recursive: true, filter: path => !basename(path).includes('lock') })
+  return copy
+}
 let asked = 0
 const ask = (dir: string, request: object) => {
   appendControl(dir, { ...request, id: `request ${asked++}`, at: '' } as never)
@@ -282,12 +298,44 @@ describe('rollback', () => {
     SLOW_MS,
   )
 
+  it(
+    'is the same after a kill in the middle of it, and nothing looks damaged',
+    async () => {
+      const whole = await trained('not killed', settings)
+      const dir = join(folder, 'killed')
+      const killed: string[] = []
+      const kill = () => {
+        killed.push(copyOf(dir, killed.length))
+      }
+      let isBack = false
+      const onMessage = (text: string) => {
+        if (!text.includes('went back')) return
+        // All of it but the checkpoint with the state of now.
+        if (!isBack) kill()
+        isBack = true
+      }
+      forgets = () => {
+        if (!isBack && stepsIn(dir).length > 18) kill()
+      }
+      await trained('killed', settings, { onMessage })
+      forgets = () => {}
+      expect(killed.length).toBeGreaterThan(2)
+      for (const copy of killed) {
+        await resumed(copy, settings)
+        expect(all(copy)).toEqual(all(whole.dir))
+      }
+    },
+    SLOW_MS,
+  )
+
   it('is undone by request: the run goes on from where it was, and what came since is gone', async () => {
     const dir = join(folder, 'undone')
     let was: ReturnType<typeof all> | null = null
     let backAt = 0
+    let killed = ''
     const { result } = await trained('undone', settings, {
       onMessage: text => {
+        if (text.includes('was undone')) killed = copyOf(dir, 'undone')
         if (!text.includes('went back')) return
         backAt = actionsIn(dir)[0].figures!.from
         was = {
@@ -301,6 +349,10 @@ describe('rollback', () => {
         if (was !== null && step === 11 && backAt > 0) ask(dir, { action: 'undo', of: 'rollback' })
       },
     })
+    // A kill just before: it was not undone, may be asked for again, and nothing is damaged.
+    const { from } = await resumed(killed, settings)
+    const plain = await trained('not undone', settings)
+    expect([from, hasGivenUp(killed), all(killed)]).toEqual([10, true, all(plain.dir)])
     expect(result).toEqual({ step: STEPS, finished: true })
     expect(stepsIn(dir)).toEqual(upTo(STEPS))
     const free = await trained('free to the end', settingsOf({}))
@@ -315,6 +367,35 @@ describe('rollback', () => {
       ['rollback', undefined],
       ['undo', 'rollback'],
     ])
+  })
+
+  it('keeps a pause and a threshold that were asked for when the run goes back', async () => {
+    const dir = join(folder, 'asked while back')
+    let isAsked = false
+    const { result } = await trained('asked while back', settings, {
+      onStep: ({ step }) => {
+        // The run goes back after this one.
+        if (step !== 19 || isAsked) return
+        isAsked = true
+        ask(dir, { action: 'pause' })
+        ask(dir, { action: 'threshold', monitor: 'exploits', thresholds: null })
+      },
+      onMessage: text => {
+        if (text === 'paused after step 10') setTimeout(() => ask(dir, { action: 'go-on' }), 50)
+      },
+    })
+    expect(result).toEqual({ step: STEPS, finished: true })
+    expect(actionsIn(dir).map(({ action }) => action)).toEqual(['rollback'])
+    expect(readEvents(dir).flatMap(({ control }) => control ?? [])).toEqual(['pause', 'threshold', 'go-on'])
+  })
+
+  it('that was noted and is not asked for any more when the run is resumed is not done', async () => {
+    let done = 0
+    const noted = { onStep: () => done++, shouldStop: () => done === 19 }
+    const { dir, result } = await trained('noted', settings, noted)
+    expect(result.step).toBe(19)
+    expect((await resumed(dir, settingsOf({}))).result).toEqual({ step: STEPS, finished: true })
+    expect(actionsIn(dir)).toEqual([])
   })
 
   it('says so where there is nothing to undo, and stops where there is nothing to go back to', async () => {
@@ -427,6 +508,12 @@ describe('pause', () => {
   })
 })
 
+it('a figure of 0 over a threshold of 0 is no sign, and no reason to go back further', () => {
+  const latch = new Latch(1, { calm: 2, release: 0.75 })
+  expect([latch.look(Number.NaN, 3), latch.stood, latch.healthyThrough]).toEqual([null, null, 3])
+  expect(latch.look(Number.POSITIVE_INFINITY, 4)).toBe('on')
+})
+
 describe('settings of actions', () => {
   it('are not asked for, and monitors of the start neither go back nor raise', () => {
     expect(monitorsSchema.parse({ truncation: {} })).toEqual(monitorsSchema.parse({}))
@@ -439,16 +526,23 @@ describe('settings of actions', () => {
     const actions = new MonitorActions(monitorsSchema.parse({}))
     const sign = { level: 2, seen: 'something', figures: {} }
     const due = [
-      { monitor: 'lengthDrift', action: 'raise-kl', sign },
-      { monitor: 'truncation', action: 'pause', sign },
-      { monitor: 'repetition', action: 'pause', sign },
+      { monitor: 'lengthDrift', action: 'raise-kl', sign, seenAt: 5 },
+      { monitor: 'truncation', action: 'pause', sign, seenAt: 5 },
+      { monitor: 'repetition', action: 'pause', sign, seenAt: 5 },
     ] as const
     expect(actions.decide(5, due)).toMatchObject({ action: 'pause', monitors: ['truncation', 'repetition'] })
     expect(actions.decide(6, due)).toMatchObject({ action: 'raise-kl', monitors: ['lengthDrift'] })
     expect(actions.decide(7, due)).toBeNull()
     // Its sign was over and is there again.
-    actions.over('truncation')
+    actions.turned('truncation')
     expect(actions.decide(8, due)).toMatchObject({ action: 'pause', monitors: ['truncation'] })
+    // An evaluation raises once, however many steps the next one is away.
+    const evaluated = new MonitorActions(monitorsSchema.parse({ window: WINDOW }))
+    const raise = (step: number, seenAt: number) =>
+      evaluated.decide(step, [{ monitor: 'evaluationFalls', action: 'raise-kl', sign, seenAt }])
+    expect(raise(10, 10)).not.toBeNull()
+    expect(raise(19, 10)).toBeNull()
+    expect(raise(20, 20)).not.toBeNull()
     const supervised = new MonitorActions(monitorsSchema.parse({}), undefined, ['stop', 'pause'])
     expect(supervised.decide(5, due.slice(0, 1))).toBeNull()
   })

@@ -17,6 +17,8 @@ export interface HeldAction {
   action: 'pause' | 'stop' | 'rollback'
   monitor: MonitorName
   step: number
+  /** Of a rollback: the last step that none of its monitors had anything against when it was decided. */
+  through?: number
 }
 
 /** All that was done so far; plain JSON, a part of every checkpoint of a run in which something was. */
@@ -86,8 +88,8 @@ export class MonitorActions {
     this.#state = { ...this.#state, ...changes }
   }
 
-  /** A sign that is over may be acted on when it comes again. */
-  over(monitor: MonitorName): void {
+  /** A sign that turned, or came anew by other thresholds, is another one, which may be acted on. */
+  turned(monitor: MonitorName): void {
     const { [monitor]: known, ...acted } = this.#state.acted
     if (known) this.#change({ acted })
   }
@@ -108,13 +110,13 @@ export class MonitorActions {
     }
   }
 
-  #mayAct(step: number, { monitor, action }: DueAction): boolean {
+  #mayAct(step: number, { monitor, action, seenAt }: DueAction): boolean {
     if (!this.#possible.includes(action)) return false
     const before = this.#state.acted[monitor]
     if (before?.done) return false
     if (action !== 'raise-kl') return true
-    // What a raise does shows when the window that figures are averaged over has passed.
-    const waited = before === undefined || step >= before.step + this.#window
+    // What a raise does shows when the window that figures are averaged over has passed, and somebody has looked since.
+    const waited = before === undefined || (step >= before.step + this.#window && seenAt > before.step)
     return waited && this.#state.klFactor < this.#bounds.klMost
   }
 
@@ -146,8 +148,8 @@ export class MonitorActions {
   }
 
   /** Notes what waits for a person, or is about to be done. */
-  hold(action: HeldAction['action'], step: number, { monitors: [monitor] }: Decision): void {
-    this.#change({ held: { action, monitor, step } })
+  hold(held: HeldAction): void {
+    this.#change({ held })
   }
 
   /** A person said to go on. */

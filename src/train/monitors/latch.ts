@@ -26,8 +26,10 @@ export class Latch {
   }
 
   /** Takes the level of one look (null: nothing was seen at all, which changes nothing) and says whether the sign turned. */
-  look(level: number | null, step = 0): LatchTurn | null {
-    if (level === null) return null
+  look(seen: number | null, step = 0): LatchTurn | null {
+    if (seen === null) return null
+    // Nothing over a threshold of nothing.
+    const level = Number.isNaN(seen) ? 0 : seen
     this.#steps.push(step)
     if (this.#steps.length > this.#lag + 1) this.#steps.shift()
     if (level < this.#settings.release) {

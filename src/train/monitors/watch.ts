@@ -42,6 +42,8 @@ export interface DueAction {
   monitor: MonitorName
   action: MonitorAction
   sign: Sign
+  /** The step of the look that saw it, which may have been an evaluation some steps ago. */
+  seenAt: number
 }
 
 /** A monitor that the settings switched on, and what it has said so far. */
@@ -50,8 +52,9 @@ interface ActiveMonitor {
   latch: Latch
   /** Looks that its sign has to stand before something is done. */
   patience: number
-  /** What it saw last. */
+  /** What it saw last, and at which step. */
   sign: Sign | null
+  seenAt: number
   look(): Sign | null
 }
 
@@ -68,7 +71,7 @@ const active = (
   const latch = new Latch(monitor.confirm ?? settings.confirm, settings, isSure ? 0 : settings.window)
   const patience = thresholds.patience ?? (isSure ? 0 : settings.confirm)
   const look = () => monitor.look(history, thresholds as never, settings)
-  return [{ name: monitor.name, latch, patience, sign: null, look }]
+  return [{ name: monitor.name, latch, patience, sign: null, seenAt: 0, look }]
 }
 
 /** Watches one run. Depends on the rows alone: replaying those of a run's files gives the state that it had. */
@@ -107,7 +110,7 @@ export class Watch {
     this.see(evals)
     return this.#active.flatMap(own => {
       const sign = own.look()
-      own.sign = sign ?? own.sign
+      if (sign !== null) Object.assign(own, { sign, seenAt: row.step })
       const turn = own.latch.look(sign?.level ?? null, row.step)
       return sign !== null && turn !== null ? { step: row.step, monitor: own.name, turn, sign } : []
     })
@@ -115,10 +118,10 @@ export class Watch {
 
   /** The signs that have stood for their monitors' patience, of monitors that do something about them. */
   due(): DueAction[] {
-    return this.#active.flatMap(({ name: monitor, latch, patience, sign }) => {
+    return this.#active.flatMap(({ name: monitor, latch, patience, sign, seenAt }) => {
       const action = actionOfMonitor(this.#settings, monitor)
       const stands = sign !== null && sign.level >= 1 && latch.stood !== null && latch.stood >= patience
-      return action !== null && stands ? { monitor, action, sign } : []
+      return action !== null && stands ? { monitor, action, sign, seenAt } : []
     })
   }
 
