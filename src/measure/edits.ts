@@ -166,9 +166,8 @@ const weightIn = ({ request, keywords, reference = '' }: AnswerEditContext): ((p
 
 /** The first of those that weigh the most. */
 const bestOf = <T>(items: readonly T[], weight: (item: T) => number): T =>
-  items
-    .map(item => ({ item, own: weight(item) }))
-    .reduce((best, next) => (next.own > best.own ? next : best)).item
+  items.map(item => ({ item, own: weight(item) })).reduce((best, next) => (next.own > best.own ? next : best))
+    .item
 
 /** Without its weightiest sentence; of a single one without its weightiest word. */
 const dropped: AnswerEdit = (answer, context) => {
