@@ -170,6 +170,10 @@ describe('each monitor', () => {
       return watched({ rows: rows.map(({ heldOut: _, ...row }) => row), evals })
     }
     expect(stepsOf(watched(simulate(1, STEPS, { illness: better, onset: ONSET })), 'alwaysMet')).toEqual([])
+    // A held-out grader that fails at first says nothing: right answers, of which there are fewer, are no start for its score.
+    const failing = simulate(1, STEPS, { illness: met, onset: ONSET })
+    const rows = failing.rows.map((row, i) => ({ ...row, accuracy: 0.05, ...(i < 10 && { heldOut: null }) }))
+    expect(stepsOf(watched({ ...failing, rows }), 'alwaysMet')).not.toEqual([])
     const told = blind(unknown).filter(({ monitor }) => monitor === 'alwaysMet')
     expect(told.map(({ sign: { subject } }) => subject)).toEqual(['share'])
     expect(eventOf(told[0]).message).toMatch(
