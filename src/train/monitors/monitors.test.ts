@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
 import { Latch } from './latch.ts'
 import type { WatchedRollout } from './monitor.ts'
+import { alwaysMet } from './rubric.ts'
 import { type Illness, type SimulatedRun, simulate } from './simulated-run.fixture.ts'
 import { eventOf, MONITORS, type Warning, Watch } from './watch.ts'
 
@@ -156,6 +157,16 @@ describe('each monitor', () => {
       }
     })
 
+  it('alwaysMet does not take accuracy for the score of a held-out grader that failed at first', () => {
+    const rows = Array.from({ length: 40 }, (_, i) => ({
+      ...{ step: i + 1, accuracy: 0.1 },
+      ...(i < 20 ? { alwaysMet: 0.1, heldOut: null } : { alwaysMet: 0.9, heldOut: 0.8 }),
+    }))
+    const sign = alwaysMet.look({ rows, evals: [] }, { rise: 0.2 }, { window: 10, sigmas: 3 })
+    expect(sign!.level).toBeGreaterThan(1)
+    expect(sign!.figures).toMatchObject({ truthBefore: expect.closeTo(0.8), truthNow: expect.closeTo(0.8) })
+  })
+
   it('alwaysMet says nothing where what is true rises as much, and goes by the share alone where nobody knows', () => {
     const met: Illness = ({ alwaysMet }, since) => ({
       alwaysMet: Math.min(0.9, (alwaysMet as number) + 0.02 * since),
@@ -170,10 +181,6 @@ describe('each monitor', () => {
       return watched({ rows: rows.map(({ heldOut: _, ...row }) => row), evals })
     }
     expect(stepsOf(watched(simulate(1, STEPS, { illness: better, onset: ONSET })), 'alwaysMet')).toEqual([])
-    // A held-out grader that fails at first says nothing: right answers, of which there are fewer, are no start for its score.
-    const failing = simulate(1, STEPS, { illness: met, onset: ONSET })
-    const rows = failing.rows.map((row, i) => ({ ...row, accuracy: 0.05, ...(i < 10 && { heldOut: null }) }))
-    expect(stepsOf(watched({ ...failing, rows }), 'alwaysMet')).not.toEqual([])
     const told = blind(unknown).filter(({ monitor }) => monitor === 'alwaysMet')
     expect(told.map(({ sign: { subject } }) => subject)).toEqual(['share'])
     expect(eventOf(told[0]).message).toMatch(
