@@ -12,7 +12,7 @@ import { Rng } from '../util/rng.ts'
 import { bootstrapInterval, mean } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
 import { ANSWER_EDITS, type AnswerEditContext, type EditName, formOf, keywordsOf } from './edits.ts'
-import { type GradedAnswer, type Measured, nullRates } from './figures.ts'
+import { type GradedAnswer, type Measured, nullShares } from './figures.ts'
 import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 const EDIT_NAMES = Object.keys(ANSWER_EDITS) as EditName[]
@@ -246,7 +246,7 @@ export const auditOf = (
   })
   const edits = EDIT_NAMES.map(edit => auditedEdit(edit, rows))
   const all_P = problems.map((_, p) => [...untouched_P[p], ...references_P[p], ...edited_P[p]])
-  const { nullRate, unjudged } = nullRates(task, problems, all_P)
+  const { nullRate, unjudged } = nullShares(task, problems, all_P)
   return {
     rows: rows.length,
     samples: rows.reduce((sum, { untouched }) => sum + untouched.length, 0),

@@ -221,7 +221,7 @@ export const isSilent = (graded: readonly GradedAnswer[]): boolean => {
 }
 
 /** Share of verdicts that graders failed to give: of all, and by the rates' names. */
-export const nullRates = (
+export const nullShares = (
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   graded_P: readonly (readonly GradedAnswer[])[],
@@ -264,6 +264,6 @@ export const measure = (
     model,
     items,
     figures: Object.fromEntries(names.map(({ name }) => [name, figureOf(items, name)])),
-    ...nullRates(task, problems, graded_P),
+    ...nullShares(task, problems, graded_P),
   }
 }
