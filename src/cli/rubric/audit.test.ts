@@ -214,6 +214,12 @@ describe('gradus rubric audit', { timeout: SLOW_MS }, () => {
     for (const path of [rows, rubric, answers, elsewhere(answers)])
       expect(await audit('--edited', path)).toMatchObject({ code: 2 })
     expect(await audit('--set', 'lambda=1')).toMatchObject({ code: 2 })
+    const empty = sandbox.write('empty.jsonl', '')
+    expect((await audit('--data', empty)).err).toContain('empty.jsonl: expected at least one row, got none')
+    const bare = sandbox.write('bare.jsonl', '{"id": "a"}\n')
+    expect((await audit('--data', bare)).err).toContain(
+      'bare.jsonl:1: expected a row with a prompt, got an object with id',
+    )
     expect((await audit('--temperature', '0')).err).toContain('--samples')
   })
 })

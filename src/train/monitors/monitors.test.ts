@@ -162,7 +162,7 @@ describe('each monitor', () => {
       ...{ step: i + 1, accuracy: 0.1 },
       ...(i < 20 ? { alwaysMet: 0.1, heldOut: null } : { alwaysMet: 0.9, heldOut: 0.8 }),
     }))
-    const sign = alwaysMet.look({ rows, evals: [] }, { rise: 0.2 }, { window: 10, sigmas: 3 })
+    const sign = alwaysMet.look({ rows, evals: [] }, { rise: 0.2 }, { ...DEFAULT_MONITORS, window: 10 })
     expect(sign!.level).toBeGreaterThan(1)
     expect(sign!.figures).toMatchObject({ truthBefore: expect.closeTo(0.8), truthNow: expect.closeTo(0.8) })
   })
