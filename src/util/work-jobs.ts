@@ -48,7 +48,15 @@ export class OpenJobs<Request, Reply> {
     given: Pick<OpenJob<Request, Reply>, 'request' | 'budgetMs' | 'resolve' | 'reject'>,
     signal?: AbortSignal,
   ): void {
-    const job = { id: this.#nextId++, ...given, sent: false, drop: null, alone: false, deaths: 0, settled: false }
+    const job = {
+      id: this.#nextId++,
+      ...given,
+      sent: false,
+      drop: null,
+      alone: false,
+      deaths: 0,
+      settled: false,
+    }
     this.counts.jobs++
     this.#open++
     this.#unsent++

@@ -175,7 +175,9 @@ describe('a pool of workers', () => {
     )
     await jobs[0]
     abort.abort(new Error('enough'))
-    expect((await Promise.allSettled(jobs)).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(15)
+    expect(
+      (await Promise.allSettled(jobs)).filter(({ status }) => status === 'rejected').length,
+    ).toBeGreaterThan(15)
     expect(await pool.run({ kind: 'begun' }, QUICK)).toBeLessThan(8)
   })
 
