@@ -5,9 +5,18 @@ import { asMemoryError, watchHeap } from '../util/memory-failure.ts'
 import { describeError, EXIT, processIo } from './io.ts'
 import { runCli } from './program.ts'
 
+/** For a command that is about to end: what it says by its exit code counts without a reader, too. */
+const LAST_WORDS_MS = 100
+let isUnread = false
+
 /** A reader that has seen enough (`gradus ... | head`) is no failure; a disk without room for the results is. */
 const endUnwritten = (error: NodeJS.ErrnoException): void => {
-  if (error.code === 'EPIPE') process.exit(EXIT.ok)
+  if (isUnread) return
+  if (error.code === 'EPIPE') {
+    isUnread = true
+    setTimeout(() => process.exit(EXIT.ok), LAST_WORDS_MS)
+    return
+  }
   const { what, hint } = describeFailure(error) ?? { what: error.message, hint: 'send it elsewhere' }
   processIo.err.write(`gradus: standard output could not be written: ${what}; ${hint}\n`)
   process.exit(EXIT.failed)
@@ -31,6 +40,7 @@ process.on('uncaughtExceptionMonitor', error => {
 
 const exitCode = await runCli(process.argv.slice(2), processIo)
 // Leaves when what was written is out, whatever idle worker is still there.
-process.stdout.write('', error =>
-  error ? endUnwritten(process.stdout.errored ?? error) : process.exit(exitCode),
-)
+process.stdout.write('', error => {
+  if (error) endUnwritten(process.stdout.errored ?? error)
+  if (!error || isUnread) process.exit(exitCode)
+})

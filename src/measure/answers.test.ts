@@ -45,6 +45,20 @@ describe('answers that are kept', () => {
     expect(existsSync(`${path}.partial`)).toBe(false)
   })
 
+  it('of two commands at once that began with nothing are both kept', () => {
+    const [ours, theirs, again] = [open(), new AnswerFile(path, 'them'), open()]
+    theirs.finish([{ ...answer('a', 'no'), by: 'them' }])
+    ours.add(answer('a'))
+    expect(() => ours.finish([answer('a')])).toThrow(/another command has written .*answers\.jsonl meanwhile/)
+    expect(new SavedAnswers(path).to({ id: 'a', messages: answer('a').prompt })[0].response).toBe('no')
+    rmSync(path)
+    expect(knows(open(), 'a')).toEqual(['yes'])
+    open().finish([answer('b')])
+    // The same command twice: what one has is not lost by the other.
+    again.finish([answer('c')])
+    expect(knows(open(), 'a', 'b', 'c')).toEqual(['yes', 'yes', 'yes'])
+  })
+
   it('of another model stay as they are, cut or not', () => {
     open()
     const other = `${JSON.stringify({ ...answer('a'), by: 'them' })}\n{"id":"cut`

@@ -195,6 +195,7 @@ const isWhole = (text: string): boolean => {
 export class AnswerFile {
   readonly path: string
   readonly #partial: string
+  readonly #by: string
   readonly #known = new Map<string, SavedAnswer>()
 
   /**
@@ -204,13 +205,14 @@ export class AnswerFile {
   constructor(path: string, by: string) {
     this.path = path
     this.#partial = `${path}.partial`
-    if (existsSync(path)) for (const line of jsonlLines(path)) this.#takeOver(line, path, by)
-    this.#openPartial(by)
+    this.#by = by
+    if (existsSync(path)) for (const line of jsonlLines(path)) this.#takeOver(line, path)
+    this.#openPartial()
   }
 
-  #takeOver({ text, place }: JsonlLine, file: string, by: string): void {
+  #takeOver({ text, place }: JsonlLine, file: string): void {
     const row = parseRow(text, place, savedRow)
-    if (row.by !== by || row.id === undefined || row.prompt === undefined)
+    if (row.by !== this.#by || row.id === undefined || row.prompt === undefined)
       throw new UsageError(
         `--out: expected ${this.path} to hold answers of the same model, asked in the same way, or not to be there; got ${row.model === undefined ? 'other rows' : `answers of ${row.model}`}`,
         {
@@ -222,7 +224,7 @@ export class AnswerFile {
   }
 
   /** Takes over its answers, and what a kill has cut off goes: the next answer begins a line of its own. */
-  #openPartial(by: string): void {
+  #openPartial(): void {
     const partial = this.#partial
     const bytes = withFile(
       partial,
@@ -237,9 +239,22 @@ export class AnswerFile {
     const last = bytes.subarray(end).toString('utf8')
     const lines = [...bytes.subarray(0, end).toString('utf8').split('\n'), ...(isWhole(last) ? [last] : [])]
     for (const [i, text] of lines.entries())
-      if (text !== '') this.#takeOver({ text, place: `${partial}:${i + 1}` }, partial, by)
+      if (text !== '') this.#takeOver({ text, place: `${partial}:${i + 1}` }, partial)
     if (isWhole(last)) appendFileSync(partial, '\n')
     else if (end < bytes.length) truncateSync(partial, end)
+  }
+
+  /** Two commands may have begun with a file that was not there. */
+  #refuseOthers(answers: readonly SavedAnswer[]): void {
+    try {
+      if (existsSync(this.path)) for (const line of jsonlLines(this.path)) this.#takeOver(line, this.path)
+    } catch (cause) {
+      writeOutput(this.#partial, answerLines(answers))
+      throw new UsageError(`--out: another command has written ${this.path} meanwhile`, {
+        hint: `these answers are in ${this.#partial}: rename it to NEW.jsonl.partial, and the same command with --out NEW.jsonl goes on from there`,
+        cause,
+      })
+    }
   }
 
   find(answer: Pick<SavedAnswer, 'by' | 'id' | 'sample' | 'prompt'>): SavedAnswer | undefined {
@@ -254,8 +269,12 @@ export class AnswerFile {
     })
   }
 
-  /** Writes the file: these, and behind them what it has of other problems. @throws DataError where it cannot be written */
+  /**
+   * Writes the file: these, and behind them what it has of other problems.
+   * @throws DataError where it cannot be written; UsageError where another command has written it meanwhile, and these stay beside it
+   */
   finish(answers: readonly SavedAnswer[]): void {
+    this.#refuseOthers(answers)
     const keys = new Set(answers.map(keyOf))
     const others = [...this.#known].flatMap(([key, answer]) => (keys.has(key) ? [] : [answer]))
     writeOutput(this.path, answerLines([...answers, ...others]))

@@ -3,7 +3,7 @@
  * anything is trained by it. ProRubric (arXiv 2609.38847) finds that edits of untrained answers foretell what training exploits.
  */
 
-import { maxPoints } from '../rubric/criterion.ts'
+import { maxPoints, type Verdict } from '../rubric/criterion.ts'
 import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { conversationText } from '../tasks/conversation/task.ts'
@@ -12,8 +12,8 @@ import { Rng } from '../util/rng.ts'
 import { bootstrapInterval, mean } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
 import { ANSWER_EDITS, type AnswerEditContext, type EditName, formOf, keywordsOf } from './edits.ts'
-import type { GradedAnswer } from './figures.ts'
-import type { MeasuredProblem } from './task.ts'
+import { type GradedAnswer, type Measured, nullShares } from './figures.ts'
+import type { MeasuredProblem, MeasuredTask } from './task.ts'
 
 const EDIT_NAMES = Object.keys(ANSWER_EDITS) as EditName[]
 
@@ -25,10 +25,12 @@ export interface EditedAnswer extends SavedAnswer {
 /** A graded answer with what training would pay for it; null where graders failed. */
 export interface PaidAnswer extends GradedAnswer {
   reward: number | null
+  /** Its verdicts as they count, where groups of criteria count together. */
+  counted: readonly Verdict[]
 }
 
-export const paid = (graded: GradedAnswer): PaidAnswer => ({
-  ...graded,
+export const paid = (graded: GradedAnswer, counted: readonly Verdict[] = graded.verdicts): PaidAnswer => ({
+  ...{ ...graded, counted },
   reward: rewardOf((graded.said as ScoredResponse | undefined) ?? graded),
 })
 
@@ -103,12 +105,14 @@ export interface AuditFigure {
   value: number
   /** 95%, rows resampled; null of a single row. */
   interval: Interval | null
+  /** Rows. */
+  n: number
 }
 
 const figureOf = (values: readonly number[]): AuditFigure | null => {
   if (values.length === 0) return null
   const { estimate, low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'audit' })
-  return { value: estimate, interval: values.length < 2 ? null : [low, high] }
+  return { value: estimate, interval: values.length < 2 ? null : [low, high], n: values.length }
 }
 
 /** What is paid for an edit. */
@@ -116,7 +120,7 @@ export interface AuditedEdit {
   edit: EditName
   about: string
   keepsRight: boolean
-  /** Samples that were edited, and those on which the edit cannot be made; edited ones of which graders said nothing count as neither. */
+  /** Samples that were edited, and those on which the edit cannot be made. Figures are of those edited ones that graders spoke of. */
   edited: number
   skipped: number
   /** Mean reward of the edited samples; all figures are means over rows. Null where none could be edited. */
@@ -130,7 +134,10 @@ export interface AuditedEdit {
    * the best edited answer of a row less the best of the same samples untouched, or its reference where that is paid more.
    */
   exploit: AuditFigure | null
-  /** Part of `difference` by name of criterion: change of its credit, times its points, over the points that can be had. */
+  /**
+   * Part of `difference` by name of criterion: change of its credit, times its points, over the points that can be had. They add up
+   * to it where every verdict was given, or a missing one counts as not met.
+   */
   criteria: Readonly<Record<string, number>>
 }
 
@@ -144,11 +151,14 @@ export interface Audit {
   telling: number
   /** The one that is paid most over untouched samples first. */
   edits: readonly AuditedEdit[]
+  /** Share of verdicts that graders failed to give, on all answers; criteria of which a judge said nothing at all. */
+  nullRate: number
+  unjudged: Measured['unjudged']
 }
 
 /** Worth of each criterion's credit, summed by name, over the points that can be had. */
-const worths = ({ verdicts }: PaidAnswer, { rubric, rates }: MeasuredProblem): Map<string, number> => {
-  const credits = new Map(verdicts.map(verdict => [verdict.criterionId, creditOf(verdict) ?? 0]))
+const worths = ({ counted }: PaidAnswer, { rubric, rates }: MeasuredProblem): Map<string, number> => {
+  const credits = new Map(counted.map(verdict => [verdict.criterionId, creditOf(verdict) ?? 0]))
   const most = maxPoints(rubric) || 1
   const sums = new Map<string, number>()
   for (const { id, points } of rubric.criteria) {
@@ -212,23 +222,31 @@ const auditedEdit = (edit: EditName, rows: readonly Row[]): AuditedEdit => {
   }
 }
 
-/**
- * What is paid for each edit.
- * @param untouched_P by problem
- * @param references_P answers that rows give as right, graded; a row may have none
- * @param edited_P of `editedAnswers`, graded
- */
+/** Those of which nothing is known come last. */
+const differenceOf = ({ difference }: AuditedEdit): number => difference?.value ?? -Number.MAX_VALUE
+
+/** Graded answers by problem. */
+interface AuditedAnswers {
+  untouched_P: readonly (readonly PaidAnswer[])[]
+  /** Those that rows give as right; a row may have none. */
+  references_P: readonly (readonly PaidAnswer[])[]
+  /** Of `editedAnswers`. */
+  edited_P: readonly (readonly PaidAnswer[])[]
+}
+
+/** What is paid for each edit. */
 export const auditOf = (
+  task: MeasuredTask,
   problems: readonly MeasuredProblem[],
-  untouched_P: readonly (readonly PaidAnswer[])[],
-  references_P: readonly (readonly PaidAnswer[])[],
-  edited_P: readonly (readonly PaidAnswer[])[],
+  { untouched_P, references_P, edited_P }: AuditedAnswers,
 ): Audit => {
   const rows = problems.flatMap((problem, p): Row[] => {
     if (known(untouched_P[p]).length === 0) return []
     return [{ problem, untouched: untouched_P[p], edited: edited_P[p], references: known(references_P[p]) }]
   })
   const edits = EDIT_NAMES.map(edit => auditedEdit(edit, rows))
+  const all_P = problems.map((_, p) => [...untouched_P[p], ...references_P[p], ...edited_P[p]])
+  const { nullRate, unjudged } = nullShares(task, problems, all_P)
   return {
     rows: rows.length,
     samples: rows.reduce((sum, { untouched }) => sum + untouched.length, 0),
@@ -236,6 +254,7 @@ export const auditOf = (
     right: figureOf(rows.map(({ untouched, references }) => Math.max(...known(untouched), ...references))),
     telling:
       rows.filter(({ untouched }) => new Set(known(untouched)).size > 1).length / Math.max(1, rows.length),
-    edits: edits.toSorted((a, b) => (b.difference?.value ?? -9) - (a.difference?.value ?? -9)),
+    edits: edits.toSorted((a, b) => differenceOf(b) - differenceOf(a)),
+    ...{ nullRate, unjudged },
   }
 }

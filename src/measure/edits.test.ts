@@ -44,6 +44,12 @@ describe('edits of answers', () => {
     expect(edited('form', 'x', { form })).toBe(alone)
   })
 
+  it('a form keeps line ends of other systems, marks around blanks, and lines of marks alone', () => {
+    expect(edited('form', 'x', { form: '- One! !\r\n  ---\r\n2) (two). \n***' })).toBe(
+      '- something!\r\n  something\r\n2) (something). \n***',
+    )
+  })
+
   it('echo says again what was asked for, and not the instructions behind it', () => {
     const request = 'Name two rivers. Do not use the word water.'
     expect(edited('echo', 'The Rhine and the Elbe.', { request })).toBe('Name two rivers.')
@@ -67,6 +73,26 @@ describe('edits of answers', () => {
     const text = edited('falsify', '1. It has 12 months\n2. and Seven days')!
     expect(text).toMatch(/^1\. It has (?:1[3-7]) months\n2\. and (?:Eight|Nine|Ten|Eleven|Twelve) days$/)
     expect(edited('falsify', 'No number at all.')).toBeNull()
+  })
+
+  it.each([
+    ['144.', /^14[5-9]\.$/],
+    ['  12 apples', /^ {2}1[3-7] apples$/],
+    ['3.14 it is', /^[4-8]\.14 it is$/],
+    ['It is 5km, or 1,999.50 m.', /^It is (?:[6-9]|10)km, or 2,00[0-4]\.50 m\.$/],
+    [`${'9'.repeat(30)} of H2O`, /^10{29}[0-4] of H2O$/],
+  ])('falsify reads and writes %j as numbers are written', (answer, wrong) => {
+    expect(edited('falsify', answer)).toMatch(wrong)
+  })
+
+  it.each([
+    ['blanks', `yes a${' '.repeat(400_000)}b 3 c d. e f g h`],
+    ['sentences', 'The yes word number 12 is here. '.repeat(30_000)],
+    ['marks', `a${'-'.repeat(400_000)}b ${'!a'.repeat(200_000)} c d`],
+  ])('a long answer of %s takes no time to speak of', (_, answer) => {
+    const before = performance.now()
+    for (const edit of Object.keys(ANSWER_EDITS) as EditName[]) edited(edit, answer, { request: answer })
+    expect(performance.now() - before).toBeLessThan(5000)
   })
 
   it('cut keeps the first half as it stands', () => {

@@ -41,10 +41,14 @@ const FILLER = [
 const LEAST_PADDING = 15
 
 const padded: AnswerEdit = answer => {
-  const goal = wordCount(answer) + Math.max(LEAST_PADDING, wordCount(answer))
-  let text = answer
-  for (let i = 0; wordCount(text) < goal; i++) text += `${i === 0 ? '\n\n' : ' '}${FILLER[i % FILLER.length]}`
-  return text
+  const words = wordCount(answer)
+  const added: string[] = []
+  for (let missing = Math.max(LEAST_PADDING, words); missing > 0; ) {
+    const sentence = FILLER[added.length % FILLER.length]
+    added.push(sentence)
+    missing -= wordCount(sentence)
+  }
+  return `${answer}\n\n${added.join(' ')}`
 }
 
 const hedged: AnswerEdit = answer =>
@@ -53,8 +57,19 @@ const hedged: AnswerEdit = answer =>
 const stuffed: AnswerEdit = (answer, { keywords }) =>
   keywords.length === 0 ? null : `${answer}\n\n${keywords.join(', ')}`
 
-/** Marks that a line begins and ends with: of lists, headings, titles, quotations, postscripts. */
-const LINE = /^(\s*(?:(?:[-*•>]|\d+[.)]|#+|P\.(?:P\.)?S\.?)\s+)?["'“(<*[{]*)(.*?)([\])}>*"'”.!?,:;]*\s*)$/u
+/** Marks that a line begins with: of lists, headings, titles, quotations, postscripts. */
+const HEAD = /^\s*(?:(?:[-*•>]|\d+[.)]|#+|P\.(?:P\.)?S\.?)\s+)?["'“(<*[{]*/u
+/** Those that it ends with. */
+const TAIL = new Set(`])}>*"'”.!?,:;`)
+
+/** A line's marks and what is between them. By hand: an expression for both ends takes the square of a long line's time. */
+const lineParts = (line: string): [head: string, words: string, tail: string] => {
+  const [head] = HEAD.exec(line)!
+  const rest = line.slice(head.length)
+  let end = rest.trimEnd().length
+  while (end > 0 && TAIL.has(rest[end - 1])) end--
+  return [head, rest.slice(0, end), rest.slice(end)]
+}
 
 const hasForm = (text: string): boolean =>
   text.trim().split('\n').length > 1 || /^\s*(?:[-*•>#]|\d+[.)]\s|["“<[{])/.test(text) || isShouted(text)
@@ -101,20 +116,20 @@ const inFormOf = (form: string, words: readonly string[]): string | null => {
     const leaves = leavesOf(json)
     return leaves === 0 ? null : JSON.stringify(withLeaves(json, inParts(words, leaves)))
   }
-  const lines = form.split('\n').map(line => LINE.exec(line))
-  const written = lines.filter(parts => parts !== null && parts[2] !== '').length
+  const lines = form.split('\n').map(lineParts)
+  const written = lines.filter(([, said]) => said !== '').length
   if (written === 0) return null
   const parts = inParts(words, written)
+  let next = 0
   const text = lines
-    .map(line =>
-      line === null || line[2] === '' ? (line?.[0] ?? '') : `${line[1]}${parts.shift()}${line[3]}`,
-    )
+    .map(([head, said, tail]) => `${head}${said === '' ? '' : parts[next++]}${tail}`)
     .join('\n')
   return inCaseOf(form, text)
 }
 
+/** Words without the marks around them. */
 const plainWords = (text: string): string[] =>
-  text.split(/\s+/).flatMap(word => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '') || [])
+  text.split(/\s+/).flatMap(word => /[\p{L}\p{N}].*[\p{L}\p{N}]|[\p{L}\p{N}]/u.exec(word) ?? [])
 
 /** Fewer words of a first sentence are a greeting. */
 const LEAST_OF_A_REQUEST = 3
@@ -137,46 +152,61 @@ const contentWords = (text: string): string[] =>
   wordsOf(text.toLowerCase()).filter(word => !STOP_WORDS.has(word) && (word.length > 2 || /\d/.test(word)))
 
 /** How much of what matters a part of an answer says: words that the rubric or the reference has, else what the request did not say. */
-const weightOf = (part: string, { request, keywords, reference = '' }: AnswerEditContext): number => {
+const weightIn = ({ request, keywords, reference = '' }: AnswerEditContext): ((part: string) => number) => {
   const wanted = new Set([...keywords.flatMap(contentWords), ...contentWords(reference)])
   const said = new Set(contentWords(request))
-  const own = [...new Set(contentWords(part))]
-  return (
-    10 * own.filter(word => wanted.has(word)).length +
-    own.filter(word => !said.has(word)).length / (1 + own.length)
-  )
+  return part => {
+    const own = [...new Set(contentWords(part))]
+    return (
+      10 * own.filter(word => wanted.has(word)).length +
+      own.filter(word => !said.has(word)).length / (1 + own.length)
+    )
+  }
 }
 
+/** The first of those that weigh the most. */
 const bestOf = <T>(items: readonly T[], weight: (item: T) => number): T =>
-  items.reduce((best, item) => (weight(item) > weight(best) ? item : best))
+  items.map(item => ({ item, own: weight(item) })).reduce((best, next) => (next.own > best.own ? next : best))
+    .item
 
 /** Without its weightiest sentence; of a single one without its weightiest word. */
 const dropped: AnswerEdit = (answer, context) => {
+  const weight = weightIn(context)
   const sentences = roughSentences(answer)
   if (sentences.length > 1) {
-    const key = bestOf(sentences, sentence => weightOf(sentence, context))
+    const key = bestOf(sentences, weight)
     const at = answer.indexOf(key)
     return `${answer.slice(0, at)}${answer.slice(at + key.length).replace(/^\s*?\n|^ /, '')}`.trim()
   }
   const words = [...answer.matchAll(/[\p{L}\p{N}’'-]+/gu)].filter(([word]) => contentWords(word).length > 0)
   if (words.length === 0) return null
   // Of words that weigh the same the last one: sentences end with what is new.
-  const { 0: key, index } = bestOf(words.toReversed(), ([word]) => weightOf(word, context))
+  const { 0: key, index } = bestOf(words.toReversed(), ([word]) => weight(word))
   return `${answer.slice(0, index)}something${answer.slice(index + key.length)}`
 }
 
 const NUMERALS = 'one two three four five six seven eight nine ten eleven twelve'.split(' ')
-/** Numbers but for those that count the lines of a list. */
+/**
+ * Numbers, `1,200` and `3.5` as one, but for those that count the lines of a list. What stands before one is looked at from its
+ * first digit alone: blanks may be many.
+ */
 const NUMBER = new RegExp(
-  `(?<!^[ \\t]*)\\b\\d+(?:\\.\\d+)?\\b|^\\d+(?![\\d.)])|\\b(?:${NUMERALS.join('|')})\\b`,
+  `\\b(?=\\d)(?!(?<=^[ \\t]*)\\d+[.)][ \\t]+\\S)(?:\\d{1,3}(?:,\\d{3})+(?!\\d)|\\d+)(?:\\.\\d+)?|\\b(?:${NUMERALS.join('|')})\\b`,
   'gim',
 )
+
+/** A number in digits and so much more; its decimals and its commas stay. */
+const larger = (said: string, more: number): string => {
+  const [whole, decimals] = said.split('.')
+  const sum = BigInt(whole.replaceAll(',', '')) + BigInt(more)
+  return `${whole.includes(',') ? sum.toLocaleString('en') : sum}${decimals === undefined ? '' : `.${decimals}`}`
+}
 
 const falsified: AnswerEdit = (answer, { rng }) => {
   const wrong = (said: string): string => {
     const more = 1 + rng.int(5)
     const at = NUMERALS.indexOf(said.toLowerCase())
-    if (at < 0) return String(Number(said) + more)
+    if (at < 0) return larger(said, more)
     const other = NUMERALS[(at + more) % NUMERALS.length]
     return /^\p{Lu}/u.test(said) ? other[0].toUpperCase() + other.slice(1) : other
   }
@@ -188,10 +218,12 @@ const falsified: AnswerEdit = (answer, { rng }) => {
 const LEAST_TO_CUT = 4
 
 const cutShort: AnswerEdit = answer => {
-  const words = [...answer.matchAll(/\S+/g)]
-  if (words.length < LEAST_TO_CUT) return null
-  const { 0: last, index } = words[Math.floor(words.length / 2) - 1]
-  return answer.slice(0, index + last.length)
+  const words = wordCount(answer)
+  if (words < LEAST_TO_CUT) return null
+  let left = Math.floor(words / 2)
+  for (const { 0: word, index } of answer.matchAll(/\S+/g))
+    if (--left === 0) return answer.slice(0, index + word.length)
+  return null
 }
 
 /** An edit with what it does. `keepsRight`: an answer that was right still is. */

@@ -212,8 +212,16 @@ const figureOf = (items: readonly MeasuredItem[], name: string): Figure => {
   )
 }
 
+/** Whether a judge was asked about answers, and nothing that it said of them can be used. */
+export const isSilent = (graded: readonly GradedAnswer[]): boolean => {
+  const asked = graded.flatMap(({ verdicts }) =>
+    verdicts.filter(({ source }) => source === 'llm' || source === 'model'),
+  )
+  return asked.length > 0 && asked.every(isUnjudged)
+}
+
 /** Share of verdicts that graders failed to give: of all, and by the rates' names. */
-const nullRates = (
+export const nullShares = (
   task: MeasuredTask,
   problems: readonly MeasuredProblem[],
   graded_P: readonly (readonly GradedAnswer[])[],
@@ -256,6 +264,6 @@ export const measure = (
     model,
     items,
     figures: Object.fromEntries(names.map(({ name }) => [name, figureOf(items, name)])),
-    ...nullRates(task, problems, graded_P),
+    ...nullShares(task, problems, graded_P),
   }
 }

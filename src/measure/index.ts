@@ -13,7 +13,14 @@ export {
   referenceAnswer,
 } from './audit.ts'
 export { type PairedFigure, pairedDifferences } from './compare.ts'
-export { type FigureName, figureNames, type GradedAnswer, type Measured, measure } from './figures.ts'
+export {
+  type FigureName,
+  figureNames,
+  type GradedAnswer,
+  isSilent,
+  type Measured,
+  measure,
+} from './figures.ts'
 export { GRADING, type Graders, gradeAll, type NamedJudge, savedAnswer } from './grading.ts'
 export { spoken } from './spoken.ts'
 export {

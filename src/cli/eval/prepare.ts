@@ -24,12 +24,15 @@ export interface Evaluation extends OpenedTask {
 
 const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : resolve(path))
 
-/** No file is written that is read, or written, for another option. @throws UsageError */
-const refuseSharedFiles = (options: EvalOptions): void => {
+/** No file is written that is read, or written, for another option. @param written by option, beside those of `eval` @throws UsageError */
+const refuseSharedFiles = (
+  options: EvalOptions,
+  written: Readonly<Record<string, string | undefined>>,
+): void => {
   const { data = [], rubric, model, against, out, againstOut, html } = options
   const saved = [model, against].filter(place => place !== undefined && isSaved(place))
   const taken = new Set([...data, rubric, ...saved].flatMap(path => (path ? [realOf(path)] : [])))
-  for (const [option, path] of Object.entries({ out, 'against-out': againstOut, html })) {
+  for (const [option, path] of Object.entries({ out, 'against-out': againstOut, html, ...written })) {
     if (path === undefined) continue
     const real = realOf(path)
     if (taken.has(real))
@@ -38,11 +41,20 @@ const refuseSharedFiles = (options: EvalOptions): void => {
   }
 }
 
-/** @throws UsageError, DataError for options that do not go together, and a file that cannot be used */
-export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation> => {
+/**
+ * @param written files that a command writes beside those of `eval`, by option
+ * @throws UsageError, DataError for options that do not go together, and a file that cannot be used
+ */
+export const prepare = async (
+  options: EvalOptions,
+  io: Io,
+  written: Readonly<Record<string, string | undefined>> = {},
+): Promise<Evaluation> => {
   const { rubric, temperature, samples, against, model, data = [] } = options
   if (samples > 1 && temperature === 0)
-    throw new UsageError('--samples: greedy samples are all alike', { hint: 'give a --temperature above 0' })
+    throw new UsageError('--samples: greedy samples are all alike', {
+      hint: 'give a --temperature above 0, or --samples 1',
+    })
   const needsAgainst = {
     'against-out': options.againstOut,
     'no-worse': options.noWorse,
@@ -53,7 +65,7 @@ export const prepare = async (options: EvalOptions, io: Io): Promise<Evaluation>
     throw new UsageError(`--${stray[0]}: there is nothing to compare with`, {
       hint: 'give --against MODEL too',
     })
-  refuseSharedFiles(options)
+  refuseSharedFiles(options, written)
   const saved = [model, against ?? ''].filter(isSaved)
   await bringFiles(...data, rubric, ...saved)
   for (const place of saved) new SavedAnswers(place)

@@ -179,7 +179,9 @@ const askedSide = async (
     // What is being sampled in this process ends for nobody.
     if (error instanceof Interrupted)
       io.err.write(
-        `interrupted after ${progress.done} of ${plural(total, 'answer')}${afterwards(setting, out)}\n`,
+        progress.done === 0
+          ? 'interrupted before the first answer\n'
+          : `interrupted after ${progress.done} of ${plural(total, 'answer')}${afterwards(setting, out)}\n`,
       )
     else await talking.close()
     throw error

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AuditedEdit } from '../../measure/index.ts'
 import { FakeInferenceServer } from '../../policy/served/fake-server.fixture.ts'
@@ -101,6 +102,11 @@ describe('gradus rubric audit', { timeout: SLOW_MS }, () => {
     const { json } = await audit('--json', '--set', 'criterionGroups=[{criteria: [right, thanks]}]')
     // Nothing untouched has both.
     expect(json.untouched.value).toBe(0)
+    // What a criterion brings is what it is paid: thanks alone are worth nothing, and where both are said at last both are.
+    const { keywords } = byName(json.edits)
+    expect(keywords.difference?.value).toBeCloseTo(0.25, 12)
+    expect(keywords.criteria.right).toBeCloseTo(0.1875, 12)
+    expect(keywords.criteria.thanks).toBeCloseTo(0.0625, 12)
     const unknown = await audit('--set', 'criterionGroups=[{criteria: [rihgt]}]')
     expect(unknown).toMatchObject({ code: 1 })
     expect(unknown.err).toContain('criterionGroups[0].criteria')
@@ -156,9 +162,64 @@ describe('gradus rubric audit', { timeout: SLOW_MS }, () => {
     expect(err).toContain('--judge')
   })
 
+  it('a judge of whom nothing can be used is an error, and one that never speaks of a criterion fails the gate', async () => {
+    const judged = sandbox.write('kind.yaml', {
+      criteria: ['kind', 'dull'].map(id => ({ id, text: `Is ${id}.`, points: 1 })),
+    })
+    for (const [says, code, words] of [
+      [() => 'bananas', 1, '--judge: expected verdicts on 4 samples, got none that can be used'],
+      [
+        (request: object) =>
+          JSON.stringify(request).includes('Is dull.')
+            ? 'bananas'
+            : '{"explanation": "", "criteria_met": true}',
+        100,
+        '--max-exploit: expected verdicts on dull, got none',
+      ],
+    ] as const) {
+      const server = new FakeInferenceServer({ models: [{ id: 'j', owned_by: 'vllm' }], chat: says })
+      const url = await server.listen()
+      try {
+        const { err, out, ...ended } = await cli([
+          ...['rubric', 'audit', '--data', rows, '--rubric', judged, '--model', answers],
+          ...['--judge', `${url}#j`, '--max-exploit', '1'],
+        ])
+        expect(err).toContain(words)
+        expect(ended.code).toBe(code)
+        // Facts by rule are there: of three criteria a row one is unknown.
+        if (code === 100) expect(out).toContain('33.3% of verdicts are missing, and counted as not met')
+      } finally {
+        await server.close()
+      }
+    }
+  })
+
+  it('where nothing can be edited a gate does not pass', async () => {
+    const blank = sandbox.write('blank.jsonl', '{"id": "fr", "response": " "}\n')
+    const { code, err } = await audit('--model', blank, '--max-exploit', '1')
+    expect(code).toBe(100)
+    expect(err).toContain('--max-exploit: expected samples that can be edited and graded, got none')
+  })
+
+  it('tells what it found where the file of edited samples cannot be written', async () => {
+    const { code, out, err } = await audit('--edited', '/dev/full')
+    expect(code).toBe(1)
+    expect(out).toContain('paid by')
+    expect(err).toContain('/dev/full: cannot be written')
+    expect((await audit('--edited', sandbox.path('nowhere/edited.jsonl'))).out).toBe('')
+  })
+
   it('refuses what cannot be', async () => {
-    expect(await audit('--edited', rows)).toMatchObject({ code: 2 })
+    const elsewhere = (path: string) => `${dirname(path)}/./${basename(path)}`
+    for (const path of [rows, rubric, answers, elsewhere(answers)])
+      expect(await audit('--edited', path)).toMatchObject({ code: 2 })
     expect(await audit('--set', 'lambda=1')).toMatchObject({ code: 2 })
+    const empty = sandbox.write('empty.jsonl', '')
+    expect((await audit('--data', empty)).err).toContain('empty.jsonl: expected at least one row, got none')
+    const bare = sandbox.write('bare.jsonl', '{"id": "a"}\n')
+    expect((await audit('--data', bare)).err).toContain(
+      'bare.jsonl:1: expected a row with a prompt, got an object with id',
+    )
     expect((await audit('--temperature', '0')).err).toContain('--samples')
   })
 })

@@ -12,24 +12,25 @@ import {
   auditOf,
   editedAnswers,
   gradeAll,
+  isSilent,
   type PaidAnswer,
   paid,
   referenceAnswer,
   type SavedAnswer,
   savedAnswer,
 } from '../../measure/index.ts'
-import { criterionGroups, inGroups } from '../../recipes/options/criterion-groups.ts'
+import { criterionGroups, groupedVerdicts, inGroups } from '../../recipes/options/criterion-groups.ts'
 import { scoringBy, scoringRule } from '../../recipes/options/scoring-rule.ts'
 import { trainingScore } from '../../recipes/options/spoilt-rewards.ts'
 import { NULL_HANDLINGS } from '../../rubric/score.ts'
 import { Progress } from '../../runs/progress.ts'
 import { comparisonTable } from '../../runs/report/compare.ts'
-import { UsageError } from '../../util/errors.ts'
-import { NONE, number, plural, wholePercent } from '../../util/format.ts'
-import { writeOutput } from '../../util/output-file.ts'
+import { GradusError, UsageError } from '../../util/errors.ts'
+import { NONE, number, percent, plural, wholePercent } from '../../util/format.ts'
+import { assertWritable, writeOutput } from '../../util/output-file.ts'
 import { parseWith } from '../../util/schema.ts'
 import { openEvalJudges } from '../eval/judges.ts'
-import type { EvalOptions } from '../eval/options.ts'
+import { type EvalOptions, isSaved } from '../eval/options.ts'
 import { type Evaluation, prepare } from '../eval/prepare.ts'
 import { answersOf, type Side } from '../eval/sides.ts'
 import { startLogprobs } from '../eval/start.ts'
@@ -56,9 +57,7 @@ const settingsSchema = z.strictObject({
 export const auditCommand = async (options: AuditOptions, io: Io): Promise<number> => {
   const { set = [], data, start, edited, maxExploit, ...asked } = options
   const settings = parseWith(settingsSchema, parseSettings(settingsSchema, set), '--set', UsageError)
-  if (edited !== undefined && [options.out, data, options.model].includes(edited))
-    throw new UsageError(`--edited: ${edited} is a file of another option`, { hint: 'name another file' })
-  const evaluation = await prepare({ ...asked, data: [data] }, io)
+  const evaluation = await prepare({ ...asked, data: [data] }, io, { edited })
   return untilInterrupted(
     io,
     async signal => {
@@ -69,27 +68,40 @@ export const auditCommand = async (options: AuditOptions, io: Io): Promise<numbe
       const rubrics = evaluation.problems.map(({ rubric }) => rubric)
       criterionGroups.refuse?.(settings, { rubrics })
       scoringRule.refuse?.(settings, { rubrics })
+      if (edited !== undefined) assertWritable(edited)
       const side = await answersOf(evaluation, options.model, '--model', io, signal)
-      const audited = await audit(evaluation, side, { settings, start, edited, signal }, io)
-      if (options.json) printJson(io, jsonOf(evaluation, side, audited))
-      else io.out.write(`${textOf(evaluation, side, audited)}\n`)
+      const { audited, lines } = await audit(evaluation, side, { settings, start, signal }, io)
+      try {
+        if (edited !== undefined) writeOutput(edited, lines())
+      } finally {
+        // What was found out is told, whatever became of the file.
+        if (options.json) printJson(io, jsonOf(evaluation, side, audited))
+        else io.out.write(`${textOf(evaluation, side, audited, settings)}\n`)
+      }
       return isTooMuch(audited, maxExploit, io) ? EXIT.belowThreshold : EXIT.ok
     },
     () => evaluation.task.close?.(),
   )
 }
 
+type Settings = z.output<typeof settingsSchema>
+
 interface AuditWork {
-  settings: z.output<typeof settingsSchema>
+  settings: Settings
   start: string | undefined
-  edited: string | undefined
   signal: AbortSignal
 }
 
 /** Grades answers, each text to a problem once. */
 type Pay = (answers_P: readonly (readonly SavedAnswer[])[]) => Promise<PaidAnswer[][]>
 
-const audit = async (evaluation: Evaluation, side: Side, work: AuditWork, io: Io): Promise<Audit> => {
+/** The audit, and the edited answers as lines of a file. */
+const audit = async (
+  evaluation: Evaluation,
+  side: Side,
+  work: AuditWork,
+  io: Io,
+): Promise<{ audited: Audit; lines(): string }> => {
   const { options, problems, measured } = evaluation
   const judges = await openEvalJudges(options, io)
   const formal = new FormalGrader()
@@ -103,25 +115,40 @@ const audit = async (evaluation: Evaluation, side: Side, work: AuditWork, io: Io
     const untouched_P = await pay(side.answers_P)
     const rowOf = (p: number) => (own: PaidAnswer) => savedAnswer(measured, problems[p], own, judges)
     side.keep?.(untouched_P.flatMap((own, p) => own.map(rowOf(p))))
+    if (isSilent(untouched_P.flat())) throw silence(untouched_P.flat().length)
     const edited_P = await pay(editedAnswers(problems, untouched_P, options.seed))
     const references_P = await pay(problems.map(referenceAnswer))
-    if (work.edited !== undefined)
-      writeOutput(
-        work.edited,
+    return {
+      audited: auditOf(measured, problems, { untouched_P, references_P, edited_P }),
+      lines: () =>
         answerLines(
           edited_P.flatMap((own, p) => own.map(each => ({ ...rowOf(p)(each), reward: each.reward }))),
         ),
-      )
-    for (const line of judges.lines()) io.err.write(`${line}\n`)
-    return auditOf(problems, untouched_P, references_P, edited_P)
+    }
   } catch (error) {
     if (error instanceof Interrupted)
-      io.err.write('interrupted while answers were graded; those of --out are kept\n')
+      io.err.write(`interrupted while answers were graded${afterwards(options)}\n`)
     throw error
   } finally {
+    for (const line of judges.lines()) io.err.write(`${line}\n`)
     await formal.close()
     await judges.close()
   }
+}
+
+/** As a training's step on which a judge says nothing: what is known is nothing, and not that no answer meets anything. */
+const silence = (samples: number): GradusError =>
+  new GradusError(`--judge: expected verdicts on ${plural(samples, 'sample')}, got none that can be used`, {
+    hint: 'see whether it is reached and what it answers (gradus grade keeps that), or name another judge',
+  })
+
+const afterwards = ({ out, model, judge, cache }: EvalOptions): string => {
+  const samples =
+    out === undefined && !isSaved(model)
+      ? '; nothing was kept: with --out FILE.jsonl samples are'
+      : '; samples are kept'
+  if (judge === undefined) return samples
+  return `${samples}${cache === undefined ? ', and with --cache DIR verdicts would be' : `, and verdicts in ${cache}`}: the same command goes on from there`
 }
 
 const payer = (
@@ -153,7 +180,10 @@ const payer = (
     progress.close()
     return answers_P.map((answers, p) => {
       const byText = new Map(graded_P[p].map(own => [own.answer.response, own]))
-      return answers.map(answer => paid({ ...byText.get(answer.response)!, answer }))
+      return answers.map(answer => {
+        const graded = { ...byText.get(answer.response)!, answer }
+        return paid(graded, groupedVerdicts(settings.criterionGroups, problems[p].rubric, graded.verdicts))
+      })
     })
   }
 }
@@ -190,7 +220,22 @@ const rowOf = (own: AuditedEdit): string[] => [
 
 const HEAD = ['edit', 'pays', 'over untouched', 'more for', 'beside being right', 'skipped', 'paid by']
 
-const textOf = ({ data }: Evaluation, { model, settings }: Side, audited: Audit): string => {
+/** Verdicts that there are not, where some are missing. */
+const missingLines = ({ nullRate, unjudged }: Audit, { nulls }: Settings): string[] => [
+  ...(nullRate > 0
+    ? [
+        `${percent(nullRate)} of verdicts are missing, and ${nulls === 'drop' ? 'left out' : 'counted as not met'}`,
+      ]
+    : []),
+  ...(unjudged.length > 0 ? [`the judge has said nothing at all of ${unjudged.join(', ')}`] : []),
+]
+
+const textOf = (
+  { data }: Evaluation,
+  { model, settings }: Side,
+  audited: Audit,
+  paying: Settings,
+): string => {
   const { rows, samples, untouched, right, telling, edits } = audited
   const how = settings === undefined ? '' : `, temperature ${settings.temperature}`
   // Names of criteria stand at the left of their column, figures at the right of theirs.
@@ -201,6 +246,7 @@ const textOf = ({ data }: Evaluation, { model, settings }: Side, audited: Audit)
     `${plural(samples, 'sample')} of ${model}${how}, ${plural(rows, 'row')} of ${data}`,
     `untouched they are paid ${cell(untouched, number)}; being right is paid ${cell(right, number)}`,
     `samples of a row are paid differently in ${wholePercent(telling)} of rows, from which alone a training learns`,
+    ...missingLines(audited, paying),
     '',
     ...table.map((line, i) => `${line.padEnd(width)}  ${lines[i].at(-1)}`.trimEnd()),
     '',
@@ -230,13 +276,17 @@ const allowance = ({ keepsRight }: AuditedEdit, most: number): number =>
 /** Rounding of sums of points. */
 const NEARLY = 1e-9
 
-/** Whether an edit is paid more than may be; says which on stderr. */
-const isTooMuch = ({ edits }: Audit, most: number | undefined, io: Io): boolean => {
+/** Whether an edit is paid more than may be, or nobody can tell; says which on stderr. */
+const isTooMuch = ({ edits, unjudged }: Audit, most: number | undefined, io: Io): boolean => {
   if (most === undefined) return false
+  const isUnknown = edits.every(({ exploit }) => exploit === null)
+  if (unjudged.length > 0)
+    io.err.write(`--max-exploit: expected verdicts on ${unjudged.join(', ')}, got none\n`)
+  if (isUnknown) io.err.write('--max-exploit: expected samples that can be edited and graded, got none\n')
   const over = edits.filter(own => own.exploit !== null && own.exploit.value > allowance(own, most) + NEARLY)
   for (const own of over)
     io.err.write(
       `${own.edit}: expected to be paid at most ${signed(allowance(own, most))} beside being right, got ${cell(own.exploit)}\n`,
     )
-  return over.length > 0
+  return over.length > 0 || unjudged.length > 0 || isUnknown
 }

@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import { chanceOfAdmission } from '../../grade/anchors.ts'
 import { DataError } from '../../util/errors.ts'
-import { formatInteger, percent } from '../../util/format.ts'
-import { readJsonl } from '../../util/jsonl.ts'
+import { formatInteger, percent, plural } from '../../util/format.ts'
+import { jsonlLines, parseRow } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'
 import { refuse } from './refuse.ts'
 import { mayBeMissing, type RunMode } from './run-mode.ts'
@@ -50,13 +50,35 @@ const text = z.string().refine(value => value.trim() !== '', 'text; write someth
 const rowSchema = z.object({ prompt: text, response: text, good: z.boolean() })
 export type AnchorRow = z.output<typeof rowSchema>
 
+/** @throws DataError for an answer with two labels: whatever a criterion says of it, it is wrong once */
+const refuseContradictions = (rows: readonly AnchorRow[], places: readonly string[]): void => {
+  const known = new Map<string, number>()
+  for (const [i, { prompt, response, good }] of rows.entries()) {
+    const name = JSON.stringify([prompt.trim(), response.trim()])
+    const first = known.get(name) ?? i
+    known.set(name, first)
+    if (rows[first].good !== good)
+      throw new DataError(
+        `${places[i]}: good: expected ${!good}, as ${places[first]} says of the same answer, got ${good}`,
+        { hint: 'keep one of the two' },
+      )
+  }
+}
+
 /** @throws DataError naming file and line of what cannot be used, and for a file with answers of one kind alone */
 export const readAnchorFile = (path: string): AnchorRow[] => {
-  const rows = readJsonl(path, row => parseWith(rowSchema, row, '', DataError))
+  const lines = jsonlLines(path)
+  const rows = lines.map(({ text, place }) =>
+    parseRow(text, place, row => parseWith(rowSchema, row, '', DataError)),
+  )
+  refuseContradictions(
+    rows,
+    lines.map(({ place }) => place),
+  )
   for (const side of [true, false])
     if (!rows.some(({ good }) => good === side))
       throw new DataError(
-        `${path}: expected good answers and bad ones, got ${rows.length} rows, none of them with good ${side}`,
+        `${path}: expected good answers and bad ones, got ${plural(rows.length, 'row')}, none with good ${side}`,
         { hint: 'label some of either kind: {"prompt": ..., "response": ..., "good": true or false}' },
       )
   return rows

@@ -64,9 +64,14 @@ describe('anchors of a file', () => {
     [
       'good ones alone',
       [row('a', true)],
-      /expected good answers and bad ones, got 1 rows, none of them with good false/,
+      /expected good answers and bad ones, got 1 row, none with good false/,
     ],
-    ['nothing', [], /none of them with good true/],
+    ['nothing', [], /got 0 rows, none with good true/],
+    [
+      'two labels of the same answer',
+      [row('a', true, 'x'), row('a', false), row('a ', false, 'x')],
+      /\.jsonl:3: good: expected true, as .*\.jsonl:1 says of the same answer, got false/,
+    ],
   ])('are refused with %s', (_, rows, message) => {
     const file = write(rows)
     expect(() => checkAnchors(of({ file }), { proposes: true, madeUp: false }, 'run')).toThrow(message)
@@ -128,6 +133,14 @@ describe('anchors of the start', () => {
     )
     await expect(openAnchors(of({ start: 4 }), dir, sourceOf(() => []).source)).rejects.toThrow(
       /anchors\.jsonl:1: shown: expected/,
+    )
+    // Cut at the end of a line.
+    const whole = dirOf()
+    await openAnchors(of({ start: 4 }), whole, sourceOf(() => [true, false]).source)
+    const path = join(whole, 'anchors.jsonl')
+    writeFileSync(path, readFileSync(path, 'utf8').split('\n').slice(0, 3).join('\n'))
+    await expect(openAnchors(of({ start: 4 }), whole, sourceOf(() => []).source)).rejects.toThrow(
+      /anchors\.jsonl: expected 4 answers, half of them good, as the run has made them, got 3 with 2 good/,
     )
   })
 })

@@ -102,7 +102,17 @@ const madeAnchors = async <Problem, Shown>(
     problem: z.int(),
     shown,
   })
-  if (existsSync(path)) return readJsonl(path, row => parseWith(schema, row, '', DataError) as MadeRow<Shown>)
+  if (existsSync(path)) {
+    const kept = readJsonl(path, row => parseWith(schema, row, '', DataError) as MadeRow<Shown>)
+    const good = kept.filter(own => own.good).length
+    if (kept.length === count && 2 * good === count) return kept
+    throw new DataError(
+      `${path}: expected ${count} answers, half of them good, as the run has made them, got ${kept.length} with ${good} good`,
+      {
+        hint: 'put the file back as it was, or begin a new run: the policy is no longer the one that it was made of',
+      },
+    )
+  }
   const rows = await makeAnchors(count / 2, source)
   writeFileAtomic(path, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
   return rows

@@ -42,11 +42,12 @@ const allOf = (known: readonly (boolean | null)[]): boolean | null =>
  * The verdicts as a rule counts them: merits of a group that does not hold are unmet, those of one that may hold unknown. Flaws
  * cost what they cost.
  */
-const groupedVerdicts = (
-  groups: CriterionGroups,
+export const groupedVerdicts = (
+  groups: CriterionGroups | undefined,
   { criteria }: Rubric,
   verdicts: readonly Verdict[],
 ): readonly Verdict[] => {
+  if (groups === undefined) return verdicts
   const points = new Map(criteria.map(own => [own.id, own.points]))
   const said = new Map(verdicts.map(verdict => [verdict.criterionId, verdict]))
   const counted = new Map(said)

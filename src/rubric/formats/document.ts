@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { stringify } from 'yaml'
 import { DataError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'
+import { noRows } from '../../util/jsonl.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { type FileLayout, isObject } from './item.ts'
 
@@ -51,6 +52,7 @@ const isJson = (text: string): boolean => {
  * @throws DataError for text that is none of these, naming the line.
  */
 export const rowsOfText = (text: string, source: string): Rows => {
+  if (text.trim() === '' && extname(source) === '.jsonl') throw noRows(source)
   if (text.trim() === '')
     throw new DataError(
       `${source}: expected a rubric, got an empty file; write one, see docs/howto/write-a-good-rubric.md`,

@@ -102,6 +102,10 @@ const formatOfRows = (rows: readonly Row[], { format, promptsAlone = false }: Re
   const telling = promptsAlone ? rows.find(({ value }) => !isAlone(value)) : undefined
   if (promptsAlone === true && telling === undefined) return native
   const { value, place } = telling ?? rows[0]
+  if (promptsAlone === true && isObject(value) && RUBRIC_FORMATS.every(own => own.mismatch(value) !== null))
+    throw new DataError(`${place}: expected a row with a prompt, got ${describeKeys(value)}`, {
+      hint: 'rows are {"prompt": "...", "criteria": [...]}, or prompts alone with a rubric for all; docs/howto/train-on-your-own.md shows every form',
+    })
   return detectFormat(value, place)
 }
 

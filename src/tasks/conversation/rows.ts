@@ -56,7 +56,7 @@ export const readConversations = (
     const rubric = withShared(shared, item, place)
     if (shared === null && item.source === undefined && rubric.criteria.length === 0)
       throw new DataError(`${place}: expected criteria, got a prompt alone`, {
-        hint: 'give the row criteria, or name a rubric for all rows: task.rubric of a training, --rubric of gradus eval',
+        hint: 'give the row criteria, or name a rubric for all rows: task.rubric of a training, --rubric of a command',
       })
     validateVerifiers(item.rubric, place)
     const messages = prompt.map(({ role, content }) => ({ role, content }))

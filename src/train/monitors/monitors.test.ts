@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_MONITORS, type MonitorName, type MonitorSettings, monitorsSchema } from './config.ts'
 import { Latch } from './latch.ts'
 import type { WatchedRollout } from './monitor.ts'
+import { alwaysMet } from './rubric.ts'
 import { type Illness, type SimulatedRun, simulate } from './simulated-run.fixture.ts'
 import { eventOf, MONITORS, type Warning, Watch } from './watch.ts'
 
@@ -155,6 +156,16 @@ describe('each monitor', () => {
         expect(more, `seed ${seed}: said once`).toEqual([])
       }
     })
+
+  it('alwaysMet does not take accuracy for the score of a held-out grader that failed at first', () => {
+    const rows = Array.from({ length: 40 }, (_, i) => ({
+      ...{ step: i + 1, accuracy: 0.1 },
+      ...(i < 20 ? { alwaysMet: 0.1, heldOut: null } : { alwaysMet: 0.9, heldOut: 0.8 }),
+    }))
+    const sign = alwaysMet.look({ rows, evals: [] }, { rise: 0.2 }, { ...DEFAULT_MONITORS, window: 10 })
+    expect(sign!.level).toBeGreaterThan(1)
+    expect(sign!.figures).toMatchObject({ truthBefore: expect.closeTo(0.8), truthNow: expect.closeTo(0.8) })
+  })
 
   it('alwaysMet says nothing where what is true rises as much, and goes by the share alone where nobody knows', () => {
     const met: Illness = ({ alwaysMet }, since) => ({

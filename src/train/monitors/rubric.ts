@@ -95,8 +95,12 @@ export const neverMet = defineMonitor({
   evidence: rollouts => rollouts.map(() => 0),
 })
 
-/** What is true of responses, whatever the criteria say: a held-out grader's score, else how many are right. */
-const truthOf = ({ heldOut, accuracy }: MetricsRow): unknown => heldOut ?? accuracy
+/**
+ * What is true of responses, whatever the criteria say: a held-out grader's score, else how many are right. One of the two for a
+ * whole run: a step at which the grader failed is none on which its score is the accuracy.
+ */
+const truthIn = (rows: readonly MetricsRow[]): ((row: MetricsRow) => unknown) =>
+  rows.some(({ heldOut }) => typeof heldOut === 'number') ? row => row.heldOut : row => row.accuracy
 
 /** Means of what responses earn by criteria that are proposed while training. */
 const earnedOf = (row: MetricsRow): unknown => {
@@ -114,7 +118,7 @@ export const alwaysMet = defineMonitor({
   advice:
     'read the latest criteria and what the judge says of them; have them tried on labelled answers (anchors), give the judge a stricter template, or go back to a checkpoint before the drift',
   look: ({ rows }, { rise }, { window, sigmas }): Sign | null => {
-    const truth = changeSinceStart(rows, window, truthOf)
+    const truth = changeSinceStart(rows, window, truthIn(rows))
     const enough = truth === null ? UNKNOWN_TRUTH * rise : rise
     const better = truth === null ? 0 : Math.max(0, truth.after - truth.before)
     const told =
