@@ -69,11 +69,11 @@ describe('points from preferences', () => {
   it('lie at the mode of what they may be, and deviate as its curvature says', () => {
     // One criterion differs: the posterior of its points is a curve, which is searched here step by step.
     const pair = { problemId: 'p', points: { k: 2 }, a: { credits: { k: 1 } }, b: { credits: { k: 0 } } }
-    const choices = [...Array(12).fill('b'), ...Array(4).fill('a'), 'alike'] as const
+    const choices = [...Array(40).fill('b'), ...Array(4).fill('a'), 'alike'] as const
     const fit = fitPoints(choices.map(choice => ({ ...pair, choice })))
     const { scale, doubt, unit } = fit
     const logPosterior = (shift: number) =>
-      -12 * Math.log1p(Math.exp(scale * (1 + shift))) -
+      -40 * Math.log1p(Math.exp(scale * (1 + shift))) -
       4 * Math.log1p(Math.exp(-scale * (1 + shift))) -
       0.5 * (Math.log1p(Math.exp(scale * (1 + shift))) + Math.log1p(Math.exp(-scale * (1 + shift)))) -
       shift ** 2 / (2 * doubt ** 2)
