@@ -88,6 +88,15 @@ export const readPreferences = (path: string): Preferences => {
   return { standing: [...standing.values()], broken }
 }
 
+/** Choices that stand in a file or run. @throws DataError where there are none */
+export const somePreferences = (path: string): Preference[] => {
+  const { standing } = readPreferences(path)
+  if (standing.length > 0) return standing
+  throw new DataError(`${path}: expected choices between pairs, found none`, {
+    hint: `name a run in which people chose (gradus dashboard, page Pairs), or its ${PREFERENCES_FILE}`,
+  })
+}
+
 const anyRow = z.union([undone, chosen])
 
 const rowOf = (line: string): z.output<typeof anyRow> | null => {
