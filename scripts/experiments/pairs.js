@@ -125,7 +125,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     add(name, fittedPoints(present, fit))
     row[`${name}Labels`] = labelled.length
     row[`${name}Alike`] = labelled.filter(({ choice }) => choice === 'alike').length
-    row[`${name}Moved`] = fit.precision !== null
+    row[`${name}Moved`] = fit.moved
   }
   rows.push(row)
   process.stdout.write(`${JSON.stringify(row)}\n`)

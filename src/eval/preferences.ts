@@ -1,5 +1,6 @@
 /** @file Weights of criteria from pairs that people chose from: a Bradley-Terry model around the present points, and which pair to ask about next. */
 
+import { mean } from '../util/descriptive.ts'
 import { type Estimate, pairedBootstrapInterval, wilsonInterval } from '../util/intervals.ts'
 import { ownValue } from '../util/own-value.ts'
 
@@ -28,13 +29,11 @@ export interface LabelledPair extends AnswerPair {
 
 /** Of so many criteria at most weights are learnt, of those in which most pairs differ; the others keep their points. */
 const MOST_LEARNT = 64
-/** Scales of the answers in log-odds a criterion of mean points, and doubts in the points as shares of their mean; the first is the design's. */
-const SCALES = [1, 0.125, 0.25, 0.5, 2, 4, 8]
-const DOUBTS = [1, 0, 0.125, 0.25, 0.5, 2]
+/** Scales of the answers in log-odds a criterion of mean points, and doubts in the points as shares of their mean. */
+const SCALES = [0.125, 0.25, 0.5, 1, 2, 4, 8]
+const DOUBTS = [0, 0.125, 0.25, 0.5, 1, 2]
 /** A criterion keeps its sign: what people pay against is left so small a share of the mean points. */
 const LEAST_SHARE = 0.01
-/** Points move where the choices are so many times as likely with moved ones. */
-const LEAST_EVIDENCE = 3
 const NEWTON_STEPS = 50
 const FOLDS = 5
 
@@ -58,9 +57,12 @@ interface PairNumbers {
 }
 
 interface Frame {
+  /** Criteria whose points are learnt. */
   ids: string[]
   /** Mean size of the points: what scale and doubt are in. */
   unit: number
+  /** Mean points of each criterion, in units. */
+  present: number[]
 }
 
 const frameOf = (pairs: readonly AnswerPair[]): Frame => {
@@ -68,9 +70,11 @@ const frameOf = (pairs: readonly AnswerPair[]): Frame => {
   for (const pair of pairs)
     for (const id of Object.keys(pair.points))
       if (difference(pair, id) !== 0) counts.set(id, (counts.get(id) ?? 0) + 1)
-  const ids = [...counts].sort(([, a], [, b]) => b - a).map(([id]) => id)
-  const unit = meanSize(pairs.flatMap(({ points }) => Object.values(points)))
-  return { ids: ids.slice(0, MOST_LEARNT), unit: unit || 1 }
+  const byCount = [...counts].sort(([, a], [, b]) => b - a).map(([id]) => id)
+  const ids = byCount.slice(0, MOST_LEARNT)
+  const unit = meanSize(pairs.flatMap(({ points }) => Object.values(points))) || 1
+  const present = ids.map(id => mean(pairs.flatMap(({ points }) => ownValue(points, id) ?? [])) / unit)
+  return { ids, unit, present }
 }
 
 const numbersOf = (pair: AnswerPair, { ids, unit }: Frame): PairNumbers => ({
@@ -108,18 +112,26 @@ const solve = (lower: readonly (readonly number[])[], right: readonly number[]):
   return y
 }
 
-/** Points at the mode of what they may be, and how sure that is. */
-export interface PointsFit {
-  /** Criteria whose points are learnt. */
+/** What is added to the points of criteria, in units. */
+interface Shifted {
   ids: string[]
   unit: number
-  scale: number
-  doubt: number
-  /** What is added to each one's points, in units. */
   shifts: number[]
-  /** Cholesky factor of the precision of `scale` x `shifts`; null where they are held. */
+}
+
+/** Points at the mode of what they may be for one scale and doubt. */
+interface ModeFit extends Shifted {
+  /** Cholesky factor of the precision of scale x shifts; null where they are held. */
   precision: number[][] | null
   logEvidence: number
+}
+
+/** Points as the choices make them likely. */
+export interface PointsFit extends Shifted {
+  /** Standard deviation of each one's points, in points. */
+  deviations: number[]
+  /** How likely it is that points are others than the present ones; a half before anybody chose. */
+  moved: number
 }
 
 const TARGET: Record<Exclude<PairChoice, 'unsure'>, number> = { a: 1, b: 0, alike: 0.5 }
@@ -154,19 +166,19 @@ const slopeOf = (rows: Targets, scale: number, theta: readonly number[], varianc
  * Mode and evidence (Laplace) for one scale and doubt: P(A better) = sigmoid(scale (sum of points x differences)), points in units
  * of their mean, each normal around the present ones with standard deviation `doubt`.
  */
-const fitAt = (rows: Targets, frame: Frame, scale: number, doubt: number): PointsFit => {
+const fitAt = (rows: Targets, frame: Frame, scale: number, doubt: number): ModeFit => {
   const variance = (scale * doubt) ** 2
   let theta = frame.ids.map(() => 0)
-  const common = { ...frame, scale, doubt }
   if (variance === 0 || theta.length === 0)
     return {
-      ...{ ...common, shifts: theta, precision: null },
+      ...{ ...frame, shifts: theta, precision: null },
       logEvidence: -lossOf(rows, scale, theta, 1),
     }
   let loss = lossOf(rows, scale, theta, variance)
   for (let step = 0; step < NEWTON_STEPS; step++) {
     const { gradient, lower } = slopeOf(rows, scale, theta, variance)
     const change = solve(lower, gradient)
+    if (dot(gradient, change) < 1e-9) break
     const along = (share: number) => theta.map((own, i) => own - share * change[i])
     let share = 1
     while (share > 1e-6 && !(lossOf(rows, scale, along(share), variance) < loss)) share /= 2
@@ -177,7 +189,7 @@ const fitAt = (rows: Targets, frame: Frame, scale: number, doubt: number): Point
   const { lower } = slopeOf(rows, scale, theta, variance)
   const logDeterminant = lower.reduce((sum, row, i) => sum + 2 * Math.log(row[i]), 0)
   return {
-    ...{ ...common, shifts: theta.map(own => own / scale), precision: lower },
+    ...{ ...frame, shifts: theta.map(own => own / scale), precision: lower },
     logEvidence: -loss - 0.5 * (logDeterminant + theta.length * Math.log(variance)),
   }
 }
@@ -187,25 +199,60 @@ const targetsOf = (pairs: readonly LabelledPair[], frame: Frame): Targets =>
     pair.choice === 'unsure' ? [] : [{ ...numbersOf(pair, frame), target: TARGET[pair.choice] }],
   )
 
+/** A fit's points with the same sum of sizes as the present ones, and their deviations; in units. */
+const normalised = ({ present }: Frame, { shifts, precision }: ModeFit, scale: number) => {
+  const points = present.map((own, i) => own + shifts[i])
+  const factor = meanSize(present) / (meanSize(points) || 1)
+  const variance = (i: number) =>
+    precision === null
+      ? 0
+      : solve(
+          precision,
+          points.map((_, j) => Number(i === j)),
+        )[i] /
+        scale ** 2
+  return {
+    points: points.map(own => own * factor),
+    variances: points.map((_, i) => factor ** 2 * variance(i)),
+  }
+}
+
 /**
  * Points that make the choices likely, around the present ones: logistic regression on differences of credits (Bradley-Terry with
- * the points as coefficients), an alike pair half won by each. How far points may move and how decided people are is what makes the
- * choices likeliest over a grid (their evidence, by Laplace's method). Points move only where that makes the choices three times as
- * likely: seven of 180 sets of random choices did.
+ * the points as coefficients), an alike pair half won by each. How decided people are, and how far their points may lie from the
+ * present ones (half of the prior: not at all), is averaged over by how likely either makes the choices (Laplace's method). So
+ * choices at random leave the points about where they were.
  */
 export const fitPoints = (pairs: readonly LabelledPair[]): PointsFit => {
   const frame = frameOf(pairs)
   const rows = targetsOf(pairs, frame)
-  const fits = SCALES.flatMap(scale => DOUBTS.map(doubt => fitAt(rows, frame, scale, doubt)))
-  const best = (own: readonly PointsFit[]) => own.reduce((a, b) => (b.logEvidence > a.logEvidence ? b : a))
-  const [held, moved] = [true, false].map(holds => best(fits.filter(({ doubt }) => (doubt === 0) === holds)))
-  return moved.logEvidence > held.logEvidence + Math.log(LEAST_EVIDENCE) ? moved : held
+  const fits = SCALES.flatMap(scale =>
+    DOUBTS.map(doubt => {
+      const fit = fitAt(rows, frame, scale, doubt)
+      const prior = doubt === 0 ? 0 : -Math.log(DOUBTS.length - 1)
+      return { ...normalised(frame, fit, scale), logWeight: fit.logEvidence + prior, isMoved: doubt > 0 }
+    }),
+  )
+  const most = Math.max(...fits.map(({ logWeight }) => logWeight))
+  const weights = fits.map(({ logWeight }) => Math.exp(logWeight - most))
+  const total = weights.reduce((sum, own) => sum + own, 0)
+  const averaged = (of: (fit: (typeof fits)[number]) => number) =>
+    fits.reduce((sum, fit, i) => sum + (weights[i] / total) * of(fit), 0)
+  const points = frame.ids.map((_, k) => averaged(own => own.points[k]))
+  return {
+    ...{ ids: frame.ids, unit: frame.unit, shifts: points.map((own, k) => own - frame.present[k]) },
+    deviations: points.map(
+      (centre, k) =>
+        frame.unit * Math.sqrt(averaged(own => own.variances[k] + (own.points[k] - centre) ** 2)),
+    ),
+    moved: averaged(({ isMoved }) => Number(isMoved)),
+  }
 }
 
 /** Points at the mode, of either sign. */
 const shiftedPoints = (
   points: ById<number>,
-  { ids, unit, shifts }: PointsFit,
+  { ids, unit, shifts }: Shifted,
 ): [id: string, points: number][] =>
   Object.entries(points).map(([id, own]) => [id, own + (shifts[ids.indexOf(id)] ?? 0) * unit])
 
@@ -215,19 +262,6 @@ export const fittedPoints = (points: ById<number>, fit: PointsFit): Record<strin
     shiftedPoints(points, fit).map(([id, own]) => {
       const sign = Math.sign(points[id])
       return [id, own === points[id] ? own : sign * Math.max(sign * own, LEAST_SHARE * fit.unit)]
-    }),
-  )
-
-/** Standard deviations of the learnt points, by id, in points. */
-export const pointDeviations = ({ ids, unit, scale, precision }: PointsFit): Map<string, number> =>
-  new Map(
-    ids.map((id, i) => {
-      if (precision === null) return [id, 0]
-      const column = solve(
-        precision,
-        ids.map((_, j) => Number(i === j)),
-      )
-      return [id, (Math.sqrt(column[i]) * unit) / scale]
     }),
   )
 
@@ -289,24 +323,18 @@ export interface CandidatePair extends AnswerPair {
   unsure: readonly { id: string; variance: number }[]
 }
 
-/** What answers so far say of points, for choosing: scale 1, doubt 1. */
-const designOf = (labelled: readonly LabelledPair[], candidates: readonly AnswerPair[]): PointsFit => {
-  const frame = frameOf([...labelled, ...candidates])
-  return fitAt(targetsOf(labelled, frame), frame, SCALES[0], DOUBTS[0])
-}
-
 /**
  * What a person's choice tells of points and unsure verdicts together, nats: the fall of their log-determinant when the margin is
  * linear in both (Bayesian D-optimal design of a logistic model).
  *
  *   gain = 1/2 log(1 + p (1 - p) (x' S x + sum over unsure verdicts of w^2 v))
  *
- * with p = sigmoid(w x), x the differences of credits, w the points at their mode and S their covariance after the answers so far,
- * v the variance of a verdict. D-optimal choice of comparisons, one by one: Guo et al., arXiv 1901.06080; of preferences under a
+ * with p = sigmoid(w x), x the differences of credits, w the points at their mode and S their covariance after the answers so far
+ * (units, scale and doubt 1), v the variance of a verdict. D-optimal choice of comparisons, one by one: Guo et al., arXiv 1901.06080; of preferences under a
  * logistic model: Kveton et al., arXiv 2503.01076 (abstracts read).
  */
-export const pairGain = (pair: CandidatePair, fit: PointsFit): number => {
-  const { x } = numbersOf(pair, fit)
+const pairGain = (pair: CandidatePair, frame: Frame, fit: ModeFit): number => {
+  const { x } = numbersOf(pair, frame)
   const points = Object.fromEntries(shiftedPoints(pair.points, fit))
   const p = sigmoid(pairMargin(pair, points) / fit.unit)
   const ofPoints = fit.precision === null ? 0 : dot(x, solve(fit.precision, x))
@@ -325,12 +353,13 @@ export const nextPair = <Pair extends CandidatePair>(
   candidates: readonly Pair[],
   labelled: readonly LabelledPair[],
 ): Pair | null => {
-  const fit = designOf(labelled, candidates)
+  const frame = frameOf([...labelled, ...candidates])
+  const fit = fitAt(targetsOf(labelled, frame), frame, 1, 1)
   const asked = new Map<string, number>()
   for (const { problemId } of labelled) asked.set(problemId, (asked.get(problemId) ?? 0) + 1)
   let [best, most]: [Pair | null, number] = [null, 0]
   for (const pair of candidates) {
-    const gain = pairGain(pair, fit) / (1 + (asked.get(pair.problemId) ?? 0))
+    const gain = pairGain(pair, frame, fit) / (1 + (asked.get(pair.problemId) ?? 0))
     if (gain > most) [best, most] = [pair, gain]
   }
   return best

@@ -62,7 +62,11 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   try {
     return await measuredUntilInterrupted(io, async signal => {
-      if (cases === null) return checkPairs(judge.grader, options, io, signal)
+      if (cases === null) {
+        const code = await checkPairs(judge.grader, options, io, signal)
+        if (judge.describe) io.err.write(`${judge.describe()}\n`)
+        return code
+      }
       const rows = await checkGrader(judge.grader, cases, { concurrency: options.concurrency, signal })
       const quality = qualityOf(rows)
       const likelihood = options.levels === 'likelihood' ? likelihoodOf(rows) : null

@@ -1,10 +1,10 @@
 /** @file `gradus rubric refine --preferences`: points of criteria from pairs that people chose from; no model is asked. */
 
-import { fitPoints, fittedPoints, heldOutOrder, pointDeviations } from '../../eval/preferences.ts'
+import { fitPoints, fittedPoints, heldOutOrder } from '../../eval/preferences.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { somePreferences } from '../../runs/preferences.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
-import { points as inPoints, pointsInterval } from '../../util/format.ts'
+import { points as inPoints, percent, pointsInterval } from '../../util/format.ts'
 import { formatRate } from '../grade/judge.ts'
 import { EXIT, type Io } from '../io.ts'
 import { writeRubrics } from './output.ts'
@@ -42,7 +42,8 @@ export const weightsCommand = (
   if (labels.every(({ points }) => Object.keys(points).length === 0))
     throw new DataError(`${preferences}: expected choices about criteria of ${path} (by id), found none`)
   const fit = fitPoints(labels)
-  const [deviations, order] = [pointDeviations(fit), heldOutOrder(labels)]
+  const order = heldOutOrder(labels)
+  const deviations = new Map(fit.ids.map((id, i) => [id, fit.deviations[i]]))
   const items = file.items.map(item => {
     const before = Object.fromEntries(item.rubric.criteria.map(({ id, points }) => [id, points]))
     const after = fittedPoints(before, fit)
@@ -57,11 +58,9 @@ export const weightsCommand = (
       }
     return { ...item, rubric: { ...item.rubric, criteria } }
   })
-  const decided = labels.filter(({ choice }) => choice !== 'unsure').length
+  const said = labels.filter(({ choice }) => choice !== 'unsure').length
   io.err.write(
-    fit.precision === null
-      ? `${decided} choices do not tell points apart from the present ones: they stay\n`
-      : `${decided} choices move the points\n`,
+    `${said} choices: people weigh otherwise than the rubric with a chance of ${percent(fit.moved)}\n`,
   )
   io.err.write(
     order === null
