@@ -29,11 +29,11 @@ const Answer = ({ name, answer }: { name: string; answer: PairAnswer }) => (
 )
 
 const SoFar = ({ view: { pairs, labelled, decided, agreement, people, file } }: { view: PairsView }) => (
-  <section>
+  <section class="stack">
     <p aria-live="polite">
       {labelled} labelled, of {pairs} pairs.{' '}
       {agreement !== null &&
-        `The rubric orders ${percent(agreement.estimate)} of the ${decided} decided ones as people do, interval ${percentInterval([agreement.low, agreement.high])}: of pairs that it is least sure of.`}
+        `The rubric orders ${percent(agreement.estimate)} of the ${decided} decided ones as people do (95%: ${percentInterval([agreement.low, agreement.high])}); they are those that it is least sure of.`}
     </p>
     {people.length > 0 && (
       <p class="quiet">{people.map(({ who, labels }) => `${who || 'no name'}: ${labels}`).join(' · ')}</p>
