@@ -50,12 +50,6 @@ const difference = ({ a, b }: AnswerPair, id: string): number => {
 export const pairMargin = (pair: AnswerPair, points: ById<number> = pair.points): number =>
   Object.entries(points).reduce((sum, [id, own]) => sum + own * difference(pair, id), 0)
 
-/** A pair in numbers: its margin by the present points in units of their mean size, and its differences. */
-interface PairNumbers {
-  present: number
-  x: number[]
-}
-
 interface Frame {
   /** Criteria whose points are learnt. */
   ids: string[]
@@ -77,7 +71,8 @@ const frameOf = (pairs: readonly AnswerPair[]): Frame => {
   return { ids, unit, present }
 }
 
-const numbersOf = (pair: AnswerPair, { ids, unit }: Frame): PairNumbers => ({
+/** A pair in numbers: its margin by the present points in units of their mean size, and its differences. */
+const numbersOf = (pair: AnswerPair, { ids, unit }: Frame) => ({
   present: pairMargin(pair) / unit,
   x: ids.map(id => (Object.hasOwn(pair.points, id) ? difference(pair, id) : 0)),
 })
@@ -136,7 +131,7 @@ export interface PointsFit extends Shifted {
 
 const TARGET: Record<Exclude<PairChoice, 'unsure'>, number> = { a: 1, b: 0, alike: 0.5 }
 
-type Targets = readonly (PairNumbers & { target: number })[]
+type Targets = readonly (ReturnType<typeof numbersOf> & { target: number })[]
 
 const lossOf = (rows: Targets, scale: number, theta: readonly number[], variance: number): number =>
   rows.reduce(
@@ -199,21 +194,15 @@ const targetsOf = (pairs: readonly LabelledPair[], frame: Frame): Targets =>
     pair.choice === 'unsure' ? [] : [{ ...numbersOf(pair, frame), target: TARGET[pair.choice] }],
   )
 
-/** A fit's points with the same sum of sizes as the present ones, and their deviations; in units. */
+/** A fit's points with the same sum of sizes as the present ones, and their variances; in units. */
 const normalised = ({ present }: Frame, { shifts, precision }: ModeFit, scale: number) => {
   const points = present.map((own, i) => own + shifts[i])
   const factor = meanSize(present) / (meanSize(points) || 1)
-  const variance = (i: number) =>
-    precision === null
-      ? 0
-      : solve(
-          precision,
-          points.map((_, j) => Number(i === j)),
-        )[i] /
-        scale ** 2
+  const column = (i: number) => points.map((_, j) => Number(i === j))
+  const variances = points.map((_, i) => (precision === null ? 0 : solve(precision, column(i))[i]))
   return {
     points: points.map(own => own * factor),
-    variances: points.map((_, i) => factor ** 2 * variance(i)),
+    variances: variances.map(own => own * (factor / scale) ** 2),
   }
 }
 
@@ -271,15 +260,17 @@ const isDecided = ({ choice }: LabelledPair): boolean => choice === 'a' || choic
 const rightness = (pair: LabelledPair, margin: number): number =>
   margin === 0 ? 0.5 : Number(margin > 0 === (pair.choice === 'a'))
 
-/** Share of decided pairs that the present points order as people do, with Wilson's interval; null where none is decided. */
+/** Mean of what is right, with Wilson's interval. */
+const shareRight = (right: readonly number[]): Estimate =>
+  wilsonInterval(
+    right.reduce((sum, own) => sum + own, 0),
+    right.length,
+  )
+
+/** Share of decided pairs that the present points order as people do; null where none is decided. */
 export const orderAgreement = (pairs: readonly LabelledPair[]): Estimate | null => {
   const right = pairs.filter(isDecided).map(pair => rightness(pair, pairMargin(pair)))
-  return right.length === 0
-    ? null
-    : wilsonInterval(
-        right.reduce((sum, own) => sum + own, 0),
-        right.length,
-      )
+  return right.length === 0 ? null : shareRight(right)
 }
 
 /** How the points of fits on other prompts order held-out pairs, beside the present ones. */
@@ -304,15 +295,12 @@ export const heldOutOrder = (pairs: readonly LabelledPair[]): HeldOutOrder | nul
     const margin = pairMargin(pair, fittedPoints(pair.points, fits[foldOf.get(pair.problemId)!]))
     return { id: pair.problemId, fitted: rightness(pair, margin), present: rightness(pair, pairMargin(pair)) }
   })
-  const share = (of: 'fitted' | 'present') =>
-    wilsonInterval(
-      rows.reduce((sum, row) => sum + row[of], 0),
-      rows.length,
-    )
   const byProblem = (of: 'fitted' | 'present') =>
     problems.map(id => rows.filter(row => row.id === id).map(row => row[of]))
   return {
-    ...{ pairs: rows.length, fitted: share('fitted'), present: share('present') },
+    pairs: rows.length,
+    fitted: shareRight(rows.map(own => own.fitted)),
+    present: shareRight(rows.map(own => own.present)),
     gain: pairedBootstrapInterval(byProblem('fitted'), byProblem('present')),
   }
 }
