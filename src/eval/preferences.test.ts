@@ -130,6 +130,7 @@ describe('the next pair', () => {
     candidate('q', { u: 0.5, v: 1 }, { u: 0.5, v: 0 }, 0.25),
     candidate('q', { u: 0, v: 1 }, { u: 0, v: 1 }),
     candidate('r', { u: 1, v: 1 }, { u: 1, v: 0 }),
+    candidate('s', { u: 0.5, v: 1 }, { u: 0.5, v: 1 }, 0.25),
   ]
 
   it('is the one that lowers the determinant of points and verdicts most', () => {
