@@ -41,6 +41,7 @@ export const SECTIONS = [
       'measure-a-model',
       'reward-server',
       'judge-quality',
+      'ask-people',
       'judge-without-a-service',
       'judge-thinking',
       'judge-a-group',

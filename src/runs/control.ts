@@ -3,7 +3,16 @@
  * between steps. Whoever may write to the folder may ask; what became of a request is among the run's events.
  */
 
-import { appendFileSync, existsSync, lstatSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { guardWrite, RunError } from './errors.ts'
@@ -41,19 +50,37 @@ export type ControlRequest = z.output<typeof controlSchema>
 const MOST_BYTES = 1024 ** 2
 
 /**
+ * Adds a line that somebody asked for. One that was cut off before it, by a kill or a full disk, stays a line of its own.
+ * @throws RunError when the file cannot be written, is a link, or is too long
+ */
+export const appendAsked = (path: string, row: object, mostBytes: number): void => {
+  if (existsSync(path) && lstatSync(path).isSymbolicLink())
+    throw new RunError(`${path}: expected a file, found a link`, { hint: 'remove it' })
+  if (existsSync(path) && statSync(path).size > mostBytes)
+    throw new RunError(`${path}: it is longer than ${mostBytes} bytes, and nothing further is read`, {
+      hint: 'remove it',
+    })
+  guardWrite(path, () => appendFileSync(path, `${endsLine(path) ? '' : '\n'}${JSON.stringify(row)}\n`))
+}
+
+const endsLine = (path: string): boolean => {
+  if (!existsSync(path)) return true
+  const fd = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(fd)
+    const last = Buffer.alloc(1)
+    return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === 0x0a)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
  * Adds a request to a run's file.
  * @throws RunError when the file cannot be written, is a link, or is too long
  */
-export const appendControl = (dir: string, request: ControlRequest): void => {
-  const path = join(dir, CONTROL_FILE)
-  if (existsSync(path) && lstatSync(path).isSymbolicLink())
-    throw new RunError(`${path}: expected a file, found a link`, { hint: 'remove it' })
-  if (existsSync(path) && statSync(path).size > MOST_BYTES)
-    throw new RunError(`${path}: it is longer than ${MOST_BYTES} bytes, and no further request is read`, {
-      hint: 'remove it',
-    })
-  guardWrite(path, () => appendFileSync(path, `${JSON.stringify(request)}\n`))
-}
+export const appendControl = (dir: string, request: ControlRequest): void =>
+  appendAsked(join(dir, CONTROL_FILE), request, MOST_BYTES)
 
 /** The requests that come in while a process trains; those that were there before it are not its own. */
 export class ControlReader {

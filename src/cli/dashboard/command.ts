@@ -23,7 +23,7 @@ const USUAL_FOLDERS = ['runs', 'results']
 const HELP = `
 RUNS are folders of runs, folders that hold some, and results of experiments; runs/ and results/ when nothing is named.
 Runs that are being written are shown as they go on. Nothing is sent anywhere. Nothing is written into a
-run but what somebody with the printed token asks of it (control.jsonl).
+run but what somebody with the printed token asks of it (control.jsonl) or chooses (preferences.jsonl).
 
 Examples:
   $ gradus dashboard
@@ -40,7 +40,10 @@ export const addDashboardCommand = (program: Command, io: Io, done: (code: numbe
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port; 0 takes a free one', wholeNumber(0), 8710)
     .option('--token-env <name>', 'environment variable with the token that readers must send')
-    .option('--no-control', 'a page to look at alone: nobody can pause, save or stop a run')
+    .option(
+      '--no-control',
+      'a page to look at alone: nobody can pause, save or stop a run, or choose between pairs',
+    )
     .option('--json', 'print the address as JSON')
     .addOption(new Option('--with-parent', 'ends with the process that started it').hideHelp())
     .addHelpText('after', HELP)
@@ -91,7 +94,9 @@ const dashboard = async (
     const what = `${plural(runs, 'run')} and ${plural(experiments, 'experiment')}`
     io.err.write(`${what} at ${server.url} (Ctrl+C stops)\n`)
     if (controlToken !== null)
-      io.err.write(`to pause, save and stop runs from the page: ${server.url}/#token=${controlToken}\n`)
+      io.err.write(
+        `to pause, save and stop runs and to choose between pairs from the page: ${server.url}/#token=${controlToken}\n`,
+      )
   }
   await (options.withParent ? parentEnds(io) : interrupted(io))
   await server.close()

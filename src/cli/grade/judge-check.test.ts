@@ -34,9 +34,13 @@ const labels = Array.from({ length: 60 }, (_, i) => {
   }
 })
 
-const check = async (rows: unknown[], ...options: string[]) => {
+const check = (rows: unknown[], ...options: string[]) => {
   const file = join(folder, 'labels.jsonl')
   writeFileSync(file, rows.map(row => JSON.stringify(row)).join('\n'))
+  return checkOf(['--labels', file, ...options])
+}
+
+const checkOf = async (options: string[]) => {
   const printed = { out: '', err: '', code: -1 }
   const io: Io = {
     out: { write: text => (printed.out += text) },
@@ -47,7 +51,7 @@ const check = async (rows: unknown[], ...options: string[]) => {
   addJudgeCommand(program, io, code => {
     printed.code = code
   })
-  const args = ['judge', 'check', '--labels', file, '--judge', url, '--model', 'scripted', ...options]
+  const args = ['judge', 'check', '--judge', url, '--model', 'scripted', ...options]
   await program.parseAsync(args, { from: 'user' })
   return printed
 }
@@ -79,6 +83,65 @@ describe('gradus judge check', () => {
       /labels\.jsonl:2: label: expected a boolean, got 1/,
     )
     await expect(check([])).rejects.toThrow('expected at least one label, got none')
+  })
+})
+
+describe('gradus judge check --preferences', () => {
+  const points = [3, -1]
+  const rubric = join(folder, 'rubric.json')
+  const criteria = points.map((worth, rule) => ({
+    id: `r${rule}`,
+    text: `follows ${ruleTag(rule)}`,
+    points: worth,
+  }))
+  writeFileSync(rubric, JSON.stringify({ criteria }))
+  const worth = (response: number) =>
+    points.reduce((sum, own, rule) => sum + own * Number(scriptedTruth(response, rule)), 0)
+  /** Pairs of neighbours; of every fifth pair people choose the worse. */
+  const chosen = Array.from({ length: 60 }, (_, i) => {
+    const side = (response: number) => ({ step: 1, response: `about ${caseTag(response)}`, credits: {} })
+    const margin = worth(i) - worth(i + 1)
+    const choice = margin === 0 ? 'alike' : margin > 0 === i % 5 > 0 ? 'a' : 'b'
+    const common = {
+      id: `${i}`,
+      at: '',
+      who: 'ann',
+      pair: `${i}`,
+      problemId: `${i}`,
+      prompt: 'q',
+      points: {},
+    }
+    return { ...common, a: side(i), b: side(i + 1), choice }
+  })
+  const decided = chosen.filter(({ choice }) => choice !== 'alike')
+  const wrong = decided.filter(({ id }) => Number(id) % 5 === 0)
+  const file = join(folder, 'preferences.jsonl')
+  const checked = (...options: string[]) => checkOf(['--preferences', file, '--rubric', rubric, ...options])
+
+  it('orders pairs by what the judge says, beside what people chose', async () => {
+    writeFileSync(file, chosen.map(row => `${JSON.stringify(row)}\n`).join(''))
+    expect(wrong.length).toBeGreaterThan(3)
+    const { out, err, code } = await checked('--json')
+    const quality = JSON.parse(out)
+    expect(code).toBe(0)
+    expect(quality).toMatchObject({ pairs: 60, decided: decided.length, nullRate: 0 })
+    expect(quality.agreement.estimate).toBeCloseTo(1 - wrong.length / decided.length, 12)
+    expect(quality.scale.pointsPerNat).toBeGreaterThan(0)
+    expect(quality.calibrated.brier).toBeLessThan(0.25)
+    // Each of 61 answers is judged once, by both criteria.
+    expect(err).toContain('122 verdicts')
+    const told = await checked('--min-agreement', '0.99')
+    expect(told.code).toBe(100)
+    expect(told.out).toMatch(/ordered as people do: \d\d\.\d% \[/)
+  })
+
+  it('needs a rubric, choices, and one of the two kinds of labels', async () => {
+    await expect(checkOf(['--preferences', file])).rejects.toThrow(/expected --rubric FILE/)
+    await expect(checkOf([])).rejects.toThrow(/either --labels FILE or --preferences RUN/)
+    await expect(checkOf(['--preferences', file, '--labels', file])).rejects.toThrow(/either --labels/)
+    await expect(checkOf(['--preferences', join(folder, 'none'), '--rubric', rubric])).rejects.toThrow(
+      /found none/,
+    )
   })
 })
 

@@ -9,7 +9,12 @@ import {
   reliability,
 } from '../../eval/calibration.ts'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
-import { type CheckedCase, checkGrader, parseLabelledCase } from '../../grade/judge/calibration.ts'
+import {
+  type CheckedCase,
+  checkGrader,
+  type LabelledCase,
+  parseLabelledCase,
+} from '../../grade/judge/calibration.ts'
 import type { JudgedVerdict } from '../../grade/judge/verdicts.ts'
 import { UsageError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
@@ -17,25 +22,33 @@ import { openJudgeModel } from '../eval/judges.ts'
 import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { formatRate, type JudgeCommandOptions } from './judge.ts'
+import { checkPairs } from './judge-pairs.ts'
 
 export interface JudgeCheckOptions extends JudgeCommandOptions {
-  labels: string
+  labels?: string
+  preferences?: string
+  rubric?: string
   threads: number
   minAgreement?: number
   json?: boolean
 }
+
+const casesOf = (labels: string): LabelledCase[] =>
+  someJsonlLines(labels, 'label').map(({ text, place }) =>
+    parseLabelledCase(
+      parseRow(text, place, row => row),
+      place,
+    ),
+  )
 
 /**
  * Prints the judge's quality. Exit code 100 when agreement is below `minAgreement`, or could not be measured.
  * @throws DataError for labels that cannot be used; JudgeError when every call would fail
  */
 export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<number> => {
-  const cases = someJsonlLines(options.labels, 'label').map(({ text, place }) =>
-    parseLabelledCase(
-      parseRow(text, place, row => row),
-      place,
-    ),
-  )
+  if ((options.labels === undefined) === (options.preferences === undefined))
+    throw new UsageError('judge check: expected either --labels FILE or --preferences RUN')
+  const cases = options.labels === undefined ? null : casesOf(options.labels)
   const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
   const asked = {
     judge: named,
@@ -49,6 +62,11 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   try {
     return await measuredUntilInterrupted(io, async signal => {
+      if (cases === null) {
+        const code = await checkPairs(judge.grader, options, io, signal)
+        if (judge.describe) io.err.write(`${judge.describe()}\n`)
+        return code
+      }
       const rows = await checkGrader(judge.grader, cases, { concurrency: options.concurrency, signal })
       const quality = qualityOf(rows)
       const likelihood = options.levels === 'likelihood' ? likelihoodOf(rows) : null

@@ -28,8 +28,13 @@ With --json one line: {"all", "positive", "negative", "nullsAcceptable"}; each o
 With --levels likelihood also how well likelihoods rank ("likelihood": "areaUnderCurve", "raw" and "calibrated" reliability,
 "calibration"), calibrated on the labels of the other responses; --min-agreement is then of these calibrated verdicts.
 
-Example:
-  $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9`
+With --preferences: the judge judges both answers of each pair that people chose from on the dashboard (page Pairs), and its
+points order them. Told are the share that it orders as people do, ties counting half (95%, Wilson), and how many points make an
+answer e times as likely to be chosen. JSON: {"pairs", "decided", "nullRate", "agreement", "areaUnderCurve", "scale", "calibrated"}.
+
+Examples:
+  $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9
+  $ gradus judge check --preferences runs/mine --rubric rubric.yaml --judge http://127.0.0.1:8000/v1 --model judge`
 
 const WINS_HELP = `
 A row is {"id"?, "prompt", "response"}; rows with the same id, or the same prompt without one, are about the same question. Of
@@ -52,9 +57,11 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
   judge
     .command('check')
     .description(
-      'Measures a judge against labels: agreement, false accepts, false rejects, missing verdicts.',
+      'Measures a judge against labels (agreement, false accepts, false rejects, missing verdicts), or what people prefer.',
     )
-    .requiredOption('--labels <file.jsonl>', 'labelled verdicts')
+    .option('--labels <file.jsonl>', 'labelled verdicts')
+    .option('--preferences <run or file>', 'in place of labels: pairs that people chose from')
+    .option('--rubric <file>', 'with --preferences: the rubric that the judge judges both answers by')
     .requiredOption(
       '--judge <model>',
       'OpenAI-compatible endpoint of the judge, or URL#NAME; or a model that judges in this process: folder, name, GGUF',
@@ -81,7 +88,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .addHelpText('after', HELP)
     .action(async (options: JudgeCheckOptions) => {
       const { judgeCheck } = await import('./judge-check.ts')
-      await bringFiles(options.labels)
+      await bringFiles(options.labels, options.rubric)
       done(await judgeCheck(options, io))
     })
   judge

@@ -59,7 +59,11 @@ Each round asks the model what is missing, redundant or ambiguous, and for a rev
 nothing. Without FILE the model proposes the first rubric. Traces are rows {"text" or "response"}, or one string a line of
 JSON.
 
-Example:
+With --preferences no model is asked: people chose between pairs of answers on the dashboard (page Pairs), and points are fitted
+to what they chose, around the present ones. Each criterion keeps its sign. Intervals are 95%.
+
+Examples:
+  $ gradus rubric refine rubric.yaml --preferences runs/mine --out refined.yaml
   $ gradus rubric refine rubric.yaml --task "Solve the equation." --positives good.jsonl --negatives bad.jsonl \\
       --judge http://127.0.0.1:8000/v1 --model m --out refined.yaml`
 
@@ -160,14 +164,19 @@ const addGenerate = (rubric: Command, io: Io, done: Done) =>
     })
 
 const addRefine = (rubric: Command, io: Io, done: Done) =>
-  withModel(
+  withAsking(
     rubric
       .command('refine')
-      .summary('revise a rubric in rounds')
-      .description('Revises a rubric from good and bad traces: what is missing, redundant, ambiguous.')
+      .summary('revise a rubric: in rounds, or its points by what people prefer')
+      .description(
+        'Revises a rubric from good and bad traces: what is missing, redundant, ambiguous. Or its points from preferences.',
+      )
       .argument('[file]', 'rubric to start from; proposed where not given'),
   )
-    .requiredOption('--task <text>', 'what the traces were written for')
+    .option('--preferences <run or file>', 'pairs that people chose from, in place of all below')
+    .option('--judge <url>', 'OpenAI-compatible endpoint of the model, or URL#NAME')
+    .option('--model <name>', 'model that writes, where the address does not name it')
+    .option('--task <text>', 'what the traces were written for')
     .option('--dimensions <text>', 'what matters about them')
     .option('--positives <file.jsonl>', 'traces that should score high')
     .option('--negatives <file.jsonl>', 'traces that should score low')
@@ -176,6 +185,7 @@ const addRefine = (rubric: Command, io: Io, done: Done) =>
     .addHelpText('after', REFINE_HELP)
     .action(async (file: string | undefined, options: RefineCommandOptions) => {
       const { refineCommand } = await import('./refine.ts')
+      if (options.preferences !== undefined) await bringFiles(file)
       await bringFiles(file, options.positives, options.negatives)
       done(await refineCommand(file, options, io))
     })

@@ -10,8 +10,10 @@ import { EXIT, type Io } from '../io.ts'
 import { type ModelOptions, withAuthor } from './model.ts'
 import { writeRubrics } from './output.ts'
 
-export interface RefineCommandOptions extends ModelOptions {
-  task: string
+export interface RefineCommandOptions extends Omit<ModelOptions, 'judge'> {
+  preferences?: string
+  judge?: string
+  task?: string
   dimensions?: string
   positives?: string
   negatives?: string
@@ -29,7 +31,15 @@ export const refineCommand = async (
   options: RefineCommandOptions,
   io: Io,
 ): Promise<number> => {
-  const { task, dimensions, subject, rounds } = options
+  if (options.preferences !== undefined) {
+    const { weightsCommand } = await import('./weights.ts')
+    return weightsCommand(path, { ...options, preferences: options.preferences }, io)
+  }
+  const { judge, task, dimensions, subject, rounds } = options
+  if (judge === undefined || task === undefined)
+    throw new UsageError(`rubric refine: expected --${judge === undefined ? 'judge URL' : 'task TEXT'}`, {
+      hint: 'or --preferences RUN, to fit points to what people chose',
+    })
   const file = path === undefined ? null : readOne(path)
   const positives = tracesOf(options.positives)
   const negatives = tracesOf(options.negatives)
@@ -37,7 +47,7 @@ export const refineCommand = async (
     throw new UsageError('rubric refine: expected traces to learn from, got none', {
       hint: 'give --positives FILE.jsonl, --negatives FILE.jsonl or both',
     })
-  const { result } = await withAuthor(options, io, author =>
+  const { result } = await withAuthor({ ...options, judge }, io, author =>
     refineRubric(
       { task, dimensions, positives, negatives },
       {

@@ -21,6 +21,7 @@ import { fileOf } from './library.ts'
 import { addMorePaths } from './more-paths.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
+import { addPairPaths } from './pairs.ts'
 import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
 import { runView } from './run-view.ts'
 import type { LiveRun } from './wire.ts'
@@ -167,6 +168,7 @@ export const createApp = (
   addMorePaths(app, context)
   addStreams(app, context)
   addControlPath(app, context, controlToken)
+  addPairPaths(app, context, controlToken)
   app.all('/api/*', c => c.json({ error: `no such path: ${c.req.path.slice(0, 200)}` }, 404))
   app.get('/assets/:name', c => {
     const asset = assets.get(c.req.param('name'))

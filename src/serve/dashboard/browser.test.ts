@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -144,6 +144,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser', { timeout: 
     writeResults()
     dashboard = await startDashboard([join(root, 'runs'), join(root, 'results')], {
       slimCharts: async () => [ARM_CURVE],
+      controlToken: 'browser-token',
     })
     // Tests in containers run as root, for whom its sandbox is not made.
     browser = await chromium.launch({
@@ -188,6 +189,8 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser', { timeout: 
     ['/run/one/rollouts', 360, 'said'],
     ['/run/one/rollouts/1?beside=0', 1280, 'hidden'],
     ['/run/one/rubric', 1280, 'Is right'],
+    ['/run/one/pairs', 360, 'Which answer is better?'],
+    ['/run/one/pairs', 1280, 'held-out answer at 30'],
     ['/run/one/evaluation', 1280, 'won'],
     ['/run/one/evaluation?set=unseen&item=a', 360, 'held-out answer at 30'],
     ['/run/one/evaluation?set=unseen&item=a', 1280, 'held-out answer at 0'],
@@ -284,5 +287,57 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser', { timeout: 
     await page.getByText('said 1').waitFor()
     expect(page.url()).toMatch(/\/rollouts\/1/)
     await page.close()
+  })
+
+  it('asks for pairs by keys, one press a choice, under a name that stays, and takes the last back', async () => {
+    const page = await visit('/run/two/pairs#token=browser-token', 360, 'held-out answer at 30')
+    const file = join(root, 'runs', 'two', 'preferences.jsonl')
+    const rows = () =>
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line))
+    const [first, second] = await page.locator('.rollout').allInnerTexts()
+    expect([first, second].map(text => /answer at \d+/.exec(text)?.[0]).sort()).toEqual([
+      'answer at 0',
+      'answer at 30',
+    ])
+    const [above, below] = await Promise.all([0, 1].map(i => page.locator('.rollout').nth(i).boundingBox()))
+    expect(below!.y).toBeGreaterThan(above!.y + above!.height - 1)
+    expect(await serious(page)).toEqual([])
+    await page.getByLabel('Your name').fill('Ann 12')
+    // Keys in a field are text, and a key that is held is one choice.
+    expect(existsSync(file)).toBe(false)
+    await page.getByLabel('Your name').blur()
+    await page.keyboard.down('2')
+    await page.keyboard.down('2')
+    await page.keyboard.up('2')
+    await page.getByText('1 labelled, of 2 pairs').waitFor()
+    // The one at 30 has a flaw that the one at 0 has not.
+    const right = /answer at 0/.test(second)
+    await page.getByText(`orders ${right ? '100.0' : '0.0'}% of the 1 decided`).waitFor()
+    expect(rows()).toMatchObject([{ who: 'Ann 12', choice: 'b' }])
+    expect(rows()[0].b.response).toContain(right ? 'answer at 0' : 'answer at 30')
+    await page.getByText('Ann 12: 1').waitFor()
+    await page.reload()
+    await page.getByText('said 1').waitFor()
+    expect(await page.getByLabel('Your name').inputValue()).toBe('Ann 12')
+    await page.keyboard.press('u')
+    await page.getByText('held-out answer at 30').waitFor()
+    await page.getByText('0 labelled').waitFor()
+    await page.getByRole('button', { name: 'Alike' }).click()
+    await page.getByText('1 labelled').waitFor()
+    await page.keyboard.press('4')
+    await page.getByText('Every pair that tells anything is labelled.').waitFor()
+    expect(rows().map(({ choice, undo }) => choice ?? typeof undo)).toEqual([
+      'b',
+      'string',
+      'alike',
+      'unsure',
+    ])
+    expect(await page.evaluate('window.harmed')).toBeUndefined()
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    await page.close()
+    expect(problems).toEqual([])
   })
 })

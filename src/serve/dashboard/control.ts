@@ -1,7 +1,7 @@
 /** @file Lets somebody who has the token ask something of a run that goes on; the run itself says what became of it. */
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { appendControl, controlSchema } from '../../runs/control.ts'
 import { checkThresholds } from '../../train/control.ts'
@@ -15,13 +15,20 @@ export const newToken = (): string => randomBytes(16).toString('base64url')
 
 const asked = z.looseObject({ action: z.string() })
 
-const bodyOf = (bytes: Uint8Array): unknown => {
+/** JSON of a request. @throws DataError */
+export const bodyOf = ({ env }: Context<DashboardEnv>): unknown => {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
+    return JSON.parse(new TextDecoder().decode(env?.body ?? new Uint8Array()))
   } catch {
     throw new DataError('body: expected JSON')
   }
 }
+
+export const TOKEN_NEEDED = 'the token that was printed when the dashboard started is needed'
+
+/** Whether a request has the token that changes things. @param token null: nobody has it */
+export const mayControl = (c: Context<DashboardEnv>, token: string | null): boolean =>
+  token !== null && sameSecret(c.req.header('x-gradus-token'), token)
 
 /** @param token what must be sent in `x-gradus-token`; null: nothing can be asked for */
 export const addControlPath = (
@@ -30,12 +37,11 @@ export const addControlPath = (
   token: string | null,
 ): void => {
   app.post('/api/runs/:id/control', async c => {
-    if (token === null || !sameSecret(c.req.header('x-gradus-token'), token))
-      return c.json({ error: 'the token that was printed when the dashboard started is needed' }, 403)
+    if (!mayControl(c, token)) return c.json({ error: TOKEN_NEEDED }, 403)
     const run = await openRun(context, c.req.param('id'))
     if (run.status !== 'running' && run.status !== 'paused')
       return c.json({ error: `the run is ${run.status}: nobody would read the request` }, 409)
-    const body = parseWith(asked, bodyOf(c.env?.body ?? new Uint8Array()), 'body', DataError)
+    const body = parseWith(asked, bodyOf(c), 'body', DataError)
     const stamped = { ...body, id: randomUUID(), at: new Date().toISOString() }
     const request = parseWith(controlSchema, stamped, 'body', DataError)
     if (request.action === 'threshold') checkThresholds(request.monitor, request.thresholds)

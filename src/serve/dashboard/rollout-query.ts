@@ -131,7 +131,8 @@ const lineOf = (nth: number, row: RolloutRow, excerpt: string): RolloutLine => (
   flags: Object.entries(row.flags ?? {}).flatMap(([name, value]) => (value > 0 ? [name] : [])),
 })
 
-const readRow = (reader: RowReader, index: RolloutIndex, nth: number): RolloutRow => {
+/** A rollout's row. @throws DataError where it cannot be read */
+export const readRow = (reader: RowReader, index: RolloutIndex, nth: number): RolloutRow => {
   const { offset, bytes } = index.at(nth)
   const text = reader.text({ offset, bytes })
   return rowOf<RolloutRow>({ offset, bytes, text }, 'rollouts.jsonl')

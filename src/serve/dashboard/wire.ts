@@ -5,6 +5,7 @@ import type { ChartSpec } from '../../runs/report/chart-spec.ts'
 import type { PairedDifference } from '../../runs/report/paired.ts'
 import type { ChartSection, RunPage, TableView } from '../../runs/report/view.ts'
 import type { EvalRow, RolloutRow } from '../../runs/rows.ts'
+import type { Estimate } from '../../util/intervals.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
 
@@ -214,6 +215,25 @@ export interface JudgesView {
   figures: { title: string; unit: ChartSpec['unit']; mean: number; last: number; total: number | null }[]
   charts: ChartSpec[]
   evaluations: { step: number; set: string; calls: number | null; nullRate: number | null }[]
+}
+
+/** An answer of a pair, without what graders said of it. */
+export type PairAnswer = Pick<RolloutRow, 'response' | 'turns'>
+
+export interface PairsView {
+  /** To choose from; null where every pair that tells anything is answered. */
+  pair: { id: string; prompt: string; a: PairAnswer; b: PairAnswer } | null
+  /** Pairs that there are, and choices that stand; those for one of the two. */
+  pairs: number
+  labelled: number
+  decided: number
+  /** Share of the decided pairs that the rubric's points order as people do. */
+  agreement: Estimate | null
+  people: { who: string; labels: number }[]
+  /** The latest choice of who asks, to be undone. */
+  last: string | null
+  /** Where choices are written. */
+  file: string
 }
 
 export interface ExperimentLine {

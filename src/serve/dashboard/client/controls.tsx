@@ -6,7 +6,8 @@ import { postJson } from './api.ts'
 import { Bound, Choice } from './parts.tsx'
 import { setToken, token } from './token.ts'
 
-const TokenField = ({ onSet }: { onSet(): void }) => {
+/** Asks for the token; it stays in this tab. */
+export const TokenField = ({ onSet }: { onSet(): void }) => {
   const [value, setValue] = useState('')
   return (
     <form

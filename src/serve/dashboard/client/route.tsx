@@ -54,15 +54,15 @@ export const setQuery = (changes: Record<string, string | number | null>, replac
   go(`${location.pathname}${text === '' ? '' : `?${text}`}`, replace)
 }
 
-/** Keys pressed outside of fields. @param take whether a key means something */
-export const useKey = (take: (key: string) => boolean): void => {
+/** Keys pressed outside of fields. @param take whether a key means something; `held`: it was pressed before and not let go */
+export const useKey = (take: (key: string, held: boolean) => boolean): void => {
   const latest = useRef(take)
   latest.current = take
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const inField = /^(INPUT|TEXTAREA|SELECT)$/.test((event.target as Element).tagName)
       if (inField || event.ctrlKey || event.metaKey) return
-      if (latest.current(event.key)) event.preventDefault()
+      if (latest.current(event.key, event.repeat)) event.preventDefault()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

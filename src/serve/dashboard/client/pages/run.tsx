@@ -12,6 +12,7 @@ import { addressOf, type PageAddress } from '../route.tsx'
 import { EvaluationTab } from './evaluation.tsx'
 import { JudgesTab } from './judges.tsx'
 import { Overview, type RunTabProps } from './overview.tsx'
+import { PairsTab } from './pairs.tsx'
 import { RolloutsTab } from './rollouts.tsx'
 import { RubricTab } from './rubric.tsx'
 import { leftOf, StepBar } from './runs.tsx'
@@ -20,6 +21,7 @@ const TABS = [
   { path: undefined, name: 'Curves', show: Overview },
   { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
   { path: 'rubric', name: 'Rubric', show: RubricTab },
+  { path: 'pairs', name: 'Pairs', show: PairsTab },
   { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
   { path: 'judges', name: 'Judges', show: JudgesTab },
   {

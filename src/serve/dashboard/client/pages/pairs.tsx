@@ -1,0 +1,147 @@
+/** @file Pairs of answers to choose from, by clicks or keys; whoever has the token may, under any name. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ResponseText } from '../../../../runs/report/parts/response.tsx'
+import type { RolloutRow } from '../../../../runs/rows.ts'
+import { percent, percentInterval } from '../../../../util/format.ts'
+import type { PairAnswer, PairsView } from '../../wire.ts'
+import { postJson, useJson, useThrottled } from '../api.ts'
+import { TokenField } from '../controls.tsx'
+import { Empty, Waiting } from '../parts.tsx'
+import { useKey } from '../route.tsx'
+import { setToken, token } from '../token.ts'
+import type { RunTabProps } from './overview.tsx'
+
+const CHOICES: readonly [key: string, choice: string, words: string][] = [
+  ['1', 'a', 'A is better'],
+  ['2', 'b', 'B is better'],
+  ['3', 'alike', 'Alike'],
+  ['4', 'unsure', 'Cannot say'],
+]
+
+const NAME = 'gradus-name'
+
+const Answer = ({ name, answer }: { name: string; answer: PairAnswer }) => (
+  <article class="panel rollout" aria-label={`Answer ${name}`}>
+    <h3>{name}</h3>
+    <ResponseText row={answer as RolloutRow} />
+  </article>
+)
+
+const SoFar = ({ view: { pairs, labelled, decided, agreement, people, file } }: { view: PairsView }) => (
+  <section class="stack">
+    <p aria-live="polite">
+      {labelled} labelled, of {pairs} pairs.{' '}
+      {agreement !== null &&
+        `The rubric orders ${percent(agreement.estimate)} of the ${decided} decided ones as people do (95%: ${percentInterval([agreement.low, agreement.high])}); they are those that it is least sure of.`}
+    </p>
+    {people.length > 0 && (
+      <p class="quiet">{people.map(({ who, labels }) => `${who || 'no name'}: ${labels}`).join(' · ')}</p>
+    )}
+    {labelled > 0 && (
+      <p class="quiet">
+        To learn from them: <code>gradus rubric refine rubric.yaml --preferences {file}</code>
+      </p>
+    )}
+  </section>
+)
+
+/** Choices one after the other: while one is on its way, and until a new pair is there, nothing else is taken. */
+const usePairs = (id: string) => {
+  const [who, setWho] = useState(localStorage.getItem(NAME) ?? '')
+  const [state, setState] = useState<{ view: PairsView | null; error: string | null }>({
+    view: null,
+    error: null,
+  })
+  const busy = useRef(false)
+  const path = `/api/runs/${encodeURIComponent(id)}/pairs`
+  const loaded = useJson<PairsView>(`${path}?who=${encodeURIComponent(useThrottled(who, 500))}`)
+  useEffect(() => setState({ view: loaded.value, error: null }), [loaded.value])
+  const post = (body: object) => {
+    if (busy.current) return
+    busy.current = true
+    postJson<PairsView>(path, { who, ...body }, { 'x-gradus-token': token() ?? '' })
+      .then(view => {
+        setState({ view, error: null })
+        scrollTo(0, 0)
+      })
+      .catch((error: Error) => {
+        if (error.message.includes('token')) setToken(null)
+        setState(({ view }) => ({ view, error: error.message }))
+      })
+      .finally(() => {
+        busy.current = false
+      })
+  }
+  const named = (name: string) => {
+    localStorage.setItem(NAME, name)
+    setWho(name)
+  }
+  return { ...state, loaded, who, named, post }
+}
+
+export const PairsTab = ({ view: { run } }: RunTabProps) => {
+  const { view, error, loaded, who, named, post } = usePairs(run.id)
+  const [, look] = useState(0)
+  const pair = view?.pair ?? null
+  const choose = (choice: string) => pair !== null && post({ pair: pair.id, choice })
+  const undo = () => typeof view?.last === 'string' && post({ undo: view.last })
+  useKey((key, held) => {
+    const chosen = CHOICES.find(([own]) => own === key)
+    if (held || token() === null || (chosen === undefined && key !== 'u')) return false
+    if (chosen === undefined) undo()
+    else choose(chosen[1])
+    return true
+  })
+  if (view === null) return <Waiting loaded={loaded} what="the pairs" />
+  return (
+    <>
+      <div class="row tools">
+        <label>
+          Your name{' '}
+          <input
+            autocomplete="name"
+            maxLength={80}
+            value={who}
+            onInput={event => named(event.currentTarget.value)}
+          />
+        </label>
+        {token() !== null &&
+          [...CHOICES, ['u', '', 'Undo'] as const].map(([key, choice, words]) => (
+            <button
+              type="button"
+              key={key}
+              aria-keyshortcuts={key}
+              disabled={choice === '' ? view.last === null : pair === null}
+              onClick={() => (choice === '' ? undo() : choose(choice))}
+            >
+              {words} <kbd>{key}</kbd>
+            </button>
+          ))}
+      </div>
+      {token() === null && <TokenField onSet={() => look(count => count + 1)} />}
+      {error !== null && (
+        <p class="problem" role="alert">
+          {error}
+        </p>
+      )}
+      {pair === null ? (
+        <Empty>
+          {view.pairs === 0
+            ? 'No two answers to the same prompt have been kept, with verdicts on criteria whose points are known.'
+            : 'Every pair that tells anything is labelled.'}
+        </Empty>
+      ) : (
+        <>
+          <h2>Which answer is better?</h2>
+          <pre class="prompt">{pair.prompt}</pre>
+          <div class="stack beside">
+            <Answer name="A" answer={pair.a} />
+            <Answer name="B" answer={pair.b} />
+          </div>
+        </>
+      )}
+      <SoFar view={view} />
+    </>
+  )
+}

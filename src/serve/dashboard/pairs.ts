@@ -1,0 +1,249 @@
+/** @file Pairs of a run's answers for people to choose from: those that tell most, without what graders said of them; choices go into its folder. */
+
+import { createHash, randomUUID } from 'node:crypto'
+import type { Hono } from 'hono'
+import { z } from 'zod'
+import { type CandidatePair, nextPair, orderAgreement } from '../../eval/preferences.ts'
+import { type CriterionDescription, describeCriteria, describeVerdict } from '../../runs/criterion-words.ts'
+import {
+  appendPreference,
+  PREFERENCES_FILE,
+  type Preference,
+  preferenceChoice,
+  readPreferences,
+} from '../../runs/preferences.ts'
+import { checkedRollout } from '../../runs/row-shapes.ts'
+import type { EvalSample } from '../../runs/rows.ts'
+import { DataError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
+import { parseWith } from '../../util/schema.ts'
+import { type DashboardContext, type DashboardEnv, openRun, queryOf } from './context.ts'
+import { bodyOf, mayControl, TOKEN_NEEDED } from './control.ts'
+import { fileOf } from './library.ts'
+import type { OpenRun } from './open-run.ts'
+import { readRow } from './rollout-query.ts'
+import { RowReader } from './row-text.ts'
+import type { PairsView } from './wire.ts'
+
+/** Answers that pairs are made of: the latest of the run and of its evaluations, and of a prompt so many. */
+const MOST_ANSWERS = 2_000
+const MOST_EVALS = 40
+const MOST_OF_PROMPT = 12
+
+type AnswerRow = Pick<EvalSample, 'prompt' | 'response' | 'turns' | 'verdicts'> & {
+  step: number
+  role?: string
+  sample?: number
+  set?: string
+}
+
+/** A kept answer, without its text. */
+interface Answer {
+  problemId: string
+  digest: string
+  credits: Record<string, number | null>
+  points: Record<string, number>
+  unsure: { id: string; variance: number }[]
+  read(): AnswerRow
+}
+
+/** A pair with its sides as they are shown. */
+interface ShownPair extends CandidatePair {
+  pair: string
+  a: Answer
+  b: Answer
+}
+
+const digestOf = (...texts: string[]): string =>
+  createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
+
+/** Rules and solvers are sure of what they say; what nobody said is as likely as not. */
+const varianceOf = (credit: number | null, source: string | undefined): number => {
+  if (credit === null) return 0.25
+  return source === 'rule' || source === 'formal' ? 0 : credit * (1 - credit)
+}
+
+type Words = Record<string, CriterionDescription>
+
+const answerOf = (problemId: string, row: AnswerRow, words: Words, read: () => AnswerRow): Answer => {
+  const weighed = (row.verdicts ?? []).flatMap(verdict => {
+    const { points } = describeVerdict(verdict, words)
+    const { criterionId: id, met, credit: graded, source } = verdict
+    const credit = graded ?? (met === null ? null : Number(met))
+    if (typeof points !== 'number' || points === 0) return []
+    if (credit !== null && !(credit >= 0 && credit <= 1)) return []
+    return [{ id, points, credit, variance: varianceOf(credit, source) }]
+  })
+  return {
+    ...{ problemId, digest: digestOf(row.response), read },
+    credits: Object.fromEntries(weighed.map(({ id, credit }) => [id, credit])),
+    points: Object.fromEntries(weighed.map(({ id, points }) => [id, points])),
+    unsure: weighed.filter(({ variance }) => variance > 0),
+  }
+}
+
+const rolloutAnswers = ({ found, rollouts }: OpenRun, words: Words): Answer[] => {
+  if (rollouts.count === 0) return []
+  const reading = <T>(work: (reader: RowReader) => T): T => {
+    const reader = new RowReader(found.dir, 'rollouts.jsonl')
+    try {
+      return work(reader)
+    } finally {
+      reader.close()
+    }
+  }
+  const first = Math.max(0, rollouts.count - MOST_ANSWERS)
+  return reading(reader =>
+    Array.from({ length: rollouts.count - first }, (_, i) => first + i).flatMap(nth => {
+      try {
+        const row = checkedRollout('rollouts.jsonl')(readRow(reader, rollouts, nth))
+        const name = row.role === undefined ? row.problemId : `${row.role}: ${row.problemId}`
+        return [answerOf(String(name), row, words, () => reading(own => readRow(own, rollouts, nth)))]
+      } catch {
+        // A row that cannot be shown is in no pair.
+        return []
+      }
+    }),
+  )
+}
+
+/** Responses that evaluations kept: to the same problems each time. */
+const evalAnswers = (run: OpenRun, words: Words): Answer[] => {
+  const rowsOf = (place: number) =>
+    run
+      .wholeEvals([place])
+      .flatMap(({ step, set, items = [] }) =>
+        items.flatMap(({ id, sample }) =>
+          sample === undefined ? [] : [{ id: `${set}: ${id}`, row: { ...sample, step, set } }],
+        ),
+      )
+  return [...run.evals.keys()]
+    .slice(-MOST_EVALS)
+    .flatMap(place =>
+      rowsOf(place).map(({ id, row }, i) => answerOf(id, row, words, () => rowsOf(place)[i].row)),
+    )
+}
+
+const pairUp = (left: Answer, right: Answer, seed: string): ShownPair => {
+  const ordered = left.digest < right.digest ? [left, right] : [right, left]
+  const pair = digestOf(left.problemId, ...ordered.map(({ digest }) => digest))
+  const [a, b] = new Rng(`${seed}/sides/${pair}`).shuffle(ordered)
+  const common = { pair, problemId: a.problemId, points: { ...b.points, ...a.points } }
+  return { ...common, a, b, unsure: [...a.unsure, ...b.unsure] }
+}
+
+/** Pairs by run, as long as that holds as many answers. */
+const known = new WeakMap<OpenRun, { of: string; pairs: ShownPair[] }>()
+
+/** All pairs of a run, in an order that its name decides: of pairs that tell the same the first is shown. */
+const pairsOf = (run: OpenRun): ShownPair[] => {
+  const of = `${run.rollouts.count} ${run.evals.length}`
+  const cached = known.get(run)
+  if (cached?.of === of) return cached.pairs
+  const [seed, words] = [`pairs/${run.info.id}`, describeCriteria(run.info)]
+  const prompts = new Map<string, Map<string, Answer>>()
+  for (const answer of [...rolloutAnswers(run, words), ...evalAnswers(run, words)]) {
+    const same = prompts.get(answer.problemId) ?? new Map<string, Answer>()
+    prompts.set(answer.problemId, same.set(answer.digest, answer))
+  }
+  const pairs = [...prompts].flatMap(([id, same]) => {
+    const some = new Rng(`${seed}/${id}`).sample([...same.values()], MOST_OF_PROMPT)
+    return some.flatMap((left, i) => some.slice(i + 1).map(right => pairUp(left, right, seed)))
+  })
+  const mixed = new Rng(seed).shuffle(pairs)
+  known.set(run, { of, pairs: mixed })
+  return mixed
+}
+
+const labelsOf = ({ found }: OpenRun): Preference[] => {
+  const path = fileOf(found.dir, PREFERENCES_FILE)
+  return path === null ? [] : readPreferences(path).standing
+}
+
+/** What a person is shown of a pair: no score and no verdict. */
+const shownPair = ({ pair, a, b }: ShownPair): PairsView['pair'] => {
+  const rows = [a.read(), b.read()]
+  // Of the same problem one may have been shown hints before its prompt: neither is told.
+  const [prompt] = rows.map(own => own.prompt ?? '').sort((x, y) => x.length - y.length)
+  const [first, second] = rows.map(({ response, turns }) => ({ response, ...(turns && { turns }) }))
+  return { id: pair, prompt, a: first, b: second }
+}
+
+/** @param back the pair to show, where it can be */
+const pairsView = (run: OpenRun, who: string, back?: string): PairsView => {
+  const [all, labels] = [pairsOf(run), labelsOf(run)]
+  const answered = new Set(labels.map(({ pair }) => pair))
+  const open = all.filter(({ pair }) => !answered.has(pair))
+  const next = open.find(({ pair }) => pair === back) ?? nextPair(open, labels)
+  const names = [...new Set(labels.map(own => own.who))]
+  return {
+    pair: next && shownPair(next),
+    pairs: all.length,
+    labelled: labels.length,
+    decided: labels.filter(({ choice }) => choice === 'a' || choice === 'b').length,
+    agreement: orderAgreement(labels),
+    people: names.map(name => ({ who: name, labels: labels.filter(own => own.who === name).length })),
+    last: labels.findLast(own => own.who === who)?.id ?? null,
+    file: `${run.found.name}/${PREFERENCES_FILE}`,
+  }
+}
+
+const who = z.string().trim().max(80)
+const asked = z.union([
+  z.strictObject({ who, pair: z.string().max(64), choice: preferenceChoice }),
+  z.strictObject({ who, undo: z.string().max(64) }),
+])
+
+const labelOf = ({
+  pair,
+  problemId,
+  points,
+  a,
+  b,
+}: ShownPair): Omit<Preference, 'id' | 'at' | 'who' | 'choice'> => {
+  const side = ({ read, credits }: Answer) => {
+    const { step, role, sample, set, response } = read()
+    return { step, role, sample, set, response, credits }
+  }
+  const { prompt } = shownPair({ pair, problemId, points, a, b, unsure: [] })!
+  return { pair, problemId, prompt, points, a: side(a), b: side(b) }
+}
+
+/** Writes down what was asked for. @returns the pair that an undoing brings back */
+const take = (run: OpenRun, body: z.output<typeof asked>): string | undefined => {
+  const at = new Date().toISOString()
+  if ('undo' in body) {
+    const label = labelsOf(run).find(({ id, who: name }) => id === body.undo && name === body.who)
+    if (label === undefined) throw new DataError('undo: there is no such choice of this name any more')
+    appendPreference(run.found.dir, { undo: label.id, at, who: body.who })
+    return label.pair
+  }
+  const shown = pairsOf(run).find(({ pair }) => pair === body.pair)
+  if (shown === undefined) throw new DataError('pair: there is no such pair in the run any more')
+  const { who: name, choice } = body
+  appendPreference(run.found.dir, { id: randomUUID(), at, who: name, choice, ...labelOf(shown) })
+  return undefined
+}
+
+/** @param token what must be sent in `x-gradus-token` to choose; null: nobody can */
+export const addPairPaths = (
+  app: Hono<DashboardEnv>,
+  context: DashboardContext,
+  token: string | null,
+): void => {
+  const opened = async (id: string) => {
+    const run = await openRun(context, id)
+    await run.rollouts.advance()
+    return run
+  }
+  app.get('/api/runs/:id/pairs', async c =>
+    c.json(pairsView(await opened(c.req.param('id')), queryOf(c, z.object({ who: who.default('') })).who)),
+  )
+  app.post('/api/runs/:id/pairs', async c => {
+    if (!mayControl(c, token)) return c.json({ error: TOKEN_NEEDED }, 403)
+    const run = await opened(c.req.param('id'))
+    const body = parseWith(asked, bodyOf(c), 'body', DataError)
+    const back = take(run, body)
+    return c.json(pairsView(run, body.who, back))
+  })
+}
