@@ -26,10 +26,10 @@ import {
   type RecordProgress,
   recordAttempts,
   TEACHER_FLAGS,
-  type TeacherOptions,
+  type TeachingOptions,
 } from './teacher.ts'
 
-export interface RecordOptions extends TeacherOptions {
+export interface RecordOptions extends TeachingOptions {
   tools: string
   maxCalls: number
   /** Seconds. */

@@ -20,10 +20,10 @@ import {
   openTeacher,
   recordAttempts,
   TEACHER_FLAGS,
-  type TeacherOptions,
+  type TeachingOptions,
 } from './teacher.ts'
 
-export interface RolesOptions extends TeacherOptions {
+export interface RolesOptions extends TeachingOptions {
   format: QuestionFormat
   askToThink?: boolean
 }

@@ -1,6 +1,6 @@
 /** @file `gradus trajectories select`: rejection rules on recorded attempts, and what is left as rows to learn from. */
 
-import { demonstrationsOf, ROLE_REJECTIONS, TWO_ROLES } from '../../tasks/questions/index.ts'
+import { ROLE_REJECTIONS, roleDemonstrations, TWO_ROLES } from '../../tasks/questions/index.ts'
 import {
   demonstrationOf,
   REJECTIONS,
@@ -55,7 +55,7 @@ export const selectCommand = (path: string, options: SelectOptions, io: Io): num
 /** Right answers, and rubrics in form; at most so many of a question and a role, the first ones. */
 const selectRoles = (path: string, { out, perQuestion, json }: SelectOptions, io: Io): number => {
   const { rows } = readRecorded(TWO_ROLES, path, { torn: true })
-  const accepted = sorted(rows).flatMap(demonstrationsOf)
+  const accepted = sorted(rows).flatMap(roleDemonstrations)
   const taken = new Map<string, number>()
   const kept = accepted.filter(({ id, role }) => {
     const before = taken.get(`${role}/${id}`) ?? 0

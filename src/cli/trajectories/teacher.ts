@@ -14,7 +14,7 @@ import { endpointOf } from '../endpoint.ts'
 import { optionName } from '../eval/options.ts'
 import { EXIT, type Io } from '../io.ts'
 
-export interface TeacherOptions {
+export interface TeachingOptions {
   out: string
   teacher?: string
   model?: string
@@ -38,7 +38,7 @@ export const TEACHER_FLAGS = [
 ]
 
 /** @throws UsageError for options that do not go together; ConfigError for a file or an endpoint that cannot be used */
-export const openTeacher = (options: TeacherOptions, io: Io): JudgeFleet => {
+export const openTeacher = (options: TeachingOptions, io: Io): JudgeFleet => {
   const { teacher, model: named, fleet, apiKeyEnv, concurrency, timeout, retries } = options
   const runtime = { onWarning: (message: string) => void io.err.write(`gradus: ${message}\n`) }
   if ((fleet === undefined) === (teacher === undefined))

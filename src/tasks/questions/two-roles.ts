@@ -106,7 +106,7 @@ export const askedQuestion = (question: Question) => ({
 })
 
 /** What is fit to be learnt from, role by role: rows for supervised learning. */
-export const demonstrationsOf = ({ id, attempt, reasoner, rubricator }: TwoRolesRow) =>
+export const roleDemonstrations = ({ id, attempt, reasoner, rubricator }: TwoRolesRow) =>
   Object.entries({ reasoner, rubricator }).flatMap(([role, said]) =>
     said === null || said.rejected !== null
       ? []
