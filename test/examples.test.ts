@@ -59,6 +59,7 @@ const configs = pages.flatMap(page => {
 
 /** What is missing here of each that is not run. */
 const NEEDS: Readonly<Record<string, string>> = {
+  'docs/howto/anchors.md: questions.yaml': 'a chat model with room for rubrics',
   'docs/howto/author-a-thinking-rubric.md: mine.yaml': 'a chat model that thinks, and a judge',
   'docs/howto/data.md: columns.yaml': 'a file on the hub',
   'docs/howto/environments.md: environment.yaml': 'a chat model, and an OpenEnv server',
