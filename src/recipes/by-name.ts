@@ -54,7 +54,7 @@ export const RECIPES_BY_NAME: Readonly<Record<string, NamedRecipe>> = {
     presets: ['small', 'wide'],
     load: async () => (await import('./learned-verifier/entry.ts')).learnedVerifier,
   },
-  sft: { presets: ['chat', 'paper'], load: loadSft },
+  sft: { presets: ['chat', 'paper', 'paper-rlcer'], load: loadSft },
 }
 
 /** A recipe by its name, one that there is. An entry checks its configuration by its own schema, so the type of it does not matter here. */
