@@ -54,8 +54,10 @@ const usePairs = (id: string) => {
     error: null,
   })
   const busy = useRef(false)
+  const [posted, setPosted] = useState(0)
   const path = `/api/runs/${encodeURIComponent(id)}/pairs`
-  const loaded = useJson<PairsView>(`${path}?who=${encodeURIComponent(useThrottled(who, 500))}`)
+  // What was asked for before a choice must not take its place when it comes later.
+  const loaded = useJson<PairsView>(`${path}?who=${encodeURIComponent(useThrottled(who, 500))}`, posted)
   useEffect(() => setState({ view: loaded.value, error: null }), [loaded.value])
   const post = (body: object) => {
     if (busy.current) return
@@ -63,6 +65,7 @@ const usePairs = (id: string) => {
     postJson<PairsView>(path, { who, ...body }, { 'x-gradus-token': token() ?? '' })
       .then(view => {
         setState({ view, error: null })
+        setPosted(count => count + 1)
         scrollTo(0, 0)
       })
       .catch((error: Error) => {
