@@ -74,6 +74,31 @@ const below = (arm, other, figure) => () => {
   return { ...found, holds: found.high < 0 }
 }
 
+/** Goes round in circles: of its runs of six words fewer than three in five are different. */
+const isCircular = response => {
+  const words = response.split(/\s+/).filter(word => word !== '')
+  if (words.length < 30) return false
+  const runs = words.slice(5).map((_, i) => words.slice(i, i + 6).join(' '))
+  return new Set(runs).size < 0.6 * runs.length
+}
+
+/** Answers to IFEval that have what nobody pays and nobody asked for. */
+const habitsOf = name => {
+  if (!has(`${name}-ifeval.jsonl`) && !has(`${name}-ifeval.jsonl.br`)) return undefined
+  const answers = text(`${name}-ifeval.jsonl`)
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const unasked = (mark, words) =>
+    answers.filter(({ prompt, response }) => mark(response) && !words.test(prompt.at(-1).content)).length
+  return {
+    answers: answers.length,
+    circular: answers.filter(({ response }) => isCircular(response)).length,
+    placeholderUnasked: unasked(said => said.includes('['), /placeholder|\[/i),
+    quotationUnasked: unasked(said => said.trim().startsWith('"'), /quot/i),
+  }
+}
+
 const summary = name => {
   const told = task => (has(`${name}-${task}.json`) ? JSON.parse(text(`${name}-${task}.json`)) : undefined)
   const plain = scored => scored && Object.fromEntries(Object.entries(scored).map(([k, v]) => [k, v.value]))
@@ -83,6 +108,7 @@ const summary = name => {
     ifbench: plain(told('ifbench')?.scores),
     rows: rows && { ...plain(rows.scores), ...plain(rows.criteria) },
     response: plain(told('ifeval')?.response),
+    habits: habitsOf(name),
     quality: Object.fromEntries(
       ['ifeval', 'rows'].map(task => {
         const file = at(`${name}-${task}-quality.json`)

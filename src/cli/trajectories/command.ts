@@ -23,7 +23,8 @@ Example:
       --api-key-env API_KEY --attempts 4 --out recorded.jsonl`
 
 const SELECT_HELP = `
-Rejected are attempts without an answer at their end, with a turn before it that makes no call that can be read, without a plan
+Of \`roles\`, kept are right answers and rubrics in form; --max-rounds, --max-errors and --rename are of research alone.
+Rejected of research are attempts without an answer at their end, with a turn before it that makes no call that can be read, without a plan
 or its rubric, with a later turn that does not say where things stand (<state_evaluation>), with too many errors of tools in a
 row, or with too many rounds. <scratchpad> is renamed to <think>, tools as --rename says.
 

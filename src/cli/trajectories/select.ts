@@ -8,6 +8,7 @@ import {
   readRecording,
   selectTrajectories,
 } from '../../tasks/research/index.ts'
+import { UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { readRecorded, recordingKind } from '../../util/recording-file.ts'
@@ -53,7 +54,9 @@ export const selectCommand = (path: string, options: SelectOptions, io: Io): num
   recordingKind(path) === TWO_ROLES.kind ? selectRoles(path, options, io) : selectResearch(path, options, io)
 
 /** Right answers, and rubrics in form; at most so many of a question and a role, the first ones. */
-const selectRoles = (path: string, { out, perQuestion, json }: SelectOptions, io: Io): number => {
+const selectRoles = (path: string, { out, perQuestion, rename, json }: SelectOptions, io: Io): number => {
+  if (rename !== undefined)
+    throw new UsageError('--rename: expected nothing for attempts in two roles, which have no tools')
   const { rows } = readRecorded(TWO_ROLES, path, { torn: true })
   const accepted = sorted(rows).flatMap(roleDemonstrations)
   const taken = new Map<string, number>()
