@@ -24,7 +24,7 @@ export const checkRuscarlSettings = (config: RuscarlConfig, isOwn = false): void
 const checkPacking = ({ judge, scaffold }: RuscarlConfig): void => {
   const hint = 'set task.kind to "conversations", or leave this out'
   const defaults = ruscarlSchema.parse({})
-  for (const key of ['showPoints', 'forbidMention', 'whenEmpty'] as const)
+  for (const key of ['showPoints', 'forbidMention', 'place', 'whenEmpty'] as const)
     if (scaffold[key] !== defaults.scaffold[key])
       refuse(`scaffold.${key}: expected nothing with task "packing", whose scaffold is single words`, hint)
   if (judge !== null)

@@ -52,6 +52,13 @@ const scaffoldSchema = z.strictObject({
     .default(true)
     .describe('Ask the model not to speak of the criteria.')
     .meta(ON_ROWS),
+  place: z
+    .enum(['system', 'user'])
+    .default('system')
+    .describe(
+      '`system`: criteria stand in a system message, as in the paper; `user`: after the last request, for models that do not heed a system message, as many small ones.',
+    )
+    .meta(ON_ROWS),
   whenEmpty: z
     .string()
     .nullable()

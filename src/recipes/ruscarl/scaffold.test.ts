@@ -9,7 +9,7 @@ import {
   scaffoldWork,
   shownCount,
 } from '../common/scaffold-schedule.ts'
-import { leakDetector, scaffoldText, withScaffold } from './scaffold.ts'
+import { leakDetector, scaffolding, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))
 
@@ -131,6 +131,23 @@ describe('the scaffold', () => {
     expect(withScaffold(messages, scaffoldText([]))).toEqual(messages)
     expect(scaffoldText([], { whenEmpty: 'Be helpful.' })).toBe('Be helpful.')
     expect(withScaffold(messages, 'x').map(({ role }) => role)).toEqual(['system', 'user'])
+  })
+
+  it('stands after the last request where that is asked for, and nothing where nothing is shown', () => {
+    const messages = [
+      { role: 'system' as const, content: 'Be brief.' },
+      { role: 'user' as const, content: 'Hello' },
+      { role: 'assistant' as const, content: 'Hello?' },
+      { role: 'user' as const, content: 'How much aspirin?' },
+    ]
+    const show = scaffolding({ place: 'user', whenEmpty: 'Be helpful.' })
+    const shown = show(messages, CRITERIA)
+    expect(shown.slice(0, 3)).toEqual(messages.slice(0, 3))
+    expect(shown[3].content).toMatch(
+      /^How much aspirin\?\n\nYour answer will be .*\n\nINCLUDE.*names the dose/s,
+    )
+    expect(show(messages.slice(1), [])[0]).toEqual({ role: 'system', content: 'Be helpful.' })
+    expect(scaffolding({ place: 'user' })(messages, [])).toEqual(messages)
   })
 
   it('leaks when six consecutive tokens of it are repeated, not five', () => {

@@ -1,4 +1,4 @@
-/** @file The scaffold of a conversation: the system message that shows criteria, and whether a response leaks it. */
+/** @file The scaffold of a conversation: what shows criteria to a rollout, and whether a response leaks it. */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
@@ -10,6 +10,8 @@ export interface ScaffoldOptions {
   forbidMention?: boolean
   /** Message when nothing is shown; null for none at all, as in the published run. Default null. */
   whenEmpty?: string | null
+  /** A system message, as the paper has it; or after the last request, for models that do not heed a system message. Default system. */
+  place?: 'system' | 'user'
 }
 
 const numbered = (criteria: readonly Criterion[], worth: (points: number) => string): string =>
@@ -19,18 +21,20 @@ const plural = (points: number) => `${points} point${points === 1 ? '' : 's'}`
 
 const OPENING =
   'You answer the conversation below. Your answer will be measured against the criteria listed here, so let them guide what you write.'
+const OPENING_AFTER_REQUEST =
+  'Your answer will be measured against these criteria, so let them guide what you write.'
 const INCLUDE = 'INCLUDE: a good answer meets these.'
 const AVOID = 'AVOID: an answer loses by showing any of these.'
 const DISCRETION =
   'Answer the way you would without this list: do not name the criteria, quote them, mention points, or say that you were given guidance. Work what they ask for into the answer itself.'
 
 /**
- * The system message that shows criteria to a rollout: what to include, what to avoid, numbered anew in each list (content of
+ * The text that shows criteria to a rollout: what to include, what to avoid, numbered anew in each list (content of
  * RuscaRL Box D.2 with the additions of its code; our wording). Null when nothing is shown.
  */
 export const scaffoldText = (
   shown: readonly Criterion[],
-  { showPoints = true, forbidMention = true, whenEmpty = null }: ScaffoldOptions = {},
+  { showPoints = true, forbidMention = true, whenEmpty = null, place = 'system' }: ScaffoldOptions = {},
 ): string | null => {
   if (shown.length === 0) return whenEmpty
   const include = shown.filter(({ points }) => points > 0)
@@ -38,7 +42,7 @@ export const scaffoldText = (
   const worth = (points: number) => (showPoints ? ` (worth ${plural(points)})` : '')
   const penalty = (points: number) => (showPoints ? ` (penalty: ${plural(-points)})` : '')
   const parts = [
-    OPENING,
+    place === 'system' ? OPENING : OPENING_AFTER_REQUEST,
     ...(include.length > 0 ? [`${INCLUDE}\n${numbered(include, worth)}`] : []),
     ...(avoid.length > 0 ? [`${AVOID}\n${numbered(avoid, penalty)}`] : []),
     ...(forbidMention ? [DISCRETION] : []),
@@ -57,11 +61,23 @@ export const withScaffold = (messages: readonly ChatMessage[], scaffold: string 
   return [{ role: 'system', content: `${first.content}\n\n${scaffold}` }, ...rest]
 }
 
-/** Shows criteria in front of a conversation, in the wording of these options. */
+/** The conversation with a text after its last request. */
+const afterRequest = (messages: readonly ChatMessage[], text: string): ChatMessage[] => {
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  return messages.map((message, i) =>
+    i === last ? { ...message, content: `${message.content}\n\n${text}` } : message,
+  )
+}
+
+/** Shows criteria in a conversation, in the wording and the place of these options. */
 export const scaffolding =
-  (options?: ScaffoldOptions) =>
-  (messages: readonly ChatMessage[], shown: readonly Criterion[]): ChatMessage[] =>
-    withScaffold(messages, scaffoldText(shown, options))
+  (options: ScaffoldOptions = {}) =>
+  (messages: readonly ChatMessage[], shown: readonly Criterion[]): ChatMessage[] => {
+    const text = scaffoldText(shown, options)
+    return options.place === 'user' && shown.length > 0 && text !== null
+      ? afterRequest(messages, text)
+      : withScaffold(messages, text)
+  }
 
 /** Tokens in a row that count as a quotation. */
 const LEAK_TOKENS = 6
@@ -87,4 +103,10 @@ export const leakDetector = (
 }
 
 /** The sentences of the scaffold that are not criteria: what a leaking response would quote. */
-export const SCAFFOLD_INSTRUCTIONS: readonly string[] = [OPENING, INCLUDE, AVOID, DISCRETION]
+export const SCAFFOLD_INSTRUCTIONS: readonly string[] = [
+  OPENING,
+  OPENING_AFTER_REQUEST,
+  INCLUDE,
+  AVOID,
+  DISCRETION,
+]

@@ -41,6 +41,7 @@ describe('rows that are decoded together', () => {
 describe('settings that would silently be ignored are refused', () => {
   it.each<[string, Record<string, unknown>]>([
     ['scaffold.showPoints', { scaffold: { showPoints: false } }],
+    ['scaffold.place', { scaffold: { place: 'user' } }],
     ['scaffold.whenEmpty', { scaffold: { whenEmpty: 'Hello' } }],
     ['judge', { judge: conversations.judge }],
     ['task.file', { task: { kind: 'conversations', holdOut: 1 } }],
