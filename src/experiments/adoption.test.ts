@@ -400,7 +400,7 @@ describe('what cannot be adopted', () => {
 describe('a start that was a model which is there no more', () => {
   const model = () => join(root, 'a-model')
   const given = () => registered({ seeds: [1], starts: [{ name: 'a', model: model() }] })
-  const NONE = /starts\.a\.model: expected a checkpoint folder .*, got .*a-model, which holds none/
+  const NONE = /starts\.a\.model: expected a checkpoint folder .*, got .*a-model, which is none/
   beforeEach(() => {
     mkdirSync(model())
     writeFileSync(join(model(), 'model.safetensors'), 'weights')

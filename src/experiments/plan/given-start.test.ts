@@ -43,15 +43,20 @@ describe('starts that are there', () => {
     const hash = (model: string) => jobsFrom(starting(model)).find(({ kind }) => kind === 'arm')!.configHash
     expect(hash('copy')).toBe(hash('one'))
     expect(hash('two')).not.toBe(hash('one'))
+    writeFileSync(folder('four-bits.gguf'), 'weights of one')
+    writeFileSync(folder('copied.gguf'), 'weights of one')
+    writeFileSync(folder('others.gguf'), 'weights of two')
+    expect(hash('copied.gguf')).toBe(hash('four-bits.gguf'))
+    expect(new Set(['others.gguf', 'one', 'four-bits.gguf'].map(hash)).size).toBe(3)
   })
 
-  it.each(['empty', 'nowhere'])('that are missing (%s) are told by it, with all arms from them', model => {
+  it.each(['empty', 'nowhere', 'nowhere.gguf'])('that are missing (%s) are told by it, with all arms from them', model => {
     const jobs = jobsFrom(starting('one', model))
     expect(jobs.filter(({ missing }) => missing !== undefined)).toEqual(
       jobs.filter(({ start }) => start === 'b'),
     )
     expect(jobs.find(({ start }) => start === 'b')!.missing!.message).toMatch(
-      /starts\.b\.model: expected a checkpoint folder with \.safetensors files, got .*, which holds none/,
+      /starts\.b\.model: expected a checkpoint folder with \.safetensors files or a \.gguf file, got .*, which is none/,
     )
   })
 
