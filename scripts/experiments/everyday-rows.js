@@ -40,12 +40,12 @@ const KINDS = [
     asked: /\b(poem|story|song|joke|riddle|dialogue|scene|diary|memory|happen next)\b/i,
     criteria: [
       instruction(
-        'title',
+        'hidden-title',
         'Has a title in double angular brackets, such as <<The Road>>.',
         'detectable_format:title',
       ),
-      regex('the_end', 'Ends with the words "The End."', 'The End\\W*$'),
-      regex('weekday', 'Names a day of the week.', '\\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\\b'),
+      regex('hidden-the_end', 'Ends with the words "The End."', 'The End\\W*$'),
+      regex('hidden-weekday', 'Names a day of the week.', '\\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\\b'),
     ],
   },
   {
@@ -53,9 +53,9 @@ const KINDS = [
     asked:
       /\b(advert\w*|slogan|poster|sells|offer|brochure|product|campaign|social media|tweet|caption|newsletter|podcast|notice|resume|headline)\b/i,
     criteria: [
-      regex('hashtag', 'Ends with a hashtag, such as #summer.', '#\\w+\\W*$'),
-      regex('address', 'Names a web address, such as www.example.com.', '\\b(?:www\\.|https?://)\\w'),
-      regex('capitals', 'Has a word all in capital letters.', '\\b[A-Z]{4,}\\b'),
+      regex('hidden-hashtag', 'Ends with a hashtag, such as #summer.', '#\\w+\\W*$'),
+      regex('hidden-address', 'Names a web address, such as www.example.com.', '\\b(?:www\\.|https?://)\\w'),
+      regex('hidden-capitals', 'Has a word all in capital letters.', '\\b[A-Z]{4,}\\b'),
     ],
   },
   {
@@ -63,25 +63,25 @@ const KINDS = [
     asked:
       /\b(message|email|letter|invite|thank|apology|remind|congratulate|recommend|note|toast|complaint|ask|tell \w+ what)\b/i,
     criteria: [
-      regex('greeting', 'Begins with "Hello" and a comma or a name.', '^\\W*Hello\\b'),
+      regex('hidden-greeting', 'Begins with "Hello" and a comma or a name.', '^\\W*Hello\\b'),
       instruction(
-        'postscript',
+        'hidden-postscript',
         'Has a postscript at the end that begins with P.S.',
         'detectable_content:postscript',
         {
           postscript_marker: 'P.S.',
         },
       ),
-      regex('telephone', 'Gives a telephone number, such as 555-0123.', '\\b\\d{3}[-. ]?\\d{3,4}\\b'),
+      regex('hidden-telephone', 'Gives a telephone number, such as 555-0123.', '\\b\\d{3}[-. ]?\\d{3,4}\\b'),
     ],
   },
   {
     name: 'explanation',
     asked: /./,
     criteria: [
-      regex('in_short', 'Has a line that begins with "In short:".', '(?:^|\\n)\\W*In short:'),
-      regex('example', 'Uses the words "for example".', '\\bfor example\\b', { flags: 'i' }),
-      regex('question', 'Ends with a question to the reader.', '\\?\\W*$'),
+      regex('hidden-in_short', 'Has a line that begins with "In short:".', '(?:^|\\n)\\W*In short:'),
+      regex('hidden-example', 'Uses the words "for example".', '\\bfor example\\b', { flags: 'i' }),
+      regex('hidden-question', 'Ends with a question to the reader.', '\\?\\W*$'),
     ],
   },
 ]
