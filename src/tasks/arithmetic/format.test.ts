@@ -4,7 +4,7 @@ import { shortHash } from '../../util/canonical.ts'
 import { Rng } from '../../util/rng.ts'
 import { DEFAULT_ERRORS, demonstrate, demonstrateWell, drawHabits } from './demonstrations.ts'
 import { answeredDigit, readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
-import { evidenceOf, isMet, readCriterion } from './predicates/index.ts'
+import { evidenceOf, isMet, readCriterion } from './predicates.ts'
 import { answerOf, arithmeticProblem } from './problem.ts'
 import { DEFAULT_RUBRICATOR, demonstrateRubric } from './rubricator.ts'
 import {

@@ -2,7 +2,7 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { partThinking, type ThoughtResponse } from '../thinking.ts'
-import { readCriterion } from './predicates/index.ts'
+import { readCriterion } from './predicates.ts'
 import { type ArithmeticProblem, chainText } from './problem.ts'
 import { ARITHMETIC_TOKENS, decodeText, encodeText, PIECES, pieceToken } from './vocabulary.ts'
 

@@ -4,7 +4,7 @@ import { Rng } from '../../util/rng.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
 import { answeredDigit, readResponse } from './format.ts'
 import { populationCorrelations, worthOf } from './population.ts'
-import { evidenceOf, isMet, PREDICATES, readCriterion } from './predicates/index.ts'
+import { evidenceOf, isMet, PREDICATES, readCriterion } from './predicates.ts'
 import { answerOf, arithmeticProblem } from './problem.ts'
 import { encodeText } from './vocabulary.ts'
 

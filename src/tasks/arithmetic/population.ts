@@ -12,7 +12,7 @@ import {
   readCriterion,
   type Slot,
   slotsOf,
-} from './predicates/index.ts'
+} from './predicates.ts'
 import { type ArithmeticProblem, answerOf, arithmeticProblem } from './problem.ts'
 
 /** Responses of one policy to one problem. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { follow } from '../../model/automaton.ts'
 import { Rng } from '../../util/rng.ts'
-import { evidenceOf, readCriterion } from './predicates/index.ts'
+import { evidenceOf, readCriterion } from './predicates.ts'
 import { arithmeticProblem } from './problem.ts'
 import { rubricAutomaton } from './rubric-grammar.ts'
 import { DEFAULT_RUBRICATOR, demonstrateRubric } from './rubricator.ts'

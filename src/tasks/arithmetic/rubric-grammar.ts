@@ -3,7 +3,7 @@
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import { buildRubricAutomaton, type RubricGrammarOptions } from '../thinking-grammar/rubric-automaton.ts'
 import { openPiece, range } from '../thinking-grammar/rubric-pieces.ts'
-import { ARITHMETIC_GRAMMAR } from './predicates/index.ts'
+import { ARITHMETIC_GRAMMAR } from './predicates.ts'
 import { OPERATIONS } from './problem.ts'
 import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS, DOMAIN, operationPiece, pieceToken } from './vocabulary.ts'
 

@@ -8,7 +8,7 @@ import {
   type RubricatorHabits,
   ScriptedRubricator,
 } from '../thinking-grammar/rubricator.ts'
-import { ARITHMETIC_GRAMMAR, type ArithmeticPredicate, type Evidence, type Slot } from './predicates/index.ts'
+import { ARITHMETIC_GRAMMAR, type ArithmeticPredicate, type Evidence, type Slot } from './predicates.ts'
 import type { ArithmeticProblem } from './problem.ts'
 import { DOMAIN } from './vocabulary.ts'
 

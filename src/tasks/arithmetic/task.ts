@@ -16,7 +16,7 @@ import {
   type Slot,
   sentenceWith,
   slotsOf,
-} from './predicates/index.ts'
+} from './predicates.ts'
 import { type ArithmeticProblem, answerOf, arithmeticQuestionText } from './problem.ts'
 import { rubricAutomaton } from './rubric-grammar.ts'
 import { ARITHMETIC_TOKENS, decodeText } from './vocabulary.ts'

@@ -2,6 +2,7 @@
 
 import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
 import { PieceText } from '../thinking-grammar/piece-text.ts'
+import { THINKING_CATEGORIES } from '../thinking-grammar/predicate.ts'
 import {
   itemPiece,
   MOST_POINTS,
@@ -13,7 +14,7 @@ import {
   sentencePieces,
 } from '../thinking-grammar/rubric-pieces.ts'
 import { ARITHMETIC_FILLERS } from './lines.ts'
-import { OUTCOME_PREDICATES, PREDICATES, THINKING_CATEGORIES } from './predicates/index.ts'
+import { OUTCOME_PREDICATES, PREDICATES } from './predicates.ts'
 import { OPERATIONS, type Operation } from './problem.ts'
 
 /** What a rubricator calls the questions. */

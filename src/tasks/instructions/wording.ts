@@ -1,6 +1,7 @@
 /** @file Prompts: what kinds of instructions ask for, said in one of many ways, before, after or within a request. */
 
 import type { Rng } from '../../util/rng.ts'
+import { phrasesIn } from '../../util/words.ts'
 import { PHRASINGS } from './phrasings.ts'
 
 type Gaps = Readonly<Record<string, string>>
@@ -53,10 +54,9 @@ export const sayingOf = (rng: Rng, id: string, gaps: Gaps): Saying => {
 const inLine = (parts: readonly string[]): string =>
   parts.reduce((text, part) => `${text}${text.includes('\n') ? '\n' : ' '}${part}`)
 
-const LIST_HEADS =
-  'Rules:|Please note:|Conditions:|Requirements:|What matters:|Keep to this:|I have some wishes:|Mind the following:'.split(
-    '|',
-  )
+const LIST_HEADS = phrasesIn(
+  'Rules:|Please note:|Conditions:|Requirements:|What matters:|Keep to this:|I have some wishes:|Mind the following:',
+)
 
 const listed = (rng: Rng, ask: string, sentences: readonly string[]): string => {
   const mark = rng.pick(['-', '1', '•'])

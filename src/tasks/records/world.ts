@@ -1,22 +1,12 @@
 /** @file The world of the records task: archives that name their fields each in its own way, and records behind a keyed look-up. */
 
 import { Rng } from '../../util/rng.ts'
+import { wordsIn } from '../../util/words.ts'
 
 /** What a question asks by; archives hold each under a field whose name begins so. */
-export const RELATIONS = [
-  'guide',
-  'boss',
-  'friend',
-  'doctor',
-  'rival',
-  'tutor',
-  'host',
-  'agent',
-  'cousin',
-  'pilot',
-  'editor',
-  'partner',
-] as const
+export const RELATIONS: readonly string[] = wordsIn(`
+  guide boss friend doctor rival tutor host agent cousin pilot editor partner
+`)
 export type Relation = (typeof RELATIONS)[number]
 
 /** How field names end. Which one an archive uses for a relation is nowhere written; some are more usual than others. */
@@ -26,34 +16,12 @@ export type Ending = (typeof ENDINGS)[number]
 /** How usual each ending is over all archives. */
 const ENDING_SHARES: readonly number[] = [0.4, 0.3, 0.2, 0.1]
 
-export const ARCHIVE_COLOURS = [
-  'amber',
-  'azure',
-  'coral',
-  'ebony',
-  'ivory',
-  'jade',
-  'lilac',
-  'olive',
-  'pearl',
-  'ruby',
-  'sepia',
-  'umber',
-] as const
-export const ARCHIVE_PLACES = [
-  'abbey',
-  'arena',
-  'castle',
-  'depot',
-  'forum',
-  'guild',
-  'harbor',
-  'lodge',
-  'market',
-  'museum',
-  'palace',
-  'tower',
-] as const
+export const ARCHIVE_COLOURS: readonly string[] = wordsIn(`
+  amber azure coral ebony ivory jade lilac olive pearl ruby sepia umber
+`)
+export const ARCHIVE_PLACES: readonly string[] = wordsIn(`
+  abbey arena castle depot forum guild harbor lodge market museum palace tower
+`)
 
 /** A family of questions: those about one archive share its field names. */
 export interface Archive {

@@ -1,6 +1,7 @@
 /** @file The ways in which one answer can be put: with or without a greeting, an offer, bullets, in few words or more. */
 
 import type { Rng } from '../../util/rng.ts'
+import { phrasesIn } from '../../util/words.ts'
 import { joined } from './lexicon.ts'
 
 /** What an answer says, before it is put in a way. */
@@ -30,13 +31,10 @@ export interface AnswerStyle {
 
 export const GREETINGS = ['Hello', 'Hi', 'Hi there', 'Good day', 'Hello there'] as const
 export const OPENINGS = ['Sure', 'Of course', 'Gladly', 'Certainly', 'Here you are', 'With pleasure'] as const
-export const OFFERS = [
-  'Let me know if you need more',
-  'Ask me if you want more',
-  'Can I help you with anything else?',
-  'I can help you with more',
-  'Do you need anything else?',
-] as const
+export const OFFERS = phrasesIn(`
+  Let me know if you need more | Ask me if you want more | Can I help you with anything else?
+  I can help you with more | Do you need anything else?
+`)
 const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
 const LAYOUTS: readonly AnswerLayout[] = [
   'line',

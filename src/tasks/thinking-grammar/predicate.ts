@@ -19,31 +19,19 @@ export interface Predicate<Evidence> {
   test(evidence: Evidence, values: PlaceValues): boolean
 }
 
-/** A predicate without places. */
-export const fixed = <Evidence>(
-  category: ThinkingCategory,
-  expected: Predicate<Evidence>['expected'],
-  sentence: string,
-  test: (evidence: Evidence) => boolean,
-): Predicate<Evidence> => ({ category, expected, sentence, test })
-
-/** A predicate whose one place holds a number. */
-export const numbered = <Evidence>(
-  category: ThinkingCategory,
-  expected: Predicate<Evidence>['expected'],
-  sentence: string,
-  test: (evidence: Evidence, value: number) => boolean,
-): Predicate<Evidence> => ({
-  category,
-  expected,
-  sentence,
-  test: (evidence, [value]) => test(evidence, Number(value)),
-})
-
-/** A predicate whose one place holds a word. */
-export const worded = <Evidence>(
-  category: ThinkingCategory,
-  expected: Predicate<Evidence>['expected'],
-  sentence: string,
-  test: (evidence: Evidence, word: string) => boolean,
-): Predicate<Evidence> => ({ category, expected, sentence, test: (evidence, [word]) => test(evidence, word) })
+/**
+ * How predicates of a category are written, by what their author expects of them. A test is told the value of the sentence's one
+ * place, as a number and as it stands there.
+ */
+export const predicatesAbout = <Evidence>(category: ThinkingCategory) => {
+  const expecting =
+    (expected: Predicate<Evidence>['expected']) =>
+    (
+      sentence: string,
+      test: (evidence: Evidence, value: number, word: string) => boolean,
+    ): Predicate<Evidence> => ({
+      ...{ category, expected, sentence },
+      test: (evidence, [word]) => test(evidence, Number(word), word),
+    })
+  return { good: expecting('good'), bad: expecting('bad'), neutral: expecting('neutral') }
+}

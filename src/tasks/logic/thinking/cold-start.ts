@@ -10,7 +10,7 @@ import { labelsSchema, rubricHabitsSchema } from '../../thinking-grammar/setting
 import type { LogicTaskExample } from '../example.ts'
 import { encodeResponse } from '../format.ts'
 import { LOGIC_TOKENS } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, type LogicEvidence, logicEvidenceOf } from './predicates/index.ts'
+import { LOGIC_GRAMMAR, type LogicEvidence, logicEvidenceOf } from './predicates.ts'
 import { LOGIC_RUBRIC_TEST_SEED, logicProblems, logicProblemsSchema } from './problems.ts'
 import { logicRubricator } from './rubricator.ts'
 import { logicThinkingTask } from './task.ts'

@@ -2,7 +2,7 @@
 
 export * from './closure.ts'
 export * from './cold-start.ts'
-export * from './predicates/index.ts'
+export * from './predicates.ts'
 export * from './problems.ts'
 export * from './rubricator.ts'
 export * from './steps.ts'

@@ -5,7 +5,7 @@ import { ScriptedRubricator } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { NOUNS } from '../vocabulary.ts'
 import { closureOf } from './closure.ts'
-import { LOGIC_GRAMMAR, type LogicEvidence, type LogicSlot, MOST_COUNTED } from './predicates/index.ts'
+import { LOGIC_GRAMMAR, type LogicEvidence, type LogicSlot, MOST_COUNTED } from './predicates.ts'
 import { LOGIC_RUBRIC_PIECES } from './vocabulary.ts'
 
 /** Steps of a proof with so many hops: the fact, then a rule and its consequence for each. */

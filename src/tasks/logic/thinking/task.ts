@@ -6,7 +6,7 @@ import type { ThinkingVerifier } from '../../thinking.ts'
 import { grammarVerifier } from '../../thinking-grammar/verifier.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { LOGIC_TOKENS } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, logicEvidenceOf } from './predicates/index.ts'
+import { LOGIC_GRAMMAR, logicEvidenceOf } from './predicates.ts'
 import { isProved, readLogicThinking } from './steps.ts'
 import {
   labelOf,

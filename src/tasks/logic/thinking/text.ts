@@ -12,7 +12,7 @@ import { range } from '../../thinking-grammar/rubric-pieces.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodePrompt } from '../format.ts'
 import { INDIVIDUALS, LOGIC_TOKENS, LOGIC_VOCABULARY, NOUNS } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, MOST_COUNTED, readLogicCriterion } from './predicates/index.ts'
+import { LOGIC_GRAMMAR, MOST_COUNTED, readLogicCriterion } from './predicates.ts'
 import { LOGIC_PIECES, LOGIC_RUBRIC_PIECES, LOGIC_RUBRIC_VOCABULARY } from './vocabulary.ts'
 
 const OPEN = '<reasoning>'

@@ -14,7 +14,7 @@ import {
   sentencePieces,
 } from '../../thinking-grammar/rubric-pieces.ts'
 import { LOGIC_VOCABULARY } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, MOST_COUNTED } from './predicates/index.ts'
+import { LOGIC_GRAMMAR, MOST_COUNTED } from './predicates.ts'
 
 /** What a rubricator calls the questions. */
 const LOGIC_DOMAIN = 'logic: deduction'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Rng } from '../../../util/rng.ts'
-import { DEFAULT_ERRORS, demonstrate, drawHabits } from '../demonstrations.ts'
-import { type ArithmeticProblem, arithmeticProblem } from '../problem.ts'
-import { DEFAULT_RUBRICATOR, propose } from '../rubricator.ts'
+import { Rng } from '../../util/rng.ts'
+import { THINKING_CATEGORIES } from '../thinking-grammar/predicate.ts'
+import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
 import {
   evidenceOf,
   isMet,
@@ -11,8 +10,9 @@ import {
   readCriterion,
   sentenceWith,
   slotsOf,
-  THINKING_CATEGORIES,
-} from './index.ts'
+} from './predicates.ts'
+import { type ArithmeticProblem, arithmeticProblem } from './problem.ts'
+import { DEFAULT_RUBRICATOR, propose } from './rubricator.ts'
 
 /** 7 + 5 * 3 - 4: 2, 6, 2 */
 const problem: ArithmeticProblem = {

@@ -1,0 +1,18 @@
+/** @file Lists of words and of phrases, written as text. */
+
+/** The words of a text on one line, as a type. */
+type WordsOf<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : Text
+
+/** The words of a text, in order; of a text on one line each is known to the type. */
+export const wordsIn = <const Text extends string>(text: Text): readonly WordsOf<Text>[] =>
+  text.trim().split(/\s+/) as WordsOf<Text>[]
+
+/** Phrases that are parted by `|` or stand on lines of their own. */
+export const phrasesIn = (text: string): readonly string[] => text.trim().split(/\s*(?:\||\n)\s*/)
+
+/** Rows of such phrases, one a line. */
+export const phraseRows = (text: string): readonly string[][] =>
+  text
+    .trim()
+    .split('\n')
+    .map(line => line.split(' | '))
