@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { arithmeticStart, arithmeticStartSchema } from './cold-start.ts'
-import { decodeText, evidenceOf, isMet, readCriterion } from './index.ts'
+import { decodeText, evidenceOf, isMet } from './index.ts'
+import { ARITHMETIC_GRAMMAR } from './predicates.ts'
 
 const teacher = arithmeticStartSchema.parse({ kind: 'arithmetic' })
 const { demonstrations } = arithmeticStart(teacher, { seed: 1, batch: 8, tested: 1 }).task
@@ -31,7 +32,7 @@ it('shows both roles, and hints that the demonstration follows', () => {
     const evidence = evidenceOf(problem, response.slice(0, response.indexOf('</think>')), null)
     for (const line of lines.slice(0, -1)) {
       const [, word, criterion] = /^(do|avoid) (.*)$/.exec(line)!
-      expect(isMet(readCriterion(criterion)!, evidence), `${line}: ${response}`).toBe(word === 'do')
+      expect(isMet(ARITHMETIC_GRAMMAR.read(criterion)!, evidence), `${line}: ${response}`).toBe(word === 'do')
     }
   }
 })

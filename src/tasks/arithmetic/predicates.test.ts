@@ -1,18 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { THINKING_CATEGORIES } from '../thinking-grammar/predicate.ts'
+import { THINKING_CATEGORIES } from '../thinking-grammar/grammar.ts'
+import { rubricHabitsSchema } from '../thinking-grammar/rubricator.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
-import {
-  evidenceOf,
-  isMet,
-  OUTCOME_PREDICATES,
-  PREDICATES,
-  readCriterion,
-  sentenceWith,
-  slotsOf,
-} from './predicates.ts'
+import { ARITHMETIC_GRAMMAR, evidenceOf, isMet, OUTCOME_PREDICATES, PREDICATES } from './predicates.ts'
 import { type ArithmeticProblem, arithmeticProblem } from './problem.ts'
-import { DEFAULT_RUBRICATOR, propose } from './rubricator.ts'
+import { arithmeticRubricator } from './rubricator.ts'
+
+const HABITS = rubricHabitsSchema.parse({})
 
 /** 7 + 5 * 3 - 4: 2, 6, 2 */
 const problem: ArithmeticProblem = {
@@ -26,7 +21,7 @@ const problem: ArithmeticProblem = {
 }
 
 const met = (criterion: string, thinking: string, answer: number | null = null) =>
-  isMet(readCriterion(criterion)!, evidenceOf(problem, thinking, answer))
+  isMet(ARITHMETIC_GRAMMAR.read(criterion)!, evidenceOf(problem, thinking, answer))
 
 const CAREFUL = '7 + 5 = 2\n2 * 3 = 6\n6 - 4 = 2'
 const MERGED = '7 + 5 * 3 = 6\n6 - 4 = 2'
@@ -109,7 +104,7 @@ describe('predicates over thinking on arithmetic', () => {
   })
 
   it('has a case for each of about sixty, but for one that the question alone decides', () => {
-    const decided = new Set(CASES.map(([criterion]) => readCriterion(criterion)!.predicate))
+    const decided = new Set(CASES.map(([criterion]) => ARITHMETIC_GRAMMAR.read(criterion)!.predicate))
     expect(PREDICATES.filter(predicate => !decided.has(predicate)).map(({ sentence }) => sentence)).toEqual([
       'has more additions than multiplications',
     ])
@@ -142,10 +137,12 @@ describe('predicates over thinking on arithmetic', () => {
     const other = CAREFUL.replace('6 - 4 = 2', '6 - 4 = 1')
     const differs = (text: string) => met(text, CAREFUL, null) !== met(text, other, null)
     const filled = (predicate: (typeof PREDICATES)[number]) =>
-      slotsOf(predicate).length === 0
+      ARITHMETIC_GRAMMAR.slotsOf(predicate).length === 0
         ? [predicate.sentence]
         : Array.from({ length: 9 }, (_, i) =>
-            sentenceWith(predicate, [slotsOf(predicate)[0] === 'operation' ? `+ ${i + 1}` : String(i + 1)]),
+            ARITHMETIC_GRAMMAR.sentenceWith(predicate, [
+              ARITHMETIC_GRAMMAR.slotsOf(predicate)[0] === 'operation' ? `+ ${i + 1}` : String(i + 1),
+            ]),
           )
     expect(PREDICATES.flatMap(filled).filter(differs)).toEqual([])
     expect(OUTCOME_PREDICATES.flatMap(filled).filter(differs).length).toBeGreaterThan(2)
@@ -154,11 +151,11 @@ describe('predicates over thinking on arithmetic', () => {
   it('reads its own sentences with any values, and nothing else', () => {
     const rng = new Rng('sentences')
     for (let i = 0; i < 2000; i++) {
-      const { text, predicate } = propose(arithmeticProblem('s', i), DEFAULT_RUBRICATOR, rng)
-      expect(readCriterion(text)?.predicate).toBe(predicate)
-      expect(sentenceWith(predicate, readCriterion(text)!.values)).toBe(text)
+      const { text, predicate } = arithmeticRubricator.propose(arithmeticProblem('s', i), HABITS, rng)
+      expect(ARITHMETIC_GRAMMAR.read(text)?.predicate).toBe(predicate)
+      expect(ARITHMETIC_GRAMMAR.sentenceWith(predicate, ARITHMETIC_GRAMMAR.read(text)!.values)).toBe(text)
     }
-    expect(readCriterion('  Checks a step. ')?.predicate.sentence).toBe('checks a step')
+    expect(ARITHMETIC_GRAMMAR.read('  Checks a step. ')?.predicate.sentence).toBe('checks a step')
     for (const text of [
       '',
       'checks',
@@ -167,8 +164,10 @@ describe('predicates over thinking on arithmetic', () => {
       'plans 12 steps',
       'checks a step and more',
     ])
-      expect(readCriterion(text)).toBeNull()
-    expect(slotsOf(readCriterion('shows the operation * 3 by itself')!.predicate)).toEqual(['operation'])
+      expect(ARITHMETIC_GRAMMAR.read(text)).toBeNull()
+    expect(
+      ARITHMETIC_GRAMMAR.slotsOf(ARITHMETIC_GRAMMAR.read('shows the operation * 3 by itself')!.predicate),
+    ).toEqual(['operation'])
   })
 
   it('has verdicts that vary over what the teacher writes', () => {
@@ -179,8 +178,8 @@ describe('predicates over thinking on arithmetic', () => {
       const { text } = demonstrate(own, drawHabits(rng), DEFAULT_ERRORS, rng)
       const evidence = evidenceOf(own, text.slice(0, text.indexOf('</think>')), null)
       for (let k = 0; k < 12; k++) {
-        const { text: criterion, predicate } = propose(own, DEFAULT_RUBRICATOR, rng)
-        varied.get(predicate.sentence)![isMet(readCriterion(criterion)!, evidence) ? 'yes' : 'no']++
+        const { text: criterion, predicate } = arithmeticRubricator.propose(own, HABITS, rng)
+        varied.get(predicate.sentence)![isMet(ARITHMETIC_GRAMMAR.read(criterion)!, evidence) ? 'yes' : 'no']++
       }
     }
     const constant = [...varied]

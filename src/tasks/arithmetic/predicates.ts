@@ -1,7 +1,6 @@
 /** @file The grammar of criteria about thinking on the arithmetic task: sentences that are read and executed exactly. */
 
-import { CriterionGrammar } from '../thinking-grammar/grammar.ts'
-import { type PlaceValues, type Predicate, predicatesAbout } from '../thinking-grammar/predicate.ts'
+import { CriterionGrammar, type Predicate, predicatesAbout } from '../thinking-grammar/grammar.ts'
 import {
   type Calculation,
   type ChainOfThought,
@@ -284,16 +283,6 @@ export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
   outcomes: OUTCOME_PREDICATES,
   slots: { count: '[0-9]', place: '[1-9]', digit: '[0-9]', operation: '[+-] [1-9]|\\* [2-9]' },
 })
-
-/** The places of a sentence, in order. */
-export const slotsOf = (predicate: ArithmeticPredicate): Slot[] => ARITHMETIC_GRAMMAR.slotsOf(predicate)
-
-/** The sentence with its places filled. */
-export const sentenceWith = (predicate: ArithmeticPredicate, values: PlaceValues): string =>
-  ARITHMETIC_GRAMMAR.sentenceWith(predicate, values)
-
-/** Reads a criterion; null where it is no sentence of the grammar. Case, blanks around it and a full stop do not matter. */
-export const readCriterion = (text: string) => ARITHMETIC_GRAMMAR.read(text)
 
 /** What predicates are decided on, made once for a response. @param answer null where it is masked */
 export const evidenceOf = (problem: ArithmeticProblem, text: string, answer: number | null): Evidence => {

@@ -1,6 +1,8 @@
 /** @file The world of the records task: archives that name their fields each in its own way, and records behind a keyed look-up. */
 
+import { z } from 'zod'
 import { Rng } from '../../util/rng.ts'
+import { leastAndMost } from '../../util/schema.ts'
 import { wordsIn } from '../../util/words.ts'
 
 /** What a question asks by; archives hold each under a field whose name begins so. */
@@ -161,4 +163,15 @@ export const relatedTo = (question: RecordsQuestion): RecordsQuestion => {
     const shares = sibling.relations.some(relation => question.relations.includes(relation))
     if (shares && sibling.id !== question.id) return sibling
   }
+}
+
+const hops = z.int().positive().max(6)
+
+/** Fewest and most look-ups that a question needs. */
+export const hopsSchema = leastAndMost(hops.default(2), hops.default(4))
+
+/** What questions are asked, and how much may be looked up for one. */
+export const recordsShape = {
+  hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
+  calls: z.int().positive().default(8).describe('Look-ups that an agent may make.'),
 }

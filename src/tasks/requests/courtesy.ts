@@ -3,7 +3,7 @@
 import { phrasesIn } from '../../util/words.ts'
 import { FAULTS, INVITATION_OCCASIONS } from './guides.ts'
 import { DAYS, NAMES } from './lexicon.ts'
-import { has, type Kind } from './request.ts'
+import { has, type Kind } from './style.ts'
 
 const HOW_ARE_YOU = ['Hello, how are you?', 'Hi, how are you?', 'How are you?', 'How are you today?'] as const
 const HELLO = phrasesIn(`

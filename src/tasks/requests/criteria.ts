@@ -4,8 +4,7 @@ import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { Dialogue } from './dialogue.ts'
 import { CATEGORIES, madeUp, NUMBER_WORDS } from './lexicon.ts'
-import { has } from './request.ts'
-import { GREETINGS } from './style.ts'
+import { GREETINGS, has } from './style.ts'
 
 /** An answer that is judged. */
 export interface JudgedAnswer {

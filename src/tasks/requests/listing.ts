@@ -5,7 +5,7 @@ import type { Rng } from '../../util/rng.ts'
 import { phrasesIn } from '../../util/words.ts'
 import { GUIDES } from './guides.ts'
 import { CATEGORIES, type Category, NUMBER_WORDS } from './lexicon.ts'
-import { has, type Kind } from './request.ts'
+import { has, type Kind } from './style.ts'
 
 const ASK = phrasesIn('Name | List | Give me | Tell me | I need | Can you name | Write down | Think of')
 

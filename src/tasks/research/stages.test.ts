@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { answerText, contentsParts, selfWrittenRubrics } from './contents.ts'
+import { answerText, contentsParts, selfWrittenRubrics } from './elements.ts'
 import { problemText } from './problems.ts'
 import { parseTrajectory, type StageOptions, stageText } from './stages.ts'
 

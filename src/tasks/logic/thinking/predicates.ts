@@ -1,8 +1,7 @@
 /** @file The grammar of criteria about thinking on the logic task: sentences that are read and executed exactly. */
 
 import type { LogicLabel } from '../../../grade/logic/problem.ts'
-import { CriterionGrammar } from '../../thinking-grammar/grammar.ts'
-import { type Predicate, predicatesAbout } from '../../thinking-grammar/predicate.ts'
+import { CriterionGrammar, type Predicate, predicatesAbout } from '../../thinking-grammar/grammar.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { INDIVIDUALS, NOUNS } from '../vocabulary.ts'
 import { closureOf } from './closure.ts'
@@ -209,9 +208,6 @@ export const LOGIC_GRAMMAR = new CriterionGrammar<LogicEvidence, LogicSlot>({
   outcomes: LOGIC_OUTCOME,
   slots: { count: either(NUMBERS), place: either(NUMBERS), name: either(INDIVIDUALS), kind: either(NOUNS) },
 })
-
-/** Reads a criterion; null where it is no sentence of the grammar. Case, blanks around it and a full stop do not matter. */
-export const readLogicCriterion = (text: string) => LOGIC_GRAMMAR.read(text)
 
 const PLURAL = /(?<=pus)es$/
 

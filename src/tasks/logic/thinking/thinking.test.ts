@@ -5,7 +5,7 @@ import { follow } from '../../../model/automaton.ts'
 import { createTokenizer } from '../../../model/tokenizer.ts'
 import { Rng } from '../../../util/rng.ts'
 import { isMet } from '../../thinking-grammar/grammar.ts'
-import { DEFAULT_RUBRICATOR } from '../../thinking-grammar/rubricator.ts'
+import { rubricHabitsSchema } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { decodeTokens, encodePrompt, encodeResponse } from '../format.ts'
 import { generateLogicProblems } from '../generator.ts'
@@ -27,6 +27,8 @@ import {
   readLogicResponse,
   readLogicThinking,
 } from './index.ts'
+
+const HABITS = rubricHabitsSchema.parse({})
 
 const problems = (count: number, style: 'real' | 'shortcut-free' = 'real'): LogicTaskExample[] =>
   generateLogicProblems(count, { hops: { 1: 1, 2: 1, 3: 1 }, style }, `thinking/${style}`)
@@ -233,7 +235,7 @@ describe('tokens of the larger vocabulary', () => {
     )
     for (const [i, own] of problems(60).entries()) {
       const evidence = logicEvidenceOf(own, goldOf(own), null)
-      const written = logicRubricator.demonstrate(own, evidence, DEFAULT_RUBRICATOR, new Rng(i))!
+      const written = logicRubricator.demonstrate(own, evidence, HABITS, new Rng(i))!
       const tokens = LOGIC_PIECES.encode(written.text)
       expect(tokens).not.toContain(LOGIC_TOKENS.unk)
       expect(LOGIC_PIECES.decode(tokens)).toBe(written.text)

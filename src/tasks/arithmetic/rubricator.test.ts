@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { follow } from '../../model/automaton.ts'
 import { Rng } from '../../util/rng.ts'
-import { evidenceOf, readCriterion } from './predicates.ts'
+import { rubricHabitsSchema } from '../thinking-grammar/rubricator.ts'
+import { ARITHMETIC_GRAMMAR, evidenceOf } from './predicates.ts'
 import { arithmeticProblem } from './problem.ts'
-import { rubricAutomaton } from './rubric-grammar.ts'
-import { DEFAULT_RUBRICATOR, demonstrateRubric } from './rubricator.ts'
-import { ARITHMETIC_TOKENS, decodeText, encodeText } from './vocabulary.ts'
+import { arithmeticRubricator, rubricAutomaton } from './rubricator.ts'
+import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS } from './vocabulary.ts'
+
+const HABITS = rubricHabitsSchema.parse({})
 
 describe('the grammar of rubrics', () => {
   it('lets every demonstration pass', () => {
     const automaton = rubricAutomaton()
     for (let i = 0; i < 300; i++) {
       const problem = arithmeticProblem('grammar', i)
-      const { text } = demonstrateRubric(
+      const { text } = arithmeticRubricator.demonstrate(
         problem,
         evidenceOf(problem, '', null),
-        DEFAULT_RUBRICATOR,
+        HABITS,
         new Rng(i),
       )!
       const end = follow(automaton, [...encodeText(text), ARITHMETIC_TOKENS.eos])
@@ -35,15 +37,16 @@ describe('the grammar of rubrics', () => {
         tokens.push(token)
         state = next
       }
-      const { rubrics } = JSON.parse(decodeText(tokens))
+      const { rubrics } = JSON.parse(ARITHMETIC_PIECES.decode(tokens))
       counts.add(rubrics.length)
-      for (const { criterion } of rubrics) expect(readCriterion(criterion), criterion).not.toBeNull()
+      for (const { criterion } of rubrics)
+        expect(ARITHMETIC_GRAMMAR.read(criterion), criterion).not.toBeNull()
     }
     expect([...counts].sort()).toEqual([5, 6, 7])
   })
 
   it('speaks of outcomes only where that is asked for', () => {
-    const outcome = encodeText('every step is right')
+    const outcome = ARITHMETIC_PIECES.encode('every step is right')
     const tokens = (outcomes: boolean) =>
       new Set(rubricAutomaton({ outcomes }).states.flatMap(state => [...state.keys()]))
     expect(outcome.every(token => tokens(true).has(token))).toBe(true)
