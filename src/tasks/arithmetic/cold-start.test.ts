@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { arithmeticStart, arithmeticStartSchema } from './cold-start.ts'
-import { decodeText, evidenceOf, isMet } from './index.ts'
+import { evidenceOf, isMet } from './index.ts'
 import { ARITHMETIC_GRAMMAR } from './predicates.ts'
+import { ARITHMETIC_PIECES } from './vocabulary.ts'
 
 const teacher = arithmeticStartSchema.parse({ kind: 'arithmetic' })
 const { demonstrations } = arithmeticStart(teacher, { seed: 1, batch: 8, tested: 1 }).task
@@ -10,7 +11,7 @@ it('shows both roles, and hints that the demonstration follows', () => {
   const drawn = Array.from({ length: 40 }, (_, i) => demonstrations(i + 1, [])).flat()
   expect(demonstrations(7, [])).toEqual(drawn.slice(48, 56))
   const texts = drawn.map(({ promptTokens, responseTokens }) =>
-    [promptTokens, responseTokens].map(decodeText),
+    [promptTokens, responseTokens].map(tokens => ARITHMETIC_PIECES.decode(tokens)),
   )
   const rubrics = texts.filter(([, response]) => response.startsWith('{'))
   expect(rubrics.length / texts.length).toBeGreaterThan(0.3)

@@ -81,7 +81,7 @@ const hintsFor = (
     rng,
   )
 
-const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
+const ended = (text: string): number[] => [...ARITHMETIC_PIECES.encode(text), ARITHMETIC_TOKENS.eos]
 
 /** A demonstration of a role; the same names give the same one. */
 const demonstrationOf = (

@@ -51,7 +51,7 @@ describe('arithmetic as tokens', () => {
     expect(shortHash([...ARITHMETIC_VOCABULARY])).toBe('e3b235e0a35de100')
   })
 
-  it('has a tokenizer file that splits as encodeText does', () => {
+  it('has a tokenizer file that splits as its pieces do', () => {
     const files = arithmeticTokenizer(256)
     const tokenizer = createTokenizer(
       JSON.parse(files['tokenizer.json']),

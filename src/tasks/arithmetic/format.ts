@@ -2,6 +2,7 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { partThinking, type ThoughtResponse } from '../thinking.ts'
+import { grammarHintTokens } from '../thinking-grammar/hints.ts'
 import { ARITHMETIC_GRAMMAR } from './predicates.ts'
 import { type ArithmeticProblem, chainText } from './problem.ts'
 import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS, PIECES } from './vocabulary.ts'

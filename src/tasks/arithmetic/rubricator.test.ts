@@ -20,7 +20,7 @@ describe('the grammar of rubrics', () => {
         HABITS,
         new Rng(i),
       )!
-      const end = follow(automaton, [...encodeText(text), ARITHMETIC_TOKENS.eos])
+      const end = follow(automaton, [...ARITHMETIC_PIECES.encode(text), ARITHMETIC_TOKENS.eos])
       expect(end, text).not.toBeNull()
       expect(automaton.states[end!].size).toBe(0)
     }

@@ -23,7 +23,6 @@ import {
   logicRubricatorPrompt,
   logicRubricTokenizer,
   logicThinkingPrompt,
-  readLogicCriterion,
   readLogicResponse,
   readLogicThinking,
 } from './index.ts'
@@ -51,7 +50,7 @@ const OFF = `${name} is a ${['dumpus', 'impus', 'jompus', 'numpus', 'rompus'].fi
 const opposite = end.includes(' not ') ? end.replace(' not ', ' ') : end.replace(' is ', ' is not ')
 
 const met = (criterion: string, thinking: string, answer: 'True' | 'False' | null = null) => {
-  const reading = readLogicCriterion(criterion)
+  const reading = LOGIC_GRAMMAR.read(criterion)
   if (reading === null) throw new Error(`no sentence: ${criterion}`)
   return isMet(reading, logicEvidenceOf(problem, thinking, answer))
 }
@@ -117,7 +116,7 @@ describe('criteria about thinking on the logic task', () => {
   })
 
   it('has a test of every sentence', () => {
-    const tested = new Set(CASES.map(([criterion]) => readLogicCriterion(criterion)?.predicate))
+    const tested = new Set(CASES.map(([criterion]) => LOGIC_GRAMMAR.read(criterion)?.predicate))
     expect(LOGIC_PREDICATES.filter(each => !tested.has(each))).toEqual([])
     expect(LOGIC_PREDICATES.length).toBeGreaterThanOrEqual(30)
   })
@@ -131,8 +130,8 @@ describe('criteria about thinking on the logic task', () => {
       'x'.repeat(10_000),
       'step 0 follows',
     ])
-      expect(readLogicCriterion(text)).toBeNull()
-    expect(readLogicCriterion(' Says not. ')).not.toBeNull()
+      expect(LOGIC_GRAMMAR.read(text)).toBeNull()
+    expect(LOGIC_GRAMMAR.read(' Says not. ')).not.toBeNull()
   })
 
   it('decides on any thinking without throwing', () => {
@@ -243,7 +242,7 @@ describe('tokens of the larger vocabulary', () => {
       const last = follow(automaton, [...tokens, LOGIC_TOKENS.eos])
       expect(last, written.text).not.toBeNull()
       const { rubrics } = JSON.parse(written.text)
-      for (const { criterion } of rubrics) expect(readLogicCriterion(criterion)).not.toBeNull()
+      for (const { criterion } of rubrics) expect(LOGIC_GRAMMAR.read(criterion)).not.toBeNull()
     }
   })
 })
