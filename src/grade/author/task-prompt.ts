@@ -1,6 +1,6 @@
 /** @file Prompts for rubrics of a task: what it is, examples of both kinds, how criteria are written. */
 
-import { QUOTING_NOTE, quoteUntrusted } from '../judge/untrusted.ts'
+import { QUOTING_NOTE, quoteUntrusted } from '../../util/untrusted.ts'
 import type { DraftLimits } from './draft.ts'
 import { writingRules } from './rules-of-writing.ts'
 

@@ -3,12 +3,12 @@
 import type { ChatMessage, ChatModel, ChatRequest, ChatResponse } from '../../chat/chat-model.ts'
 import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { ConfigError, JudgeError, UsageError } from '../../util/errors.ts'
+import { escapeUntrusted } from '../../util/untrusted.ts'
 import { CallAccount } from './judge-call.ts'
 import { verdictMargins } from './margin.ts'
 import type { ParsedAnswer } from './parse.ts'
 import type { Judgement } from './templates/scale.ts'
 import { type JudgeTemplate, repairRequest } from './templates/template.ts'
-import { escapeUntrusted } from './untrusted.ts'
 import type { JudgeSampling } from './verdict-key.ts'
 
 /** What a call came to: a judgement for each criterion, or the reason why there is none. */

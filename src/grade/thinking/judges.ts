@@ -4,9 +4,8 @@
  */
 
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { Quote } from '../judge/untrusted.ts'
-import { oneTemplateForm } from './form.ts'
-import { listTemplate, trueFalse, zeroOne } from './judgement-list.ts'
+import type { Quote } from '../../util/untrusted.ts'
+import { listTemplate, oneTemplateForm, trueFalse, zeroOne } from '../judge/templates/lists.ts'
 
 const entry = ({ text, points }: Criterion, number: number, quote: Quote): string =>
   `${number}. (${points > 0 ? 'a merit: 1 when it is there' : 'a flaw: 1 when it is there'})\n${quote(text, 'criterion')}`

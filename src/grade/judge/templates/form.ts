@@ -1,8 +1,8 @@
 /** @file What is put to a judge and in whose words: how the subject is shown, and the templates that ask about criteria. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
+import type { Quote } from '../../../util/untrusted.ts'
 import type { GradeItem } from '../../grader.ts'
-import type { Quote } from '../untrusted.ts'
 import { manyCriteria } from './many-criteria.ts'
 import { oneCriterion } from './one-criterion.ts'
 import { oneWord } from './one-word.ts'

@@ -1,9 +1,10 @@
 /** @file Several criteria a call, or the whole rubric: the judge answers with a list in the order of the criteria. */
 
+import type { AnswerSchema } from '../../../chat/chat-model.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
 import { saidAs } from '../literals.ts'
 import type { Parsed, ParsedAnswer } from '../parse.ts'
-import { readAnswer, type Spoken, withExplanation } from './answer.ts'
+import { eachEntry, readAnswer, type Spoken, withExplanation } from './answer.ts'
 import { type Judgement, type Scale, shortValue } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 
@@ -27,32 +28,37 @@ export const manyCriteria = (scale: Scale): JudgeTemplate => ({
       ),
       `Answer with the JSON object only: "verdicts" with ${criteria.length} entries, each first "explanation", then "${scale.key}".`,
     ].join('\n'),
-  answerSchema: criteria => ({
-    name: `verdicts_${scale.key}_${criteria.length}`,
-    schema: {
-      type: 'object',
-      properties: {
-        verdicts: {
-          type: 'array',
-          minItems: criteria.length,
-          maxItems: criteria.length,
-          items: {
-            type: 'object',
-            properties: {
-              number: { type: 'integer' },
-              explanation: { type: 'string' },
-              [scale.key]: scale.valueSchema,
-            },
-            required: ['number', 'explanation', scale.key],
-            additionalProperties: false,
-          },
+  answerSchema: ({ length }) =>
+    entriesSchema(`verdicts_${scale.key}_${length}`, length, scale, 'explanation'),
+  read: (text, criteria) => readMany(text, scale, criteria),
+})
+
+/** The JSON schema of a list of so many numbered entries, with a reason and a value each. */
+export const entriesSchema = (
+  name: string,
+  count: number,
+  { key, valueSchema }: Scale,
+  reason: 'explanation' | 'justification',
+): AnswerSchema => ({
+  name,
+  schema: {
+    type: 'object',
+    properties: {
+      verdicts: {
+        type: 'array',
+        minItems: count,
+        maxItems: count,
+        items: {
+          type: 'object',
+          properties: { number: { type: 'integer' }, [reason]: { type: 'string' }, [key]: valueSchema },
+          required: ['number', reason, key],
+          additionalProperties: false,
         },
       },
-      required: ['verdicts'],
-      additionalProperties: false,
     },
-  }),
-  read: (text, criteria) => readMany(text, scale, criteria),
+    required: ['verdicts'],
+    additionalProperties: false,
+  },
 })
 
 /** One judgement a criterion from a list of verdicts, with keys or bare; none at all where the list has another length. */
@@ -92,13 +98,7 @@ const aligned = (
 ): Parsed<Spoken[]> => {
   if (entries.length !== criteria.length)
     return { problem: `expected ${criteria.length} verdicts, one a criterion, got ${entries.length}` }
-  const spoken: Spoken[] = []
-  for (const [index, entry] of entries.entries()) {
-    const reading = readEntry(entry, index, scale, criteria[index])
-    if (reading.problem !== undefined) return { problem: `verdict ${index + 1}: ${reading.problem}` }
-    spoken.push(reading.value)
-  }
-  return { value: spoken }
+  return eachEntry(entries, (entry, i) => readEntry(entry, i, scale, criteria[i]))
 }
 
 const readEntry = (entry: unknown, index: number, scale: Scale, criterion: Criterion): Parsed<Spoken> => {

@@ -1,7 +1,7 @@
 /** @file What is judged, as the judge sees it: the part of the prompt that all criteria of a response share. */
 
+import type { Quote } from '../../../util/untrusted.ts'
 import type { GradeItem } from '../../grader.ts'
-import type { Quote } from '../untrusted.ts'
 
 export interface SubjectOptions {
   /** System messages usually tell the policy how to answer and would leak the rubric or its hints; default false. */

@@ -2,8 +2,8 @@
 
 import type { AnswerSchema, ChatMessage, ChatRequest, TokenLogprob } from '../../../chat/chat-model.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
+import { QUOTING_NOTE, type Quote } from '../../../util/untrusted.ts'
 import type { ParsedAnswer } from '../parse.ts'
-import { QUOTING_NOTE, type Quote } from '../untrusted.ts'
 import type { Judgement, Scale } from './scale.ts'
 
 /** A way to ask. Name and version are part of every cache key: a changed wording, or another way to read answers, is a new version. */
