@@ -7,12 +7,15 @@ type WordsOf<Text extends string> = Text extends `${infer First} ${infer Rest}` 
 export const wordsIn = <const Text extends string>(text: Text): readonly WordsOf<Text>[] =>
   text.trim().split(/\s+/) as WordsOf<Text>[]
 
+/** The words of a text as a set. */
+export const wordSet = (text: string): ReadonlySet<string> => new Set(wordsIn(text))
+
 /** Phrases that are parted by `|` or stand on lines of their own. */
 export const phrasesIn = (text: string): readonly string[] => text.trim().split(/\s*(?:\||\n)\s*/)
 
-/** Rows of such phrases, one a line. */
-export const phraseRows = (text: string): readonly string[][] =>
+/** Rows of phrases, one a line. */
+export const phraseRows = (text: string, between = ' | '): readonly string[][] =>
   text
     .trim()
     .split('\n')
-    .map(line => line.split(' | '))
+    .map(line => line.trim().split(between))

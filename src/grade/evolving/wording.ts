@@ -1,5 +1,6 @@
 /** @file What the words of a proposed rubric give away: that it only looks for a tag, that it is about another stage. Knows English. */
 
+import { wordSet } from '../../util/words.ts'
 import type { Stage } from './rubrics.ts'
 
 const TAGS =
@@ -18,8 +19,8 @@ const TAG_NAMED = new RegExp(
 )
 
 /** Words that say of a tag that it is there, that it is well formed, or whose it is; and words that say nothing. */
-const OF_TAGS = new Set(
-  `a an the its it this that these those each every all both any one two three four some no not never without and or nor but
+const OF_TAGS =
+  wordSet(`a an the its it this that these those each every all both any one two three four some no not never without and or nor but
   is are was were be been being do does did has have having had contain contains containing include includes including use
   uses using used open opens opened opening close closes closed closing end ends ended begin begins start starts with within
   in inside before after of for to by as at on into from there present exist exists existing missing absent omit omits omitted lack lacks
@@ -28,8 +29,7 @@ const OF_TAGS = new Set(
   good correct correctly proper properly valid validly required expected specified exact exactly order ordered place placed
   right only at least most single own empty nonempty non fully complete completely response rollout trajectory agent model
   text output stage section sections block blocks element elements marker markers heading headings tag tags xml html markup
-  plan planning research review answer thinking fails fail failing must should shall will can`.split(/\s+/),
-)
+  plan planning research review answer thinking fails fail failing must should shall will can`)
 
 const WORD = /[\p{L}\p{N}]+/gu
 

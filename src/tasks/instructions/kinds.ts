@@ -4,6 +4,7 @@
  */
 
 import type { Rng } from '../../util/rng.ts'
+import { wordsIn } from '../../util/words.ts'
 import type { Request } from './requests.ts'
 import { evenParts, roughSentences, wordCount } from './text.ts'
 import { COMMON_WORDS, END_PHRASES, LIKELY_WORDS, SECTION_NAMES } from './words.ts'
@@ -34,7 +35,9 @@ export interface InstructionKind {
 const between = (rng: Rng, least: number, most: number): number =>
   Math.ceil(least) + rng.int(Math.max(0, Math.floor(most) - Math.ceil(least)) + 1)
 
-const NUMERALS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
+const NUMERALS: readonly string[] = wordsIn(
+  'no one two three four five six seven eight nine ten eleven twelve',
+)
 
 /** In digits, or small ones in letters. */
 const numeral = (rng: Rng, n: number): string =>

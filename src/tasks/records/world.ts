@@ -33,10 +33,10 @@ export interface Archive {
   place: (typeof ARCHIVE_PLACES)[number]
 }
 
-export const PEOPLE = (
-  'ann bob cem dia eli fay gus hal ida jon kim leo mia ned ola pam quin ray sue tom ' +
-  'uma val wes xia yan zoe abe bea cal dot eve fin gil hub ivy jed kay lou max nan'
-).split(' ')
+export const PEOPLE: readonly string[] = wordsIn(`
+  ann bob cem dia eli fay gus hal ida jon kim leo mia ned ola pam quin ray sue tom
+  uma val wes xia yan zoe abe bea cal dot eve fin gil hub ivy jed kay lou max nan
+`)
 
 /** Numbers that records are cited by. */
 export const RECORDS = 40
