@@ -85,14 +85,6 @@ export interface JudgeCall {
   reused?: 'cache' | 'shared'
 }
 
-/** A reward with everything that made it: raw parts before any weight, verdicts, flags. */
-export interface RewardRecord {
-  total: number
-  parts: Record<string, number>
-  verdicts: Verdict[]
-  flags: Record<string, number>
-}
-
 const verifierSchema = z.strictObject({
   kind: z.enum(['rule', 'formal']),
   fn: z.string().min(1),

@@ -21,36 +21,3 @@ export const stageScores = (
   }
   return { 1: scoreOf(1), 2: scoreOf(2), 3: scoreOf(3), 4: scoreOf(4) }
 }
-
-/** RaR's weights of its four categories. A pitfall's counts for its avoidance. */
-export const RAR_WEIGHTS = { essential: 1, important: 0.7, optional: 0.3, pitfall: 0.9 } as const
-
-/**
- * Weights by criterion for the rule `all-weights`: RaR's, by category. A criterion of no such category keeps its points.
- */
-export const rarWeights = ({ criteria }: Rubric): Record<string, number> =>
-  Object.fromEntries(
-    criteria.flatMap(({ id, category = '' }) => {
-      const weight = new Map<string, number>(Object.entries(RAR_WEIGHTS)).get(category.toLowerCase())
-      return weight === undefined ? [] : [[id, weight]]
-    }),
-  )
-
-/** Parts of DR Tulu's reward, each in [0, 1] (the rubric's may be below 0). */
-export interface DrTuluParts {
-  rubric: number
-  /** Absent where citations are not scored. */
-  citation?: number
-  format: number
-  searchTurns: number
-}
-
-/**
- * DR Tulu's whole reward: .5 rubric + .2 citation + .2 format + .1 search turns; .6, .2, .2 without citations.
- * @example
- * drTuluReward({ rubric: 0.5, citation: 1, format: 1, searchTurns: 0 }) // 0.65
- */
-export const drTuluReward = ({ rubric, citation, format, searchTurns }: DrTuluParts): number =>
-  citation === undefined
-    ? 0.6 * rubric + 0.2 * format + 0.2 * searchTurns
-    : 0.5 * rubric + 0.2 * citation + 0.2 * format + 0.1 * searchTurns

@@ -139,12 +139,6 @@ export const contentsParts = (text: string, { inside }: Element): Partial<Record
   return parts
 }
 
-/** The rubrics that a trajectory wrote for itself, newest last: those of its plan, then of its changes to it. */
-export const selfWrittenRubrics = (text: string, elements: readonly Element[]): string[] =>
-  elements
-    .filter(({ name }) => name === 'structured_plan')
-    .flatMap(plan => contentsParts(text, plan).rubric ?? [])
-
 /** What a trajectory answers: the inside of its last whole answer; null without one. */
 export const answerText = (text: string, elements: readonly Element[]): string | null => {
   const answer = elements.findLast(({ name, inside }) => name === 'answer' && inside !== null)
