@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { boundedNumber, levelsOf, MOST_TREE_LEVELS } from './bounds.ts'
-import { levelSchema, type ScoreLevel } from './levels.ts'
+import { boundedNumber, levelSchema, levelsOf, MOST_TREE_LEVELS, type ScoreLevel } from './levels.ts'
 import { leavesOf, type RubricTree, treeSchema } from './tree.ts'
 
 /** Worth of a criterion: above zero rewards, below zero penalises. Never zero. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { roundHalfToEven } from './descriptive.ts'
 import { Rng } from './rng.ts'
-import { roundHalfToEven } from './rounding.ts'
 import {
   bootstrapInterval,
   holm,

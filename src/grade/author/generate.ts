@@ -6,7 +6,7 @@ import { QUOTING_NOTE, quoteUntrusted } from '../../util/untrusted.ts'
 import type { Parsed } from '../judge/parse.ts'
 import { type Authored, type AuthorOptions, askJson } from './ask.ts'
 import { type DraftLimits, draftAnswerSchema, draftProblems, readDraft, toCriteria } from './draft.ts'
-import { writingRules } from './rules-of-writing.ts'
+import { writingRules } from './task-prompt.ts'
 
 /** What a rubric for a question covers, with what each is about. */
 export const COVERAGE = {

@@ -30,14 +30,8 @@ export {
   type ReflectionMarks,
   type ReflectionToJudge,
 } from './reflection-judge.ts'
+export type { ProposedDrafts, ProposeRequest, RolloutScored, ScoreRequest, StageJudge } from './rubrics.ts'
 export * from './rubrics.ts'
 export { STAGE_SCORER } from './scorer.ts'
 export { type ScriptedStageParts, type StageNoise, scriptedStageJudge } from './scripted-judge.ts'
 export { DEFAULT_EVOLVING, type EvolvingInput, type EvolvingSettings, evolvingSchema } from './settings.ts'
-export type {
-  ProposedDrafts,
-  ProposeRequest,
-  RolloutScored,
-  ScoreRequest,
-  StageJudge,
-} from './stage-judge.ts'

@@ -8,7 +8,7 @@ import type { Quote } from '../../util/untrusted.ts'
 import { askOf, askSchema, type CallShape } from './ask-config.ts'
 import { type JudgeForm, REPLIES } from './templates/form.ts'
 import type { AskedScale } from './templates/scale.ts'
-import type { SubjectOptions } from './templates/subject.ts'
+import type { SubjectOptions } from './templates/template.ts'
 import type { JudgeSampling } from './verdict-key.ts'
 
 /** Where verdicts are remembered between runs, at once and without waiting; `VerdictCache` is one. Values are plain JSON. */

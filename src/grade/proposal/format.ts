@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { type Fields, isObject } from '../../rubric/formats/item.ts'
-import { PROPOSAL_CATEGORIES, plainCategory } from './categories.ts'
+import { PROPOSAL_CATEGORIES, plainCategory } from './proposal.ts'
 
 export const proposalSettingsSchema = z.strictObject({
   minCriteria: z.int().min(1).default(5).describe('Fewest and most criteria of a rubric.'),

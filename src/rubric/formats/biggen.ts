@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import { levelsByKey } from '../levels.ts'
 import {
   checkHolds,
   extraOf,
@@ -13,7 +14,6 @@ import {
   type RubricFormat,
   type RubricItem,
 } from './item.ts'
-import { levelsByKey } from './levels-by-key.ts'
 
 const name = 'biggen'
 const LEVEL = /^score(\d+)_description$/

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import type { Criterion } from '../criterion.ts'
+import { levelsByKey } from '../levels.ts'
 import { uniqueNames } from '../unique.ts'
 import {
   checkHolds,
@@ -15,7 +16,6 @@ import {
   type RubricFormat,
   userPrompt,
 } from './item.ts'
-import { levelsByKey } from './levels-by-key.ts'
 
 const name = 'writingbench'
 const BAND = /^(\d+)-(\d+)$/

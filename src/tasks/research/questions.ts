@@ -12,7 +12,7 @@ import {
   readRubricFile,
 } from '../../rubric/formats/index.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
-import { type Columns, columnsSchema } from '../../util/columns.ts'
+import { type Columns, columnsSchema } from '../../util/column-names.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'

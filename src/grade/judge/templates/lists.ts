@@ -10,8 +10,7 @@ import { eachEntry, explanationText, readAnswer, type Spoken } from './answer.ts
 import type { JudgeForm } from './form.ts'
 import { entriesSchema, readMany } from './many-criteria.ts'
 import { type Judgement, type Scale, shortValue, wrong } from './scale.ts'
-import { type SubjectOptions, shownMessages } from './subject.ts'
-import type { JudgeTemplate } from './template.ts'
+import { type JudgeTemplate, type SubjectOptions, shownMessages } from './template.ts'
 
 /** What the two quoted parts of a subject are called, for people and as tags. */
 export interface SubjectWording {
