@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mapInOrder } from './in-order.ts'
-import { streamJsonl } from './jsonl.ts'
+import { streamJsonl } from './jsonl-stream.ts'
 
 const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
   const all: T[] = []

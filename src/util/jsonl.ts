@@ -1,12 +1,13 @@
 /** @file JSON Lines: one value a line; errors name the file and the line. */
 
-import { createReadStream } from 'node:fs'
 import { AS_THEY_ARE, type Columns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
-import { fileFailure } from './file-failure.ts'
 import { parseJson } from './json.ts'
+import type { JsonlLine } from './jsonl-stream.ts'
 import { cachedRows } from './prefetched-rows.ts'
-import { readText, textLines } from './text-file.ts'
+import { readText } from './text-file.ts'
+
+export type { JsonlLine } from './jsonl-stream.ts'
 
 /**
  * Reads a JSON Lines file. `parse` may check or convert each row.
@@ -51,37 +52,5 @@ export const parseRow = <T>(line: string, place: string, parse: (row: unknown) =
   } catch (error) {
     if (!(error instanceof GradusError)) throw error
     throw new DataError(`${place}: ${error.message}`, { cause: error })
-  }
-}
-
-/** A line of a JSON Lines file that is not blank, or the row of another file in its place, and where it is: `path:line`. */
-export interface JsonlLine {
-  place: string
-  text: string
-}
-
-export interface StreamOptions {
-  /** Most bytes of a line; a line is held as a whole. Default 256 MiB. */
-  maxLineBytes?: number
-}
-
-/** Most bytes of a line. */
-export const MAX_LINE_BYTES = 256 * 1024 * 1024
-
-/**
- * The lines of a file that are not blank, with their places. `-` is standard input.
- * @throws DataError for a file that cannot be read, a line that is too long, or bytes that are no text in UTF-8.
- */
-export async function* streamJsonl(
-  path: string,
-  { maxLineBytes = MAX_LINE_BYTES }: StreamOptions = {},
-): AsyncGenerator<JsonlLine> {
-  const name = path === '-' ? 'standard input' : path
-  try {
-    const stream: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path)
-    for await (const { number, text } of textLines(stream, name, maxLineBytes))
-      if (text.trim() !== '') yield { place: `${name}:${number}`, text }
-  } catch (error) {
-    throw fileFailure(name, error)
   }
 }

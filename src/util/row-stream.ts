@@ -5,7 +5,7 @@ import { type ByteSource, openFile, partsOf } from './byte-source.ts'
 import { AS_THEY_ARE, type Columns, checkColumns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
 import { type HubOptions, isHubAddress, openHubFile } from './hub.ts'
-import { type JsonlLine, MAX_LINE_BYTES, streamJsonl } from './jsonl.ts'
+import { type JsonlLine, MAX_LINE_BYTES, streamJsonl } from './jsonl-stream.ts'
 import { parquetRows } from './parquet.ts'
 import { textLines } from './text-file.ts'
 

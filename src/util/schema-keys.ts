@@ -256,10 +256,6 @@ export const schemaKeys = (schema: z.ZodType): SchemaKey[] => {
   return below(inner, { path: '', only: null, given: fallback })
 }
 
-interface Node {
-  def: { type: string; in?: Node; out?: Node }
-}
-
 /** What is changed before it is read has its keys behind the change. */
 const written = (schema: z.ZodType): z.ZodType => {
   const { type, in: first, out } = (schema as unknown as Node).def

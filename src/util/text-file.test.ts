@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { DataError } from './errors.ts'
-import { jsonlLines, readJsonl, streamJsonl } from './jsonl.ts'
+import { jsonlLines, readJsonl } from './jsonl.ts'
+import { streamJsonl } from './jsonl-stream.ts'
 import { readText, textLines } from './text-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-text-'))

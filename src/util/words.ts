@@ -1,7 +1,9 @@
 /** @file Lists of words and of phrases, written as text. */
 
 /** The words of a text on one line, as a type. */
-type WordsOf<Text extends string> = Text extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : Text
+type WordsOf<Text extends string, Read = never> = Text extends `${infer First} ${infer Rest}`
+  ? WordsOf<Rest, Read | First>
+  : Read | Text
 
 /** The words of a text, in order; of a text on one line each is known to the type. */
 export const wordsIn = <const Text extends string>(text: Text): readonly WordsOf<Text>[] =>

@@ -30,7 +30,6 @@ export {
   type ReflectionMarks,
   type ReflectionToJudge,
 } from './reflection-judge.ts'
-export type { ProposedDrafts, ProposeRequest, RolloutScored, ScoreRequest, StageJudge } from './rubrics.ts'
 export * from './rubrics.ts'
 export { STAGE_SCORER } from './scorer.ts'
 export { type ScriptedStageParts, type StageNoise, scriptedStageJudge } from './scripted-judge.ts'

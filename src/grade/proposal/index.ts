@@ -1,4 +1,10 @@
 /** @file Rubrics that a policy proposes: reading them, and the format that they are paid for. */
 
-export { formatProblems, type ProposalSettings, proposalSettingsSchema } from './format.ts'
-export { MOST_CRITERIA, PROPOSAL_CATEGORIES, type Proposal, plainCategory, readProposal } from './proposal.ts'
+export {
+  formatProblems,
+  PROPOSAL_CATEGORIES,
+  type ProposalSettings,
+  plainCategory,
+  proposalSettingsSchema,
+} from './format.ts'
+export { MOST_CRITERIA, type Proposal, readProposal } from './proposal.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_PROPOSAL, type ProposalSettings } from './format.ts'
-import { MOST_CRITERIA, PROPOSAL_CATEGORIES, readProposal } from './proposal.ts'
+import { DEFAULT_PROPOSAL, PROPOSAL_CATEGORIES, type ProposalSettings } from './format.ts'
+import { MOST_CRITERIA, readProposal } from './proposal.ts'
 
 /** Tens of thousands with GRADUS_FUZZ_RUNS. */
 const RUNS = Number(process.env.GRADUS_FUZZ_RUNS ?? 1500)

@@ -5,31 +5,6 @@ import { type Fields, isObject } from '../../rubric/formats/item.ts'
 import { type Parsed, parseAnswer } from '../judge/parse.ts'
 import { DEFAULT_PROPOSAL, formatProblems, onlyObject, type ProposalSettings } from './format.ts'
 
-/** The closed list (RLCER Fig. 9). */
-export const PROPOSAL_CATEGORIES = [
-  'problem decomposition and planning',
-  'backtracking, self-validation and error handling',
-  'reasoning clarity and flow',
-  'reasoning focus and efficiency',
-  'other question-specific aspects',
-] as const
-
-/** Longest name that is looked at. */
-const LONGEST_NAME = 200
-
-/**
- * A category's name as names are compared: case, punctuation, `effectiveness of` before it, and whether a comma, a slash, `&` or
- * `and` stands between its parts say nothing: the paper spells one of them otherwise in its prompt (Fig. 9) and its sample (Fig. 11).
- */
-export const plainCategory = (name: string): string =>
-  name
-    .slice(0, LONGEST_NAME)
-    .toLowerCase()
-    .replace(/[^a-z]+/g, ' ')
-    .trim()
-    .replace(/^effectiveness of /, '')
-    .replace(/ and(?= )/g, '')
-
 /** A rubric as a policy proposed it. */
 export interface Proposal {
   /** Criteria that can be used, c1, c2, ...: those with a statement and points, at most `MOST_CRITERIA` of them. */

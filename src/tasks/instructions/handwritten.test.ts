@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { checkRule } from '../../grade/rules/registry.ts'
-import { LONG_FORMS, MESSAGES, PASSAGE_FORMS, SHORT_FORMS } from './forms.ts'
 import { IFEVAL_COUNTS } from './kinds.ts'
-import { PHRASINGS } from './phrasings.ts'
+import { FORMS } from './requests.ts'
 import type { InstructionRow } from './rows.ts'
+import { PHRASINGS } from './wording.ts'
 
 const FILE = fileURLToPath(new URL('../../../experiments/real-model/handwritten.jsonl', import.meta.url))
 const rows: InstructionRow[] = readFileSync(FILE, 'utf8')
@@ -136,7 +136,7 @@ describe('handwritten prompts', () => {
   it('use no wording of the generator', () => {
     const wordings = [
       ...[...PHRASINGS.values()].flatMap(({ doing, being, how }) => [...doing, ...being, ...how]),
-      ...[SHORT_FORMS, LONG_FORMS, PASSAGE_FORMS, MESSAGES]
+      ...[FORMS.short, FORMS.long, FORMS.passage, FORMS.messages]
         .flat()
         .map(({ text }) => text.replace(/[.?]$/, '')),
     ]

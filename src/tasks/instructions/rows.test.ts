@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { checkRule, compileRule } from '../../grade/rules/registry.ts'
 import { INSTRUCTION_KINDS } from './kinds.ts'
+import { PASSAGES } from './requests.ts'
 import { instructionRows } from './rows.ts'
-import { PASSAGES } from './words.ts'
 
 const rows = instructionRows(1500, 'test', 128)
 const instructionsOf = (row: (typeof rows)[number]) =>

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { IFEVAL_COUNTS, INSTRUCTION_KINDS } from './kinds.ts'
-import { PHRASINGS } from './phrasings.ts'
 import { drawRequest } from './requests.ts'
 import { instructed, instructionRows } from './rows.ts'
-import { promptOf, sayingOf } from './wording.ts'
+import { PHRASINGS, promptOf, sayingOf } from './wording.ts'
 
 const ids = INSTRUCTION_KINDS.map(({ id }) => id)
 

@@ -2,7 +2,20 @@
 
 import type { Rng } from '../../util/rng.ts'
 import { phrasesIn } from '../../util/words.ts'
-import { PHRASINGS } from './phrasings.ts'
+import phrasings from './phrasings.json' with { type: 'json' }
+
+/** Ways to ask for a kind of instruction. */
+interface Phrasings {
+  /** What to do: `use no commas`. */
+  doing: readonly string[]
+  /** What should be so: `commas are forbidden`. */
+  being: readonly string[]
+  /** How: `without a single comma`. */
+  how: readonly string[]
+}
+
+/** By public id, in this project's own words. */
+export const PHRASINGS: ReadonlyMap<string, Phrasings> = new Map(Object.entries(phrasings))
 
 type Gaps = Readonly<Record<string, string>>
 
@@ -43,10 +56,10 @@ const framed = (rng: Rng, form: keyof typeof FRAMES, text: string): string => {
 
 /** @param gaps what the phrasing's gaps are filled with */
 export const sayingOf = (rng: Rng, id: string, gaps: Gaps): Saying => {
-  const phrasings = PHRASINGS.get(id)!
-  const forms = (['doing', 'being', 'how'] as const).filter(form => phrasings[form].length > 0)
+  const ways = PHRASINGS.get(id)!
+  const forms = (['doing', 'being', 'how'] as const).filter(form => ways[form].length > 0)
   const form = rng.pick(forms)
-  const text = filled(rng.pick(phrasings[form]), gaps)
+  const text = filled(rng.pick(ways[form]), gaps)
   return { sentence: framed(rng, form, text), how: form === 'how' ? text : null }
 }
 
