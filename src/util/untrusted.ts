@@ -1,6 +1,7 @@
 /** @file Quotes text that a model must read but never obey: it cannot close its own delimiter or play another speaker. */
 
 import { hash } from 'node:crypto'
+import { wordsIn } from './words.ts'
 
 /** No character above 7 bits. */
 export const isAscii = (text: string): boolean => {
@@ -30,67 +31,18 @@ export const stripHidden = (text: string): string => {
   return lines.replace(HIDDEN, '').replace(JOINERS, withoutStray)
 }
 
-/** Look-alikes by the ASCII character that they pass for. Full-width forms and mathematical letters are computed. */
-const LOOKALIKES: Readonly<Record<string, string>> = {
-  '<': '‹〈⟨〈❮❰ᐸ˂﹤≺⧼⋖◁',
-  '>': '›〉⟩〉❯❱ᐳ˃﹥≻⧽⋗▷',
-  '|': '∣ǀ│❘⏐┃︱',
-  '/': '⁄∕⧸╱',
-  '[': '【〔⟦',
-  ']': '】〕⟧',
-  '#': '﹟♯',
-  ':': '﹕∶ː։׃',
-  '`': 'ˋ‵',
-  '~': '∼〜˜',
-  '&': '﹠',
-  _: '▁﹍﹎﹏＿',
-  a: 'аɑα',
-  c: 'сϲ',
-  d: 'ԁ',
-  e: 'еҽ',
-  h: 'һ',
-  i: 'іıɩι',
-  j: 'јϳ',
-  k: 'к',
-  l: 'ӏ',
-  m: 'м',
-  n: 'ո',
-  o: 'оοօ',
-  p: 'рρ',
-  q: 'ԛ',
-  r: 'г',
-  s: 'ѕ',
-  t: 'т',
-  u: 'υս',
-  v: 'ν',
-  w: 'ԝ',
-  x: 'хχ',
-  y: 'уγ',
-  A: 'АΑ',
-  B: 'ВΒ',
-  C: 'СϹ',
-  D: 'Ꭰ',
-  E: 'ЕΕ',
-  H: 'НΗ',
-  I: 'ІΙӀ',
-  J: 'Ј',
-  K: 'КΚ',
-  M: 'МΜ',
-  N: 'Ν',
-  O: 'ОΟ',
-  P: 'РΡ',
-  Q: 'Ԛ',
-  R: 'Ꭱ',
-  S: 'Ѕ',
-  T: 'ТΤ',
-  U: 'Ս',
-  X: 'ХΧ',
-  Y: 'ΥҮ',
-}
+/**
+ * Look-alikes behind the ASCII character that they pass for, a word each. Full-width forms and mathematical letters are computed.
+ */
+const LOOKALIKES = wordsIn(`
+  <‹〈⟨〈❮❰ᐸ˂﹤≺⧼⋖◁ >›〉⟩〉❯❱ᐳ˃﹥≻⧽⋗▷ |∣ǀ│❘⏐┃︱ /⁄∕⧸╱ [【〔⟦ ]】〕⟧ #﹟♯ :﹕∶ː։׃ \`ˋ‵ ~∼〜˜ &﹠ _▁﹍﹎﹏＿
+  aаɑα cсϲ dԁ eеҽ hһ iіıɩι jјϳ kк lӏ mм nո oоοօ pрρ qԛ rг sѕ tт uυս vν wԝ xхχ yуγ
+  AАΑ BВΒ CСϹ DᎠ EЕΕ HНΗ IІΙӀ JЈ KКΚ MМΜ NΝ OОΟ PРΡ QԚ RᎡ SЅ TТΤ UՍ XХΧ YΥҮ
+`)
 
 const ASCII_OF = new Map(
-  Object.entries(LOOKALIKES).flatMap(([ascii, others]) =>
-    Array.from(others, other => [other.codePointAt(0) as number, ascii] as const),
+  LOOKALIKES.flatMap(([ascii, ...others]) =>
+    others.map(other => [other.codePointAt(0) as number, ascii] as const),
   ),
 )
 

@@ -1,7 +1,7 @@
 /** @file The ways in which one answer can be put: with or without a greeting, an offer, bullets, in few words or more. */
 
 import type { Rng } from '../../util/rng.ts'
-import { phrasesIn } from '../../util/words.ts'
+import { phrasesIn, wordsIn } from '../../util/words.ts'
 import { joined } from './lexicon.ts'
 
 /** What an answer says, before it is put in a way. */
@@ -36,16 +36,7 @@ export const OFFERS = phrasesIn(`
   I can help you with more | Do you need anything else?
 `)
 const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
-const LAYOUTS: readonly AnswerLayout[] = [
-  'line',
-  'line',
-  'sentence',
-  'sentence',
-  'bullets',
-  'bullets',
-  'numbers',
-  'json',
-]
+const LAYOUTS = wordsIn('line line sentence sentence bullets bullets numbers json')
 const LENGTHS: readonly Length[] = ['short', 'sentence', 'sentence', 'sentence', 'long', 'long']
 
 /** Nothing but the answer, in a sentence. */
@@ -55,6 +46,15 @@ export const PLAIN: AnswerStyle = {
 
 const some = <T extends string>(rng: Rng, share: number, words: readonly T[]): T | '' =>
   rng.next() < share ? rng.pick(words) : ''
+
+/** Whether a text is a list in JSON and nothing else. */
+export const isJsonList = (text: string): boolean => {
+  try {
+    return Array.isArray(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
 
 /** A way to put an answer, any of them. */
 export const drawStyle = (rng: Rng): AnswerStyle => ({
