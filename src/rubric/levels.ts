@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
-import type { Fields } from './formats/item.ts'
 
 /** Far beyond any use, and so small that sums and products of a rubric's numbers stay finite. */
 const MOST = 1e100
@@ -56,24 +55,4 @@ export const creditOnScale = (levels: readonly ScoreLevel[], score: number): num
     throw new DataError(`score: expected a number from ${min} to ${max}, got ${score}; keep to the scale`)
   if (max === min) throw new DataError(`levels: expected at least two scores, got only ${min}; add a level`)
   return (score - min) / (max - min)
-}
-
-/**
- * Levels among the keys of a criterion, ascending.
- * @param pattern its first group is the lowest score of a level, its second, if any, the highest
- * @throws DataError for a level that is no text, or fewer than two levels.
- */
-export const levelsByKey = (row: Fields, pattern: RegExp, place: string): ScoreLevel[] => {
-  const levels = Object.entries(row).flatMap(([key, text]): ScoreLevel[] => {
-    const [, low, high = low] = pattern.exec(key) ?? []
-    if (low === undefined) return []
-    if (typeof text !== 'string')
-      throw new DataError(`${place}.${key}: expected a text, got ${typeof text}; describe the level`)
-    return [{ low: Number(low), high: Number(high), text }]
-  })
-  if (levels.length < 2)
-    throw new DataError(
-      `${place}: expected at least two levels (keys like ${pattern.source}), got ${levels.length}`,
-    )
-  return levels.sort((a, b) => a.low - b.low)
 }

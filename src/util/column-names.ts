@@ -1,6 +1,5 @@
 /** @file Names of columns: which column of a file holds what a row is to be called. */
 
-import { z } from 'zod'
 import { ConfigError, UsageError } from './errors.ts'
 import { parseJson } from './json.ts'
 
@@ -76,10 +75,3 @@ export const parseColumns = (text: string): Columns => {
   checkColumns(columns)
   return columns
 }
-
-/** By the key that a row is to have: the column of the file that holds it, or null to leave that key out. */
-export const columnsSchema = z
-  .record(z.string().min(1), z.string().min(1).nullable())
-  .describe(
-    'Columns of the file under the names that rows have here: `{prompt: question}`; null leaves one out. Of Parquet files what is left out is not read.',
-  )

@@ -1,6 +1,6 @@
 /** @file Checks outside values against a zod schema and says in the house style what is wrong, where, and what to do. */
 
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ConfigError, type GradusError } from './errors.ts'
 import { describeSecret } from './secret-words.ts'
 
@@ -31,12 +31,6 @@ export const parseWith = <S extends z.ZodType>(
     [...shown, ...(more > 0 ? [`${source}: and ${more} more problems like these`] : [])].join('\n'),
   )
 }
-
-/** Fewest and most of something, each with its default. */
-export const leastAndMost = (least: z.ZodDefault<z.ZodNumber>, most: z.ZodDefault<z.ZodNumber>) =>
-  z
-    .strictObject({ min: least.describe('Least number.'), max: most.describe('Greatest number.') })
-    .refine(({ min, max }) => min <= max, 'min at most max')
 
 /** Most problems that one error lists: more say no more. */
 const MAX_PROBLEMS = 20

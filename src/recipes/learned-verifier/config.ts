@@ -8,7 +8,7 @@ import {
   supervisedOptimizerSchema,
   supervisedSteps,
 } from '../../train/config.ts'
-import { columnsSchema } from '../../util/column-names.ts'
+import { columnsSchema } from '../../util/columns.ts'
 
 const size = z.int().positive()
 

@@ -22,7 +22,7 @@ import {
   testSampleCount,
 } from '../../train/config.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
-import { columnsSchema } from '../../util/column-names.ts'
+import { columnsSchema } from '../../util/columns.ts'
 
 const size = z.int().positive()
 

@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
-import { levelsByKey } from '../levels.ts'
 import {
   checkHolds,
   extraOf,
+  levelsByKey,
   needsKeys,
   ownExtra,
   ownPart,

@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
 import type { Criterion } from '../criterion.ts'
-import { levelsByKey } from '../levels.ts'
 import { uniqueNames } from '../unique.ts'
 import {
   checkHolds,
   extraOf,
+  levelsByKey,
   needsKeys,
   ownExtra,
   ownPart,

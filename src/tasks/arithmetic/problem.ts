@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { Rng } from '../../util/rng.ts'
-import { leastAndMost } from '../../util/schema.ts'
+import { leastAndMost } from '../../util/setting-shapes.ts'
 
 const OPERATORS = ['+', '-', '*'] as const
 export type Operator = (typeof OPERATORS)[number]

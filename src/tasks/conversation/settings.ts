@@ -1,7 +1,7 @@
 /** @file Settings of rows with conversations and rubrics, as a recipe's `task` section has them. */
 
 import { z } from 'zod'
-import { columnsSchema } from '../../util/column-names.ts'
+import { columnsSchema } from '../../util/columns.ts'
 
 /** Where rows come from. */
 export const conversationFilesShape = {

@@ -1,7 +1,7 @@
 /** @file Settings of a task of questions, as a recipe's `task` section has them. */
 
 import { z } from 'zod'
-import { columnsSchema } from '../../util/column-names.ts'
+import { columnsSchema } from '../../util/columns.ts'
 import { QUESTION_FORMATS } from './formats.ts'
 import type { QuestionFiles } from './rows.ts'
 

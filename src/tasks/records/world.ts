@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { Rng } from '../../util/rng.ts'
-import { leastAndMost } from '../../util/schema.ts'
+import { leastAndMost } from '../../util/setting-shapes.ts'
 import { wordsIn } from '../../util/words.ts'
 
 /** What a question asks by; archives hold each under a field whose name begins so. */

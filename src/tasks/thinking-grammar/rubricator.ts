@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Rng } from '../../util/rng.ts'
-import { leastAndMost } from '../../util/schema.ts'
+import { leastAndMost } from '../../util/setting-shapes.ts'
 import { type CriterionGrammar, isMet, type Predicate } from './grammar.ts'
 import { itemPiece, pointsPiece, RUBRIC_PIECES } from './rubric-pieces.ts'
 
