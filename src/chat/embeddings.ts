@@ -64,7 +64,7 @@ const vectorOf = (row: JsonFields, place: string, dims: number | null): Float32A
  * Reads the body of a 2xx answer; rows are put in order by their `index`.
  * @throws JudgeError `malformed` unless there is one vector for each text, finite, not zero, all of one length
  */
-export const embeddingAnswer = (
+const embeddingAnswer = (
   where: string,
   body: string,
   { count, dims }: { count: number; dims: number | null },

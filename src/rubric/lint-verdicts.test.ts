@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
-import { antiCorrelationTest, chanceAllConstant, lintVerdicts, withinCorrelation } from './lint-verdicts.ts'
+import { antiCorrelationTest, chanceAllConstant, withinCorrelation } from './lint-statistics.ts'
+import { lintVerdicts } from './lint-verdicts.ts'
 import { joinRuns, parseOutcome, parseVerdictRow, type VerdictRow, withOutcomes } from './verdict-rows.ts'
 
 const rubricOf = (...points: number[]) => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sharedData } from '../util/shared-data.ts'
 import type { Criterion } from './criterion.ts'
 import { lintRubric } from './lint.ts'
-import { compareStatements } from './lint-pairs.ts'
+import { compareStatements } from './similarity.ts'
 import { statementOf, stem } from './statement.ts'
 
 /** Criteria c0, c1, ... from points and texts. */

@@ -18,10 +18,7 @@ export interface PointOptions {
 const ENOUGH = 4
 
 /** Findings about the points of a rubric; criteria may have points of 0 or NaN here, which files refuse. */
-export const lintPoints = (
-  rubric: Rubric,
-  { absurdRatio = 20, swampShare = 0.5 }: PointOptions = {},
-): Finding[] => {
+const lintPoints = (rubric: Rubric, { absurdRatio = 20, swampShare = 0.5 }: PointOptions = {}): Finding[] => {
   const { criteria } = rubric
   const usable = criteria.filter(({ points }) => Number.isFinite(points) && points !== 0)
   return [

@@ -7,7 +7,8 @@ import { judgeFleet } from '../chat/index.ts'
 import { scriptedModel } from '../chat/scripted-model.ts'
 import { HttpJudge } from '../grade/judge/http-judge.fixture.ts'
 import { llmJudge } from '../grade/judge/judge.ts'
-import { caseTag, ruleTag, ScriptedServer, scriptedTruth } from '../grade/judge/scripted/index.ts'
+import { caseTag, ruleTag, scriptedTruth } from '../grade/judge/scripted/index.ts'
+import { ScriptedServer } from '../grade/judge/scripted/server.ts'
 import {
   openThinkingJudge,
   RESPONSE_JUDGE,

@@ -3,7 +3,7 @@
 import { WorkCrashed, WorkTimeout } from './work-errors.ts'
 
 /** First in, first out, in constant time; `restore` puts what was taken back where it was. */
-export class WorkQueue<T> {
+class WorkQueue<T> {
   #items: T[] = []
   #head = 0
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { parseCsv } from './csv.ts'
 import { splitSentences } from './sentences.ts'
-import { parseCsv } from './tasks.ts'
 import { isLower, isUpper, length, splitBlanks, strip, toAscii, trimMarks, words } from './text.ts'
 import { tokenize } from './tokens.ts'
 

@@ -265,7 +265,7 @@ export const gradeLogic = (
 const tautologies = new Map<string, boolean | null>()
 
 /** True without any premises; null when only Z3 can tell. Remembered per formula. */
-export const isTautology = (formula: Formula): boolean | null => {
+const isTautology = (formula: Formula): boolean | null => {
   const key = formulaKey(formula)
   let found = tautologies.get(key)
   if (found === undefined) {
@@ -293,7 +293,7 @@ const share = (steps: readonly StepGrade[], test: (step: StepGrade) => boolean) 
  * Flags of a response: shares of its steps in [0, 1], or 0/1. An honest proof restates the premises that it uses, so
  * `restatedPremise` is high there too: what tells them apart is how far it goes beyond.
  */
-export const exploitFlags = (
+const exploitFlags = (
   steps: readonly StepGrade[],
   reasoning: ExtractedReasoning,
   answer: ExtractedAnswer,

@@ -259,7 +259,7 @@ const counter = (prefix: string) => {
  * One problem and its queries: first whether the premises are satisfiable, then for each query with its negation, then
  * with itself (1 + 2 * queries results). Null when a formula is outside the class.
  */
-export const groundScript = (premises: readonly Formula[], queries: readonly Formula[]): string | null => {
+const groundScript = (premises: readonly Formula[], queries: readonly Formula[]): string | null => {
   const premiseNames = premises.reduce((sum, formula) => sum + existentials(formula, true), 0)
   // Only one query is assumed at a time, so that all may share the same extra names.
   const queryNames = Math.max(

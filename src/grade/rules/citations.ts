@@ -18,7 +18,7 @@ const sourceSchema = z.union([
 const sourcesSchema = z.array(sourceSchema)
 
 /** Parameters of rules that need sources. */
-export const sourceParameters = {
+const sourceParameters = {
   /** Texts, addresses, or objects with id, title, url and text. */
   sources: sourcesSchema.optional(),
   /** Where the item's metadata has them, unless the rule gives them. */
@@ -49,23 +49,20 @@ interface SourceParams {
 }
 
 /** The sources of an item; null where neither rule nor item has any that can be read. */
-export const citedSources = (
-  { sources, sourcesKey }: SourceParams,
-  item: GradeItem,
-): CitedSource[] | null => {
+const citedSources = ({ sources, sourcesKey }: SourceParams, item: GradeItem): CitedSource[] | null => {
   if (sources !== undefined) return sources.map(sourceOf)
   const read = sourcesSchema.safeParse(item.metadata?.[sourcesKey])
   return read.success ? read.data.map(sourceOf) : null
 }
 
 /** What is said where a rule needs sources and has none. */
-export const noSources = (key: string) => ({
+const noSources = (key: string) => ({
   met: null,
   explanation: `no sources: give them as the parameter sources or in the item's metadata.${key}`,
 })
 
 /** An address without what does not change where it leads: case of the host, www, fragment, closing slash. */
-export const normaliseUrl = (address: string): string => {
+const normaliseUrl = (address: string): string => {
   try {
     const { protocol, host, pathname, search } = new URL(address)
     const bare = `${host.replace(/^www\./, '')}${pathname.replace(/\/$/, '')}${search}`

@@ -44,7 +44,7 @@ const paramsOf = (fn: string, text: string): Record<string, unknown> => {
  * with its gold answer becomes our rule `math_equal`; parameters of other functions are a JSON object or a text.
  * @throws DataError for a verifier without a function, or `math_verify` without a gold answer.
  */
-export const verifierOfTags = (tags: readonly string[], place: string): Verifier | undefined => {
+const verifierOfTags = (tags: readonly string[], place: string): Verifier | undefined => {
   const value = new Map(tags.filter(isVerifierTag).map(split))
   const kind = value.get('verifier')
   if (kind !== 'rule' && kind !== 'formal') return undefined
@@ -70,7 +70,7 @@ const tagsOfVerifier = ({ kind, fn, params }: Verifier): string[] => {
 }
 
 /** Tags that name a verifier: the given ones as they are if they do, otherwise with their verifier tags replaced. */
-export const tagsWith = (tags: readonly string[], verifier: Verifier | undefined): string[] => {
+const tagsWith = (tags: readonly string[], verifier: Verifier | undefined): string[] => {
   if (sameVerifier(safely(tags), verifier)) return [...tags]
   const others = tags.filter(tag => !isVerifierTag(tag))
   return verifier ? [...others, ...tagsOfVerifier(verifier)] : others

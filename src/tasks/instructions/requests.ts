@@ -19,7 +19,7 @@ const readForms = (lines: readonly string[]): readonly RequestForm[] =>
   })
 
 /** About a topic, what is asked for being short or not; about a text; messages: all that stands in their gaps has to be said. */
-export const FORMS = {
+const FORMS = {
   short: readForms(data.forms.short),
   long: readForms(data.forms.long),
   passage: readForms(data.forms.passage),
@@ -38,7 +38,7 @@ const TOPICS = Object.entries(data.topics).map(([name, list]) => {
 })
 
 /** To be rewritten, answered or asked about. */
-export const PASSAGES: readonly string[] = data.passages
+const PASSAGES: readonly string[] = data.passages
 
 export interface Request {
   ask: string

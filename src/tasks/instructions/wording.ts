@@ -15,7 +15,7 @@ interface Phrasings {
 }
 
 /** By public id, in this project's own words. */
-export const PHRASINGS: ReadonlyMap<string, Phrasings> = new Map(Object.entries(phrasings))
+const PHRASINGS: ReadonlyMap<string, Phrasings> = new Map(Object.entries(phrasings))
 
 type Gaps = Readonly<Record<string, string>>
 

@@ -44,7 +44,7 @@ export const reflectionText = ({ advice, lessons }: RecordsReflection): string =
   `${TAGS.rubrics}${adviceText(advice)}${TAGS.rubricsEnd}${TAGS.takeaways}${lessons.map(lessonText).join('')}${TAGS.takeawaysEnd}`
 
 /** What an agent is shown of one, before its question. */
-export const shownReflection = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
+const shownReflection = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
   `${TAGS.reference} ${archiveName(archive)}${adviceText(advice)}${lessons.map(lessonText).join('')}${TAGS.referenceEnd}`
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

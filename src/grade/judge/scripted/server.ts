@@ -36,7 +36,7 @@ export type FaultOutcome =
   | 'cut-body'
 
 /** What becomes of an attempt: the same for the same seed, pair and number of the attempt, whatever the timing. */
-export const outcomeOf = (
+const outcomeOf = (
   rates: FaultRates,
   seed: string,
   caseIndex: number,
@@ -61,7 +61,7 @@ export const outcomeOf = (
 }
 
 /** Answers without a verdict that may be believed; each hints at the opposite of the truth, to catch whoever guesses. */
-export const unreadableAnswer = (truth: boolean, label: string): string => {
+const unreadableAnswer = (truth: boolean, label: string): string => {
   const wrong = !truth
   const answers = [
     `{"explanation": "a verdict as text", "criteria_met": "${wrong}"}`,

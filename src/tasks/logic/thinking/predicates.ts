@@ -83,7 +83,7 @@ const astray = ({ read, query }: LogicEvidence): boolean =>
 const last = ({ thinking: { steps } }: LogicEvidence) => steps.at(-1)?.statement ?? null
 
 /** All predicates but those that stand in for the outcome. */
-export const LOGIC_PREDICATES: readonly LogicPredicate[] = [
+const LOGIC_PREDICATES: readonly LogicPredicate[] = [
   planning.good('begins with the fact about the name', ({ read, thinking }) => {
     const first = thinking.steps[0]
     return first !== undefined && read[0] === first && read[0].statement.fact && read[0].premise
@@ -180,7 +180,7 @@ export const LOGIC_PREDICATES: readonly LogicPredicate[] = [
 ]
 
 /** Predicates that read the end of the thinking or the answer: the outcome under another name. Off unless asked for. */
-export const LOGIC_OUTCOME: readonly LogicPredicate[] = [
+const LOGIC_OUTCOME: readonly LogicPredicate[] = [
   other.neutral('ends with the queried statement', evidence => {
     const end = last(evidence)
     return evidence.query !== null && end !== null && sameStatement(end, evidence.query)

@@ -32,7 +32,7 @@ import { LOGIC_GRAMMAR, type LogicEvidence, type LogicSlot, MOST_COUNTED } from 
 /** What a rubricator calls the questions. */
 const LOGIC_DOMAIN = 'logic: deduction'
 
-export const LOGIC_RUBRIC_PIECES = {
+const LOGIC_RUBRIC_PIECES = {
   ...HINT_PIECES,
   open: openPiece(LOGIC_DOMAIN),
   ...RUBRIC_PIECES,

@@ -14,7 +14,6 @@ import {
   isProved,
   LOGIC_GRAMMAR,
   LOGIC_PIECES,
-  LOGIC_PREDICATES,
   LOGIC_RUBRIC_VOCABULARY,
   labelOf,
   logicEvidenceOf,
@@ -112,13 +111,13 @@ describe('criteria about thinking on the logic task', () => {
     expect(met('the answer is true', '')).toBe(false)
     expect(met('the answer is false', '', 'False')).toBe(true)
     expect(LOGIC_GRAMMAR.outcomes.every(({ outcome }) => outcome)).toBe(true)
-    expect(LOGIC_PREDICATES.every(({ outcome }) => outcome === undefined)).toBe(true)
+    expect(LOGIC_GRAMMAR.predicates.every(({ outcome }) => outcome === undefined)).toBe(true)
   })
 
   it('has a test of every sentence', () => {
     const tested = new Set(CASES.map(([criterion]) => LOGIC_GRAMMAR.read(criterion)?.predicate))
-    expect(LOGIC_PREDICATES.filter(each => !tested.has(each))).toEqual([])
-    expect(LOGIC_PREDICATES.length).toBeGreaterThanOrEqual(30)
+    expect(LOGIC_GRAMMAR.predicates.filter(each => !tested.has(each))).toEqual([])
+    expect(LOGIC_GRAMMAR.predicates.length).toBeGreaterThanOrEqual(30)
   })
 
   it('reads no other text, whatever it is', () => {
