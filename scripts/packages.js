@@ -29,7 +29,7 @@ const KERNEL = /\bloadKernels\('(\w+)'/g
 
 /** What a file of dist/ needs: packages, and files by their paths from it. */
 const namedBy = path => {
-  if (path.endsWith('.wasm')) return []
+  if (/\.(?:wasm|json)$/.test(path)) return []
   // Docstrings have examples.
   const code = readFileSync(path, 'utf8').replace(/^\s*\*.*$/gm, '')
   const kernels = [...code.matchAll(KERNEL)].map(([, name]) => join(dist, 'kernels', `${name}.wasm`))

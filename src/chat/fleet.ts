@@ -2,17 +2,16 @@
 
 import { JudgeError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { type Cancellation, cancelledError } from './cancellation.ts'
+import { type Cancellation, cancelledError, SignalWatch } from './cancellation.ts'
 import type { ChatModel, ChatRequest, ChatResponse } from './chat-model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { Endpoint, type EndpointStats } from './endpoint.ts'
+import { charactersOf, TokenEstimator } from './estimate.ts'
 import { type EndpointSettings, type FleetOptions, type FleetSettings, fleetSchema } from './fleet-config.ts'
 import { DurationHistogram, type DurationSummary } from './histogram.ts'
 import { FleetJob, JobQueue } from './job.ts'
 import { type LedgerEntry, sumEntries } from './ledger.ts'
 import { OpenAiModel, type OpenAiRuntime, openAiModel, processWarning } from './openai.ts'
-import { SignalWatch } from './signal-watch.ts'
-import { charactersOf, TokenEstimator } from './token-estimate.ts'
 
 export interface FleetRuntime extends OpenAiRuntime {
   clock?: Clock

@@ -9,7 +9,7 @@ export {
   embeddingModel,
 } from './embeddings.ts'
 export type { EndpointStats } from './endpoint.ts'
-export { estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
+export { COMPLETION_TOKENS, estimateJudging, type JudgingEstimate, type JudgingPlan } from './estimate.ts'
 export { type FleetRuntime, type FleetStats, JudgeFleet, judgeFleet } from './fleet.ts'
 export {
   type EndpointOptions,
@@ -26,5 +26,4 @@ export type { MaxTokensField, StructuredOutput } from './request.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { type Script, scriptedModel } from './scripted-model.ts'
 export * from './timed-model.ts'
-export { COMPLETION_TOKENS } from './token-estimate.ts'
 export { VirtualClock } from './virtual-clock.ts'

@@ -11,9 +11,15 @@ import { type Clock, systemClock } from './clock.ts'
 import { exchange, type Incoming } from './exchange.ts'
 import { type OpenAiOptions, openAiSchema } from './openai-config.ts'
 import { Refusals } from './refusals.ts'
-import { type BodySettings, requestBody, type StructuredOutput, variantOf } from './request.ts'
+import {
+  type BodySettings,
+  rememberedBody,
+  requestBody,
+  type StructuredOutput,
+  simplerBody,
+  variantOf,
+} from './request.ts'
 import { chatResponse, statusError } from './response.ts'
-import { rememberedBody, simplerBody } from './simpler-body.ts'
 
 type Settings = z.output<typeof openAiSchema>
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { TokenBucket } from './token-bucket.ts'
+import { TokenBucket } from './endpoint.ts'
 
 describe('a token bucket', () => {
   const perMinute = fc.double({ min: 0.5, max: 100_000, noNaN: true })

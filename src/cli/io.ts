@@ -3,8 +3,8 @@
 import type { ProgressStream } from '../runs/progress.ts'
 import { GradusError, UsageError } from '../util/errors.ts'
 import { systemErrorText } from '../util/file-failure.ts'
+import { visible } from '../util/format.ts'
 import { asMemoryError } from '../util/memory-failure.ts'
-import { visible } from '../util/visible.ts'
 
 /** Ctrl+C: the reason that a signal gives to what it ends, such as the fetch of a model. */
 export class Interrupted extends GradusError {

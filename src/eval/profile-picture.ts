@@ -1,8 +1,7 @@
 /** @file A profile as a picture: dots with intervals, one criterion a line; an SVG that needs nothing else, light or dark. */
 
-import { percent, points, pointsInterval } from '../util/format.ts'
+import { escapeMarkup, percent, points, pointsInterval } from '../util/format.ts'
 import type { Estimate } from '../util/intervals.ts'
-import { escapeMarkup } from '../util/markup.ts'
 import { type CriterionComparison, type CriterionProfile, isClear } from './profile.ts'
 
 export interface PictureOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countWords, lengthScore, longWriteScore, qualityScore, writingBenchScore } from './writing.ts'
+import { countWords, lengthScore, longWriteScore } from './writing.ts'
 
 describe('the length of a text', () => {
   it('is its words of Latin letters and its Chinese characters', () => {
@@ -39,24 +39,8 @@ describe('the score of a length', () => {
 })
 
 describe('the score of what was judged', () => {
-  it('is the mean over six aspects from 1 to 5, scaled to 100', () => {
-    const aspects = [5, 4, 3, 5, 2, 5]
-    const byHand = aspects.reduce((sum, score) => sum + (score - 1) * 25, 0) / 6
-    expect(qualityScore(aspects.map(score => (score - 1) / 4))).toBeCloseTo(byHand, 12)
-    expect(longWriteScore(90, byHand)).toBeCloseTo((90 + byHand) / 2, 12)
-  })
-
-  it('leaves out what got no verdict, and is nothing where nothing did', () => {
-    expect(qualityScore([1, null, 0])).toBe(50)
-    expect([qualityScore([null]), longWriteScore(100, null), writingBenchScore([])]).toEqual([
-      null,
-      null,
-      null,
-    ])
-  })
-
-  it('is the mean of the scores from 1 to 10 in WritingBench', () => {
-    const scores = [1, 10, 7, 4, 8]
-    expect(writingBenchScore(scores.map(score => (score - 1) / 9))).toBeCloseTo(6, 12)
+  it('is half of it, and nothing where nothing was judged', () => {
+    expect(longWriteScore(90, 75)).toBeCloseTo(82.5, 12)
+    expect(longWriteScore(100, null)).toBeNull()
   })
 })

@@ -1,6 +1,5 @@
 /** @file Scores of long writing: how well a text keeps to its length, and what judged aspects come to (RiT). */
 
-import { mean } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 
 const CHINESE = /\p{Script=Han}/gu
@@ -34,25 +33,9 @@ export const lengthScore = (required: number, written: number): number => {
   return 100 * Math.max(0, share)
 }
 
-/** What was judged; null where nothing was. */
-const given = (credits: readonly (number | null)[]): number[] => credits.filter(credit => credit !== null)
-
 /**
- * S_q of LongBench-Write, 0 to 100: the mean of its judged aspects, each from 1 to 5 (LongWriter's `eval_quality.py`).
- * @param credits where each score lies between the lowest (0) and the highest (1) of its scale; null: not judged, and left out
- * @returns null where nothing was judged
+ * The score of LongBench-Write, 0 to 100: half length, half quality (the mean of its judged aspects; LongWriter's `eval_quality.py`); null
+ * where the quality is unknown.
  */
-export const qualityScore = (credits: readonly (number | null)[]): number | null =>
-  given(credits).length === 0 ? null : 100 * mean(given(credits))
-
-/** The score of LongBench-Write, 0 to 100: half length, half quality; null where the quality is unknown. */
 export const longWriteScore = (length: number, quality: number | null): number | null =>
   quality === null ? null : (length + quality) / 2
-
-/**
- * The score of WritingBench: the mean of its criteria's scores, each from 1 to 10.
- * @param credits as for `qualityScore`
- * @returns null where nothing was judged
- */
-export const writingBenchScore = (credits: readonly (number | null)[]): number | null =>
-  given(credits).length === 0 ? null : 1 + 9 * mean(given(credits))

@@ -8,6 +8,7 @@ import { wordsOf } from '../grade/rules/text.ts'
 import type { Rubric } from '../rubric/criterion.ts'
 import { roughSentences, wordCount } from '../tasks/instructions/text.ts'
 import type { Rng } from '../util/rng.ts'
+import { wordsIn } from '../util/words.ts'
 
 /** What an edit knows beside the answer. */
 export interface AnswerEditContext {
@@ -185,7 +186,7 @@ const dropped: AnswerEdit = (answer, context) => {
   return `${answer.slice(0, index)}something${answer.slice(index + key.length)}`
 }
 
-const NUMERALS = 'one two three four five six seven eight nine ten eleven twelve'.split(' ')
+const NUMERALS: readonly string[] = wordsIn('one two three four five six seven eight nine ten eleven twelve')
 /**
  * Numbers, `1,200` and `3.5` as one, but for those that count the lines of a list. What stands before one is looked at from its
  * first digit alone: blanks may be many.

@@ -6,7 +6,7 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CheckpointError, DataError } from '../util/errors.ts'
-import { formatBytes, formatDuration, plural } from '../util/format.ts'
+import { formatBytes, formatDuration, plural, visible } from '../util/format.ts'
 import { cachedCommit, cacheFolder, hasCachedFile, noteCommit, snapshotFolder } from '../util/hub-cache.ts'
 import {
   COMMIT,
@@ -19,7 +19,6 @@ import {
 } from '../util/hub-client.ts'
 import { bytesFetched, fetchToCache, type ListedFile } from '../util/hub-fetch.ts'
 import { bar, StatusLine } from '../util/status-line.ts'
-import { visible } from '../util/visible.ts'
 import { companionNames } from './checkpoint.ts'
 import { adapterBaseName, isAdapterFolder } from './lora-files.ts'
 import {

@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { parseWith } from '../util/schema.ts'
-import { boundedNumber, levelsOf, MOST_TREE_LEVELS } from './bounds.ts'
-import { levelSchema, type ScoreLevel } from './levels.ts'
+import { boundedNumber, levelSchema, levelsOf, MOST_TREE_LEVELS, type ScoreLevel } from './levels.ts'
 import { leavesOf, type RubricTree, treeSchema } from './tree.ts'
 
 /** Worth of a criterion: above zero rewards, below zero penalises. Never zero. */
@@ -83,14 +82,6 @@ export interface JudgeCall {
   attempts?: number
   /** Nothing was asked now: it was remembered, or another response waited for the same answer. The rest is of that call. */
   reused?: 'cache' | 'shared'
-}
-
-/** A reward with everything that made it: raw parts before any weight, verdicts, flags. */
-export interface RewardRecord {
-  total: number
-  parts: Record<string, number>
-  verdicts: Verdict[]
-  flags: Record<string, number>
 }
 
 const verifierSchema = z.strictObject({

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { DataError } from '../util/errors.ts'
 import { describeKeys, describeValue, parseWith } from '../util/schema.ts'
 import { type Criterion, pointsSchema, type Rubric, type Verdict } from './criterion.ts'
-import { readGradedTree } from './graded-tree.ts'
-import { type GradedRowOptions, verdictList } from './graded-verdict.ts'
+import { type GradedRowOptions, readVerdict, verdictList } from './graded-verdict.ts'
+import { leavesOf, type RubricTree } from './tree.ts'
 import { uniqueNames } from './unique.ts'
 
 export type { GradedRowOptions } from './graded-verdict.ts'
@@ -74,4 +74,111 @@ const flatRow = (
   )
   const ids = criteria.map(criterion => criterion.id)
   return { rubric: { criteria }, verdicts: verdictList(verdicts, ids, options) }
+}
+
+const nodeSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]).optional(),
+  weight: z.number().min(0).optional(),
+  sub_tasks: z.array(z.unknown()).optional(),
+  children: z.array(z.unknown()).optional(),
+  valid_score: z.boolean().nullish(),
+})
+
+type Node = z.output<typeof nodeSchema>
+
+interface GradedLeaf {
+  node: Node
+  /** Unique in the tree; the node's own id where it has one and no other leaf had it before. */
+  id: string
+  place: string
+}
+
+/** Reads nodes into a tree, and gathers the leaves on the way, from left to right. */
+class TreeReader {
+  readonly leaves: GradedLeaf[] = []
+  private readonly unique = uniqueNames()
+
+  /** @param position `0.2` is the third child of the first child of the root, '' the root. */
+  read(value: unknown, place: string, position = ''): RubricTree {
+    const node = parseWith(nodeSchema, value, place, DataError)
+    const id = this.unique(String(node.id ?? (position || 'root')))
+    const weight = position === '' ? 1 : weightOf(node, place)
+    const key = node.sub_tasks ? 'sub_tasks' : 'children'
+    const below = node[key] ?? []
+    if (below.length === 0) {
+      this.leaves.push({ node, id, place })
+      return { id, weight }
+    }
+    const at = (index: number) => `${place === '' ? '' : `${place}.`}${key}[${index}]`
+    const under = (index: number) => (position === '' ? `${index}` : `${position}.${index}`)
+    const children = below.map((child, index) => this.read(child, at(index), under(index)))
+    return { id, weight, children }
+  }
+}
+
+const weightOf = ({ weight }: Node, place: string): number => {
+  if (weight !== undefined) return weight
+  throw new DataError(
+    `${place}.weight: expected a number, got nothing; give it its weight among its siblings`,
+  )
+}
+
+/**
+ * Reads a graded tree. Its criteria are the leaves that weigh something, their points the share of the whole that each
+ * decides.
+ * @param place of the root in its row, named in errors; '' for the row itself
+ * @param given verdicts beside the tree, as a list in the order of the leaves or by their ids; otherwise each leaf has its
+ * own
+ * @throws DataError naming the node that is wrong.
+ */
+export const readGradedTree = (
+  root: unknown,
+  place: string,
+  given: unknown,
+  options: GradedRowOptions,
+): { rubric: Rubric; verdicts: Verdict[] } => {
+  const reader = new TreeReader()
+  const tree = reader.read(root, place)
+  const shares = new Map(leavesOf(tree).map(({ id, share }) => [id, share]))
+  const weighs = (id: string) => shares.get(id)! > 0
+  const judged = reader.leaves.filter(({ id }) => weighs(id))
+  const criteria = judged.map(({ id }) => ({ id, text: '', points: shares.get(id)! }))
+  const verdicts =
+    given === undefined
+      ? judged.map(leaf => ownVerdict(leaf, options))
+      : givenVerdicts(given, reader.leaves, options).filter(({ criterionId }) => weighs(criterionId))
+  return { rubric: { criteria, tree }, verdicts }
+}
+
+const GRADES = ['verdict', 'met', 'score'] as const
+
+const ownVerdict = ({ node, id, place }: GradedLeaf, options: GradedRowOptions): Verdict => {
+  // PaperBench marks a judge's failure so, and leaves a score of 0 beside it.
+  if (node.valid_score === false) return { criterionId: id, met: null, source: 'llm' }
+  const key = GRADES.find(name => node[name] !== undefined)
+  if (key === undefined)
+    throw new DataError(
+      `${place || 'tree'}: expected a leaf with score, verdict or met, got ${describeKeys(node)}; write null where there is none`,
+    )
+  return readVerdict(node[key], id, place === '' ? key : `${place}.${key}`, options)
+}
+
+const givenVerdicts = (
+  given: unknown,
+  leaves: readonly GradedLeaf[],
+  options: GradedRowOptions,
+): Verdict[] => {
+  const ids = leaves.map(({ id }) => id)
+  if (given === null || typeof given !== 'object' || Array.isArray(given))
+    return verdictList(given, ids, options)
+  // A leaf goes by the id that the file gives it: two leaves of one id have one verdict.
+  const names = leaves.map(({ node, id }) => String(node.id ?? id))
+  const byName = new Map(Object.entries(given))
+  const stranger = [...byName.keys()].find(name => !names.includes(name))
+  if (stranger !== undefined)
+    throw new DataError(`verdicts.${stranger}: expected the id of a leaf, got another; correct it`)
+  return ids.flatMap((id, i) => {
+    if (!byName.has(names[i])) return []
+    return [readVerdict(byName.get(names[i]), id, `verdicts.${names[i]}`, options)]
+  })
 }

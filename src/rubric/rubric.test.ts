@@ -9,7 +9,6 @@ import {
   minPoints,
   parseRubric,
   type Rubric,
-  rewardRecord,
   signedScore,
   type Verdict,
   weightedScore,
@@ -171,18 +170,7 @@ describe('meanScore', () => {
   })
 })
 
-describe('rewardRecord and aggregateScores', () => {
-  it('keeps parts, verdicts and flags', () => {
-    const verdicts = verdictsOf([true, null])
-    const record = rewardRecord(signedScore(rubricOf([2, -1]), verdicts), verdicts, { truncated: 1 })
-    expect(record).toEqual({
-      total: 1,
-      parts: { c0: 1 },
-      verdicts,
-      flags: { truncated: 1, undefinedScore: 0, nullPositive: 0, nullNegative: 1 },
-    })
-  })
-
+describe('aggregateScores', () => {
   it('skips undefined scores and counts them', () => {
     expect(aggregateScores([0.5, null, 0.7])).toMatchObject({ scored: 2, skipped: 1 })
     expect(aggregateScores([0.5, null, 0.7]).mean).toBeCloseTo(0.6, 12)

@@ -1,7 +1,7 @@
 /** @file From verdicts to credits: what every scoring rule starts from and gives back; parts are always kept. */
 
 import { DataError, NumericError } from '../util/errors.ts'
-import type { Criterion, RewardRecord, Rubric, Verdict } from './criterion.ts'
+import type { Criterion, Rubric, Verdict } from './criterion.ts'
 
 /** `drop`: a criterion without a verdict leaves numerator and denominator; `as-false`: it counts as not met. */
 export type NullHandling = 'drop' | 'as-false'
@@ -131,20 +131,3 @@ export const asScore = (
     counts: countBySign(judged),
   }
 }
-
-/** A reward record of a score: raw parts and verdicts kept, nulls by sign among the flags. An undefined score is 0. */
-export const rewardRecord = (
-  { score, parts, nulls }: RubricScore,
-  verdicts: readonly Verdict[],
-  flags: Readonly<Record<string, number>> = {},
-): RewardRecord => ({
-  total: score ?? 0,
-  parts: { ...parts },
-  verdicts: [...verdicts],
-  flags: {
-    ...flags,
-    undefinedScore: Number(score === null),
-    nullPositive: nulls.positive,
-    nullNegative: nulls.negative,
-  },
-})

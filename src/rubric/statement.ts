@@ -1,5 +1,7 @@
 /** @file What a criterion says, for comparison: the stems of its content words, in order, and whether it is stated or denied. */
 
+import { wordSet } from '../util/words.ts'
+
 /** A criterion's text as content stems with a sign. */
 export interface CriterionStatement {
   /** True where the text denies: "fails to mention X", "X is not safe". Two denials cancel out. */
@@ -17,8 +19,6 @@ export interface CriterionStatement {
   /** Words of the whole text, for equality. */
   normal: string
 }
-
-const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
 // Words that every criterion may carry and that tell nothing about what it asks for.
 const EMPTY_WORDS = wordSet(`

@@ -1,7 +1,7 @@
 /** @file Rubrics that are trees: a node's score is the weighted mean of its children's (PaperBench). */
 
 import { z } from 'zod'
-import { boundedNumber } from './bounds.ts'
+import { boundedNumber } from './levels.ts'
 
 /** A node. One without children is a leaf: its id is that of the criterion that is judged. */
 export interface RubricTree {

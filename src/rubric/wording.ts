@@ -1,8 +1,7 @@
 /** @file Reads the English of a criterion: its claims, its vague words, the sign it implies, and whom it speaks to. */
 
+import { wordSet } from '../util/words.ts'
 import { SCRIPT_WITHOUT_SPACES, statementWords, stem } from './statement.ts'
-
-const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
 // What a response does, in the third person as criteria say it.
 const ACTS = wordSet(`

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasFile } from '../util/plain-file.ts'
+import { hasFile } from '../util/atomic.ts'
 import { RunError } from './errors.ts'
 
 /** How deep runs may lie below a folder: a sweep, and an experiment's arms with their runs. */

@@ -2,7 +2,7 @@
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { hasFile } from '../util/plain-file.ts'
+import { hasFile } from '../util/atomic.ts'
 import { readRunInfo } from './readers.ts'
 import { runStatus } from './report/data.ts'
 import { assertLineFits } from './row-files.ts'

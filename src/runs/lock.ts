@@ -16,8 +16,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { isRunning, temporaryPath } from '../util/atomic.ts'
-import { hasFile } from '../util/plain-file.ts'
+import { hasFile, isRunning, temporaryPath } from '../util/atomic.ts'
 import { guardWrite, RunError } from './errors.ts'
 
 interface Owner {

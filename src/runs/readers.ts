@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasFile } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
-import { hasFile } from '../util/plain-file.ts'
 import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'

@@ -15,11 +15,10 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { writeFileAtomic } from '../util/atomic.ts'
+import { hasFile, writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
 import type { JsonlLine } from '../util/jsonl.ts'
-import { hasFile } from '../util/plain-file.ts'
 import { guardWrite } from './errors.ts'
 
 const isJson = (text: string): boolean => {

@@ -2,10 +2,9 @@
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryPath, writeFileAtomic } from '../util/atomic.ts'
+import { hasFile, temporaryPath, writeFileAtomic } from '../util/atomic.ts'
 import { shortHash } from '../util/canonical.ts'
 import { CheckpointError, ConfigError } from '../util/errors.ts'
-import { hasFile } from '../util/plain-file.ts'
 import type { RngState } from '../util/rng.ts'
 import { guardWrite } from './errors.ts'
 

@@ -7,11 +7,17 @@ import { judgeFleet } from '../chat/index.ts'
 import { scriptedModel } from '../chat/scripted-model.ts'
 import { HttpJudge } from '../grade/judge/http-judge.fixture.ts'
 import { llmJudge } from '../grade/judge/judge.ts'
-import { caseTag, ruleTag, ScriptedServer, scriptedTruth } from '../grade/judge/scripted/index.ts'
-import { quoteUntrusted } from '../grade/judge/untrusted.ts'
-import { openThinkingJudge, thinkingJudgeSchema } from '../grade/thinking/config.ts'
-import { RESPONSE_JUDGE, RUBRIC_VERIFIER, THINKING_JUDGE } from '../grade/thinking/judges.ts'
+import { caseTag, ruleTag, scriptedTruth } from '../grade/judge/scripted/index.ts'
+import { ScriptedServer } from '../grade/judge/scripted/server.ts'
+import {
+  openThinkingJudge,
+  RESPONSE_JUDGE,
+  RUBRIC_VERIFIER,
+  THINKING_JUDGE,
+  thinkingJudgeSchema,
+} from '../grade/thinking/judges.ts'
 import type { Rubric } from '../rubric/criterion.ts'
+import { quoteUntrusted } from '../util/untrusted.ts'
 import { JudgeVerifier } from './judge-verifier.ts'
 import { partThinking } from './thinking.ts'
 

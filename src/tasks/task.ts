@@ -1,11 +1,32 @@
 /** @file A task: what is asked, and how answers are graded. It is all that a method knows of what it trains on. */
 
 import type { SupervisedDatum, TokenIds } from '../rl/datum.ts'
+import type { Environment, TurnLimits } from '../rl/environment.ts'
 import type { Rollout } from '../rl/rollout.ts'
 import type { Criterion, Rubric, Verdict } from '../rubric/criterion.ts'
 import type { Stages } from './stages.ts'
 import type { Rubricator, Thinking } from './thinking.ts'
-import type { World } from './world.ts'
+
+/** What an environment says of an episode by itself. */
+export interface EpisodeOutcome {
+  /** Of every step, in order; null where it said nothing. */
+  rewards: readonly (number | null)[]
+  /** It said that the episode is over. */
+  done: boolean
+  /** Turns that were no action, or one that it refused. */
+  faults: number
+}
+
+export interface World<Problem> {
+  environment: Environment<Problem>
+  limits: TurnLimits
+  /** A turn ends with one of these as well. */
+  stopStrings?: readonly string[]
+  /** What the environment says of a rollout; told once. Null: nothing. */
+  outcome(key: string): EpisodeOutcome | null
+  /** Its rewards are what an episode is worth, whatever graders say. */
+  pays?: true
+}
 
 /** An answer to be graded by some criteria; `key` names the rollout of a training run. */
 export interface Item<Problem> {

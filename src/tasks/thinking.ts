@@ -16,18 +16,16 @@ export interface ThoughtResponse {
   closed: boolean
 }
 
-const OPEN = '<think>'
-const CLOSE = '</think>'
-
 /**
- * Parts a response at its first `</think>`; an opening tag at its start is left out, and is often not there, because chat
- * templates open the tag in the prompt (RiT Eq. 1).
+ * Parts a response at the first closing tag of its thinking; an opening tag at its start is left out, and is often not there, because
+ * chat templates open the tag in the prompt (RiT Eq. 1).
  */
-export const partThinking = (text: string): ThoughtResponse => {
-  const end = text.indexOf(CLOSE)
+export const partThinking = (text: string, tag = 'think'): ThoughtResponse => {
+  const [open, close] = [`<${tag}>`, `</${tag}>`]
+  const end = text.indexOf(close)
   const head = (end < 0 ? text : text.slice(0, end)).trimStart()
-  const thinking = (head.startsWith(OPEN) ? head.slice(OPEN.length) : head).trim()
-  return { text, thinking, answer: end < 0 ? '' : text.slice(end + CLOSE.length).trim(), closed: end >= 0 }
+  const thinking = (head.startsWith(open) ? head.slice(open.length) : head).trim()
+  return { text, thinking, answer: end < 0 ? '' : text.slice(end + close.length).trim(), closed: end >= 0 }
 }
 
 /** A response to be judged; `key` names the rollout of a training run. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -10,11 +11,14 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { isMainThread, threadId } from 'node:worker_threads'
+import { DataError } from './errors.ts'
+import { withFile } from './file-failure.ts'
 
 const writeAll = (fd: number, bytes: Uint8Array) => {
   let offset = 0
@@ -139,4 +143,19 @@ export const writeFileAtomic = (path: string, data: string | Uint8Array | Iterab
     // Whoever is told should read the name that was asked for; a failed write or flush has none.
     throw Object.assign(error as Error, { path })
   }
+}
+
+/**
+ * Whether there is a file to be read.
+ * @throws DataError for a folder, and for a pipe or a device, which waits for somebody who writes, or never ends
+ */
+export const hasFile = (path: string): boolean => {
+  // Below a file, as in `model.gguf/manifest.json`, there is nothing either.
+  if (!existsSync(path)) return false
+  const found = withFile(path, () => statSync(path))
+  if (found.isFile()) return true
+  const what = found.isDirectory() ? 'a folder' : 'a pipe or a device'
+  throw new DataError(`${path}: expected a file, got ${what}`, {
+    hint: 'put the file there, or remove it',
+  })
 }

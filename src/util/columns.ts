@@ -2,8 +2,6 @@
 
 import { z } from 'zod'
 
-export type { Columns } from './column-names.ts'
-
 /** By the key that a row is to have: the column of the file that holds it, or null to leave that key out. */
 export const columnsSchema = z
   .record(z.string().min(1), z.string().min(1).nullable())

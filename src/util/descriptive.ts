@@ -88,3 +88,16 @@ export const pearson = (xs: ArrayLike<number>, ys: ArrayLike<number>): number | 
   if (!(varies(xs, xx) && varies(ys, yy)) || xs.length < 2) return null
   return Math.max(-1, Math.min(1, xy / Math.sqrt(xx * yy)))
 }
+
+/**
+ * Rounds to the nearest integer, halves to even: 2.5 -> 2, 3.5 -> 4, -2.5 -> -2. `Math.round` would give 3, 4, -2,
+ * which differs from every Python implementation of the methods built here (RuscaRL Eq. 3: `n_show`).
+ */
+export const roundHalfToEven = (x: number): number => {
+  const below = Math.floor(x)
+  const fraction = x - below
+  if (fraction < 0.5) return below
+  if (fraction > 0.5) return below + 1
+  if (fraction !== 0.5) return x // NaN and infinities pass through
+  return below % 2 === 0 ? below : below + 1
+}

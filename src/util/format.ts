@@ -82,3 +82,22 @@ export const plural = (count: number, word: string): string => `${count} ${word}
 
 /** With a capital first letter. */
 export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+// Control characters but for line feed and tab, those of eight bits included, and marks that reverse the order of letters.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
+/** A text with every control character written out, as JSON writes it: ESC is `\\u001b`. */
+export const visible = (text: string): string =>
+  text.replace(UNSEEN, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text for an element or a quoted attribute. */
+export const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, mark => ESCAPES[mark])

@@ -1,11 +1,10 @@
 /**
- * @file The Jonckheere-Terpstra test of a trend over ordered groups (Jonckheere 1954; Terpstra 1952), plain and in strata, with
- * ties: by a normal approximation, or by permutations within blocks.
+ * @file The Jonckheere-Terpstra test of a trend over ordered groups (Jonckheere 1954; Terpstra 1952) in strata, with ties: by
+ * permutations within blocks.
  */
 
 import { DataError } from './errors.ts'
 import { Rng } from './rng.ts'
-import { normalCdf } from './special.ts'
 
 /** What the statistic is, and what it would be by chance. */
 export interface JonckheereStatistic {
@@ -74,10 +73,6 @@ export const jonckheere = (strata_S_A: readonly (readonly (readonly number[])[])
   const z = variance > 0 ? (statistic - expected) / Math.sqrt(variance) : 0
   return { statistic, expected, variance, z }
 }
-
-/** Two-sided p of the normal approximation. */
-export const jonckheereNormalP = ({ z }: JonckheereStatistic): number =>
-  Math.min(1, 2 * normalCdf(-Math.abs(z)))
 
 /** One value of each group, measured under the same conditions: only within a block may values change places. */
 export interface TrendBlock {

@@ -2,8 +2,13 @@
 
 import { createReadStream } from 'node:fs'
 import { fileFailure } from './file-failure.ts'
-import type { JsonlLine } from './jsonl-line.ts'
 import { textLines } from './text-file.ts'
+
+/** A line of a JSON Lines file that is not blank, or the row of another file in its place, and where it is: `path:line`. */
+export interface JsonlLine {
+  place: string
+  text: string
+}
 
 export interface StreamOptions {
   /** Most bytes of a line; a line is held as a whole. Default 256 MiB. */

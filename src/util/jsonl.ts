@@ -3,11 +3,11 @@
 import { AS_THEY_ARE, type Columns, renameInText } from './column-names.ts'
 import { DataError, GradusError } from './errors.ts'
 import { parseJson } from './json.ts'
-import type { JsonlLine } from './jsonl-line.ts'
+import type { JsonlLine } from './jsonl-stream.ts'
 import { cachedRows } from './prefetched-rows.ts'
 import { readText } from './text-file.ts'
 
-export type { JsonlLine } from './jsonl-line.ts'
+export type { JsonlLine } from './jsonl-stream.ts'
 
 /**
  * Reads a JSON Lines file. `parse` may check or convert each row.

@@ -8,11 +8,10 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { open } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { z } from 'zod'
-import { writeFileAtomic } from './atomic.ts'
+import { hasFile, writeFileAtomic } from './atomic.ts'
 import { canonicalJson } from './canonical.ts'
 import { CheckpointError } from './errors.ts'
 import { withFile } from './file-failure.ts'
-import { hasFile } from './plain-file.ts'
 
 const MANIFEST_FILE = 'manifest.json'
 

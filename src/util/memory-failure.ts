@@ -1,5 +1,6 @@
 /** @file Memory that ends, in words: what the engines throw then says what they tried, and not what to do. */
 
+import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { GradusError, MemoryError } from './errors.ts'
 
@@ -51,4 +52,11 @@ export const watchHeap = (tell: (words: string) => void, read = getHeapStatistic
   }, LOOK_MS)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** Bytes that this process may have: those of the machine, or of the container that it is in. */
+export const memoryHere = (): number => {
+  // 0 or beyond the machine: no limit is set.
+  const constrained = process.constrainedMemory?.() ?? 0
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
 }

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { AS_THEY_ARE, type Columns, columnsKey } from './column-names.ts'
 import { DataError } from './errors.ts'
-import type { JsonlLine } from './jsonl-line.ts'
+import type { JsonlLine } from './jsonl-stream.ts'
 import { needsPrefetch, type RowOptions, streamRows } from './row-stream.ts'
 
 /** Most characters of the rows of one file that are held at once. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { trimmedMean } from './intervals.ts'
 import { Rng } from './rng.ts'
-import { trimmedMean } from './robust.ts'
+import { studentCdf, studentQuantile } from './special.ts'
 import { mean } from './statistics.ts'
-import { studentCdf, studentQuantile } from './student.ts'
 
 describe('the trimmed mean', () => {
   it('is the mean of the six in the middle of ten, with the interval of Tukey and McLaughlin', () => {

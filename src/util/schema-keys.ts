@@ -1,6 +1,6 @@
 /** @file The keys of a schema as a person looks them up: path, type, default, unit, what it is. From the schema alone. */
 
-import type { z } from 'zod'
+import { z } from 'zod'
 import { isRecord } from './own-value.ts'
 
 /** One key of a configuration. */
@@ -255,3 +255,19 @@ export const schemaKeys = (schema: z.ZodType): SchemaKey[] => {
   const { inner, fallback } = peel(schema as unknown as Node)
   return below(inner, { path: '', only: null, given: fallback })
 }
+
+/** What is changed before it is read has its keys behind the change. */
+const written = (schema: z.ZodType): z.ZodType => {
+  const { type, in: first, out } = (schema as unknown as Node).def
+  return type === 'pipe' && first?.def.type === 'transform' ? (out as unknown as z.ZodType) : schema
+}
+
+/**
+ * JSON Schema (draft 7) of what a file may say. What only this program can check (a loss, rules that several keys follow) is
+ * left open in it.
+ * @param title shown by editors
+ */
+export const jsonSchemaOf = (schema: z.ZodType, title: string): Record<string, unknown> => ({
+  title,
+  ...z.toJSONSchema(written(schema), { io: 'input', target: 'draft-7', unrepresentable: 'any' }),
+})

@@ -1,8 +1,8 @@
-/** @file Tests and power: sign-flip permutation, McNemar, two proportions, Holm's correction, detectable effects. */
+/** @file Tests: sign-flip permutation, McNemar, Holm's correction. */
 
 import { DataError } from './errors.ts'
 import { Rng } from './rng.ts'
-import { logChoose, normalCdf, normalQuantile } from './special.ts'
+import { logChoose } from './special.ts'
 
 export type Alternative = 'two-sided' | 'greater' | 'less'
 
@@ -81,25 +81,6 @@ export const mcNemarExact = (onlyFirst: number, onlySecond: number): number => {
   return Math.min(1, 2 * tail)
 }
 
-/** McNemar's exact test from two lists of right/wrong over the same items. */
-export const mcNemarPaired = (first: readonly boolean[], second: readonly boolean[]): number => {
-  if (first.length !== second.length)
-    throw new DataError(
-      `mcNemarPaired: expected the same items, got ${first.length} and ${second.length}; evaluate both arms on one file`,
-    )
-  const onlyFirst = first.filter((right, i) => right && !second[i]).length
-  const onlySecond = second.filter((right, i) => right && !first[i]).length
-  return mcNemarExact(onlyFirst, onlySecond)
-}
-
-/** Two-sided z-test of equal proportions in two independent samples (pooled variance). */
-export const twoProportionTest = (right1: number, n1: number, right2: number, n2: number): number => {
-  const pooled = (right1 + right2) / (n1 + n2)
-  const se = Math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-  if (se === 0) return 1
-  return 2 * normalCdf(-Math.abs(right1 / n1 - right2 / n2) / se)
-}
-
 /**
  * Holm's step-down correction: adjusted p-values in the order given, each at least its own p and at most 1 (Holm 1979).
  * Reject at level alpha where the adjusted value is below alpha.
@@ -114,17 +95,3 @@ export const holm = (pValues: readonly number[]): number[] => {
   }
   return adjusted
 }
-
-export interface PowerOptions {
-  /** Two-sided level; default 0.05. */
-  alpha?: number
-  /** Default 0.8. */
-  power?: number
-}
-
-const zSum = ({ alpha = 0.05, power = 0.8 }: PowerOptions) =>
-  normalQuantile(1 - alpha / 2) + normalQuantile(power)
-
-/** Items an arm needs to tell two proportions apart with independent samples (normal approximation, unpooled). */
-export const itemsForTwoProportions = (p1: number, p2: number, options: PowerOptions = {}): number =>
-  Math.ceil((zSum(options) ** 2 * (p1 * (1 - p1) + p2 * (1 - p2))) / (p1 - p2) ** 2)

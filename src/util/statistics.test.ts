@@ -1,16 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { roundHalfToEven } from './descriptive.ts'
 import { Rng } from './rng.ts'
-import { roundHalfToEven } from './rounding.ts'
 import {
   bootstrapInterval,
   holm,
-  itemsForTwoProportions,
   largestOf,
   logChoose,
   logGamma,
   mcNemarExact,
-  mcNemarPaired,
   mean,
   median,
   normalCdf,
@@ -20,7 +18,6 @@ import {
   quantile,
   signFlipTest,
   std,
-  twoProportionTest,
   twoWayBootstrapInterval,
   variance,
   wilsonInterval,
@@ -197,8 +194,6 @@ describe('tests and power', () => {
     expect(mcNemarExact(5, 15)).toBeCloseTo((2 * 21700) / 1048576, 12)
     expect(mcNemarExact(0, 0)).toBe(1)
     expect(mcNemarExact(4, 4)).toBe(1)
-    expect(mcNemarPaired([true, true, false], [true, false, false])).toBeCloseTo(1, 12)
-    expect(() => mcNemarPaired([true], [])).toThrow('same items')
   })
 
   it("adjusts as R's p.adjust(method = 'holm')", () => {
@@ -207,12 +202,5 @@ describe('tests and power', () => {
       expect(adjusted[i]).toBeCloseTo(expected, 12)
     expect(holm([0.9, 0.8])).toEqual([1, 1])
     expect(holm([])).toEqual([])
-  })
-
-  it('reproduces a power analysis worked out by hand', () => {
-    expect(twoProportionTest(86, 166, 83, 166)).toBeCloseTo(0.74, 2)
-    expect(twoProportionTest(86, 166, 75, 166)).toBeCloseTo(0.23, 2)
-    expect(Math.abs(itemsForTwoProportions(0.452, 0.518) - 900)).toBeLessThan(20)
-    expect(Math.abs(itemsForTwoProportions(0.5, 0.518) - 12_100)).toBeLessThan(30)
   })
 })

@@ -1,7 +1,48 @@
 /** @file The jobs of a pool that have no answer yet, and the queue of those that no thread has. */
 
 import { WorkCrashed, WorkTimeout } from './work-errors.ts'
-import { WorkQueue } from './work-queue.ts'
+
+/** First in, first out, in constant time; `restore` puts what was taken back where it was. */
+class WorkQueue<T> {
+  #items: T[] = []
+  #head = 0
+
+  get size(): number {
+    return this.#items.length - this.#head
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#head]
+  }
+
+  shift(): T | undefined {
+    if (this.size === 0) return undefined
+    const item = this.#items[this.#head++]
+    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
+  }
+
+  restore(items: readonly T[]): void {
+    if (items.length === 0) return
+    this.#items = [...items, ...this.#items.slice(this.#head)]
+    this.#head = 0
+  }
+
+  /** Takes everything. */
+  drain(): T[] {
+    const all = this.#items.slice(this.#head)
+    this.#items = []
+    this.#head = 0
+    return all
+  }
+}
 
 /** A job without an answer. */
 export interface OpenJob<Request, Reply> {

@@ -9,7 +9,7 @@ import { DataError, UsageError } from '../../util/errors.ts'
 import { fileFailure } from '../../util/file-failure.ts'
 import { commandLineIn, commandLineOf } from '../../util/invocation.ts'
 import { resolveShipped } from '../../util/package.ts'
-import { jsonSchemaOf } from '../../util/schema-json.ts'
+import { jsonSchemaOf } from '../../util/schema-keys.ts'
 import { EXIT, Interrupted, type Io } from '../io.ts'
 import { type Files, type ModelTraining, modelTraining } from './model-training.ts'
 

@@ -10,10 +10,9 @@ import { modelNameOf } from '../../model/model-place.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
 import { planTime } from '../../recipes/common/plan-time.ts'
 import { instructionRows, SHARED_CRITERIA } from '../../tasks/instructions/index.ts'
-import { formatBytes, formatCount, formatDuration, formatInteger } from '../../util/format.ts'
+import { formatBytes, formatCount, formatDuration, formatInteger, visible } from '../../util/format.ts'
 import { shellWord } from '../../util/invocation.ts'
-import { memoryHere } from '../../util/memory-here.ts'
-import { visible } from '../../util/visible.ts'
+import { memoryHere } from '../../util/memory-failure.ts'
 import { type FittedSettings, fittedSettings, ROLLOUTS } from './model-settings.ts'
 
 /** Files by their place in the new folder. */

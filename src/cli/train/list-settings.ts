@@ -2,8 +2,7 @@
 
 import { UsageError } from '../../util/errors.ts'
 import { closest } from '../../util/schema.ts'
-import { jsonSchemaOf } from '../../util/schema-json.ts'
-import { type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
+import { jsonSchemaOf, type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 import { resolveSettings, type SettingsRequest } from './settings.ts'
 

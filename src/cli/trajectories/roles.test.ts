@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PROPOSAL_CATEGORIES } from '../../grade/proposal/categories.ts'
+import { PROPOSAL_CATEGORIES } from '../../grade/proposal/format.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()

@@ -94,7 +94,7 @@ export const addVerifyRows = (verify: Command, io: Io, done: (code: number) => v
     .option('--max-calls <n>', 'calls that an agent may make (default: 10)', count)
     .addHelpText('after', STAGES)
     .action(async (file: string, { maxCalls }: { maxCalls?: number }) => {
-      const { verifyStagesRow } = await import('../../tasks/research/verify.ts')
+      const { verifyStagesRow } = await import('../../tasks/research/stages.ts')
       const unusable = { stages: null, toolCalls: null, valid: null, problems: null }
       done(await verifyRows(file, io, row => verifyStagesRow(row, { maxCalls }), unusable))
     })

@@ -6,8 +6,7 @@
  * whether the starts differ is tested apart.
  */
 
-import type { Estimate } from '../../util/intervals.ts'
-import { type RobustEstimate, trimmedMean } from '../../util/robust.ts'
+import { type Estimate, type RobustEstimate, trimmedMean } from '../../util/intervals.ts'
 import { mcNemarExact, mean, normalQuantile, std, wilsonInterval } from '../../util/statistics.ts'
 import type { Direction } from '../plan/registration.ts'
 import { betweenStartsTest } from './between-starts.ts'

@@ -11,8 +11,8 @@
  */
 
 import { Rng } from '../../util/rng.ts'
+import { studentQuantile } from '../../util/special.ts'
 import { normalCdf, normalQuantile, quantileOfSorted } from '../../util/statistics.ts'
-import { studentQuantile } from '../../util/student.ts'
 
 const RESAMPLES = 10_000
 

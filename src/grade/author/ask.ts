@@ -2,8 +2,8 @@
 
 import type { AnswerSchema, ChatMessage, ChatModel, ChatResponse, ChatUsage } from '../../chat/chat-model.ts'
 import { DataError } from '../../util/errors.ts'
+import { escapeUntrusted } from '../../util/untrusted.ts'
 import { type Parsed, parseAnswer } from '../judge/parse.ts'
-import { escapeUntrusted } from '../judge/untrusted.ts'
 
 export interface AuthorOptions {
   model: ChatModel

@@ -2,11 +2,11 @@
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
+import { QUOTING_NOTE, quoteUntrusted } from '../../util/untrusted.ts'
 import type { Parsed } from '../judge/parse.ts'
-import { QUOTING_NOTE, quoteUntrusted } from '../judge/untrusted.ts'
 import { type Authored, type AuthorOptions, askJson } from './ask.ts'
 import { type DraftLimits, draftAnswerSchema, draftProblems, readDraft, toCriteria } from './draft.ts'
-import { writingRules } from './rules-of-writing.ts'
+import { writingRules } from './task-prompt.ts'
 
 /** What a rubric for a question covers, with what each is about. */
 export const COVERAGE = {

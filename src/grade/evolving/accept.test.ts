@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { acceptDrafts } from './accept.ts'
+import { acceptDrafts, asksForTag, otherStageOf } from './accept.ts'
 import { draft, rubric } from './evolving.fixture.ts'
 import type { Stage, StageRubric } from './rubrics.ts'
 import { DEFAULT_EVOLVING } from './settings.ts'
-import { asksForTag, otherStageOf } from './wording.ts'
 
 const accept = (
   drafts: readonly unknown[],

@@ -3,10 +3,9 @@ import { JudgeError } from '../../util/errors.ts'
 import { judgeGroup, rubricRow } from './evolve.ts'
 import { draft, rollout } from './evolving.fixture.ts'
 import { evolvingMetrics } from './metrics.ts'
-import type { Level, StagedRollout } from './rubrics.ts'
+import type { Level, StagedRollout, StageJudge } from './rubrics.ts'
 import { scriptedStageJudge } from './scripted-judge.ts'
 import { evolvingSchema } from './settings.ts'
-import type { StageJudge } from './stage-judge.ts'
 
 const EXACT = evolvingSchema.parse({
   refuse: { similarity: null, tagChecks: false, otherStages: false, orders: false },

@@ -6,10 +6,9 @@ import { EvolvingBuffers, NO_RUBRICS } from './buffers.ts'
 import { type GroupToJudge, judgeGroup, rubricRow } from './evolve.ts'
 import { draft, rollout, rubric } from './evolving.fixture.ts'
 import { assertScored, evolvingMetrics } from './metrics.ts'
-import type { Level, LevelsById, Stage, StagedRollout, StageRubric } from './rubrics.ts'
+import type { Level, LevelsById, Stage, StagedRollout, StageJudge, StageRubric } from './rubrics.ts'
 import { scriptedStageJudge } from './scripted-judge.ts'
 import { DEFAULT_EVOLVING, evolvingSchema } from './settings.ts'
-import type { StageJudge } from './stage-judge.ts'
 
 const EXACT = evolvingSchema.parse({
   refuse: { similarity: null, tagChecks: false, otherStages: false, orders: false },

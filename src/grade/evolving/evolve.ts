@@ -15,11 +15,11 @@ import {
   type RubricSign,
   type ScoredLevel,
   type StagedRollout,
+  type StageJudge,
   type StageRubric,
   stageRewards,
 } from './rubrics.ts'
 import { DEFAULT_EVOLVING, type EvolvingSettings } from './settings.ts'
-import type { StageJudge } from './stage-judge.ts'
 
 /** A question's rollouts to judge. */
 export interface GroupToJudge<Question> {

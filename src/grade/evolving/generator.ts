@@ -1,7 +1,7 @@
 /** @file Proposing new rubrics from all rollouts of a question, in one call (our words). */
 
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { GradeItem } from '../grader.ts'
+import { QUOTING_NOTE, type Quote } from '../../util/untrusted.ts'
 import { plainKey } from '../judge/literals.ts'
 import { membersOf } from '../judge/members.ts'
 import {
@@ -16,11 +16,9 @@ import {
   unreadable,
   withoutFence,
 } from '../judge/parse.ts'
-import type { JudgeForm } from '../judge/templates/form.ts'
-import type { Judgement, Scale } from '../judge/templates/scale.ts'
+import { judgeFormOf, listScale, questionParts } from '../judge/templates/lists.ts'
+import type { Judgement } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
-import { QUOTING_NOTE, type Quote } from '../judge/untrusted.ts'
-import { questionParts } from '../thinking/form.ts'
 import { renderParts } from './render.ts'
 import { type RolloutPart, STAGE_NAMES, STAGES, type StageRubric } from './rubrics.ts'
 import type { EvolvingSettings } from './settings.ts'
@@ -43,15 +41,13 @@ export const requestCriterion = (request: ProposalRequest): Criterion => ({
   points: 1,
 })
 
-const SCALE: Scale = {
+const SCALE = listScale({
   name: 'stage-rubrics',
   key: KEY,
   valueSchema: { type: 'array' },
   valueText: 'a list of rubrics',
-  rules: [],
-  question: () => '',
   read: () => ({ problem: 'proposals are read as a whole' }),
-}
+})
 
 const ANSWER = `{"${KEY}": [{"stage": 1, "sign": "positive", "title": "...", "description": "...", "weight": 2}, ...]}`
 
@@ -197,19 +193,14 @@ const template: JudgeTemplate = {
 }
 
 /** A question and all its rollouts: a list of the parts of each is the item's response, as JSON. */
-export const STAGE_GENERATOR: JudgeForm = {
-  subject: (item: GradeItem, options, quote) => {
-    const rollouts = JSON.parse(item.response) as RolloutPart[][]
-    return [
-      'The question:',
-      ...questionParts(item, options, quote),
-      ...rollouts.flatMap((parts, index) => [
-        `Rollout ${index + 1} of ${rollouts.length}, in order:`,
-        ...renderParts(parts, quote),
-      ]),
-    ].join('\n')
-  },
-  scaleOf: () => SCALE,
-  one: () => template,
-  many: () => template,
-}
+export const STAGE_GENERATOR = judgeFormOf(template, (item, options, quote) => {
+  const rollouts = JSON.parse(item.response) as RolloutPart[][]
+  return [
+    'The question:',
+    ...questionParts(item, options, quote),
+    ...rollouts.flatMap((parts, index) => [
+      `Rollout ${index + 1} of ${rollouts.length}, in order:`,
+      ...renderParts(parts, quote),
+    ]),
+  ].join('\n')
+})

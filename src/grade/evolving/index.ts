@@ -34,10 +34,3 @@ export * from './rubrics.ts'
 export { STAGE_SCORER } from './scorer.ts'
 export { type ScriptedStageParts, type StageNoise, scriptedStageJudge } from './scripted-judge.ts'
 export { DEFAULT_EVOLVING, type EvolvingInput, type EvolvingSettings, evolvingSchema } from './settings.ts'
-export type {
-  ProposedDrafts,
-  ProposeRequest,
-  RolloutScored,
-  ScoreRequest,
-  StageJudge,
-} from './stage-judge.ts'

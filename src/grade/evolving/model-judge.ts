@@ -10,10 +10,9 @@ import { recentVerdicts } from '../judge/recent-verdicts.ts'
 import type { JudgeForm } from '../judge/templates/form.ts'
 import { requestCriterion, STAGE_GENERATOR } from './generator.ts'
 import { shownParts } from './render.ts'
-import type { ScoredLevel, StageRubric } from './rubrics.ts'
+import type { ScoredLevel, StageJudge, StageRubric } from './rubrics.ts'
 import { criterionOf, STAGE_SCORER } from './scorer.ts'
 import type { EvolvingSettings } from './settings.ts'
-import type { StageJudge } from './stage-judge.ts'
 
 /** Parts of the section of a judge of stages; a schema with more of them ends with `.transform(stageJudgeOf)`. */
 export const stageJudgeShape = {

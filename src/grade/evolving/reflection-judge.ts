@@ -6,13 +6,9 @@
 import type { ChatMessage } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { JudgeError } from '../../util/errors.ts'
-import type { GradeItem, Grader } from '../grader.ts'
-import type { JudgeForm } from '../judge/templates/form.ts'
-import { type Scale, wrong } from '../judge/templates/scale.ts'
-import type { JudgeTemplate } from '../judge/templates/template.ts'
-import { QUOTING_NOTE, type Quote } from '../judge/untrusted.ts'
-import { questionParts } from '../thinking/form.ts'
-import { entriesSchema, readEntries } from './entries.ts'
+import type { Quote } from '../../util/untrusted.ts'
+import type { Grader } from '../grader.ts'
+import { entriesTemplate, judgeFormOf, questionParts, zeroToOne } from '../judge/templates/lists.ts'
 import type { JudgedRollout } from './evolve.ts'
 import { renderParts, shownParts } from './render.ts'
 import { type RolloutPart, STAGE_NAMES, type StagedRollout, type StageRubric } from './rubrics.ts'
@@ -39,28 +35,11 @@ export interface ReflectionMarks {
   scopeAndBalance: number
 }
 
-const SCALE: Scale = {
-  name: 'reflection-scores',
-  key: 'score',
-  valueSchema: { type: ['number', 'null'], minimum: 0, maximum: 1 },
-  valueText: 'a number from 0 to 1, or null',
-  rules: [],
-  question: () => '',
-  read: value => {
-    if (value === null) return { value: { met: null } }
-    return typeof value === 'number' && value >= 0 && value <= 1
-      ? { value: { met: value > 0.5, credit: value } }
-      : wrong('score', 'a number from 0 to 1, or null', value)
-  },
-}
-
-const ANSWER = `{"verdicts": [{"number": 1, "justification": "what decides it, briefly", "score": ${SCALE.valueText}}, ...]}`
-
-const template: JudgeTemplate = {
+const template = entriesTemplate({
   name: 'reflection-judge/scores',
   version: 1,
-  scale: SCALE,
-  system: [
+  scale: zeroToOne('reflection-scores', 'score'),
+  instructions: [
     'You judge advice. An agent worked on a research question, a judge scored its work stage by stage, and then somebody who saw the work but not the scores wrote a reflection on it: what matters for the question, and a few lessons. You see all of it. Say how much the reflection is worth as guidance for later attempts.',
     'Rules:',
     ...[
@@ -71,24 +50,17 @@ const template: JudgeTemplate = {
       'Use the whole range: 0 useless or misleading, 0.25 little, 0.5 of some use, 0.75 good, 1 as useful as it could be. Values between are allowed. Where it cannot be told from what you are shown, give null.',
       'Keep the order of the list and its numbers. Give exactly one entry each; leave none out and add none.',
     ].map(rule => `- ${rule}`),
-    QUOTING_NOTE,
-    `Answer with one JSON object and nothing else: ${ANSWER}`,
-  ].join('\n'),
-  question: (criteria, quote) =>
-    [
-      'The reflection:',
-      quote(criteria[0].text, 'reflection'),
-      `Score it on these, ${criteria.length} in all:`,
-      ...criteria.map(
-        ({ id }, index) => `${index + 1}. ${id}: ${DIMENSIONS.find(own => own.id === id)?.says}`,
-      ),
-      `Answer with the JSON object only: "verdicts" with ${criteria.length} entries, each first "number", then "justification", then "score".`,
-    ].join('\n'),
-  answerSchema: ({ length }) => entriesSchema('reflection_scores', length, SCALE),
-  answerText: ({ length }) => `one JSON object ${ANSWER} with exactly ${length} entries`,
+  ],
+  decides: 'what decides it, briefly',
+  answerName: () => 'reflection_scores',
+  list: (criteria, quote) => [
+    'The reflection:',
+    quote(criteria[0].text, 'reflection'),
+    `Score it on these, ${criteria.length} in all:`,
+    ...criteria.map(({ id }, index) => `${index + 1}. ${id}: ${DIMENSIONS.find(own => own.id === id)?.says}`),
+  ],
   shown: ({ id, text }) => [id, text],
-  read: (text, criteria) => readEntries(text, criteria, SCALE),
-}
+})
 
 /** A rubric with what the judge of stages said by it. */
 interface ShownVerdict extends Pick<StageRubric, 'stage' | 'sign' | 'title' | 'description'> {
@@ -118,21 +90,16 @@ const verdictLines = (verdicts: Shown['verdicts'], quote: Quote): string[] =>
       ]
 
 /** A question, a staged rollout, and what was said of it; the reflection is the text of every criterion. */
-export const REFLECTION_JUDGE: JudgeForm = {
-  subject: (item: GradeItem, options, quote) => {
-    const { parts, verdicts } = JSON.parse(item.response) as Shown
-    return [
-      'The question:',
-      ...questionParts(item, options, quote),
-      'What the agent did, in order:',
-      ...renderParts(parts, quote),
-      ...verdictLines(verdicts, quote),
-    ].join('\n')
-  },
-  scaleOf: () => SCALE,
-  one: () => template,
-  many: () => template,
-}
+export const REFLECTION_JUDGE = judgeFormOf(template, (item, options, quote) => {
+  const { parts, verdicts } = JSON.parse(item.response) as Shown
+  return [
+    'The question:',
+    ...questionParts(item, options, quote),
+    'What the agent did, in order:',
+    ...renderParts(parts, quote),
+    ...verdictLines(verdicts, quote),
+  ].join('\n')
+})
 
 /** A reflection to judge, with all that its judge is told. */
 export interface ReflectionToJudge {

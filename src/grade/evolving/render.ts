@@ -1,6 +1,6 @@
 /** @file Staged rollouts as a judge sees them: every piece quoted under the name of who wrote it, long ones with their middle left out. */
 
-import type { Quote } from '../judge/untrusted.ts'
+import type { Quote } from '../../util/untrusted.ts'
 import { type RolloutPart, STAGE_NAMES, STAGES, type StagedRollout, stageParts } from './rubrics.ts'
 
 /** Of a text that is cut: how much of what is shown is its beginning. */

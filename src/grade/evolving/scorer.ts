@@ -1,40 +1,31 @@
 /** @file Scoring one rollout on the rubrics of its stages, in one call: a level and a justification each (our words). */
 
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { GradeItem } from '../grader.ts'
-import type { JudgeForm } from '../judge/templates/form.ts'
-import { type Scale, wrong } from '../judge/templates/scale.ts'
-import type { JudgeTemplate } from '../judge/templates/template.ts'
-import { QUOTING_NOTE } from '../judge/untrusted.ts'
-import { questionParts } from '../thinking/form.ts'
-import { entriesSchema, readEntries } from './entries.ts'
+import { entriesTemplate, judgeFormOf, listScale, questionParts } from '../judge/templates/lists.ts'
+import { wrong } from '../judge/templates/scale.ts'
 import { renderParts } from './render.ts'
 import { type RolloutPart, STAGE_NAMES, type StageRubric } from './rubrics.ts'
 
-const SCALE: Scale = {
+const SCALE = listScale({
   name: 'stage-levels',
   key: 'level',
   valueSchema: { enum: [0, 1, 2, null] },
   valueText: '0, 1, 2 or null',
-  rules: [],
-  question: () => '',
   read: value => {
     if (value === null) return { value: { met: null } }
     return value === 0 || value === 1 || value === 2
       ? { value: { met: value === 2, credit: value / 2, level: value } }
       : wrong('level', 'the number 0, 1 or 2, or null', value)
   },
-}
-
-const ANSWER = `{"verdicts": [{"number": 1, "justification": "what in the stage decides it, briefly", "level": ${SCALE.valueText}}, ...]}`
+})
 
 const stageText = ({ stage = 4 }: Criterion): string => `stage ${stage}, ${STAGE_NAMES[stage - 1]}`
 
-const template: JudgeTemplate = {
+const template = entriesTemplate({
   name: 'stage-scorer/levels',
   version: 1,
   scale: SCALE,
-  system: [
+  instructions: [
     'You score how an agent worked on a research question. It plans, researches with tools, reviews what it found, and answers. You are given the question, everything it wrote and what its tools answered, and a numbered list of rubrics, each for one stage.',
     'Rules:',
     ...[
@@ -46,37 +37,28 @@ const template: JudgeTemplate = {
       'Justify each level by what stands in the stage, then give the level. Where it cannot be told from what you are shown, give null.',
       'Keep the order of the list and its numbers. Give exactly one entry a rubric; leave none out and add none.',
     ].map(rule => `- ${rule}`),
-    QUOTING_NOTE,
-    `Answer with one JSON object and nothing else: ${ANSWER}`,
-  ].join('\n'),
-  question: (criteria, quote) =>
-    [
-      `The rubrics, ${criteria.length} in all:`,
-      ...criteria.map(
-        (criterion, index) =>
-          `${index + 1}. (${stageText(criterion)}; ${criterion.points > 0 ? 'a merit' : 'a flaw'})\n${quote(`${criterion.title}: ${criterion.text}`, 'criterion')}`,
-      ),
-      `Answer with the JSON object only: "verdicts" with ${criteria.length} entries, each first "number", then "justification", then "level".`,
-    ].join('\n'),
-  answerSchema: criteria => entriesSchema(`stage_levels_${criteria.length}`, criteria.length, SCALE),
-  answerText: criteria => `one JSON object ${ANSWER} with exactly ${criteria.length} entries`,
+  ],
+  decides: 'what in the stage decides it, briefly',
+  answerName: count => `stage_levels_${count}`,
+  list: (criteria, quote) => [
+    `The rubrics, ${criteria.length} in all:`,
+    ...criteria.map(
+      (criterion, index) =>
+        `${index + 1}. (${stageText(criterion)}; ${criterion.points > 0 ? 'a merit' : 'a flaw'})\n${quote(`${criterion.title}: ${criterion.text}`, 'criterion')}`,
+    ),
+  ],
   shown: ({ title, text, points, stage }) => [title ?? '', text, Math.sign(points), stage ?? 4],
-  read: (text, criteria) => readEntries(text, criteria, SCALE),
-}
+})
 
 /** A question and one staged rollout, whose parts are the item's response as JSON. */
-export const STAGE_SCORER: JudgeForm = {
-  subject: (item: GradeItem, options, quote) =>
-    [
-      'The question:',
-      ...questionParts(item, options, quote),
-      'What the agent did, in order:',
-      ...renderParts(JSON.parse(item.response) as RolloutPart[], quote),
-    ].join('\n'),
-  scaleOf: () => SCALE,
-  one: () => template,
-  many: () => template,
-}
+export const STAGE_SCORER = judgeFormOf(template, (item, options, quote) =>
+  [
+    'The question:',
+    ...questionParts(item, options, quote),
+    'What the agent did, in order:',
+    ...renderParts(JSON.parse(item.response) as RolloutPart[], quote),
+  ].join('\n'),
+)
 
 /** A rubric as a criterion of `STAGE_SCORER`. */
 export const criterionOf = ({ id, stage, sign, title, description, weight }: StageRubric): Criterion => ({

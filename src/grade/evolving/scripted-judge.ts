@@ -2,9 +2,16 @@
 
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
-import type { Level, RubricDraft, ScoredLevel, Stage, StagedRollout, StageRubric } from './rubrics.ts'
-import { STAGES } from './rubrics.ts'
-import type { StageJudge } from './stage-judge.ts'
+import {
+  type Level,
+  type RubricDraft,
+  type ScoredLevel,
+  STAGES,
+  type Stage,
+  type StagedRollout,
+  type StageJudge,
+  type StageRubric,
+} from './rubrics.ts'
 
 interface ScriptedProposal<Question> {
   question: Question

@@ -7,8 +7,14 @@ import { judgeOf } from '../judge/judge-config.ts'
 import type { VerdictStore } from '../judge/judge-options.ts'
 import { groupJudgeShape } from './config.ts'
 import { cutMiddle, fairLength } from './cut.ts'
-import { type GroupOptions, type GroupResponse, scoreGroup, sharedMessages } from './judge.ts'
-import { type Standards, standardsText } from './standards.ts'
+import {
+  type GroupOptions,
+  type GroupResponse,
+  type Standards,
+  scoreGroup,
+  sharedMessages,
+  standardsText,
+} from './judge.ts'
 import { GROUP_JUDGE } from './template.ts'
 
 const question: ChatMessage[] = [{ role: 'user', content: 'How do I boil an egg?' }]

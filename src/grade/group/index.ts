@@ -6,8 +6,9 @@ export {
   type GroupResponse,
   type GroupScores,
   type ResponseGroup,
+  type Standards,
   scoreGroup,
   sharedMessages,
+  standardsText,
 } from './judge.ts'
-export { type Standards, standardsText } from './standards.ts'
 export { GROUP_JUDGE, openGroupJudge } from './template.ts'

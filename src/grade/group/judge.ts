@@ -1,7 +1,7 @@
 /** @file Scores of all responses to one prompt, relative to each other, from one call of a judge; what is not known is null. */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
-import type { Criterion, JudgeCall, Verdict } from '../../rubric/criterion.ts'
+import type { Criterion, JudgeCall, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { canonicalJson, shortHash } from '../../util/canonical.ts'
 import { Rng } from '../../util/rng.ts'
@@ -9,7 +9,26 @@ import { meanKnown } from '../../util/statistics.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
 import type { GroupSettings } from './config.ts'
 import { cutMiddle, fairLength, LEAST_CHARACTERS } from './cut.ts'
-import { type Standards, standardsText } from './standards.ts'
+
+/** A rubric, a criterion in words, or null: what is good in general. */
+export type Standards = Pick<Rubric, 'criteria'> | string | null
+
+/** RULER's points in our words: whoever reaches the goal first, detours cost, part of the way earns part of the score. */
+const GENERAL = [
+  'What the request is after decides: whoever reaches it stands clearly above whoever does not.',
+  'Of those that reach it, the more direct and the more correct way is the better one.',
+  'Whoever does not reach it is the better the further they came.',
+].join('\n')
+
+const points = (worth: number): string =>
+  worth > 0 ? `merit, ${worth} points` : `flaw, ${-worth} points off`
+
+/** The text that a call shows. */
+export const standardsText = (by: Standards): string => {
+  if (by === null) return GENERAL
+  if (typeof by === 'string') return by
+  return by.criteria.map(({ text, points: worth }, i) => `${i + 1}. (${points(worth)}) ${text}`).join('\n')
+}
 
 /** One response with the conversation that it answers. */
 export interface GroupResponse {

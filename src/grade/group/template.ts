@@ -4,39 +4,16 @@
  */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
-import { entriesSchema, readEntries } from '../evolving/entries.ts'
 import type { JudgeConfig } from '../judge/judge-config.ts'
 import { type OpenJudge, openJudge } from '../judge/open-judge.ts'
 import { recentVerdicts } from '../judge/recent-verdicts.ts'
-import { type Scale, wrong } from '../judge/templates/scale.ts'
-import type { JudgeTemplate } from '../judge/templates/template.ts'
-import { QUOTING_NOTE } from '../judge/untrusted.ts'
-import { oneTemplateForm } from '../thinking/form.ts'
+import { entriesTemplate, oneTemplateForm, zeroToOne } from '../judge/templates/lists.ts'
 
-const KEY = 'relative_score'
-
-const SCALE: Scale = {
-  name: 'relative',
-  key: KEY,
-  valueSchema: { type: ['number', 'null'], minimum: 0, maximum: 1 },
-  valueText: 'a number from 0 to 1, or null',
-  rules: [],
-  question: () => '',
-  read: value => {
-    if (value === null) return { value: { met: null } }
-    return typeof value === 'number' && value >= 0 && value <= 1
-      ? { value: { met: value > 0.5, credit: value } }
-      : wrong(KEY, 'a number from 0 to 1, or null', value)
-  },
-}
-
-const ANSWER = `{"verdicts": [{"number": 1, "justification": "what decides it, briefly", "${KEY}": ${SCALE.valueText}}, ...]}`
-
-const template: JudgeTemplate = {
+const template = entriesTemplate({
   name: 'group/relative',
   version: 1,
-  scale: SCALE,
-  system: [
+  scale: zeroToOne('relative', 'relative_score'),
+  instructions: [
     'You compare responses to one and the same request. You are given what they have in common, what to go by, and the responses, numbered. Give every response a score from 0 to 1.',
     'Rules:',
     ...[
@@ -49,19 +26,14 @@ const template: JudgeTemplate = {
       'Where nothing can be said of a response, give null; never a score that you do not mean.',
       'Keep the order and the numbers. Give exactly one entry a response; leave none out and add none.',
     ].map(rule => `- ${rule}`),
-    QUOTING_NOTE,
-    `Answer with one JSON object and nothing else: ${ANSWER}`,
-  ].join('\n'),
-  question: (responses, quote) =>
-    [
-      `The responses, ${responses.length} in all:`,
-      ...responses.map(({ text }, index) => `Response ${index + 1}:\n${quote(text, 'response')}`),
-      `Answer with the JSON object only: "verdicts" with ${responses.length} entries, each first "number", then "justification", then "${KEY}".`,
-    ].join('\n'),
-  answerSchema: responses => entriesSchema(`relative_scores_${responses.length}`, responses.length, SCALE),
-  answerText: responses => `one JSON object ${ANSWER} with exactly ${responses.length} entries`,
-  read: (text, responses) => readEntries(text, responses, SCALE),
-}
+  ],
+  decides: 'what decides it, briefly',
+  answerName: count => `relative_scores_${count}`,
+  list: (responses, quote) => [
+    `The responses, ${responses.length} in all:`,
+    ...responses.map(({ text }, index) => `Response ${index + 1}:\n${quote(text, 'response')}`),
+  ],
+})
 
 /** What responses share, what to go by, and responses, each of which is scored. */
 export const GROUP_JUDGE = oneTemplateForm(template, {

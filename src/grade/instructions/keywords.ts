@@ -2,8 +2,10 @@
 
 import { z } from 'zod'
 import { countSchema, holds, instruction, phrase, phrases, relation } from './definition.ts'
+import { isInLanguage, LANGUAGES } from './language.ts'
 import { splitSentences } from './sentences.ts'
-import { firstCharacter, literally, strip, WORD_CHARACTER } from './text.ts'
+import { firstCharacter, isLower, isUpper, literally, strip, WORD_CHARACTER } from './text.ts'
+import { tokenize } from './tokens.ts'
 
 const isWordCharacter = new RegExp(WORD_CHARACTER, 'u')
 const has = (text: string, word: string) => new RegExp(literally(word), 'iu').test(text)
@@ -69,4 +71,37 @@ export const keywordInstructions = [
       return new Set(key_sentences.filter(sentence => sentences.has(sentence))).size === num_sentences
     },
   ),
+]
+
+export const caseInstructions = [
+  /** `language:response_language` {language}: the whole response is in the language (ISO 639-1 code). */
+  instruction('language:response_language', { language: z.enum(LANGUAGES) }, (response, { language }) =>
+    isInLanguage(response, language),
+  ),
+
+  /** `change_case:capital_word_frequency` {capital_frequency, capital_relation}: words all in capitals. */
+  instruction(
+    'change_case:capital_word_frequency',
+    { capital_frequency: countSchema, capital_relation: relation },
+    (response, { capital_frequency, capital_relation }) =>
+      holds(tokenize(response).filter(isUpper).length, capital_relation, capital_frequency),
+  ),
+
+  /** `change_case:english_capital`: English, all in capitals. */
+  instruction(
+    'change_case:english_capital',
+    {},
+    // In lower case, because capitals are rare in what language detectors learned from.
+    response => isUpper(response) && isInLanguage(response.toLowerCase(), 'en'),
+  ),
+
+  /** `change_case:english_lowercase`: English, no capitals. */
+  instruction(
+    'change_case:english_lowercase',
+    {},
+    response => isLower(response) && isInLanguage(response, 'en'),
+  ),
+
+  /** `punctuation:no_comma`: no ASCII comma. */
+  instruction('punctuation:no_comma', {}, response => !response.includes(',')),
 ]

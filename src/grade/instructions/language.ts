@@ -1,46 +1,22 @@
 /** @file Which language a text is in. */
 
 import { franc } from 'franc'
+import { wordsIn } from '../../util/words.ts'
 import { lazily } from './lazy.ts'
 
 /** Languages that `eld` 2.1 tells apart (ISO 639-1). */
-const ELD_LANGUAGES =
-  `am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt
-  lv ml mr ms nl no or pa pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh`.split(/\s+/)
+const ELD_LANGUAGES: readonly string[] =
+  wordsIn(`am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt
+  lv ml mr ms nl no or pa pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh`)
 
 /** The languages of IFEval's prompts, by the ISO 639-3 codes that `franc` uses. */
-const FRANC_LANGUAGES: Readonly<Record<string, string>> = {
-  arb: 'ar',
-  ben: 'bn',
-  bul: 'bg',
-  deu: 'de',
-  eng: 'en',
-  fin: 'fi',
-  fra: 'fr',
-  guj: 'gu',
-  heb: 'he',
-  hin: 'hi',
-  ita: 'it',
-  jpn: 'ja',
-  kan: 'kn',
-  kor: 'ko',
-  mal: 'ml',
-  mar: 'mr',
-  npi: 'ne',
-  pan: 'pa',
-  pes: 'fa',
-  pol: 'pl',
-  por: 'pt',
-  rus: 'ru',
-  spa: 'es',
-  swh: 'sw',
-  tam: 'ta',
-  tel: 'te',
-  tha: 'th',
-  ukr: 'uk',
-  urd: 'ur',
-  vie: 'vi',
-}
+const FRANC_LANGUAGES: Readonly<Record<string, string>> = Object.fromEntries(
+  wordsIn(`
+    arb=ar ben=bn bul=bg deu=de eng=en fin=fi fra=fr guj=gu heb=he hin=hi ita=it jpn=ja kan=kn kor=ko
+    mal=ml mar=mr npi=ne pan=pa pes=fa pol=pl por=pt rus=ru spa=es swh=sw tam=ta tel=te tha=th ukr=uk
+    urd=ur vie=vi
+  `).map(pair => pair.split('=')),
+)
 
 /** Languages that `franc` alone knows; the second list is what `eld` takes Nepali for. */
 const FRANC_ALONE: ReadonlySet<string> = new Set(['ne', 'sw'])

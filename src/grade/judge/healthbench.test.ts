@@ -6,8 +6,8 @@ import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
 import { sharedData } from '../../util/shared-data.ts'
+import { escapeUntrusted } from '../../util/untrusted.ts'
 import { llmJudge } from './judge.ts'
-import { escapeUntrusted } from './untrusted.ts'
 
 interface Row {
   prompt: ChatMessage[]

@@ -1,6 +1,7 @@
 /** @file Judging by a language model. */
 
 export * from '../../chat/index.ts'
+export * from '../../util/untrusted.ts'
 export * from './ask-config.ts'
 export * from './cache/index.ts'
 export * from './calibration.ts'
@@ -14,6 +15,5 @@ export * from './parse.ts'
 export { recentVerdicts } from './recent-verdicts.ts'
 export * from './synthetic-graders.ts'
 export { type JudgeForm, REPLIES } from './templates/form.ts'
-export * from './untrusted.ts'
 export type { JudgeSampling } from './verdict-key.ts'
 export type { JudgedVerdict } from './verdicts.ts'

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { escapeUntrusted, type Quote, quoteUntrusted } from '../../util/untrusted.ts'
 import type { GradeItem } from '../grader.ts'
 import { ATTEMPTS, type Attempt } from './injections.fixture.ts'
 import { llmJudge } from './judge.ts'
 import { isOrdered, obedientJudge } from './obedient-judge.fixture.ts'
-import { escapeUntrusted, type Quote, quoteUntrusted } from './untrusted.ts'
 
 const criteria: Criterion[] = [
   { id: 'good', text: 'Names the capital of France', points: 2 },

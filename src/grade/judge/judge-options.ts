@@ -4,11 +4,11 @@ import type { ChatModel } from '../../chat/chat-model.ts'
 import type { Calibration } from '../../eval/calibration.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import type { Quote } from '../../util/untrusted.ts'
 import { askOf, askSchema, type CallShape } from './ask-config.ts'
 import { type JudgeForm, REPLIES } from './templates/form.ts'
 import type { AskedScale } from './templates/scale.ts'
-import type { SubjectOptions } from './templates/subject.ts'
-import type { Quote } from './untrusted.ts'
+import type { SubjectOptions } from './templates/template.ts'
 import type { JudgeSampling } from './verdict-key.ts'
 
 /** Where verdicts are remembered between runs, at once and without waiting; `VerdictCache` is one. Values are plain JSON. */

@@ -1,10 +1,11 @@
 /** @file A language model as a grader: plans its calls, remembers verdicts, shares identical calls, counts what happens. */
 
 import { setTimeout } from 'node:timers/promises'
-import { SignalWatch } from '../../chat/signal-watch.ts'
-import { charactersOf } from '../../chat/token-estimate.ts'
+import { SignalWatch } from '../../chat/cancellation.ts'
+import { charactersOf } from '../../chat/estimate.ts'
 import type { Criterion, JudgeCall } from '../../rubric/criterion.ts'
 import { RecentMap } from '../../util/recent-map.ts'
+import { type Quote, quoteUntrusted } from '../../util/untrusted.ts'
 import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 import { ask, type JudgeOutcome } from './ask.ts'
 import type { CallShape } from './ask-config.ts'
@@ -18,9 +19,7 @@ import {
 import { type CallHandle, SingleFlight } from './single-flight.ts'
 import type { JudgeForm } from './templates/form.ts'
 import type { AskedScale, Judgement, Scale } from './templates/scale.ts'
-import type { SubjectOptions } from './templates/subject.ts'
-import { type JudgeTemplate, judgeMessages } from './templates/template.ts'
-import { type Quote, quoteUntrusted } from './untrusted.ts'
+import { type JudgeTemplate, judgeMessages, type SubjectOptions } from './templates/template.ts'
 import { callKey, samplingText, subjectDigest } from './verdict-key.ts'
 import { isJudgements, type JudgedVerdict, verdictsOf } from './verdicts.ts'
 

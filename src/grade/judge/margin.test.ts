@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TokenLogprob } from '../../chat/chat-model.ts'
-import { verdictMargins } from './margin.ts'
+import { verdictMargins } from './ask.ts'
 
 const plain = (token: string): TokenLogprob => ({ token, logprob: 0, top: [] })
 const token = (text: string, logprob: number, top: Record<string, number>): TokenLogprob => ({

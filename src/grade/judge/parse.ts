@@ -41,9 +41,6 @@ export const splitThinking = (text: string): ThinkingSplit => {
   }
 }
 
-/** An answer without its reasoning block; null where the block never ends. */
-export const stripThinking = (text: string): string | null => splitThinking(text).answer
-
 /** The value of a text that is JSON as a whole; undefined for any other. */
 export const parseStrict = (text: string): unknown => {
   try {
@@ -75,7 +72,7 @@ export const unreadable = (text: string): string | null =>
     : null
 
 const searchAnswer = <T>(text: string, read: Reader<T>): Parsed<T> => {
-  const answer = stripThinking(text)
+  const { answer } = splitThinking(text)
   if (answer === null) return { problem: NEVER_ENDS }
   if (answer === '') return { problem: EMPTY }
   let problem: string | undefined
@@ -90,14 +87,6 @@ const searchAnswer = <T>(text: string, read: Reader<T>): Parsed<T> => {
 export const NEVER_ENDS = 'the reasoning block never ends'
 export const EMPTY = 'the answer is empty'
 export const NO_JSON = 'the answer holds no JSON'
-
-/** The JSON object or list of an answer, of any shape. */
-export const parseJsonAnswer = (text: string): ParsedAnswer<unknown> =>
-  parseAnswer(text, json =>
-    json !== null && typeof json === 'object'
-      ? { value: json }
-      : { problem: 'expected a JSON object or list' },
-  )
 
 /** JSON found in an answer. */
 export interface FoundJson {

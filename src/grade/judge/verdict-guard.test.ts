@@ -14,8 +14,7 @@ import {
 import { literalsIn } from './literals.ts'
 import { membersOf } from './members.ts'
 import { type ParsedAnswer, parseAnswer } from './parse.ts'
-import { manyCriteria } from './templates/many-criteria.ts'
-import { oneCriterion } from './templates/one-criterion.ts'
+import { manyCriteria, oneCriterion } from './templates/many-criteria.ts'
 import { type Judgement, SCALES } from './templates/scale.ts'
 
 /** More answers than a test of every day makes: GRADUS_GUARD_RUNS=200000. */

@@ -3,8 +3,7 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { GradeItem } from '../grader.ts'
 import { cacheKey, digestOf } from './cache/cache-key.ts'
-import { type SubjectOptions, shownMessages } from './templates/subject.ts'
-import type { JudgeTemplate } from './templates/template.ts'
+import { type JudgeTemplate, type SubjectOptions, shownMessages } from './templates/template.ts'
 
 /** How the judge samples. Left out, the server's own default holds. */
 export interface JudgeSampling {

@@ -1,38 +1,29 @@
 /** @file Finds the answer in a response. */
 
+import { phraseRows } from '../../util/words.ts'
 import type { LogicLabel } from './problem.ts'
 
-const WORDS: Readonly<Record<string, LogicLabel>> = {
-  true: 'True',
-  t: 'True',
-  yes: 'True',
-  y: 'True',
-  correct: 'True',
-  right: 'True',
-  false: 'False',
-  f: 'False',
-  no: 'False',
-  n: 'False',
-  incorrect: 'False',
-  wrong: 'False',
-  unknown: 'Unknown',
-  uncertain: 'Unknown',
-  undetermined: 'Unknown',
-  'cannot be determined': 'Unknown',
-}
+/** Labels by the words for them (PrOntoQA's word lists; FOLIO's two names for unknown). */
+export const LABEL_WORDS: Readonly<Record<string, LogicLabel>> = Object.fromEntries(
+  phraseRows(`
+True | true | t | yes | y | correct | right
+False | false | f | no | n | incorrect | wrong
+Unknown | unknown | uncertain | undetermined | cannot be determined
+`).flatMap(([label, ...words]) => words.map(word => [word, label as LogicLabel])),
+)
 
 const LABEL = new RegExp(
-  `(?<![\\p{L}\\p{N}_])(?:${Object.keys(WORDS)
+  `(?<![\\p{L}\\p{N}_])(?:${Object.keys(LABEL_WORDS)
     .sort((a, b) => b.length - a.length)
     .map(word => word.replaceAll(' ', '\\s+'))
     .join('|')})(?![\\p{L}\\p{N}_])`,
   'iu',
 )
 
-/** The first label word in a text (PrOntoQA's word lists; FOLIO's Uncertain is Unknown), or null. */
+/** The first label word in a text, or null. */
 export const labelIn = (text: string): LogicLabel | null => {
   const found = LABEL.exec(text)?.[0]
-  return found === undefined ? null : WORDS[found.toLowerCase().replace(/\s+/g, ' ')]
+  return found === undefined ? null : LABEL_WORDS[found.toLowerCase().replace(/\s+/g, ' ')]
 }
 
 export interface ExtractedAnswer {

@@ -2,11 +2,11 @@
 
 import { mean } from '../../util/descriptive.ts'
 import { eventLoopYield, type YieldToEventLoop } from '../../util/yield-to-event-loop.ts'
-import { extractLabel } from './answer.ts'
+import { type ExtractedAnswer, extractLabel } from './answer.ts'
 import { contextOf, type ReadStep } from './context.ts'
-import { exploitFlags, isTautology, tagsOf } from './exploits.ts'
-import type { Formula } from './formula.ts'
+import { type Formula, formulaKey } from './formula.ts'
 import type { Draft, LogicGrade, LogicGradeOptions, LogicItem, StepGrade } from './grade.ts'
+import { groundStatus } from './ground.ts'
 import type { LogicProblem } from './problem.ts'
 import { completenessProxy, premiseUseProxy } from './proxies.ts'
 import { type LogicSolver, STEP_CREDIT, type StepQuery, type StepStatus } from './solver.ts'
@@ -261,3 +261,61 @@ export const gradeLogic = (
     solver,
     options,
   )
+
+const tautologies = new Map<string, boolean | null>()
+
+/** True without any premises; null when only Z3 can tell. Remembered per formula. */
+const isTautology = (formula: Formula): boolean | null => {
+  const key = formulaKey(formula)
+  let found = tautologies.get(key)
+  if (found === undefined) {
+    const status = formula.kind === 'atom' ? 'consistent' : groundStatus([], formula)
+    found = status === null ? null : status === 'entailed'
+    if (tautologies.size < 100_000) tautologies.set(key, found)
+  }
+  return found
+}
+
+const TAGS = ['<reasoning>', '</reasoning>', '<answer>', '</answer>'] as const
+
+/** Which of the four tags occur, and whether those that do stand in their order. */
+export const tagsOf = (response: string): { present: number; inOrder: boolean } => {
+  const lower = response.toLowerCase()
+  const places = TAGS.map(tag => lower.indexOf(tag)).filter(place => place >= 0)
+  const inOrder = places.every((place, index) => index === 0 || place > places[index - 1])
+  return { present: places.length, inOrder }
+}
+
+const share = (steps: readonly StepGrade[], test: (step: StepGrade) => boolean) =>
+  steps.length === 0 ? 0 : steps.filter(test).length / steps.length
+
+/**
+ * Flags of a response: shares of its steps in [0, 1], or 0/1. An honest proof restates the premises that it uses, so
+ * `restatedPremise` is high there too: what tells them apart is how far it goes beyond.
+ */
+const exploitFlags = (
+  steps: readonly StepGrade[],
+  reasoning: ExtractedReasoning,
+  answer: ExtractedAnswer,
+  response: string,
+): Record<string, number> => ({
+  restatedPremise: share(steps, step => step.premise !== null),
+  tautology: share(steps, step => step.tautology),
+  repeatedStep: share(steps, step => step.repeated),
+  /** Steps that neither follow nor contradict: each is worth .5. */
+  consistentStep: share(steps, step => step.status === 'consistent'),
+  /** Unreadable steps that earn .3 by naming a rule. */
+  ruleNameOnly: share(steps, step => step.status === 'unverifiable'),
+  /** Steps about names that the problem never uses. */
+  foreignName: share(steps, step => step.foreign),
+  unparsedStep: share(steps, step => step.status === 'unparsed'),
+  timeout: share(steps, step => step.status === 'unknown'),
+  solverFailed: share(steps, step => step.status === 'failed'),
+  /** Entailed steps that do not follow from what the response has said before, and are no premises. */
+  unsupportedStep: share(steps, step => step.status === 'entailed' && step.supported === false),
+  tagsOutOfOrder: tagsOf(response).inOrder ? 0 : 1,
+  severalAnswers: answer.count > 1 ? 1 : 0,
+  noAnswer: answer.label === null ? 1 : 0,
+  noReasoningTag: reasoning.tagged ? 0 : 1,
+  unnumberedLines: reasoning.unnumberedLines,
+})

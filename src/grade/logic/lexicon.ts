@@ -1,5 +1,7 @@
 /** @file Word forms of the controlled English: plurals, verb forms, function words. */
 
+import { wordSet, wordsIn } from '../../util/words.ts'
+
 const IRREGULAR: Readonly<Record<string, string>> = {
   men: 'man',
   women: 'woman',
@@ -36,30 +38,17 @@ export const baseVerb = (word: string): string => {
 }
 
 /** Heads that add nothing to their adjectives: "red things" are whatever is red. */
-export const EMPTY_HEADS: ReadonlySet<string> = new Set([
-  'things',
-  'people',
-  'ones',
-  'thing',
-  'person',
-  'one',
-])
+export const EMPTY_HEADS: ReadonlySet<string> = wordSet('things people ones thing person one')
 
-export const INDEFINITES: ReadonlySet<string> = new Set([
-  'something',
-  'someone',
-  'somebody',
-  'anything',
-  'anyone',
-])
+export const INDEFINITES: ReadonlySet<string> = wordSet('something someone somebody anything anyone')
 
-export const UNIVERSALS: ReadonlySet<string> = new Set(['everything', 'everyone', 'everybody'])
-export const NEGATIVES: ReadonlySet<string> = new Set(['nothing', 'nobody'])
-export const PRONOUNS: ReadonlySet<string> = new Set(['it', 'they', 'he', 'she', 'them', 'him', 'her'])
-export const COPULAS: ReadonlySet<string> = new Set(['is', 'are'])
-export const AUXILIARIES: ReadonlySet<string> = new Set(['does', 'do'])
-export const ARTICLES: ReadonlySet<string> = new Set(['a', 'an'])
-export const EACH_WORDS: ReadonlySet<string> = new Set(['every', 'each', 'any'])
+export const UNIVERSALS: ReadonlySet<string> = wordSet('everything everyone everybody')
+export const NEGATIVES: ReadonlySet<string> = wordSet('nothing nobody')
+export const PRONOUNS: ReadonlySet<string> = wordSet('it they he she them him her')
+export const COPULAS: ReadonlySet<string> = wordSet('is are')
+export const AUXILIARIES: ReadonlySet<string> = wordSet('does do')
+export const ARTICLES: ReadonlySet<string> = wordSet('a an')
+export const EACH_WORDS: ReadonlySet<string> = wordSet('every each any')
 
 /** Words that cannot be a predicate or a name: one in such a place means that the sentence is not understood. */
 export const FUNCTION_WORDS: ReadonlySet<string> = new Set([
@@ -70,35 +59,8 @@ export const FUNCTION_WORDS: ReadonlySet<string> = new Set([
   ...AUXILIARIES,
   ...ARTICLES,
   ...EACH_WORDS,
-  ...[
-    'not',
-    'no',
-    'all',
-    'and',
-    'or',
-    'if',
-    'then',
-    'the',
-    'either',
-    'neither',
-    'nor',
-    'but',
-    'that',
-    'which',
-  ],
-  ...[
-    'who',
-    'there',
-    'this',
-    'these',
-    'those',
-    'some',
-    'because',
-    'since',
-    'so',
-    'therefore',
-    'we',
-    'i',
-    'you',
-  ],
+  ...wordsIn(`
+    not no all and or if then the either neither nor but that which who there
+    this these those some because since so therefore we i you
+  `),
 ])

@@ -1,5 +1,7 @@
 /** @file Finds the reasoning and its numbered steps in a response. */
 
+import { phraseRows } from '../../util/words.ts'
+
 /** Rules of inference that a step may name. */
 export type InferenceRule =
   | 'premise'
@@ -15,37 +17,23 @@ export type InferenceRule =
   | 'hs'
   | 'dneg'
 
-const RULE_NAMES: Readonly<Record<string, InferenceRule>> = {
-  premise: 'premise',
-  given: 'premise',
-  mp: 'mp',
-  'modus ponens': 'mp',
-  mt: 'mt',
-  'modus tollens': 'mt',
-  ui: 'ui',
-  'universal instantiation': 'ui',
-  'and-i': 'and-i',
-  'and introduction': 'and-i',
-  'conjunction introduction': 'and-i',
-  'and-e': 'and-e',
-  'and elimination': 'and-e',
-  'conjunction elimination': 'and-e',
-  'or-i': 'or-i',
-  'or introduction': 'or-i',
-  'disjunction introduction': 'or-i',
-  'or-e': 'or-e',
-  'or elimination': 'or-e',
-  'disjunction elimination': 'or-e',
-  contra: 'contra',
-  contradiction: 'contra',
-  'proof by contradiction': 'contra',
-  ds: 'ds',
-  'disjunctive syllogism': 'ds',
-  hs: 'hs',
-  'hypothetical syllogism': 'hs',
-  dneg: 'dneg',
-  'double negation': 'dneg',
-}
+/** The names of each rule, the short one first. */
+const RULE_NAMES: Readonly<Record<string, InferenceRule>> = Object.fromEntries(
+  phraseRows(`
+premise | given
+mp | modus ponens
+mt | modus tollens
+ui | universal instantiation
+and-i | and introduction | conjunction introduction
+and-e | and elimination | conjunction elimination
+or-i | or introduction | disjunction introduction
+or-e | or elimination | disjunction elimination
+contra | contradiction | proof by contradiction
+ds | disjunctive syllogism
+hs | hypothetical syllogism
+dneg | double negation
+`).flatMap(names => names.map(name => [name, names[0] as InferenceRule])),
+)
 
 const LONG_NAMES = Object.keys(RULE_NAMES).filter(name => name.includes(' '))
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PROPOSAL_CATEGORIES } from './categories.ts'
-import { DEFAULT_PROPOSAL, type ProposalSettings } from './format.ts'
+import { DEFAULT_PROPOSAL, PROPOSAL_CATEGORIES, type ProposalSettings } from './format.ts'
 import { MOST_CRITERIA, readProposal } from './proposal.ts'
 
 /** Tens of thousands with GRADUS_FUZZ_RUNS. */

@@ -3,8 +3,13 @@
 import type { Criterion } from '../../rubric/criterion.ts'
 import { type Fields, isObject } from '../../rubric/formats/item.ts'
 import { type Parsed, parseAnswer } from '../judge/parse.ts'
-import { plainCategory } from './categories.ts'
-import { DEFAULT_PROPOSAL, formatProblems, onlyObject, type ProposalSettings } from './format.ts'
+import {
+  DEFAULT_PROPOSAL,
+  formatProblems,
+  onlyObject,
+  type ProposalSettings,
+  plainCategory,
+} from './format.ts'
 
 /** A rubric as a policy proposed it. */
 export interface Proposal {

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkRule } from './index.ts'
-import { repetitionOf } from './repetition.ts'
-import { sentenceSegments, wordSegments } from './segments.ts'
-import { charactersIn, wordsOf } from './text.ts'
+import { repetitionOf } from './length.ts'
+import { charactersIn, sentenceSegments, wordSegments, wordsOf } from './text.ts'
 
 // What these functions give, said plainly; they were written so, and took minutes for some texts.
 const plainSentences = (text: string) =>

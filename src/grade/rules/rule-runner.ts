@@ -12,8 +12,7 @@ import {
 import { workerUrl } from '../../util/worker-url.ts'
 import type { GradeItem } from '../grader.ts'
 import { AllowanceSpent, type RuleAllowance } from './allowance.ts'
-import type { RuleOutcome } from './rule.ts'
-import type { RuleReply, RuleRequest } from './rule-request.ts'
+import type { RuleOutcome, RuleReply, RuleRequest } from './rule.ts'
 import type { RuleSettings } from './settings.ts'
 
 /** A rule may take so many times the budget of all before its thread is ended. */

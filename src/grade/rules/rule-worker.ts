@@ -5,8 +5,7 @@ import { threadFile, WorkBudget } from '../../util/thread-clock.ts'
 import { serveWork } from '../../util/work-serve.ts'
 import type { GradeItem } from '../grader.ts'
 import { compileRule } from './registry.ts'
-import type { RuleCheck, RuleOutcome } from './rule.ts'
-import { PLACE, type RuleReply, type RuleRequest } from './rule-request.ts'
+import { PLACE, type RuleCheck, type RuleOutcome, type RuleReply, type RuleRequest } from './rule.ts'
 
 /** Characters of rules remembered, as JSON; compiled they take several times as much. */
 const MAX_REMEMBERED = 4_000_000

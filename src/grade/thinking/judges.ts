@@ -3,10 +3,14 @@
  * printed in the paper); and RLCER's verifier, which reads a whole response.
  */
 
+import type { ChatModel } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
-import type { Quote } from '../judge/untrusted.ts'
-import { oneTemplateForm } from './form.ts'
-import { listTemplate, trueFalse, zeroOne } from './judgement-list.ts'
+import type { Quote } from '../../util/untrusted.ts'
+import { type JudgeConfig, judgeSchema } from '../judge/judge-config.ts'
+import { type OpenJudge, openJudge } from '../judge/open-judge.ts'
+import { recentVerdicts } from '../judge/recent-verdicts.ts'
+import type { JudgeForm } from '../judge/templates/form.ts'
+import { listTemplate, oneTemplateForm, trueFalse, zeroOne } from '../judge/templates/lists.ts'
 
 const entry = ({ text, points }: Criterion, number: number, quote: Quote): string =>
   `${number}. (${points > 0 ? 'a merit: 1 when it is there' : 'a flaw: 1 when it is there'})\n${quote(text, 'criterion')}`
@@ -95,3 +99,14 @@ export const RUBRIC_VERIFIER = oneTemplateForm(template, {
   question: 'The question:',
   judged: { heading: 'What the student wrote:', tag: 'response' },
 })
+
+/** A judge of thinking: its endpoints, how it is asked (preset `thinking`), what it remembers. */
+export const thinkingJudgeSchema = judgeSchema('thinking')
+
+/**
+ * Opens a judge of one form. The same question is asked once while the process runs, also without a cache folder.
+ * @param model in place of the configured endpoints
+ * @throws ConfigError for an endpoint, a key or a folder that cannot be used
+ */
+export const openThinkingJudge = (config: JudgeConfig, form: JudgeForm, model?: ChatModel): OpenJudge =>
+  openJudge(config, { form, model, store: recentVerdicts(), tellsCalls: true })

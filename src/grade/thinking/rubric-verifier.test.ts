@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { quoteUntrusted } from '../judge/untrusted.ts'
+import { quoteUntrusted } from '../../util/untrusted.ts'
 import { RUBRIC_VERIFIER } from './judges.ts'
 
 it('shows category and words of a criterion each in a quotation of its own, with no word of ours inside', () => {

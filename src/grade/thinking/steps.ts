@@ -3,8 +3,7 @@
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { meanKnown } from '../../util/descriptive.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
-import { oneTemplateForm } from './form.ts'
-import { listTemplate, zeroOne } from './judgement-list.ts'
+import { listTemplate, oneTemplateForm, zeroOne } from '../judge/templates/lists.ts'
 
 /** What begins a step on a line of its own: `Step 3:`, `3.`, `3)`, `(3)`, `- `, `* `, `First,`, a heading. */
 const MARKER =

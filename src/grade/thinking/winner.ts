@@ -3,13 +3,13 @@
 import { type JudgedComparison, permutations } from '../../eval/winrate.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
+import { QUOTING_NOTE } from '../../util/untrusted.ts'
 import type { GradeOptions, Grader } from '../grader.ts'
 import type { Parsed, ParsedAnswer } from '../judge/parse.ts'
 import { readAnswer } from '../judge/templates/answer.ts'
+import { oneTemplateForm } from '../judge/templates/lists.ts'
 import { type Judgement, type Scale, shortValue } from '../judge/templates/scale.ts'
 import type { JudgeTemplate } from '../judge/templates/template.ts'
-import { QUOTING_NOTE } from '../judge/untrusted.ts'
-import { oneTemplateForm } from './form.ts'
 
 const KEY = 'best_text'
 

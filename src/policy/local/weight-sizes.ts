@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraSpecs } from '../../model/lora-files.ts'
 import { elementCount, tensorSpecs, valueHeadSpecs } from '../../model/weights.ts'
 import type { Provider } from '../../tensor/providers.ts'
-import { memoryHere } from '../../util/memory-here.ts'
+import { memoryHere } from '../../util/memory-failure.ts'
 
 /** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
 export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, valueHead: boolean) => {

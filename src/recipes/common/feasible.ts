@@ -3,7 +3,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
-import { memoryHere } from '../../util/memory-here.ts'
+import { memoryHere } from '../../util/memory-failure.ts'
 import type { MemoryEstimate } from './estimate.ts'
 import { type PlannedTime, timeLine } from './plan-time.ts'
 

@@ -1,8 +1,7 @@
 /** @file What judges of a training would be asked, and what that takes. */
 
-import { estimateJudging } from '../../chat/estimate.ts'
+import { COMPLETION_TOKENS, estimateJudging } from '../../chat/estimate.ts'
 import type { FleetSettings } from '../../chat/index.ts'
-import { COMPLETION_TOKENS } from '../../chat/token-estimate.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'

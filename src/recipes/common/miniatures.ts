@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { RuleSettings } from '../../grade/rules/settings.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
-import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
+import { operationsSchema } from '../../tasks/arithmetic/problem.ts'
 import { PackingWorld, packingTask, thinkingPackingTask } from '../../tasks/checklist/index.ts'
 import type { Problems } from '../../tasks/task.ts'
 

@@ -1,8 +1,8 @@
 /** @file How much of a rubric a rollout is shown: a ladder inside the group, a decay over the steps (RuscaRL Eq. 3 and section 4.2). */
 
 import { z } from 'zod'
+import { roundHalfToEven } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { roundHalfToEven } from '../../util/rounding.ts'
 
 /** How the shown share differs inside a group of G samples. */
 const groupRatioSchema = z.discriminatedUnion('kind', [

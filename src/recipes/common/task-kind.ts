@@ -8,8 +8,7 @@ import type { Criterion, Rubric } from '../../rubric/criterion.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import type { ConversationOptions } from '../../tasks/conversation/task.ts'
 import type { ScoredResponse } from '../../tasks/scored-response.ts'
-import type { Task, Verdicts } from '../../tasks/task.ts'
-import type { EpisodeOutcome } from '../../tasks/world.ts'
+import type { EpisodeOutcome, Task, Verdicts } from '../../tasks/task.ts'
 
 /** What a task is opened with beside its settings. */
 export interface TaskParts extends Pick<ConversationOptions, 'startLogprobs'>, Pick<Put, 'asked'> {

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
 import { questionTask, questionTaskShape, readQuestions } from '../../tasks/questions/index.ts'
-import { recordsShape } from '../../tasks/records/settings.ts'
+import { recordsShape } from '../../tasks/records/world.ts'
 import { openEnvKindSchema, toolsTaskSchema } from '../environment/config.ts'
 import { LOGIC_KIND } from '../logic/kind.ts'
 import { RESEARCH_KIND } from '../rubricem/kind.ts'

@@ -4,8 +4,7 @@ import type { Groups, Reward } from '../../rl/rollout.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { GradusError } from '../../util/errors.ts'
-import { plural } from '../../util/format.ts'
-import { visible } from '../../util/visible.ts'
+import { plural, visible } from '../../util/format.ts'
 
 /** Characters of an answer that an error repeats. */
 const MOST_SHOWN = 200

@@ -3,7 +3,7 @@
 import type { Graded, Reward } from '../../rl/rollout.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { rewardOf, type ScoredResponse } from '../../tasks/scored-response.ts'
-import type { EpisodeOutcome } from '../../tasks/world.ts'
+import type { EpisodeOutcome } from '../../tasks/task.ts'
 import type { EnvironmentConfig } from './config.ts'
 
 /** What is known of an episode. */

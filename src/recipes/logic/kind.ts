@@ -18,10 +18,9 @@ import {
   readLogicFile,
 } from '../../tasks/logic/loaders.ts'
 import { chatLogicFormat, type LogicFormat, miniatureFormat } from '../../tasks/logic/prompts.ts'
-import { shuffleSentences } from '../../tasks/logic/reorder.ts'
 import { type LogicVerdicts, logicTask } from '../../tasks/logic/task.ts'
 import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
-import { hopsTitle, logicTestSet } from '../../tasks/logic/testsets.ts'
+import { hopsTitle, logicTestSet, shuffleSentences } from '../../tasks/logic/testsets.ts'
 import { LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'

@@ -6,7 +6,7 @@ import { askOf, askSchema } from '../../grade/judge/ask-config.ts'
 import { judgeSchema } from '../../grade/judge/judge-config.ts'
 import { ACCEPT_THRESHOLD, memorySchema, UTILITIES, WINDOW_STEPS } from '../../memory/index.ts'
 import { DEFAULT_LAMBDA, lambdaSchema } from '../../rl/stage-credit.ts'
-import { recordsShape } from '../../tasks/records/settings.ts'
+import { recordsShape } from '../../tasks/records/world.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,

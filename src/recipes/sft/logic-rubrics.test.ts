@@ -9,13 +9,13 @@ import { readEvals, readMetrics, withoutTimings } from '../../runs/readers.ts'
 import {
   goldResponses,
   keptResponses,
+  LOGIC_GRAMMAR,
   LOGIC_PIECES,
   LOGIC_RUBRIC_VOCABULARY,
   logicEvidenceOf,
   logicRubricsStart,
   logicRubricsStartSchema,
   partReasoning,
-  readLogicCriterion,
   type StartResponse,
 } from '../../tasks/logic/thinking/index.ts'
 import { isMet } from '../../tasks/thinking-grammar/grammar.ts'
@@ -98,7 +98,7 @@ describe('logic-rubric-start', () => {
     for (const { prompt, response } of told)
       for (const [, word, criterion] of prompt.matchAll(/\n(do|avoid) ([^\n]*)/g)) {
         const evidence = logicEvidenceOf(byText.get(response)!, partReasoning(response).thinking, null)
-        expect(isMet(readLogicCriterion(criterion)!, evidence), criterion).toBe(word === 'do')
+        expect(isMet(LOGIC_GRAMMAR.read(criterion)!, evidence), criterion).toBe(word === 'do')
       }
     const rubrics = texts.filter(({ prompt }) => prompt.endsWith('\n<rubric>'))
     expect(rubrics.length).toBeGreaterThan(15)

@@ -2,7 +2,8 @@
 
 import type { z } from 'zod'
 import type { arithmeticStartSchema } from '../../tasks/arithmetic/cold-start.ts'
-import { arithmeticStart, propose } from '../../tasks/arithmetic/index.ts'
+import { arithmeticStart } from '../../tasks/arithmetic/index.ts'
+import { arithmeticRubricator } from '../../tasks/arithmetic/rubricator.ts'
 import type { packingStartSchema } from '../../tasks/checklist/cold-start.ts'
 import {
   hintsOf,
@@ -53,7 +54,7 @@ export const learnArithmetic = (config: ConfigOf<z.output<typeof arithmeticStart
   return {
     ...learnRoles(config, {
       task,
-      draw: (problem, rng) => propose(problem, config.task.rubric, rng).text,
+      draw: (problem, rng) => arithmeticRubricator.propose(problem, config.task.rubric, rng).text,
       tested: [{ task }, { task: hints, full: true }],
       words: { evaluation: 'unseen problems, without hints and with hints that are to be followed' },
     }),

@@ -6,6 +6,7 @@ import { parseWith } from '../../util/schema.ts'
 import {
   checkHolds,
   extraOf,
+  levelsByKey,
   needsKeys,
   ownExtra,
   ownPart,
@@ -13,7 +14,6 @@ import {
   type RubricFormat,
   type RubricItem,
 } from './item.ts'
-import { levelsByKey } from './levels-by-key.ts'
 
 const name = 'biggen'
 const LEVEL = /^score(\d+)_description$/

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { DataError } from '../../util/errors.ts'
 import type { Criterion, Rubric } from '../criterion.ts'
+import type { ScoreLevel } from '../levels.ts'
 
 /** A message of an item's prompt. */
 export interface PromptMessage {
@@ -135,4 +136,24 @@ export const checkHolds = (item: RubricItem, name: FormatName, holds: Holds): vo
     const what = unheld(criterion)
     if (what !== null) refuse(`${what} (criterion ${criterion.id})`)
   }
+}
+
+/**
+ * Score levels that a file writes as keys of the criterion itself (`3-4`, `score3_description`), ascending.
+ * @param pattern its first group is the lowest score of a level, its second, if any, the highest
+ * @throws DataError for a level that is no text, or fewer than two levels.
+ */
+export const levelsByKey = (row: Fields, pattern: RegExp, place: string): ScoreLevel[] => {
+  const levels = Object.entries(row).flatMap(([key, text]): ScoreLevel[] => {
+    const [, low, high = low] = pattern.exec(key) ?? []
+    if (low === undefined) return []
+    if (typeof text !== 'string')
+      throw new DataError(`${place}.${key}: expected a text, got ${typeof text}; describe the level`)
+    return [{ low: Number(low), high: Number(high), text }]
+  })
+  if (levels.length < 2)
+    throw new DataError(
+      `${place}: expected at least two levels (keys like ${pattern.source}), got ${levels.length}`,
+    )
+  return levels.sort((a, b) => a.low - b.low)
 }

@@ -8,6 +8,7 @@ import { uniqueNames } from '../unique.ts'
 import {
   checkHolds,
   extraOf,
+  levelsByKey,
   needsKeys,
   ownExtra,
   ownPart,
@@ -15,7 +16,6 @@ import {
   type RubricFormat,
   userPrompt,
 } from './item.ts'
-import { levelsByKey } from './levels-by-key.ts'
 
 const name = 'writingbench'
 const BAND = /^(\d+)-(\d+)$/

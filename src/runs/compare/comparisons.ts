@@ -1,7 +1,7 @@
 /** @file The figures of groups of runs: means with intervals over runs, and differences to the first group, paired by seed. */
 
+import { studentQuantile } from '../../util/special.ts'
 import { mean, meanKnown, std } from '../../util/statistics.ts'
-import { studentQuantile } from '../../util/student.ts'
 import { FEWEST_VALUES } from '../report/bands.ts'
 import { finalMeans } from '../report/compare.ts'
 import { evalsOf, setNames } from '../report/data.ts'

@@ -1,8 +1,7 @@
 /** @file The card of a model that a run trained: what it is, how it was made, what it scored; with the Hub's metadata. */
 
 import { stringify } from 'yaml'
-import { percent, percentInterval } from '../../util/format.ts'
-import { visible } from '../../util/visible.ts'
+import { percent, percentInterval, visible } from '../../util/format.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { EvalRow, RunInfo } from '../rows.ts'
 import { describeScore, headlineScores, scoreNamesOf, scoreValue } from '../scores.ts'

@@ -1,7 +1,7 @@
 /** @file Curves of several runs as one: means with their intervals, and the colours of what they are of. */
 
+import { studentQuantile } from '../../util/special.ts'
 import { mean, std } from '../../util/statistics.ts'
-import { studentQuantile } from '../../util/student.ts'
 import type { MetricsRow } from '../rows.ts'
 import { type ChartSeries, roundForPage } from './chart-spec.ts'
 

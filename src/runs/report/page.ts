@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { escapeMarkup } from '../../util/markup.ts'
+import { escapeMarkup } from '../../util/format.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
 import type { ChartSpec } from './chart-spec.ts'

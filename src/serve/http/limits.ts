@@ -1,7 +1,7 @@
 /** @file Limits of an HTTP front: one schema shape for configurations, all defaults in it. */
 
 import { z } from 'zod'
-import { memoryHere } from '../../util/memory-here.ts'
+import { memoryHere } from '../../util/memory-failure.ts'
 import { parseWith } from '../../util/schema.ts'
 
 const MiB = 1024 ** 2

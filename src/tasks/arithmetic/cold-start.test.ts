@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { arithmeticStart, arithmeticStartSchema } from './cold-start.ts'
-import { decodeText, evidenceOf, isMet, readCriterion } from './index.ts'
+import { evidenceOf, isMet } from './index.ts'
+import { ARITHMETIC_GRAMMAR } from './predicates.ts'
+import { ARITHMETIC_PIECES } from './vocabulary.ts'
 
 const teacher = arithmeticStartSchema.parse({ kind: 'arithmetic' })
 const { demonstrations } = arithmeticStart(teacher, { seed: 1, batch: 8, tested: 1 }).task
@@ -9,7 +11,7 @@ it('shows both roles, and hints that the demonstration follows', () => {
   const drawn = Array.from({ length: 40 }, (_, i) => demonstrations(i + 1, [])).flat()
   expect(demonstrations(7, [])).toEqual(drawn.slice(48, 56))
   const texts = drawn.map(({ promptTokens, responseTokens }) =>
-    [promptTokens, responseTokens].map(decodeText),
+    [promptTokens, responseTokens].map(tokens => ARITHMETIC_PIECES.decode(tokens)),
   )
   const rubrics = texts.filter(([, response]) => response.startsWith('{'))
   expect(rubrics.length / texts.length).toBeGreaterThan(0.3)
@@ -31,7 +33,7 @@ it('shows both roles, and hints that the demonstration follows', () => {
     const evidence = evidenceOf(problem, response.slice(0, response.indexOf('</think>')), null)
     for (const line of lines.slice(0, -1)) {
       const [, word, criterion] = /^(do|avoid) (.*)$/.exec(line)!
-      expect(isMet(readCriterion(criterion)!, evidence), `${line}: ${response}`).toBe(word === 'do')
+      expect(isMet(ARITHMETIC_GRAMMAR.read(criterion)!, evidence), `${line}: ${response}`).toBe(word === 'do')
     }
   }
 })

@@ -6,15 +6,19 @@ import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
 import type { TaskWith } from '../task.ts'
 import { hintsTask, tellingHints } from '../thinking-grammar/hints.ts'
-import { labelsSchema, rubricHabitsSchema } from '../thinking-grammar/settings.ts'
-import { demonstrateWell, drawHabits } from './demonstrations.ts'
+import { labelsSchema, rubricHabitsSchema } from '../thinking-grammar/rubricator.ts'
+import { demonstrateWell, drawHabits, errorsSchema } from './demonstrations.ts'
 import { readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
-import { ARITHMETIC_GRAMMAR, type Evidence, evidenceOf, PREDICATES } from './predicates/index.ts'
-import { ARITHMETIC_TEST_SEED, type ArithmeticProblem, arithmeticProblem } from './problem.ts'
-import { demonstrateRubric, propose } from './rubricator.ts'
-import { operationsSchema } from './settings.ts'
+import { ARITHMETIC_GRAMMAR, type Evidence, evidenceOf, PREDICATES } from './predicates.ts'
+import {
+  ARITHMETIC_TEST_SEED,
+  type ArithmeticProblem,
+  arithmeticProblem,
+  operationsSchema,
+} from './problem.ts'
+import { arithmeticRubricator } from './rubricator.ts'
 import { arithmeticTask } from './task.ts'
-import { ARITHMETIC_TOKENS, encodeText } from './vocabulary.ts'
+import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS } from './vocabulary.ts'
 
 const share = z.number().min(0).max(1)
 /** In proportion to the others'; a sum of some must be a number. */
@@ -44,15 +48,7 @@ export const arithmeticStartSchema = z.strictObject({
       'a chance above 0; one of them must be drawn',
     )
     .describe('Chances of its styles.'),
-  errors: z
-    .strictObject({
-      shaky: share.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
-      shakyError: share.default(0.4).describe('Error rate where it is unsure.'),
-      knownError: share.default(0.04).describe('Error rate where it is sure.'),
-      mergedError: share.default(0.35).describe('Error rate of merged steps.'),
-      jumpError: share.default(0.65).describe('Error rate of steps left out.'),
-      checkError: share.default(0.1).describe('Error rate of checks.'),
-    })
+  errors: errorsSchema
     .prefault({})
     .describe(
       'How often it errs: in facts that it half remembers (and what share of them that is), in others, and so on.',
@@ -78,9 +74,14 @@ const hintsFor = (
   habits: Teacher['rubric'],
   rng: Rng,
 ): Criterion[] =>
-  tellingHints(ARITHMETIC_GRAMMAR, own => propose(problem, habits, own, HABITS).text, [evidence, other], rng)
+  tellingHints(
+    ARITHMETIC_GRAMMAR,
+    own => arithmeticRubricator.propose(problem, habits, own, HABITS).text,
+    [evidence, other],
+    rng,
+  )
 
-const ended = (text: string): number[] => [...encodeText(text), ARITHMETIC_TOKENS.eos]
+const ended = (text: string): number[] => [...ARITHMETIC_PIECES.encode(text), ARITHMETIC_TOKENS.eos]
 
 /** A demonstration of a role; the same names give the same one. */
 const demonstrationOf = (
@@ -91,7 +92,7 @@ const demonstrationOf = (
 ): SupervisedDatum | null => {
   const think = (label: string) => {
     const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, tries, rng.fork(label))
-    const response = readResponse(encodeText(text))
+    const response = readResponse(ARITHMETIC_PIECES.encode(text))
     return { text, response, evidence: evidenceOf(problem, response.thinking, null) }
   }
   const { text, response, evidence } = think('reasoner')
@@ -102,7 +103,7 @@ const demonstrationOf = (
         : []
     return { promptTokens: reasonerPrompt(problem, hints), responseTokens: ended(text) }
   }
-  const written = demonstrateRubric(problem, evidence, rubric, rng.fork('rubric'))
+  const written = arithmeticRubricator.demonstrate(problem, evidence, rubric, rng.fork('rubric'))
   return written && { promptTokens: rubricatorPrompt(problem, response), responseTokens: ended(written.text) }
 }
 
@@ -113,7 +114,7 @@ const testHints =
     const rng = new Rng(`${ARITHMETIC_TEST_SEED}/hints/${problem.id}`)
     const [one, other] = ['one', 'other'].map(label => {
       const { text } = demonstrateWell(problem, own => drawHabits(own, styles), errors, 1, rng.fork(label))
-      return evidenceOf(problem, readResponse(encodeText(text)).thinking, null)
+      return evidenceOf(problem, readResponse(ARITHMETIC_PIECES.encode(text)).thinking, null)
     })
     return hintsFor(problem, one, other, rubric, rng.fork('hints'))
   }

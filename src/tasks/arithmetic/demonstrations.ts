@@ -1,5 +1,6 @@
 /** @file A scripted reasoner: how the small model is shown to think, well and badly, with facts that it half remembers. */
 
+import { z } from 'zod'
 import { hashLabel, type Rng } from '../../util/rng.ts'
 import { ARITHMETIC_FILLERS, type Calculation, calculationText } from './lines.ts'
 import { type ArithmeticProblem, answerOf, apply, chainText, MODULUS, type Operation } from './problem.ts'
@@ -18,27 +19,23 @@ export interface Habits {
   repeats: number
 }
 
-/** How often the teacher errs. */
-export interface Errors {
-  /** Share of the facts `a * b` that it half remembers, and how often it has those wrong, and the others. */
-  shaky: number
-  shakyError: number
-  knownError: number
-  /** Of two or three operations in one step, and of a result without a calculation. */
-  mergedError: number
-  jumpError: number
-  /** Of a check. */
-  checkError: number
-}
+const share = z.number().min(0).max(1)
 
-export const DEFAULT_ERRORS: Errors = {
-  shaky: 0.4,
-  shakyError: 0.4,
-  knownError: 0.04,
-  mergedError: 0.35,
-  jumpError: 0.65,
-  checkError: 0.1,
-}
+/**
+ * How often the teacher errs: in the share of facts `a * b` that it half remembers, and in the others; in two or three operations in
+ * one step, and in a result without a calculation; in a check.
+ */
+export const errorsSchema = z.strictObject({
+  shaky: share.default(0.4).describe('Share of operations that a reasoner is unsure of.'),
+  shakyError: share.default(0.4).describe('Error rate where it is unsure.'),
+  knownError: share.default(0.04).describe('Error rate where it is sure.'),
+  mergedError: share.default(0.35).describe('Error rate of merged steps.'),
+  jumpError: share.default(0.65).describe('Error rate of steps left out.'),
+  checkError: share.default(0.1).describe('Error rate of checks.'),
+})
+export type Errors = z.output<typeof errorsSchema>
+
+export const DEFAULT_ERRORS = errorsSchema.parse({})
 
 /** Chances of the styles. */
 export interface StyleShares {

@@ -2,30 +2,21 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import { partThinking, type ThoughtResponse } from '../thinking.ts'
-import { readCriterion } from './predicates/index.ts'
+import { grammarHintTokens } from '../thinking-grammar/hints.ts'
+import { ARITHMETIC_GRAMMAR } from './predicates.ts'
 import { type ArithmeticProblem, chainText } from './problem.ts'
-import { ARITHMETIC_TOKENS, decodeText, encodeText, PIECES, pieceToken } from './vocabulary.ts'
+import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS, PIECES } from './vocabulary.ts'
 
 /** ` 7 + 5 * 3`: every piece brings the blank before it. */
-const questionTokens = (problem: ArithmeticProblem): number[] => encodeText(` ${chainText(problem)}`)
-
-/** A line a hint: what to do for points, what to avoid for penalties. Sentences outside the grammar cannot be said. */
-const hintTokens = (hints: readonly Criterion[]): number[] =>
-  hints.flatMap(({ text, points }) =>
-    readCriterion(text) === null
-      ? []
-      : [
-          pieceToken(points > 0 ? PIECES.do : PIECES.avoid),
-          ...encodeText(text.trim().toLowerCase().replace(/\.$/, '')),
-        ],
-  )
+const questionTokens = (problem: ArithmeticProblem): number[] =>
+  ARITHMETIC_PIECES.encode(` ${chainText(problem)}`)
 
 /** `<bos> 7 + 5 * 3 [hints] <think>`. */
 export const reasonerPrompt = (problem: ArithmeticProblem, hints: readonly Criterion[] = []): number[] => [
   ARITHMETIC_TOKENS.bos,
   ...questionTokens(problem),
-  ...hintTokens(hints),
-  pieceToken(PIECES.think),
+  ...grammarHintTokens(ARITHMETIC_GRAMMAR, ARITHMETIC_PIECES, hints),
+  ARITHMETIC_PIECES.token(PIECES.think),
 ]
 
 /** The question, one response's thinking, and the word that asks for a rubric. */
@@ -35,8 +26,8 @@ export const rubricatorPrompt = (
 ): number[] => [
   ...reasonerPrompt(problem),
   ...thinkingTokens(thinking),
-  ...(closed ? [pieceToken(PIECES.endThink)] : []),
-  pieceToken(PIECES.rubric),
+  ...(closed ? [ARITHMETIC_PIECES.token(PIECES.endThink)] : []),
+  ARITHMETIC_PIECES.token(PIECES.rubric),
 ]
 
 /** Thinking that was read back, as it was written: a line break before every line. */
@@ -45,9 +36,12 @@ const thinkingTokens = (thinking: string): number[] =>
     ? []
     : thinking
         .split('\n')
-        .flatMap(line => encodeText(/^\d/.test(line.trim()) ? `\n ${line.trim()}` : `\n${line.trim()}`))
+        .flatMap(line =>
+          ARITHMETIC_PIECES.encode(/^\d/.test(line.trim()) ? `\n ${line.trim()}` : `\n${line.trim()}`),
+        )
 
-export const readResponse = (tokens: ArrayLike<number>): ThoughtResponse => partThinking(decodeText(tokens))
+export const readResponse = (tokens: ArrayLike<number>): ThoughtResponse =>
+  partThinking(ARITHMETIC_PIECES.decode(tokens))
 
 const ANSWER = /^answer (\d)$/
 

@@ -4,9 +4,9 @@ import { Rng } from '../../util/rng.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
 import { answeredDigit, readResponse } from './format.ts'
 import { populationCorrelations, worthOf } from './population.ts'
-import { evidenceOf, isMet, PREDICATES, readCriterion } from './predicates/index.ts'
+import { ARITHMETIC_GRAMMAR, evidenceOf, isMet, PREDICATES } from './predicates.ts'
 import { answerOf, arithmeticProblem } from './problem.ts'
-import { encodeText } from './vocabulary.ts'
+import { ARITHMETIC_PIECES } from './vocabulary.ts'
 
 /** What the scripted reasoner does, so many times a problem. */
 const population = (problems: number, samples: number) =>
@@ -15,7 +15,7 @@ const population = (problems: number, samples: number) =>
     const responses = Array.from({ length: samples }, (_, g) => {
       const rng = new Rng(`population/${i}/${g}`)
       const { text } = demonstrate(problem, drawHabits(rng), DEFAULT_ERRORS, rng)
-      const response = readResponse(encodeText(text))
+      const response = readResponse(ARITHMETIC_PIECES.encode(text))
       return { thinking: response.thinking, answer: answeredDigit(response) }
     })
     return { problem, responses }
@@ -32,7 +32,7 @@ describe('what predicates are worth in a population', () => {
       'checks a step',
     ]) {
       const met = group.responses.map(({ thinking }) =>
-        Number(isMet(readCriterion(sentence)!, evidenceOf(group.problem, thinking, null))),
+        Number(isMet(ARITHMETIC_GRAMMAR.read(sentence)!, evidenceOf(group.problem, thinking, null))),
       )
       expect(correlations.get(sentence)).toBeCloseTo(pearson(met, right)!, 10)
     }

@@ -5,14 +5,13 @@ import { partThinking } from '../thinking.ts'
 import { DEFAULT_ERRORS, demonstrate, drawHabits } from './demonstrations.ts'
 import { answeredDigit } from './format.ts'
 import {
+  ARITHMETIC_GRAMMAR,
   type ArithmeticPredicate,
   evidenceOf,
   isMet,
   PREDICATES,
-  readCriterion,
   type Slot,
-  slotsOf,
-} from './predicates/index.ts'
+} from './predicates.ts'
 import { type ArithmeticProblem, answerOf, arithmeticProblem } from './problem.ts'
 
 /** Responses of one policy to one problem. */
@@ -34,7 +33,7 @@ const slotValues = (slot: Slot, { operations }: ArithmeticProblem): string[] => 
 
 /** All ways to fill a sentence's places for a problem; sentences have one place at most. */
 const valuesOf = (predicate: ArithmeticPredicate, problem: ArithmeticProblem): string[][] => {
-  const [slot] = slotsOf(predicate)
+  const [slot] = ARITHMETIC_GRAMMAR.slotsOf(predicate)
   return slot === undefined ? [[]] : slotValues(slot, problem).map(value => [value])
 }
 
@@ -96,7 +95,7 @@ export const worthOf = (
   { text, points }: { text: string; points: number },
   correlations: ReadonlyMap<string, number | null>,
 ): number | null => {
-  const reading = readCriterion(text)
+  const reading = ARITHMETIC_GRAMMAR.read(text)
   const correlation = reading && (correlations.get(reading.predicate.sentence) ?? null)
   return correlation === null ? null : Math.sign(points) * correlation
 }

@@ -1,6 +1,8 @@
 /** @file Problems of the arithmetic task: a chain of operations on single digits, of which only the last digit is kept. */
 
+import { z } from 'zod'
 import { Rng } from '../../util/rng.ts'
+import { leastAndMost } from '../../util/setting-shapes.ts'
 
 const OPERATORS = ['+', '-', '*'] as const
 export type Operator = (typeof OPERATORS)[number]
@@ -56,6 +58,10 @@ export const chainText = ({ start, operations }: ArithmeticProblem): string =>
 /** The question as judges are told it. */
 export const arithmeticQuestionText = (problem: ArithmeticProblem): string =>
   `Work from left to right and keep only the last digit of every result: ${chainText(problem)}`
+
+const operations = z.int().min(2).max(9)
+/** Fewest and most operations of a problem. */
+export const operationsSchema = leastAndMost(operations.default(4), operations.default(6))
 
 export interface ArithmeticOptions {
   /** Fewest and most operations. Default 4 to 6. */

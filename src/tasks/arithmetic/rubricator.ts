@@ -1,21 +1,15 @@
-/** @file The scripted rubricator of arithmetic. */
+/** @file Rubrics of arithmetic: what the scripted rubricator writes, and the automaton that holds a policy to their grammar. */
 
+import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Rng } from '../../util/rng.ts'
-import { openPiece } from '../thinking-grammar/rubric-pieces.ts'
-import {
-  DEFAULT_RUBRICATOR,
-  type ProposedCriterion as ProposedAbout,
-  type RubricatorHabits,
-  ScriptedRubricator,
-} from '../thinking-grammar/rubricator.ts'
-import { ARITHMETIC_GRAMMAR, type ArithmeticPredicate, type Evidence, type Slot } from './predicates/index.ts'
-import type { ArithmeticProblem } from './problem.ts'
-import { DOMAIN } from './vocabulary.ts'
+import { buildRubricAutomaton, type RubricGrammarOptions } from '../thinking-grammar/rubric-automaton.ts'
+import { openPiece, range } from '../thinking-grammar/rubric-pieces.ts'
+import { ScriptedRubricator } from '../thinking-grammar/rubricator.ts'
+import { ARITHMETIC_GRAMMAR, type Evidence, type Slot } from './predicates.ts'
+import { type ArithmeticProblem, OPERATIONS } from './problem.ts'
+import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS, DOMAIN, operationPiece } from './vocabulary.ts'
 
-export { DEFAULT_RUBRICATOR, type RubricatorHabits }
-
-/** A criterion as a rubricator writes it. */
-type Proposed = ProposedAbout<Evidence>
+export type { RubricGrammarOptions }
 
 const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): string => {
   if (slot === 'digit') return String(rng.int(10))
@@ -25,27 +19,29 @@ const slotValue = (slot: Slot, { operations }: ArithmeticProblem, rng: Rng): str
   return `${operator} ${operand}`
 }
 
-const rubricator = new ScriptedRubricator<ArithmeticProblem, Evidence, Slot>({
+/** The scripted rubricator. */
+export const arithmeticRubricator = new ScriptedRubricator<ArithmeticProblem, Evidence, Slot>({
   grammar: ARITHMETIC_GRAMMAR,
   slotValue,
   open: openPiece(DOMAIN),
 })
 
-/** A criterion drawn from the grammar, about the question at hand. @param among the predicates that it may be about */
-export const propose = (
-  problem: ArithmeticProblem,
-  habits: RubricatorHabits,
-  rng: Rng,
-  among?: readonly ArithmeticPredicate[],
-): Proposed => rubricator.propose(problem, habits, rng, among)
+const digits = (from: number) => range(from, 9).map(digit => ARITHMETIC_PIECES.token(` ${digit}`))
 
-/**
- * A rubric for a response that scores below the middle of what it gives, with different criteria, as JSON; null where none
- * was found.
- */
-export const demonstrateRubric = (
-  problem: ArithmeticProblem,
-  evidence: Evidence,
-  habits: RubricatorHabits,
-  rng: Rng,
-) => rubricator.demonstrate(problem, evidence, habits, rng)
+/** Rubrics about arithmetic as JSON with sentences of the grammar. */
+export const rubricAutomaton = (options?: RubricGrammarOptions): TokenAutomaton =>
+  buildRubricAutomaton(
+    {
+      grammar: ARITHMETIC_GRAMMAR,
+      pieces: ARITHMETIC_PIECES,
+      open: openPiece(DOMAIN),
+      slotTokens: {
+        count: digits(0),
+        digit: digits(0),
+        place: digits(1),
+        operation: OPERATIONS.map(operation => ARITHMETIC_PIECES.token(operationPiece(operation))),
+      },
+      eos: ARITHMETIC_TOKENS.eos,
+    },
+    options,
+  )

@@ -4,7 +4,7 @@ import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { DataError } from '../../util/errors.ts'
 import type { Problems, TaskWith } from '../task.ts'
 import type { ThinkingVerifier, ThoughtResponse } from '../thinking.ts'
-import { grammarVerifier } from '../thinking-grammar/verifier.ts'
+import { grammarVerifier } from '../thinking-grammar/grammar.ts'
 import { answeredDigit, readResponse, reasonerPrompt, rubricatorPrompt } from './format.ts'
 import { isRightCalculation, isSound, readThinking } from './lines.ts'
 import { scriptedCorrelations, worthOf } from './population.ts'
@@ -14,12 +14,10 @@ import {
   evidenceOf,
   PREDICATES,
   type Slot,
-  sentenceWith,
-  slotsOf,
-} from './predicates/index.ts'
+} from './predicates.ts'
 import { type ArithmeticProblem, answerOf, arithmeticQuestionText } from './problem.ts'
-import { rubricAutomaton } from './rubric-grammar.ts'
-import { ARITHMETIC_TOKENS, decodeText } from './vocabulary.ts'
+import { rubricAutomaton } from './rubricator.ts'
+import { ARITHMETIC_PIECES, ARITHMETIC_TOKENS } from './vocabulary.ts'
 
 /** What stands in the places of sentences, so that each is in the bank at least once. */
 const VALUES: Readonly<Record<Slot, readonly string[]>> = {
@@ -33,13 +31,13 @@ const criterion = (text: string): Criterion => ({ id: text.replace(/[^a-z0-9]+/g
 
 /** A sentence with each value that its places may have. */
 const sentencesOf = (predicate: ArithmeticPredicate): string[] => {
-  const [slot] = slotsOf(predicate)
+  const [slot] = ARITHMETIC_GRAMMAR.slotsOf(predicate)
   return slot === undefined
     ? [predicate.sentence]
     : VALUES[slot].map(value =>
-        sentenceWith(
+        ARITHMETIC_GRAMMAR.sentenceWith(
           predicate,
-          slotsOf(predicate).map(() => value),
+          ARITHMETIC_GRAMMAR.slotsOf(predicate).map(() => value),
         ),
       )
 }
@@ -106,7 +104,7 @@ export const arithmeticTask = (
     id: ({ id }) => id,
     question: arithmeticQuestionText,
     prompt: reasonerPrompt,
-    show: decodeText,
+    show: tokens => ARITHMETIC_PIECES.decode(tokens),
     rubric: () => ANSWERS,
     isBinary: true,
     grade: async items =>
@@ -131,7 +129,7 @@ export const arithmeticTask = (
     rubricator: {
       masked: (_, response) => ({ ...response, text: response.thinking, answer: '' }),
       prompt: rubricatorPrompt,
-      text: decodeText,
+      text: tokens => ARITHMETIC_PIECES.decode(tokens),
       automaton: criteria => rubricAutomaton({ criteria, outcomes }),
       worth: own => {
         correlations ??= scriptedCorrelations()

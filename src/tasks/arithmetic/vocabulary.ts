@@ -1,8 +1,10 @@
 /** @file The closed world of the arithmetic task: pieces of text, one token each, for problems, thinking and rubrics. */
 
 import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
+import { THINKING_CATEGORIES } from '../thinking-grammar/grammar.ts'
 import { PieceText } from '../thinking-grammar/piece-text.ts'
 import {
+  HINT_PIECES,
   itemPiece,
   MOST_POINTS,
   openPiece,
@@ -13,7 +15,7 @@ import {
   sentencePieces,
 } from '../thinking-grammar/rubric-pieces.ts'
 import { ARITHMETIC_FILLERS } from './lines.ts'
-import { OUTCOME_PREDICATES, PREDICATES, THINKING_CATEGORIES } from './predicates/index.ts'
+import { OUTCOME_PREDICATES, PREDICATES } from './predicates.ts'
 import { OPERATIONS, type Operation } from './problem.ts'
 
 /** What a rubricator calls the questions. */
@@ -34,9 +36,7 @@ export const PIECES = {
   answer: '\nanswer',
   equals: ' =',
   steps: ' steps',
-  do: '\ndo ',
-  avoid: '\navoid ',
-  rubric: '\n<rubric>',
+  ...HINT_PIECES,
   rubricOpen: openPiece(DOMAIN),
   ...RUBRIC_PIECES,
 } as const
@@ -56,18 +56,10 @@ export const ARITHMETIC_VOCABULARY: readonly string[] = [
   ]),
 ]
 
+/** Both directions between text and those tokens. */
 export const ARITHMETIC_PIECES = new PieceText(ARITHMETIC_VOCABULARY, SPECIAL)
-
-/** Id of a piece. @throws RangeError for what is none */
-export const pieceToken = (piece: string): number => ARITHMETIC_PIECES.token(piece)
 
 export const ARITHMETIC_TOKENS = SPECIAL_TOKENS
 
-/** A text as tokens, the longest piece first; a character that no piece begins with is unknown. */
-export const encodeText = (text: string): number[] => ARITHMETIC_PIECES.encode(text)
-
-/** Text of tokens; special ones are silent. */
-export const decodeText = (tokens: ArrayLike<number>): string => ARITHMETIC_PIECES.decode(tokens)
-
-/** Splits a text as `encodeText` does. */
+/** Splits a text as `ARITHMETIC_PIECES` does. */
 export const arithmeticTokenizer = pieceTokenizer(ARITHMETIC_VOCABULARY, ARITHMETIC_PIECES.pattern())

@@ -62,7 +62,7 @@ export const followHints = (world: PackingWorld, trip: Trip, hints: readonly Hin
     .filter(item => !out.has(item) && !must.includes(item) && !filler.includes(item))
   const target = Math.max(must.length, Math.min(high, Math.max(low, must.length + filler.length)))
   const rest = [...filler, ...extra].slice(0, Math.max(0, target - must.length))
-  const habit = (item: string) => COMMON_ITEMS.indexOf(item as never)
+  const habit = (item: string) => COMMON_ITEMS.indexOf(item)
   const usual = rest.sort((a, b) => habit(a) - habit(b))
   return [...inOrder(must, of('first')), ...usual]
 }

@@ -51,7 +51,7 @@ const CHANCES = [0.85, 0.8, 0.8, 0.75, 0.75, 0.7, 0.5, 0.45, 0.4, 0.35, 0.3, 0.2
 const AVOIDABLE = [3, 4, 5]
 
 const habitOrder = (items: readonly UsualItem[]) =>
-  [...items].sort((a, b) => COMMON_ITEMS.indexOf(a.item as never) - COMMON_ITEMS.indexOf(b.item as never))
+  [...items].sort((a, b) => COMMON_ITEMS.indexOf(a.item) - COMMON_ITEMS.indexOf(b.item as never))
 
 /** The world of a seed: all worlds have the same words and other rules. */
 export class PackingWorld {

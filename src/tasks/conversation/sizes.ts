@@ -1,13 +1,11 @@
 /** @file Sizes of conversations that a plan reckons with: from the real file where it is there, as published where it is not. */
 
-import { existsSync } from 'node:fs'
 import { judgedCount } from '../../grade/rubric-grader.ts'
 import { needsStart } from '../../grade/rules/likelihood.ts'
-import { type ChatFormat, chatFormatOf } from '../../model/chat-format.ts'
-import { hasTokenizer } from '../../model/tokenizer.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
+import { promptCounter } from '../prompt-tokens.ts'
 import { splitConversations } from './rows.ts'
 import type { ConversationFiles } from './settings.ts'
 import type { ConversationOptions } from './task.ts'
@@ -47,20 +45,6 @@ const PUBLISHED = {
   likelihood: false,
 }
 
-const CHARACTERS_PER_TOKEN = 4
-
-type Counter = (messages: Parameters<ChatFormat['encode']>[0]) => number
-
-const tokenCounter = (folder: string | null): { count: Counter; estimated: boolean } => {
-  if (folder !== null && hasTokenizer(folder) && existsSync(folder)) {
-    const format = chatFormatOf(folder, 'task "conversations"')
-    return { count: messages => format.encode(messages).length, estimated: false }
-  }
-  const characters: Counter = messages =>
-    messages.reduce((sum, { content }) => sum + Math.ceil(content.length / CHARACTERS_PER_TOKEN), 0)
-  return { count: characters, estimated: true }
-}
-
 /** What a plan knows of its conversations. */
 export interface ConversationSizeSettings {
   task: ConversationFiles & { maxPromptTokens: number }
@@ -86,7 +70,7 @@ export const conversationSizes = ({ task, folder, scaffold }: ConversationSizeSe
       tokensEstimated: true,
     }
   const { train, test } = splitConversations(task)
-  const { count, estimated } = tokenCounter(folder)
+  const { count, estimated } = promptCounter(folder, 'task "conversations"')
   const rows = [...train, ...test]
   const plain = rows.map(({ messages }) => count(messages))
   const full = rows.map(({ messages, rubric }) => count(scaffold(messages, rubric.criteria)))

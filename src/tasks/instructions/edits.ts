@@ -1,6 +1,7 @@
 /** @file Edits by rule that make an answer follow an instruction; whether it then does is decided by the instruction's own rule. */
 
 import type { Rng } from '../../util/rng.ts'
+import { phrasesIn } from '../../util/words.ts'
 import {
   evenParts,
   firstSentences,
@@ -23,10 +24,9 @@ export interface EditContext {
 
 type Edit = (answer: string, context: EditContext) => string
 
-const PLACEHOLDERS =
-  'name|date|address|place|time|phone number|email|company|your name|city|price|topic|recipient|signature'.split(
-    '|',
-  )
+const PLACEHOLDERS = phrasesIn(
+  'name|date|address|place|time|phone number|email|company|your name|city|price|topic|recipient|signature',
+)
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 

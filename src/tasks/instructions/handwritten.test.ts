@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { checkRule } from '../../grade/rules/registry.ts'
-import { LONG_FORMS, MESSAGES, PASSAGE_FORMS, SHORT_FORMS } from './forms.ts'
 import { IFEVAL_COUNTS } from './kinds.ts'
-import { PHRASINGS } from './phrasings.ts'
+import phrasings from './phrasings.json' with { type: 'json' }
+import requests from './requests.json' with { type: 'json' }
 import type { InstructionRow } from './rows.ts'
 
 const FILE = fileURLToPath(new URL('../../../experiments/real-model/handwritten.jsonl', import.meta.url))
@@ -135,10 +135,10 @@ describe('handwritten prompts', () => {
   // Of fewer words than four are ordinary English, such as `in lower case`.
   it('use no wording of the generator', () => {
     const wordings = [
-      ...[...PHRASINGS.values()].flatMap(({ doing, being, how }) => [...doing, ...being, ...how]),
-      ...[SHORT_FORMS, LONG_FORMS, PASSAGE_FORMS, MESSAGES]
+      ...Object.values(phrasings).flatMap(({ doing, being, how }) => [...doing, ...being, ...how]),
+      ...Object.values(requests.forms)
         .flat()
-        .map(({ text }) => text.replace(/[.?]$/, '')),
+        .map(line => line.replace(/^[\d-]+ /, '').replace(/[.?]$/, '')),
     ]
     const isOwn = (wording: string) => (wording.replace(/\{\w*\}/g, '').match(/[a-z]+/gi) ?? []).length >= 4
     const patterns = wordings.filter(isOwn).map(wording => [wording, patternOf(wording)] as const)

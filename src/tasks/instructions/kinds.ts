@@ -1,12 +1,20 @@
 /**
  * @file Kinds of instructions that a small model can show: those of IFEval but for other languages. Each is checked by the rule
- * `instruction` under its public id, and asked for in the words of `phrasings.ts`.
+ * `instruction` under its public id, and asked for in the words of `phrasings.json`.
  */
 
 import type { Rng } from '../../util/rng.ts'
+import { wordsIn } from '../../util/words.ts'
 import type { Request } from './requests.ts'
 import { evenParts, roughSentences, wordCount } from './text.ts'
-import { COMMON_WORDS, END_PHRASES, LIKELY_WORDS, SECTION_NAMES } from './words.ts'
+import words from './words.json' with { type: 'json' }
+
+/** Words that an answer may be asked to use, whatever it is about. */
+const COMMON_WORDS: readonly string[] = wordsIn(words.common)
+/** Words that answers to nearly all requests would use. */
+const LIKELY_WORDS: readonly string[] = wordsIn(words.likely)
+/** Of parts of a text, before their numbers. */
+const SECTION_NAMES: readonly string[] = wordsIn(words.sectionNames)
 
 export interface AskedInstruction {
   /** What stands in the gaps of a phrasing. */
@@ -34,7 +42,9 @@ export interface InstructionKind {
 const between = (rng: Rng, least: number, most: number): number =>
   Math.ceil(least) + rng.int(Math.max(0, Math.floor(most) - Math.ceil(least)) + 1)
 
-const NUMERALS = 'no one two three four five six seven eight nine ten eleven twelve'.split(' ')
+const NUMERALS: readonly string[] = wordsIn(
+  'no one two three four five six seven eight nine ten eleven twelve',
+)
 
 /** In digits, or small ones in letters. */
 const numeral = (rng: Rng, n: number): string =>
@@ -261,7 +271,7 @@ export const INSTRUCTION_KINDS: readonly InstructionKind[] = [
   ),
   kind('detectable_format:json_format', ['frame', 'start', 'end', 'marks', 'case']),
   kind('startend:end_checker', ['end'], rng => {
-    const phrase = rng.pick(END_PHRASES)
+    const phrase = rng.pick(words.endPhrases)
     return { gaps: { phrase: `"${phrase}"` }, kwargs: { end_phrase: phrase } }
   }),
   kind('combination:two_responses', ['frame', 'length', 'start', 'end'], () => ({ fewest: 25 })),

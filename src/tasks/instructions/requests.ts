@@ -2,21 +2,43 @@
 
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
-import { LONG_FORMS, MESSAGES, PASSAGE_FORMS, type RequestForm, SHORT_FORMS } from './forms.ts'
-import { INSTRUCTION_TOPICS } from './topics.ts'
-import {
-  EVENTS,
-  INSTRUCTION_COLOURS,
-  INSTRUCTION_DAYS,
-  INSTRUCTION_JOBS,
-  INSTRUCTION_NAMES,
-  INSTRUCTION_PLACES,
-  INSTRUCTION_READERS,
-  LEADS,
-  PASSAGES,
-  THINGS,
-  TONES,
-} from './words.ts'
+import data from './requests.json' with { type: 'json' }
+
+/** What is asked for, with the fewest and the most words of an answer. */
+export interface RequestForm {
+  text: string
+  words: number
+  most: number
+}
+
+/** Of lines such as `20-80 Write a short note about {}.` */
+const readForms = (lines: readonly string[]): readonly RequestForm[] =>
+  lines.map(line => {
+    const [, words, most, text] = /^(\d+)-(\d+) (.+)$/.exec(line)!
+    return { text, words: Number(words), most: Number(most) }
+  })
+
+/** About a topic, what is asked for being short or not; about a text; messages: all that stands in their gaps has to be said. */
+const FORMS = {
+  short: readForms(data.forms.short),
+  long: readForms(data.forms.long),
+  passage: readForms(data.forms.passage),
+  messages: readForms(data.forms.messages),
+}
+
+/** What requests are about: topics, each with words, and with a hyphen beginnings of words, that an answer about it would use. */
+const TOPICS = Object.entries(data.topics).map(([name, list]) => {
+  const words = list.split(' ')
+  const isStem = (word: string) => word.endsWith('-')
+  return {
+    name,
+    words: words.filter(word => !isStem(word)),
+    stems: words.filter(isStem).map(stem => stem.slice(0, -1)),
+  }
+})
+
+/** To be rewritten, answered or asked about. */
+const PASSAGES: readonly string[] = data.passages
 
 export interface Request {
   ask: string
@@ -39,20 +61,15 @@ const rule = (fn: string, params: Record<string, unknown>) => ({ kind: 'rule', f
 
 /** What stands in the gaps of one request; the same gap has the same in it. */
 const drawGaps = (rng: Rng): Record<string, string> => {
-  const [name, other] = rng.shuffle(INSTRUCTION_NAMES)
+  const { gaps } = data
+  const [name, other] = rng.shuffle(gaps.name)
   const hour = 1 + rng.int(8)
-  const colour = rng.pick(INSTRUCTION_COLOURS)
+  const colour = rng.pick(gaps.colour)
   return {
-    ...{
-      name,
-      other,
-      day: rng.pick(INSTRUCTION_DAYS),
-      place: rng.pick(INSTRUCTION_PLACES),
-      event: rng.pick(EVENTS),
-    },
-    ...{ thing: rng.pick(THINGS), colour: `${colour === 'orange' ? 'an' : 'a'} ${colour}` },
-    ...{ price: String(5 * (2 + rng.int(30))), hour: `${hour} pm`, job: rng.pick(INSTRUCTION_JOBS) },
-    ...{ reader: rng.pick(INSTRUCTION_READERS), tone: rng.pick(TONES) },
+    ...{ name, other, day: rng.pick(gaps.day), place: rng.pick(gaps.place), event: rng.pick(gaps.event) },
+    ...{ thing: rng.pick(gaps.thing), colour: `${colour === 'orange' ? 'an' : 'a'} ${colour}` },
+    ...{ price: String(5 * (2 + rng.int(30))), hour: `${hour} pm`, job: rng.pick(gaps.job) },
+    ...{ reader: rng.pick(gaps.reader), tone: rng.pick(gaps.tone) },
   }
 }
 
@@ -73,18 +90,18 @@ const topicCriterion = (about: string, terms: readonly string[], without: readon
 })
 
 const aboutTopic = (rng: Rng, forms: readonly RequestForm[]): Request => {
-  const { name, words: subject, stems } = rng.pick(INSTRUCTION_TOPICS)
+  const { name, words: subject, stems } = rng.pick(TOPICS)
   const { text, words, most } = rng.pick(forms)
   return {
     ask: filled(text, { ...drawGaps(rng), '': name }),
-    ...{ about: name, words, most, isLong: forms === LONG_FORMS, subject, quotes: false },
+    ...{ about: name, words, most, isLong: forms === FORMS.long, subject, quotes: false },
     content: without => topicCriterion(name, [...subject, ...stems], without),
   }
 }
 
 const aboutPassage = (rng: Rng): Request => {
   const passage = rng.pick(PASSAGES)
-  const { text, words, most } = rng.pick(PASSAGE_FORMS)
+  const { text, words, most } = rng.pick(FORMS.passage)
   const subject = [...new Set(passage.toLowerCase().match(/\b[a-z]{5,}\b/g))]
   return {
     ask: filled(text, { ...drawGaps(rng), '': passage }),
@@ -104,7 +121,7 @@ const formsOf = (gap: string, value: string): string | string[] => {
 
 const messageWithFacts = (rng: Rng): Request => {
   const gaps = drawGaps(rng)
-  const { text, words, most } = rng.pick(MESSAGES)
+  const { text, words, most } = rng.pick(FORMS.messages)
   const said = new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, gap]) => gap).filter(gap => gap !== 'tone'))
   const facts = [...said].map(gap => formsOf(gap, gaps[gap]))
   const subject = facts.flatMap(fact => (typeof fact === 'string' && /^[a-z]+$/.test(fact) ? [fact] : []))
@@ -132,12 +149,12 @@ const SHARE_OF_LEADS = 0.15
 export const drawRequest = (rng: Rng, long = false): Request => {
   const at = rng.next()
   const request = long
-    ? aboutTopic(rng, LONG_FORMS)
+    ? aboutTopic(rng, FORMS.long)
     : at < SHARE_OF_FACTS
       ? messageWithFacts(rng)
       : at < SHARE_OF_FACTS + SHARE_OF_PASSAGES
         ? aboutPassage(rng)
-        : aboutTopic(rng, SHORT_FORMS)
+        : aboutTopic(rng, FORMS.short)
   if (rng.next() >= SHARE_OF_LEADS) return request
-  return { ...request, ask: `${filled(rng.pick(LEADS), drawGaps(rng))} ${request.ask}` }
+  return { ...request, ask: `${filled(rng.pick(data.leads), drawGaps(rng))} ${request.ask}` }
 }

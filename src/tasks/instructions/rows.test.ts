@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { checkRule, compileRule } from '../../grade/rules/registry.ts'
 import { INSTRUCTION_KINDS } from './kinds.ts'
+import requests from './requests.json' with { type: 'json' }
 import { instructionRows } from './rows.ts'
-import { PASSAGES } from './words.ts'
 
 const rows = instructionRows(1500, 'test', 128)
 const instructionsOf = (row: (typeof rows)[number]) =>
@@ -71,7 +71,7 @@ describe('rows of instructions', () => {
     for (const { criteria, prompt } of rows) {
       const mayRepeat =
         criteria.some(({ id }) => id === 'repeat_prompt') ||
-        PASSAGES.some(passage => prompt.includes(passage))
+        requests.passages.some(passage => prompt.includes(passage))
       expect(
         criteria.some(({ id }) => id === 'own_words'),
         prompt,

@@ -1,7 +1,21 @@
 /** @file Prompts: what kinds of instructions ask for, said in one of many ways, before, after or within a request. */
 
 import type { Rng } from '../../util/rng.ts'
-import { PHRASINGS } from './phrasings.ts'
+import { phrasesIn } from '../../util/words.ts'
+import phrasings from './phrasings.json' with { type: 'json' }
+
+/** Ways to ask for a kind of instruction. */
+interface Phrasings {
+  /** What to do: `use no commas`. */
+  doing: readonly string[]
+  /** What should be so: `commas are forbidden`. */
+  being: readonly string[]
+  /** How: `without a single comma`. */
+  how: readonly string[]
+}
+
+/** By public id, in this project's own words. */
+const PHRASINGS: ReadonlyMap<string, Phrasings> = new Map(Object.entries(phrasings))
 
 type Gaps = Readonly<Record<string, string>>
 
@@ -42,10 +56,10 @@ const framed = (rng: Rng, form: keyof typeof FRAMES, text: string): string => {
 
 /** @param gaps what the phrasing's gaps are filled with */
 export const sayingOf = (rng: Rng, id: string, gaps: Gaps): Saying => {
-  const phrasings = PHRASINGS.get(id)!
-  const forms = (['doing', 'being', 'how'] as const).filter(form => phrasings[form].length > 0)
+  const ways = PHRASINGS.get(id)!
+  const forms = (['doing', 'being', 'how'] as const).filter(form => ways[form].length > 0)
   const form = rng.pick(forms)
-  const text = filled(rng.pick(phrasings[form]), gaps)
+  const text = filled(rng.pick(ways[form]), gaps)
   return { sentence: framed(rng, form, text), how: form === 'how' ? text : null }
 }
 
@@ -53,10 +67,9 @@ export const sayingOf = (rng: Rng, id: string, gaps: Gaps): Saying => {
 const inLine = (parts: readonly string[]): string =>
   parts.reduce((text, part) => `${text}${text.includes('\n') ? '\n' : ' '}${part}`)
 
-const LIST_HEADS =
-  'Rules:|Please note:|Conditions:|Requirements:|What matters:|Keep to this:|I have some wishes:|Mind the following:'.split(
-    '|',
-  )
+const LIST_HEADS = phrasesIn(
+  'Rules:|Please note:|Conditions:|Requirements:|What matters:|Keep to this:|I have some wishes:|Mind the following:',
+)
 
 const listed = (rng: Rng, ask: string, sentences: readonly string[]): string => {
   const mark = rng.pick(['-', '1', '•'])

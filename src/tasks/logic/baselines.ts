@@ -1,7 +1,6 @@
 /** @file Shallow baselines: what an answer costs that follows no chain of reasoning. Printed beside every model. */
 
 import { LOGIC_LABELS, type LogicLabel, type LogicProblem } from '../../grade/logic/problem.ts'
-import { percentNumber } from '../../util/format.ts'
 import { type LogicRule, type RuleView, readRules } from './rules.ts'
 
 /** One baseline's result on a set. `accuracy` in [0, 1]; `n` problems, all of the set. */
@@ -85,12 +84,4 @@ export const shallowBaselines = (problems: readonly LogicProblem[]): BaselineRes
     majority(problems),
     ...Object.entries(CUES).map(([name, cue]) => result(name, score(cue), problems.length)),
   ]
-}
-
-/** The results as an aligned text table: accuracy in percent, one line a baseline. */
-export const formatBaselines = (results: readonly BaselineResult[]): string => {
-  const width = Math.max(...results.map(({ name }) => name.length))
-  return results
-    .map(({ name, accuracy }) => `${name.padEnd(width)}  ${percentNumber(accuracy).padStart(5)}`)
-    .join('\n')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { extractLabel } from '../../grade/logic/answer.ts'
-import { tagsOf } from '../../grade/logic/exploits.ts'
+import { tagsOf } from '../../grade/logic/criteria.ts'
 import { extractReasoning, ruleNamed, splitAnnotation } from '../../grade/logic/steps.ts'
 import { premisesPrompt, SYSTEM_PROMPT } from './prompts.ts'
 

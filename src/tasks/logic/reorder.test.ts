@@ -4,7 +4,7 @@ import { sharedData } from '../../util/shared-data.ts'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems } from './generator.ts'
 import { loadLogicRows, loadProntoQa, loadProofWriter } from './loaders.ts'
-import { shuffleSentences } from './reorder.ts'
+import { shuffleSentences } from './testsets.ts'
 
 const [problem] = generateLogicProblems(1, {}, 'order')
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sharedData } from '../../util/shared-data.ts'
-import { formatBaselines, shallowBaselines } from './baselines.ts'
+import { shallowBaselines } from './baselines.ts'
 import { generateLogicProblems } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'
 import { measureStructure } from './statistics.fixture.ts'
@@ -48,12 +48,6 @@ describe('test sets', () => {
     }
     const threeWay = accuracies(logicTestSet(name, { count: 4000, labels: 'three-way' }))
     for (const accuracy of Object.values(threeWay)) expect(accuracy).toBeLessThan(0.37)
-  })
-
-  it('prints a table', () => {
-    const table = formatBaselines(shallowBaselines(logicTestSet('train-distribution', { count: 50 })))
-    expect(table.split('\n')).toHaveLength(9)
-    expect(table).toMatch(/mention whose noun occurs elsewhere\s+100\.0/)
   })
 })
 

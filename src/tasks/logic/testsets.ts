@@ -1,14 +1,49 @@
 /** @file The test sets of the logic task, and validation sets for choosing checkpoints: fixed, apart from all training. */
 
 import { ConfigError } from '../../util/errors.ts'
+import { Rng } from '../../util/rng.ts'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems, type LogicGeneratorOptions } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'
-import { shuffleSentences } from './reorder.ts'
 import type { LogicStart } from './start-settings.ts'
 import type { LogicTestSetName } from './testset-names.ts'
 
 export { LOGIC_TEST_SETS, type LogicTestSetName } from './testset-names.ts'
+
+/** A sentence that begins so speaks of the one before it. */
+const LEANS_BACK =
+  /^(?:it|its|they|their|them|he|she|his|her|hers|him|this|that|these|those|such|then|therefore|thus|hence|so|however|both|neither)\b/i
+
+/** Indices of the sentences in groups that must stay together, each in its order. */
+const groupsOf = (premises: readonly string[]): number[][] => {
+  const groups: number[][] = []
+  for (const [i, text] of premises.entries()) {
+    const last = groups.at(-1)
+    if (last !== undefined && LEANS_BACK.test(text.trim())) last.push(i)
+    else groups.push([i])
+  }
+  return groups
+}
+
+/**
+ * The same problem with the sentences of its context in an order that seed and id decide. A sentence that speaks of the one
+ * before it ("They ...") stays behind that. Id, label, statement and gold proof are as they were.
+ */
+export const shuffleSentences = <
+  T extends Pick<LogicTaskExample, 'id' | 'premises' | 'premisesFol' | 'context'>,
+>(
+  problem: T,
+  seed: number | string,
+): T => {
+  const order = new Rng(`sentences/${seed}/${problem.id}`).shuffle(groupsOf(problem.premises)).flat()
+  const premises = order.map(i => problem.premises[i])
+  return {
+    ...problem,
+    premises,
+    premisesFol: order.map(i => problem.premisesFol[i]),
+    context: premises.join(' '),
+  }
+}
 
 export interface LogicTestSetOptions {
   /** Problems; `real` takes the file's first so many, all when absent. Default 500. */

@@ -1,38 +1,15 @@
 /** @file The closed world of the generated problems (nouns, adjectives, names) and the token list of the small model. */
 
+import { wordsIn } from '../../util/words.ts'
 import { SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
 
 /** Fictional kinds, as in ProntoQA. The plural adds `es`. */
-export const NOUNS = [
-  'dumpus',
-  'impus',
-  'jompus',
-  'numpus',
-  'rompus',
-  'tumpus',
-  'vumpus',
-  'wumpus',
-  'yumpus',
-  'zumpus',
-] as const
+export const NOUNS = wordsIn('dumpus impus jompus numpus rompus tumpus vumpus wumpus yumpus zumpus')
 
 /** Kinds of problems that ten do not suffice for: longer chains, or more beside them. */
-const MORE_NOUNS = [
-  'gorpus',
-  'shumpus',
-  'lempus',
-  'sterpus',
-  'grimpus',
-  'lorpus',
-  'brimpus',
-  'timpus',
-  'yimpus',
-  'rempus',
-  'fompus',
-  'worpus',
-  'terpus',
-  'kerpus',
-] as const
+const MORE_NOUNS: readonly string[] = wordsIn(`
+  gorpus shumpus lempus sterpus grimpus lorpus brimpus timpus yimpus rempus fompus worpus terpus kerpus
+`)
 
 /** All kinds; a problem draws from the first so many. */
 export const ALL_NOUNS: readonly string[] = [...NOUNS, ...MORE_NOUNS]

@@ -11,7 +11,7 @@ import {
 import { canonicalJson } from '../../util/canonical.ts'
 import { DataError } from '../../util/errors.ts'
 import type { CheckArguments } from '../research/tool-schema.ts'
-import type { EpisodeOutcome } from '../world.ts'
+import type { EpisodeOutcome } from '../task.ts'
 import type { OpenEnvTaskSettings } from './settings.ts'
 import type { TurnFormat } from './turn-format.ts'
 import { type Action, ActionFault, actionOf, fillTemplate } from './words.ts'

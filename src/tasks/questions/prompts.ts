@@ -1,9 +1,9 @@
 /** @file What a policy is asked: to think a question through, and to write a rubric for such thinking (content of spec appendix A, our words). */
 
 import type { ChatMessage } from '../../chat/chat-model.ts'
-import { escapeUntrusted, QUOTING_NOTE, quoteUntrusted } from '../../grade/judge/untrusted.ts'
-import { PROPOSAL_CATEGORIES } from '../../grade/proposal/categories.ts'
+import { PROPOSAL_CATEGORIES } from '../../grade/proposal/format.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { escapeUntrusted, QUOTING_NOTE, quoteUntrusted } from '../../util/untrusted.ts'
 import { letterOf, type Question, questionText } from './question.ts'
 
 const BY_STEPS = 'Reason step by step.'

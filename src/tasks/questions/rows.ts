@@ -2,7 +2,7 @@
 
 import { validateVerifiers } from '../../grade/rubric-grader.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
-import type { Columns } from '../../util/columns.ts'
+import type { Columns } from '../../util/column-names.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger } from '../../util/format.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'

@@ -1,12 +1,9 @@
 /** @file Sizes of questions that a plan reckons with: from the real files where they are there, as published where they are not. */
 
-import { existsSync } from 'node:fs'
-import type { ChatMessage } from '../../chat/chat-model.ts'
 import { judgedCount } from '../../grade/rubric-grader.ts'
-import { chatFormatOf } from '../../model/chat-format.ts'
-import { hasTokenizer } from '../../model/tokenizer.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
+import { CHARACTERS_PER_TOKEN, type PromptCounter, promptCounter } from '../prompt-tokens.ts'
 import type { QuestionTaskConfig } from './config.ts'
 import type { QuestionFormat } from './formats.ts'
 import { reasonerMessages, rubricatorMessages } from './prompts.ts'
@@ -60,20 +57,6 @@ const PUBLISHED: Record<QuestionFormat, Published> = {
   writingbench: { train: 500, test: 500, questionCharacters: 3640, longestCharacters: 27_000, judged: 5 },
 }
 
-const CHARACTERS_PER_TOKEN = 4
-
-type Counter = (messages: readonly ChatMessage[]) => number
-
-const tokenCounter = (folder: string | null): { count: Counter; estimated: boolean } => {
-  if (folder !== null && existsSync(folder) && hasTokenizer(folder)) {
-    const format = chatFormatOf(folder, 'task "questions"')
-    return { count: messages => format.encode(messages).length, estimated: false }
-  }
-  const characters: Counter = messages =>
-    messages.reduce((sum, { content }) => sum + Math.ceil(content.length / CHARACTERS_PER_TOKEN), 0)
-  return { count: characters, estimated: true }
-}
-
 /** Prompts of rubricators are long and much alike: so many of them are counted. */
 const RUBRICATOR_SAMPLE = 200
 
@@ -86,7 +69,7 @@ export interface QuestionSizeSettings {
 
 const published = (
   { format, testFile, testFormat, holdOut, maxPromptTokens }: QuestionTaskConfig,
-  count: Counter,
+  count: PromptCounter['count'],
 ): QuestionSizes => {
   const { train, questionCharacters, longestCharacters, judged } = PUBLISHED[format]
   const { test } = PUBLISHED[(testFile !== null && testFormat) || format]
@@ -119,7 +102,7 @@ export const describeQuestionFiles = (task: QuestionTaskConfig): string =>
  * @throws ConfigError, DataError for a file that is there and cannot be used
  */
 export const questionSizes = ({ task, folder }: QuestionSizeSettings): QuestionSizes => {
-  const { count, estimated } = tokenCounter(folder)
+  const { count, estimated } = promptCounter(folder, 'task "questions"')
   const there = questionFiles(task).every(hasRows)
   if (!there) return published(task, count)
   const { train, test, notes } = splitQuestions(task)

@@ -4,10 +4,10 @@ import { countWords, lengthScore, longWriteScore } from '../../eval/writing.ts'
 import type { Grader } from '../../grade/grader.ts'
 import { announcedAnswer } from '../../grade/rules/answers.ts'
 import type { ChatFormat } from '../../model/chat-format.ts'
-import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { meanScore } from '../../rubric/linear.ts'
 import { GradusError } from '../../util/errors.ts'
+import { cutToRoom } from '../prompt-tokens.ts'
 import type { Item, Problems, TaskWith, Verdicts } from '../task.ts'
 import { partThinking, type ThoughtResponse } from '../thinking.ts'
 import { answerVerdict } from './answers.ts'
@@ -132,7 +132,14 @@ export const questionTask = (
         }
       },
       prompt: (question, { text }) =>
-        cutToFit(text, limit, shown => format.encode(rubricatorMessages(question, shown))),
+        // Of a response that is too long for it, the middle is left out, or all of it.
+        cutToRoom(
+          most => {
+            const shown = most === null ? text : most === 0 ? '' : withoutMiddle(text, most)
+            return format.encode(rubricatorMessages(question, shown))
+          },
+          { room: limit, least: 0, most: text.length, tries: MOST_CUTS },
+        ),
       // Without the thinking that came before it.
       text: tokens => {
         const { text, answer, closed } = readThought(format, tokens)
@@ -151,19 +158,4 @@ const gradeClosed = async (problem: Question, answer: string | null): Promise<Ve
     verdicts: [verdict],
     wellFormed: answer !== null && announcedAnswer(answer) !== null,
   }
-}
-
-/** A prompt about a response; of one that is too long for it, the middle is left out. */
-const cutToFit = (text: string, limit: number, encode: (shown: string) => TokenIds): TokenIds => {
-  const whole = encode(text)
-  if (whole.length <= limit) return whole
-  let fits = encode('')
-  let [below, above] = [0, text.length]
-  for (let round = 0; round < MOST_CUTS && above - below > 1; round++) {
-    const middle = (below + above) >> 1
-    const tokens = encode(withoutMiddle(text, middle))
-    if (tokens.length <= limit) [below, fits] = [middle, tokens]
-    else above = middle
-  }
-  return fits
 }

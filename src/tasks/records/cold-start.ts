@@ -3,14 +3,19 @@
 import { z } from 'zod'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { Rng } from '../../util/rng.ts'
-import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
-import { placeboOf, reflectionText } from './lessons.ts'
+import { agentPrompt, placeboOf, type Reference, reflectionText, reflectorPrompt } from './lessons.ts'
 import { demonstrateReflection, drawReflectorHabits } from './reflector.ts'
 import { advised, type Contribution, demonstrateResearch, drawResearchHabits } from './research.ts'
-import { hopsSchema } from './settings.ts'
 import { readTrajectory, trajectoryPieces } from './trajectory.ts'
 import { encodeRecords, RECORDS_TOKENS } from './vocabulary.ts'
-import { archiveName, type RecordsQuestion, recordsAnswer, recordsQuestion, siblingOf } from './world.ts'
+import {
+  archiveName,
+  hopsSchema,
+  type RecordsQuestion,
+  recordsAnswer,
+  recordsQuestion,
+  siblingOf,
+} from './world.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()

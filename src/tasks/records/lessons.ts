@@ -3,7 +3,7 @@
 import { Rng } from '../../util/rng.ts'
 import { type Attempt, chainEnd } from './stage-criteria.ts'
 import type { Output } from './trajectory.ts'
-import { ADVICE, type Advice, TAGS } from './vocabulary.ts'
+import { ADVICE, type Advice, encodeRecords, RECORDS_TOKENS, recordsToken, TAGS } from './vocabulary.ts'
 import {
   type Archive,
   archiveName,
@@ -44,7 +44,7 @@ export const reflectionText = ({ advice, lessons }: RecordsReflection): string =
   `${TAGS.rubrics}${adviceText(advice)}${TAGS.rubricsEnd}${TAGS.takeaways}${lessons.map(lessonText).join('')}${TAGS.takeawaysEnd}`
 
 /** What an agent is shown of one, before its question. */
-export const shownReflection = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
+const shownReflection = (archive: Archive, { advice, lessons }: RecordsReflection): string =>
   `${TAGS.reference} ${archiveName(archive)}${adviceText(advice)}${lessons.map(lessonText).join('')}${TAGS.referenceEnd}`
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
@@ -171,3 +171,26 @@ export const placeboOf = ({ advice, lessons }: RecordsReflection, key: string): 
     ),
   }
 }
+
+/** What memory gives an agent: a reflection, and the archive that it is about. */
+export interface Reference {
+  archive: Archive
+  reflection: RecordsReflection
+}
+
+const questionLine = ({ archive, person, relations }: RecordsQuestion): string =>
+  `${TAGS.question} ${archiveName(archive)} ${person} ${relations.join(' ')}${TAGS.questionEnd}`
+
+/** `<bos> [references] question`: the agent goes on from here. */
+export const agentPrompt = (question: RecordsQuestion, references: readonly Reference[] = []): number[] => [
+  RECORDS_TOKENS.bos,
+  ...references.flatMap(({ archive, reflection }) => encodeRecords(shownReflection(archive, reflection))),
+  ...encodeRecords(questionLine(question)),
+]
+
+/** The question and an attempt at it, and the tag that asks for a reflection. */
+export const reflectorPrompt = (question: RecordsQuestion, attempt: ArrayLike<number>): number[] => [
+  ...agentPrompt(question),
+  ...Array.from(attempt),
+  recordsToken(TAGS.reflect),
+]

@@ -1,32 +1,44 @@
 /** @file The records miniature as a task: prompts, archives to look things up in, stages, reflections, what is true of an attempt. */
 
 import { z } from 'zod'
-import { STAGE_NAMES, type StageJudge } from '../../grade/evolving/index.ts'
+import { STAGE_NAMES, type StageJudge, stagedRollout } from '../../grade/evolving/index.ts'
 import type { Json } from '../../memory/index.ts'
 import type { Rollout } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { mean } from '../../util/descriptive.ts'
-import type { ReflectedLessons, Reflector, Stages } from '../stages.ts'
+import { parseRollout, rolloutText } from '../research/index.ts'
+import type { ReflectedLessons, Reflector, StagedRead, Stages } from '../stages.ts'
 import type { Item, Problems, TaskWith, Verdicts } from '../task.ts'
-import { RecordsEpisode } from './episode.ts'
-import { agentPrompt, type Reference, reflectorPrompt } from './format.ts'
 import {
+  agentPrompt,
   isBorneOut,
   placeboOf,
   type RecordsReflection,
+  type Reference,
   readRecordsReflection,
   reflectionText,
+  reflectorPrompt,
   usefulnessOf,
 } from './lessons.ts'
+import { outputText } from './research.ts'
 import { PERSISTENT_CRITERIA, STAGE_CRITERIA } from './stage-criteria.ts'
 import { attemptOf, GIVEN_RUBRICS } from './stage-judge.ts'
-import { stagedAttempt } from './stages.ts'
-import { readTrajectory, trajectoryPieces } from './trajectory.ts'
-import { ADVICE, type Advice, decodeRecords, RECORDS_TOKENS, recordsToken, TAGS } from './vocabulary.ts'
+import { type LookUp, type Output, readTrajectory, trajectoryPieces } from './trajectory.ts'
+import {
+  ADVICE,
+  type Advice,
+  decodeRecords,
+  encodeRecords,
+  RECORDS_TOKENS,
+  RECORDS_VOCABULARY,
+  recordsToken,
+  TAGS,
+} from './vocabulary.ts'
 import {
   ARCHIVE_COLOURS,
   ARCHIVE_PLACES,
   ENDINGS,
+  lookUp,
   PEOPLE,
   RELATIONS,
   type RecordsQuestion,
@@ -34,6 +46,50 @@ import {
   recordsQuestionText,
   relatedTo,
 } from './world.ts'
+
+/** What the archive says to a call; what is no call finds nothing. */
+const outputOf = (
+  { archive }: RecordsQuestion,
+  call: Pick<LookUp, 'person' | 'field'> | undefined,
+): Output => {
+  if (!call || call.person === null || call.field === null) return { kind: 'none' }
+  const found = lookUp(archive, call.person, call.field)
+  return found ? { ...found, kind: found.old ? 'old' : 'found' } : { kind: 'none' }
+}
+
+/** One attempt; fits `Episode` of the layer of training. */
+export class RecordsEpisode {
+  readonly #question: RecordsQuestion
+  #left: number
+
+  /** @param calls look-ups that may be made */
+  constructor(question: RecordsQuestion, calls: number) {
+    this.#question = question
+    this.#left = calls
+  }
+
+  /** What the tool says to a turn; null where the turn does not end with a call. */
+  async reply(turn: Int32Array): Promise<number[] | null> {
+    const pieces = trajectoryPieces(turn, new Uint8Array(turn.length).fill(1))
+    if (pieces.at(-1)?.text !== TAGS.callEnd) return null
+    if (this.#left === 0) return encodeRecords(outputText({ kind: 'over' }))
+    this.#left--
+    return encodeRecords(outputText(outputOf(this.#question, readTrajectory(pieces).calls.at(-1))))
+  }
+}
+
+/** @param key names the rollout */
+export const stagedAttempt = (
+  key: string,
+  tokens: ArrayLike<number>,
+  mask: ArrayLike<number>,
+  maxCalls: number,
+): StagedRead => {
+  const pieces = Array.from(tokens, token => RECORDS_VOCABULARY[token] ?? '')
+  const whole = rolloutText(pieces, mask)
+  const { stages, tokenStages, valid } = parseRollout(whole, { maxCalls })
+  return { staged: stagedRollout(key, whole.text, stages), tokenStages, wellFormed: valid }
+}
 
 const fieldSchema = z.strictObject({ relation: z.enum(RELATIONS), ending: z.enum(ENDINGS) })
 const lessonSchema = z.discriminatedUnion('kind', [

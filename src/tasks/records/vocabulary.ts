@@ -1,5 +1,6 @@
 /** @file The closed world of the records task: pieces of text, one token each, for questions, research, answers and lessons. */
 
+import { wordsIn } from '../../util/words.ts'
 import { pieceTokenizer, SPECIAL, SPECIAL_TOKENS } from '../small-vocabulary.ts'
 import { PieceText } from '../thinking-grammar/piece-text.ts'
 import { ARCHIVE_COLOURS, ARCHIVE_PLACES, ENDINGS, PEOPLE, RECORDS, RELATIONS } from './world.ts'
@@ -36,20 +37,7 @@ export const TAGS = {
 } as const
 
 /** Words beside names. */
-const WORDS = [
-  'got',
-  'none',
-  'old',
-  'missing',
-  'unknown',
-  'or',
-  'use',
-  'not',
-  'answer',
-  'over',
-  'same',
-  'other',
-] as const
+const WORDS = wordsIn('got none old missing unknown or use not answer over same other')
 
 /** What says nothing; thinking without a scaffold is as long by them. */
 export const RECORDS_FILLERS = ['hmm', 'so', 'well', 'next', 'now', 'then'] as const

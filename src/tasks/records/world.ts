@@ -1,22 +1,14 @@
 /** @file The world of the records task: archives that name their fields each in its own way, and records behind a keyed look-up. */
 
+import { z } from 'zod'
 import { Rng } from '../../util/rng.ts'
+import { leastAndMost } from '../../util/setting-shapes.ts'
+import { wordsIn } from '../../util/words.ts'
 
 /** What a question asks by; archives hold each under a field whose name begins so. */
-export const RELATIONS = [
-  'guide',
-  'boss',
-  'friend',
-  'doctor',
-  'rival',
-  'tutor',
-  'host',
-  'agent',
-  'cousin',
-  'pilot',
-  'editor',
-  'partner',
-] as const
+export const RELATIONS: readonly string[] = wordsIn(`
+  guide boss friend doctor rival tutor host agent cousin pilot editor partner
+`)
 export type Relation = (typeof RELATIONS)[number]
 
 /** How field names end. Which one an archive uses for a relation is nowhere written; some are more usual than others. */
@@ -26,34 +18,12 @@ export type Ending = (typeof ENDINGS)[number]
 /** How usual each ending is over all archives. */
 const ENDING_SHARES: readonly number[] = [0.4, 0.3, 0.2, 0.1]
 
-export const ARCHIVE_COLOURS = [
-  'amber',
-  'azure',
-  'coral',
-  'ebony',
-  'ivory',
-  'jade',
-  'lilac',
-  'olive',
-  'pearl',
-  'ruby',
-  'sepia',
-  'umber',
-] as const
-export const ARCHIVE_PLACES = [
-  'abbey',
-  'arena',
-  'castle',
-  'depot',
-  'forum',
-  'guild',
-  'harbor',
-  'lodge',
-  'market',
-  'museum',
-  'palace',
-  'tower',
-] as const
+export const ARCHIVE_COLOURS: readonly string[] = wordsIn(`
+  amber azure coral ebony ivory jade lilac olive pearl ruby sepia umber
+`)
+export const ARCHIVE_PLACES: readonly string[] = wordsIn(`
+  abbey arena castle depot forum guild harbor lodge market museum palace tower
+`)
 
 /** A family of questions: those about one archive share its field names. */
 export interface Archive {
@@ -63,10 +33,10 @@ export interface Archive {
   place: (typeof ARCHIVE_PLACES)[number]
 }
 
-export const PEOPLE = (
-  'ann bob cem dia eli fay gus hal ida jon kim leo mia ned ola pam quin ray sue tom ' +
-  'uma val wes xia yan zoe abe bea cal dot eve fin gil hub ivy jed kay lou max nan'
-).split(' ')
+export const PEOPLE: readonly string[] = wordsIn(`
+  ann bob cem dia eli fay gus hal ida jon kim leo mia ned ola pam quin ray sue tom
+  uma val wes xia yan zoe abe bea cal dot eve fin gil hub ivy jed kay lou max nan
+`)
 
 /** Numbers that records are cited by. */
 export const RECORDS = 40
@@ -193,4 +163,15 @@ export const relatedTo = (question: RecordsQuestion): RecordsQuestion => {
     const shares = sibling.relations.some(relation => question.relations.includes(relation))
     if (shares && sibling.id !== question.id) return sibling
   }
+}
+
+const hops = z.int().positive().max(6)
+
+/** Fewest and most look-ups that a question needs. */
+export const hopsSchema = leastAndMost(hops.default(2), hops.default(4))
+
+/** What questions are asked, and how much may be looked up for one. */
+export const recordsShape = {
+  hops: hopsSchema.prefault({}).describe('Fewest and most look-ups that a question needs.'),
+  calls: z.int().positive().default(8).describe('Look-ups that an agent may make.'),
 }

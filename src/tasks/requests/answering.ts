@@ -3,7 +3,7 @@
 import { capitalised } from '../../util/format.ts'
 import { BY_SIZE, FACTS, YES_NO } from './facts.ts'
 import { BELONGINGS, COLOURS, FOODS, JOBS, madeUp, NAMES, PETS, PLACES, withArticle } from './lexicon.ts'
-import { has, type Kind, says } from './request.ts'
+import { has, type Kind, says } from './style.ts'
 
 export const fact: Kind = {
   name: 'fact',

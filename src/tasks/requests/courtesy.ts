@@ -1,27 +1,17 @@
 /** @file Requests of courtesy: greetings, thanks, apologies, declining, notes. */
 
+import { phrasesIn } from '../../util/words.ts'
 import { FAULTS, INVITATION_OCCASIONS } from './guides.ts'
 import { DAYS, NAMES } from './lexicon.ts'
-import { has, type Kind } from './request.ts'
+import { has, type Kind } from './style.ts'
 
 const HOW_ARE_YOU = ['Hello, how are you?', 'Hi, how are you?', 'How are you?', 'How are you today?'] as const
-const HELLO = [
-  'Hello!',
-  'Hi!',
-  'Good morning!',
-  'Hello.',
-  'Hey',
-  'Hi there',
-  'Good evening',
-  'Hello there!',
-] as const
-const THANKS = [
-  'Thank you!',
-  'Thanks.',
-  'Thank you very much.',
-  'Many thanks!',
-  'That was helpful, thank you.',
-] as const
+const HELLO = phrasesIn(`
+  Hello! | Hi! | Good morning! | Hello. | Hey | Hi there | Good evening | Hello there!
+`)
+const THANKS = phrasesIn(`
+  Thank you! | Thanks. | Thank you very much. | Many thanks! | That was helpful, thank you.
+`)
 const WHO = ['Who are you?', 'What are you?', 'What is your name?', 'What can you do?'] as const
 const BYE = ['Goodbye!', 'Bye.', 'See you.', 'Good night!'] as const
 
@@ -56,13 +46,10 @@ export const greeting: Kind = {
     ]),
 }
 
-const APOLOGISE = [
-  'Write an apology for',
-  'Apologise for',
-  'Say sorry for',
-  'Help me to apologise for',
-  'Write that I am sorry for',
-] as const
+const APOLOGISE = phrasesIn(`
+  Write an apology for | Apologise for | Say sorry for | Help me to apologise for
+  Write that I am sorry for
+`)
 
 export const apology: Kind = {
   name: 'apology',
@@ -93,13 +80,10 @@ export const apology: Kind = {
   },
 }
 
-const DECLINE = [
-  'Decline the invitation to',
-  'Politely decline to come to',
-  'Say that I cannot come to',
-  'How do I say no to',
-  'Write that I will not come to',
-] as const
+const DECLINE = phrasesIn(`
+  Decline the invitation to | Politely decline to come to | Say that I cannot come to | How do I say no to
+  Write that I will not come to
+`)
 
 export const declining: Kind = {
   name: 'declining',

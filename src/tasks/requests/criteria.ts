@@ -4,8 +4,8 @@ import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import type { Dialogue } from './dialogue.ts'
 import { CATEGORIES, madeUp, NUMBER_WORDS } from './lexicon.ts'
-import { has } from './request.ts'
-import { GREETINGS } from './style.ts'
+import { GREETINGS, has, isJsonList } from './style.ts'
+import wordings from './wordings.json' with { type: 'json' }
 
 /** An answer that is judged. */
 export interface JudgedAnswer {
@@ -37,34 +37,11 @@ const wordsOf = (text: string): string[] =>
     .split(/\s+/)
     .filter(word => word !== '')
 
-const jsonOf = (text: string): unknown[] | null => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
-}
-
 /** Ends of sentences: a mark before a blank, a line break or the end; numbers of a list are none. */
 export const sentenceEnds = (text: string): number =>
   (text.replace(/^\d+\. /gm, '').match(/[.!?](?=\s|$)/g) ?? []).length
 
 const family = (name: string, draw: Family['draw']): Family => ({ name, draw })
-
-/** Wordings of a statement and of its opposite. */
-const either = (
-  name: string,
-  test: (text: string, judged: JudgedAnswer) => boolean,
-  yes: readonly string[],
-  no: readonly string[],
-  because: readonly [yes: string, no: string],
-): Family =>
-  family(name, (judged, rng) => {
-    const is = test(judged.answer, judged)
-    const turned = no.length > 0 && rng.next() < 0.3
-    return { text: rng.pick(turned ? no : yes), met: is !== turned, because: because[is ? 0 : 1] }
-  })
 
 const MENTIONS = [
   (word: string) => `Mentions ${word}.`,
@@ -159,92 +136,31 @@ const greets = (text: string) => GREETINGS.some(word => lower(text).startsWith(l
 const POLITE = /\b(please|thank|thanks|sorry|gladly|pleasure|welcome|help|kind|excuse|of course|certainly)\b/i
 const OFFER = /(let me know|ask me|can i help|i can help|do you need|how can i help)/i
 
-const FORMS: readonly Family[] = [
-  either(
-    'one sentence',
-    text => sentenceEnds(text) === 1 && !text.includes('\n'),
-    ['Is one sentence.', 'Is a single sentence.', 'Consists of one sentence.'],
-    ['Has more than one sentence or none.'],
-    ['It is one sentence.', 'It is not one sentence.'],
-  ),
-  either(
-    'bullets',
-    text => /^- /m.test(text),
-    ['Uses bullet points.', 'Is a list with bullets.', 'Has bullets.'],
-    ['Uses no bullets.', 'Has no bullet points.'],
-    ['It has bullets.', 'It has no bullets.'],
-  ),
-  either(
-    'numbered list',
-    text => /^\d+\. /m.test(text),
-    ['Is a numbered list.', 'Numbers its points.', 'Has a numbered list.'],
-    ['Has no numbered list.'],
-    ['It has numbers.', 'It has no numbers.'],
-  ),
-  either(
-    'JSON',
-    text => jsonOf(text) !== null,
-    ['Is JSON.', 'Is a JSON list.', 'Is valid JSON and nothing else.'],
-    ['Is not JSON.'],
-    ['It is JSON.', 'It is not JSON.'],
-  ),
-  either(
-    'capitals',
-    text => /[A-Z]/.test(text) && text === text.toUpperCase(),
-    ['Is written in capitals.', 'Uses capital letters only.'],
-    [],
-    ['It is in capitals.', 'It is not in capitals.'],
-  ),
-  either(
-    'exclamation marks',
-    text => text.includes('!'),
-    ['Uses exclamation marks.', 'Has an exclamation mark.', 'Contains an exclamation mark.'],
-    ['Uses no exclamation marks.', 'Has no exclamation mark.', 'Avoids exclamation marks.'],
-    ['It has an exclamation mark.', 'It has no exclamation mark.'],
-  ),
-  either(
-    'greeting',
-    greets,
-    ['Begins with a greeting.', 'Greets the user.', 'Says hello.'],
-    ['Does not greet the user.', 'Begins without a greeting.'],
-    ['It greets.', 'It does not greet.'],
-  ),
-  either(
-    'offer',
-    text => OFFER.test(text),
-    ['Offers more help.', 'Offers help.', 'Ends with an offer of help.'],
-    ['Offers no help.'],
-    ['It offers help.', 'It offers no help.'],
-  ),
-  either(
-    'polite',
-    text => POLITE.test(text),
-    ['Is polite.', 'Is friendly.', 'The tone is polite.', 'Sounds polite and friendly.'],
-    ['Is not polite.', 'Is impolite.'],
-    ['It is polite.', 'It has no polite words.'],
-  ),
-  either(
-    'question',
-    text => text.includes('?'),
-    ['Asks a question.', 'Has a question in it.'],
-    ['Asks no question.'],
-    ['It asks a question.', 'It asks no question.'],
-  ),
-  either(
-    'reason',
-    text => /\bbecause\b/i.test(text),
-    ['Gives a reason.', 'Says why.', 'Explains why.'],
-    ['Gives no reason.'],
-    ['It says because.', 'It does not say because.'],
-  ),
-  either(
-    'apology',
-    text => /\b(sorry|excuse)\b/i.test(text),
-    ['Apologises.', 'Says sorry.', 'Is an apology.'],
-    ['Does not apologise.'],
-    ['It says sorry.', 'It does not say sorry.'],
-  ),
-]
+/** What can be said of a form or not, by the name of its family; `wordings.json` says it. */
+const FORM_TESTS: Readonly<Record<keyof typeof wordings.criteria, (text: string) => boolean>> = {
+  'one sentence': text => sentenceEnds(text) === 1 && !text.includes('\n'),
+  bullets: text => /^- /m.test(text),
+  'numbered list': text => /^\d+\. /m.test(text),
+  JSON: isJsonList,
+  capitals: text => /[A-Z]/.test(text) && text === text.toUpperCase(),
+  'exclamation marks': text => text.includes('!'),
+  greeting: greets,
+  offer: text => OFFER.test(text),
+  polite: text => POLITE.test(text),
+  question: text => text.includes('?'),
+  reason: text => /\bbecause\b/i.test(text),
+  apology: text => /\b(sorry|excuse)\b/i.test(text),
+}
+
+/** Wordings of a statement and of its opposite. */
+const FORMS = Object.entries(FORM_TESTS).map(([name, test]) => {
+  const { yes, no, because } = wordings.criteria[name as keyof typeof FORM_TESTS]
+  return family(name, ({ answer }, rng) => {
+    const is = test(answer)
+    const turned = no.length > 0 && rng.next() < 0.3
+    return { text: rng.pick(turned ? no : yes), met: is !== turned, because: because[is ? 0 : 1] }
+  })
+})
 
 /** The right answer stands in the reason, and the verdict follows from comparing. */
 const correct = family('right', ({ dialogue, origin }, rng) => {

@@ -6,9 +6,8 @@ import { fact, reading, size, sum, unknown, yesNo } from './answering.ts'
 import { apology, declining, greeting, note } from './courtesy.ts'
 import { INSTRUCTIONS, type RequestInstruction } from './instructions.ts'
 import { steps, things } from './listing.ts'
-import type { DialogueRequest, Kind } from './request.ts'
 import { politely, repeating, shorter } from './rewriting.ts'
-import { type AnswerStyle, drawStyle, PLAIN, put } from './style.ts'
+import { type AnswerStyle, type DialogueRequest, drawStyle, type Kind, PLAIN, put } from './style.ts'
 
 /** Kinds of requests with their shares. */
 const SHARES: readonly (readonly [Kind, number])[] = [

@@ -4,4 +4,4 @@ export { requestDemonstrations } from './cold-start.ts'
 export { drawDialogue } from './dialogue.ts'
 export { drawJudgement, readRequestVerdict } from './judged.ts'
 
-export { CHAT_TEMPLATE, chatTokenizer, JUDGE_TEXTS, TOKENS } from './tokenizer.ts'
+export { CHAT_TEMPLATE, chatTokenizer, TOKENS } from './tokenizer.ts'

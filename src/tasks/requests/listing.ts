@@ -2,20 +2,12 @@
 
 import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
+import { phrasesIn } from '../../util/words.ts'
 import { GUIDES } from './guides.ts'
 import { CATEGORIES, type Category, NUMBER_WORDS } from './lexicon.ts'
-import { has, type Kind } from './request.ts'
+import { has, type Kind } from './style.ts'
 
-const ASK = [
-  'Name',
-  'List',
-  'Give me',
-  'Tell me',
-  'I need',
-  'Can you name',
-  'Write down',
-  'Think of',
-] as const
+const ASK = phrasesIn('Name | List | Give me | Tell me | I need | Can you name | Write down | Think of')
 
 const ASK_SOME = [
   (many: string) => `Name some ${many}.`,
@@ -59,14 +51,9 @@ export const things: Kind = {
   },
 }
 
-const HOW = [
-  'How do I',
-  'How can I',
-  'Tell me how to',
-  'Give me the steps to',
-  'What do I do to',
-  'Explain how to',
-] as const
+const HOW = phrasesIn(`
+  How do I | How can I | Tell me how to | Give me the steps to | What do I do to | Explain how to
+`)
 
 /** How something is done. */
 export const steps: Kind = {

@@ -1,6 +1,7 @@
 /** @file The ways in which one answer can be put: with or without a greeting, an offer, bullets, in few words or more. */
 
 import type { Rng } from '../../util/rng.ts'
+import { phrasesIn, wordsIn } from '../../util/words.ts'
 import { joined } from './lexicon.ts'
 
 /** What an answer says, before it is put in a way. */
@@ -30,24 +31,12 @@ export interface AnswerStyle {
 
 export const GREETINGS = ['Hello', 'Hi', 'Hi there', 'Good day', 'Hello there'] as const
 export const OPENINGS = ['Sure', 'Of course', 'Gladly', 'Certainly', 'Here you are', 'With pleasure'] as const
-export const OFFERS = [
-  'Let me know if you need more',
-  'Ask me if you want more',
-  'Can I help you with anything else?',
-  'I can help you with more',
-  'Do you need anything else?',
-] as const
+export const OFFERS = phrasesIn(`
+  Let me know if you need more | Ask me if you want more | Can I help you with anything else?
+  I can help you with more | Do you need anything else?
+`)
 const WISHES = ['I hope this helps', 'Have a nice day', 'Good luck', 'Thank you for asking'] as const
-const LAYOUTS: readonly AnswerLayout[] = [
-  'line',
-  'line',
-  'sentence',
-  'sentence',
-  'bullets',
-  'bullets',
-  'numbers',
-  'json',
-]
+const LAYOUTS = wordsIn('line line sentence sentence bullets bullets numbers json')
 const LENGTHS: readonly Length[] = ['short', 'sentence', 'sentence', 'sentence', 'long', 'long']
 
 /** Nothing but the answer, in a sentence. */
@@ -57,6 +46,15 @@ export const PLAIN: AnswerStyle = {
 
 const some = <T extends string>(rng: Rng, share: number, words: readonly T[]): T | '' =>
   rng.next() < share ? rng.pick(words) : ''
+
+/** Whether a text is a list in JSON and nothing else. */
+export const isJsonList = (text: string): boolean => {
+  try {
+    return Array.isArray(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
 
 /** A way to put an answer, any of them. */
 export const drawStyle = (rng: Rng): AnswerStyle => ({
@@ -102,3 +100,30 @@ export const put = (body: Body, style: AnswerStyle): string => {
   const whole = `${before}${core}${after}`
   return style.capitals ? whole.toUpperCase() : whole
 }
+
+export interface DialogueRequest {
+  ask: string
+  right: Body
+  /** An answer to the same request that is wrong; absent where nearly anything is right. */
+  wrong?: Body
+  /** Whether an answer is right, however it is put; absent where that cannot be computed. */
+  isRight?(answer: string): boolean
+  /** The whole answer stands there as it is: no way to put it is added. */
+  fixed?: boolean
+}
+
+/** A family of requests. */
+export interface Kind {
+  name: string
+  draw(rng: Rng): DialogueRequest
+}
+
+/** Whether a text has a phrase as whole words, whatever the case of its letters. */
+export const has = (text: string, phrase: string): boolean => {
+  const escaped = phrase.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`(?<![\\p{L}\\d])${escaped}(?![\\p{L}\\d])`, 'iu').test(text)
+}
+
+/** Whether a text says what a body says, in few words or in a sentence. */
+export const says = ({ short, sentence }: Body, text: string): boolean =>
+  has(text, short) || has(text, sentence)

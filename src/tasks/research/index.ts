@@ -2,10 +2,9 @@
 
 export * from './agent-format.ts'
 export { CallFault, readCall, type WrittenCall, writeCall } from './calls.ts'
-export * from './contents.ts'
 export * from './demonstration-tokens.ts'
 export * from './demonstrations.ts'
-export { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
+export * from './elements.ts'
 export * from './environment.ts'
 export { clip, safeText, showResult, writeObservation } from './observation.ts'
 export { reachedTool, type SaidKind, saidKind, type ToolCallOutcome, type ToolOutput } from './outcome.ts'
@@ -27,9 +26,9 @@ export {
   type StageOptions,
   type StageSpan,
   stageText,
+  type VerifiedStages,
+  verifyStagesRow,
 } from './stages.ts'
 export * from './teacher.ts'
 export * from './token-stages.ts'
 export * from './tool-box.ts'
-export * from './trajectory-file.ts'
-export { type VerifiedStages, verifyStagesRow } from './verify.ts'

@@ -1,10 +1,10 @@
 /** @file What tools say, made fit to be read by an agent: no longer than a budget, and nothing in it can act. */
 
 import { z } from 'zod'
-import { escapeUntrusted } from '../../grade/judge/untrusted.ts'
 import type { Snippet, ToolResult } from '../../tools/tool.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import { escapeUntrusted } from '../../util/untrusted.ts'
 import type { ToolCallOutcome } from './outcome.ts'
 
 /** Passages of one answer that are looked at. */

@@ -12,7 +12,8 @@ import {
   readRubricFile,
 } from '../../rubric/formats/index.ts'
 import { uniqueNames } from '../../rubric/unique.ts'
-import { type Columns, columnsSchema } from '../../util/columns.ts'
+import type { Columns } from '../../util/column-names.ts'
+import { columnsSchema } from '../../util/columns.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
 import { parseWith } from '../../util/schema.ts'

@@ -1,8 +1,7 @@
 /** @file Which recorded trajectories are fit to be learnt from: the rejection rules of RubricEM's supervised data. */
 
 import { CallFault, readCall } from './calls.ts'
-import { contentsParts } from './contents.ts'
-import { type Element, elementsOf } from './elements.ts'
+import { contentsParts, type Element, elementsOf } from './elements.ts'
 import type { ToolCallOutcome } from './outcome.ts'
 import { isAction } from './problems.ts'
 

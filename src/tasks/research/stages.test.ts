@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { answerText, contentsParts, selfWrittenRubrics } from './contents.ts'
+import { answerText, contentsParts } from './elements.ts'
 import { problemText } from './problems.ts'
 import { parseTrajectory, type StageOptions, stageText } from './stages.ts'
 
@@ -239,7 +239,6 @@ describe('stages of a trajectory', () => {
         researchPlan: 'P',
       })
       expect(contentsParts(text, of('review'))).toEqual({ rubricReview: 'V', writingPlan: 'W' })
-      expect(selfWrittenRubrics(text, elements)).toEqual(['R', 'R2'])
       expect(answerText(text, elements)).toBe('x')
     }
   })

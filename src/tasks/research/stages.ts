@@ -1,8 +1,11 @@
 /** @file The four stages of a research trajectory, by its tags: plan, research, review, answer (RubricEM). */
 
+import { z } from 'zod'
 import { STAGES, type Stage, type StageSpan } from '../../grade/evolving/rubrics.ts'
+import { DataError } from '../../util/errors.ts'
+import { parseWith } from '../../util/schema.ts'
 import { type Element, elementsOf, observationsByTag, type TextSpan } from './elements.ts'
-import { addTurnProblems, ProblemList, type ResearchProblem } from './problems.ts'
+import { addTurnProblems, ProblemList, problemText, type ResearchProblem } from './problems.ts'
 
 export { STAGES, type Stage, type StageSpan }
 
@@ -149,3 +152,28 @@ export const stageText = (text: string, { stages }: Pick<StagedText, 'stages'>, 
     .filter(span => span.stage === stage)
     .map(({ start, end }) => text.slice(start, end))
     .join('')
+
+const rowSchema = z.object({ text: z.string() })
+
+export interface VerifiedStages {
+  /** UTF-16 units, the end exclusive. */
+  stages: StageSpan[]
+  toolCalls: number
+  valid: boolean
+  problems: string[]
+}
+
+/** The stages of `{text}`; other keys are ignored. @throws DataError for a row without a text */
+export const verifyStagesRow = (
+  row: unknown,
+  options: Pick<StageOptions, 'maxCalls'> = {},
+): VerifiedStages => {
+  const { text } = parseWith(rowSchema, row, '', DataError)
+  const { stages, toolCalls, valid, problems } = parseTrajectory(text, options)
+  return {
+    stages: stages.map(({ stage, start, end }) => ({ stage, start, end })),
+    toolCalls,
+    valid,
+    problems: problems.map(problemText),
+  }
+}

@@ -23,10 +23,11 @@ import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
 import { mean } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
+import { cutToRoom } from '../prompt-tokens.ts'
 import type { AttemptMetrics, ReflectedLessons, Reflector, StagedRead, Stages } from '../stages.ts'
 import type { Item, TaskWith, Verdicts } from '../task.ts'
 import { type ChatAgentFormat, chatAgentFormat } from './agent-format.ts'
-import { answerText } from './contents.ts'
+import { answerText } from './elements.ts'
 import { mostTurns, ResearchWorld, rolloutStages } from './environment.ts'
 import { type SaidKind, saidKind } from './outcome.ts'
 import type { ProblemKind } from './problems.ts'
@@ -238,7 +239,11 @@ const researchReflector = (
       const { staged } = read(attempt)
       const longest = Math.max(...(staged.parts ?? []).map(({ text }) => text.length))
       const encode = (most: number | null) => format.encode(reflectorMessages(question, staged, most))
-      return fitting(encode, longest, room)
+      // Of a long attempt, the middle of each part is left out, as much as need be.
+      const found = cutToRoom(encode, { room, least: LEAST_CHARACTERS, most: longest, tries: MOST_TRIES })
+      if (found.length <= room) return found
+      // Even excerpts are too long, as of attempts with a great many parts: never more than there is room for.
+      return [...found.slice(0, Math.max(0, room - KEPT_TOKENS)), ...found.slice(-KEPT_TOKENS)]
     },
     stopTokens: format.stopTokens,
     read(_, tokens) {
@@ -264,23 +269,6 @@ const LEAST_CHARACTERS = 100
 
 /** Tokens at the end of a prompt that are never left out: there the reflector's turn begins. */
 const KEPT_TOKENS = 64
-
-/** Of a long attempt, the middle of each part is left out, as much as need be. */
-const fitting = (encode: (most: number | null) => number[], longest: number, room: number): TokenIds => {
-  const whole = encode(null)
-  if (whole.length <= room) return whole
-  let [below, above] = [LEAST_CHARACTERS, longest]
-  let found = encode(below)
-  for (let round = 0; round < MOST_TRIES && above - below > 1; round++) {
-    const middle = (below + above) >> 1
-    const tokens = encode(middle)
-    if (tokens.length <= room) [below, found] = [middle, tokens]
-    else above = middle
-  }
-  if (found.length <= room) return found
-  // Even excerpts are too long, as of attempts with a great many parts: never more than there is room for.
-  return [...found.slice(0, Math.max(0, room - KEPT_TOKENS)), ...found.slice(-KEPT_TOKENS)]
-}
 
 /** How calls went: by rollout, by what came of them. */
 const attemptMetrics = (attempts: readonly ReadAttempt[]): AttemptMetrics => {

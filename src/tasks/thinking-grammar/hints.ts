@@ -4,7 +4,9 @@ import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import type { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
 import type { Task, TaskWith } from '../task.ts'
-import { type CriterionGrammar, isMet } from './grammar.ts'
+import { type CriterionGrammar, isMet, plainSentence } from './grammar.ts'
+import type { PieceText } from './piece-text.ts'
+import { HINT_PIECES } from './rubric-pieces.ts'
 
 const MOST_HINTS = 5
 /** Draws for one hint that tells two chains of thought apart; most sentences hold of both, or of neither. */
@@ -27,6 +29,18 @@ export const tellingHints = <Evidence>(
     const holds = (text: string, of: Evidence) => isMet(grammar.read(text)!, of)
     const text = texts.find(each => holds(each, evidence) !== holds(each, other)) ?? texts[0]
     return { id: String(i), text, points: holds(text, evidence) ? 1 : -1 }
+  })
+
+/** A line a hint: what to do for points, what to avoid for penalties. Sentences outside the grammar cannot be said. */
+export const grammarHintTokens = (
+  grammar: CriterionGrammar<never, string>,
+  pieces: PieceText,
+  hints: readonly Criterion[],
+): number[] =>
+  hints.flatMap(({ text, points }) => {
+    if (grammar.read(text) === null) return []
+    const { do: wanted, avoid } = HINT_PIECES
+    return [pieces.token(points > 0 ? wanted : avoid), ...pieces.encode(plainSentence(text))]
   })
 
 /** Thinking as hints say: they are the rubric, executed; a score is the share that was followed. */

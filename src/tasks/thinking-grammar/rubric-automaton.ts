@@ -1,9 +1,8 @@
 /** @file The grammar of rubrics as an automaton, so that a rubricator can be held to it while it writes. */
 
 import { AutomatonBuilder, type TokenAutomaton } from '../../model/automaton.ts'
-import type { CriterionGrammar } from './grammar.ts'
+import { type CriterionGrammar, THINKING_CATEGORIES } from './grammar.ts'
 import type { PieceText } from './piece-text.ts'
-import { THINKING_CATEGORIES } from './predicate.ts'
 import {
   itemPiece,
   MOST_POINTS,

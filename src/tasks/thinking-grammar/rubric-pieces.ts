@@ -1,6 +1,6 @@
 /** @file The pieces of text that a rubricator of a small model writes its JSON with, one token each. */
 
-import type { Predicate, ThinkingCategory } from './predicate.ts'
+import type { Predicate, ThinkingCategory } from './grammar.ts'
 
 /** What a rubricator calls the categories of its criteria (RLCER Fig. 9). */
 const CATEGORY_NAMES: Readonly<Record<ThinkingCategory, string>> = {
@@ -16,6 +16,9 @@ export const POINTS = [1, 2, 3, 4, 5, -1, -2, -3, -4, -5] as const
 
 /** Largest sum of points that 15 criteria can have. */
 export const MOST_POINTS = 75
+
+/** Before a hint that is to be met or avoided, and before a rubric. */
+export const HINT_PIECES = { do: '\ndo ', avoid: '\navoid ', rubric: '\n<rubric>' } as const
 
 /** Between the criteria and after them. */
 export const RUBRIC_PIECES = {

@@ -1,8 +1,9 @@
 /** @file A scripted rubricator: rubrics of a grammar for one response, rejected until the response is below the middle. */
 
+import { z } from 'zod'
 import type { Rng } from '../../util/rng.ts'
-import { type CriterionGrammar, isMet } from './grammar.ts'
-import type { Predicate } from './predicate.ts'
+import { leastAndMost } from '../../util/setting-shapes.ts'
+import { type CriterionGrammar, isMet, type Predicate } from './grammar.ts'
 import { itemPiece, pointsPiece, RUBRIC_PIECES } from './rubric-pieces.ts'
 
 /** A criterion as a rubricator writes it. */
@@ -12,20 +13,27 @@ export interface ProposedCriterion<Evidence> {
   points: number
 }
 
-export interface RubricatorHabits {
-  /** Fewest and most criteria. Default 5 to 8. */
-  criteria: { min: number; max: number }
-  /** Chance that a predicate that should be rewarded is penalised, or the other way round. */
-  wrongSign: number
-  /** Whether it also asks for outcomes. */
-  outcomes: boolean
-}
+const share = z.number().min(0).max(1)
+const size = z.int().positive()
 
-export const DEFAULT_RUBRICATOR: RubricatorHabits = {
-  criteria: { min: 5, max: 8 },
-  wrongSign: 0.15,
-  outcomes: false,
-}
+/** What the scripted rubricator writes: how many criteria, how often with the wrong sign, whether about outcomes. */
+export const rubricHabitsSchema = z.strictObject({
+  criteria: leastAndMost(size.default(5), size.max(15).default(8))
+    .prefault({})
+    .describe('How many criteria a rubric has.'),
+  wrongSign: share.default(0.15).describe('Share of criteria whose sign is inverted in demonstrations.'),
+  outcomes: z.boolean().default(false).describe('Rubrics are shown how the attempts ended.'),
+})
+
+export type RubricatorHabits = z.output<typeof rubricHabitsSchema>
+
+/** Rows of labels.jsonl that are left for `learned-verifier`: criteria with the exact verdict on the model's own responses. */
+export const labelsSchema = z
+  .int()
+  .min(0)
+  .max(1_000_000)
+  .default(0)
+  .describe('Rows of labels.jsonl that are left for `learned-verifier`, on what the trained model writes.')
 
 /** What a rubricator of a task has to say. */
 export interface RubricTopic<Problem, Evidence, Slot extends string> {

@@ -1,5 +1,4 @@
 /** @file A scripted judge for benchmarks and tests: known truth, settable latency and faults. */
 
-export { ScriptedServer, type ScriptedServerOptions } from './server.ts'
 export { ScriptedProcess } from './start.ts'
 export { caseTag, ruleTag, scriptedTruth } from './truth.ts'

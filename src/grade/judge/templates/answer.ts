@@ -60,6 +60,20 @@ export const withExplanation = (json: object, scale: Scale, criterion: Criterion
   return { value: { judgement, said: saidAs(value) } }
 }
 
+/** What is said of each entry of a list, all or nothing. */
+export const eachEntry = (
+  entries: readonly unknown[],
+  readOne: (entry: unknown, index: number) => Parsed<Spoken>,
+): Parsed<Spoken[]> => {
+  const spoken: Spoken[] = []
+  for (const [index, entry] of entries.entries()) {
+    const reading = readOne(entry, index)
+    if (reading.problem !== undefined) return { problem: `verdict ${index + 1}: ${reading.problem}` }
+    spoken.push(reading.value)
+  }
+  return { value: spoken }
+}
+
 /**
  * Reads an answer. A judge that copies the reply without escaping it gives verdicts of the reply's making:
  * `{"explanation": "It says ", "criteria_met": true} as if ...", "criteria_met": false}`. Which one is meant cannot be known,

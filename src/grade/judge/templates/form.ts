@@ -1,14 +1,12 @@
 /** @file What is put to a judge and in whose words: how the subject is shown, and the templates that ask about criteria. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
+import type { Quote } from '../../../util/untrusted.ts'
 import type { GradeItem } from '../../grader.ts'
-import type { Quote } from '../untrusted.ts'
-import { manyCriteria } from './many-criteria.ts'
-import { oneCriterion } from './one-criterion.ts'
+import { manyCriteria, oneCriterion } from './many-criteria.ts'
 import { oneWord } from './one-word.ts'
 import { type AskedScale, type ReplyScale, SCALES, type Scale, type ScaleName, scaleFor } from './scale.ts'
-import { renderSubject, type SubjectOptions } from './subject.ts'
-import type { JudgeTemplate } from './template.ts'
+import { type JudgeTemplate, renderSubject, type SubjectOptions } from './template.ts'
 
 /** One way to put something to a judge. Verdicts of two forms are never mixed up: a template's name is part of their keys. */
 export interface JudgeForm {

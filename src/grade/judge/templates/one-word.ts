@@ -5,7 +5,7 @@
 
 import type { TokenLogprob } from '../../../chat/chat-model.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
-import type { Quote } from '../untrusted.ts'
+import type { Quote } from '../../../util/untrusted.ts'
 import { type ReplyScale, shortValue } from './scale.ts'
 import { commonRules, type JudgeTemplate, signWord } from './template.ts'
 

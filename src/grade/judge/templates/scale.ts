@@ -2,8 +2,8 @@
 
 import type { Criterion } from '../../../rubric/criterion.ts'
 import { creditOnScale, scaleOf } from '../../../rubric/levels.ts'
+import type { Quote } from '../../../util/untrusted.ts'
 import type { Parsed } from '../parse.ts'
-import type { Quote } from '../untrusted.ts'
 
 /** One judgement as the judge gave it, before it is a verdict about a criterion. */
 export interface Judgement {

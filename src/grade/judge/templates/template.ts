@@ -2,8 +2,9 @@
 
 import type { AnswerSchema, ChatMessage, ChatRequest, TokenLogprob } from '../../../chat/chat-model.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
+import { QUOTING_NOTE, type Quote } from '../../../util/untrusted.ts'
+import type { GradeItem } from '../../grader.ts'
 import type { ParsedAnswer } from '../parse.ts'
-import { QUOTING_NOTE, type Quote } from '../untrusted.ts'
 import type { Judgement, Scale } from './scale.ts'
 
 /** A way to ask. Name and version are part of every cache key: a changed wording, or another way to read answers, is a new version. */
@@ -70,3 +71,34 @@ export const commonRules = (what: string, scale: Scale, reasons = true): string[
 /** How a criterion's sign reads. */
 export const signWord = (criterion: Criterion): string =>
   criterion.points > 0 ? 'desirable: a merit' : 'undesirable: a flaw'
+
+export interface SubjectOptions {
+  /** System messages usually tell the policy how to answer and would leak the rubric or its hints; default false. */
+  showSystem?: boolean
+  /** Show the item's reference answer; default false. */
+  showReference?: boolean
+}
+
+/** Messages of the conversation that the judge sees (RuscaRL's grader leaves system messages out). */
+export const shownMessages = (item: GradeItem, { showSystem = false }: SubjectOptions) =>
+  showSystem ? item.prompt : item.prompt.filter(({ role }) => role !== 'system')
+
+/**
+ * Conversation, reply and reference, each quoted. It stands first in the prompt and is the same for every criterion, so that a
+ * server's prefix cache computes it once.
+ */
+export const renderSubject = (item: GradeItem, options: SubjectOptions, quote: Quote): string => {
+  const turns = shownMessages(item, options).map(({ role, content }) => quote(content, role))
+  const parts = [
+    'The conversation so far:',
+    ...turns,
+    'The reply to examine:',
+    quote(item.response, 'response'),
+  ]
+  if (options.showReference && item.reference !== undefined)
+    parts.push(
+      'A reference answer, for facts only; the reply may be worded and ordered differently:',
+      quote(item.reference, 'reference'),
+    )
+  return parts.join('\n')
+}

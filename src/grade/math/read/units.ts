@@ -1,5 +1,6 @@
 /** @file Units behind a number: what they are in base units, and what two of them have to do with each other. */
 
+import { phrasesIn } from '../../../util/words.ts'
 import {
   divideRationals,
   multiplyRationals,
@@ -142,27 +143,15 @@ kph kmh kmph = km/h
 fps = ft/s
 kn knot = nmi/h`
 
-const PREFIXES: readonly [symbols: string, name: string, power: number][] = [
-  ['Q', 'quetta', 30],
-  ['R', 'ronna', 27],
-  ['Y', 'yotta', 24],
-  ['Z', 'zetta', 21],
-  ['E', 'exa', 18],
-  ['P', 'peta', 15],
-  ['T', 'tera', 12],
-  ['G', 'giga', 9],
-  ['M', 'mega', 6],
-  ['k', 'kilo', 3],
-  ['h', 'hecto', 2],
-  ['da', 'deca', 1],
-  ['d', 'deci', -1],
-  ['c', 'centi', -2],
-  ['m', 'milli', -3],
-  ['μu', 'micro', -6],
-  ['n', 'nano', -9],
-  ['p', 'pico', -12],
-  ['f', 'femto', -15],
-]
+/** Symbols, name and power of ten of each. */
+const PREFIXES = phrasesIn(`
+  Q quetta 30 | R ronna 27 | Y yotta 24 | Z zetta 21 | E exa 18 | P peta 15 | T tera 12 | G giga 9
+  M mega 6 | k kilo 3 | h hecto 2 | da deca 1 | d deci -1 | c centi -2 | m milli -3 | μu micro -6
+  n nano -9 | p pico -12 | f femto -15
+`).map((line): [symbols: string, name: string, power: number] => {
+  const [symbols, name, power] = line.split(' ')
+  return [symbols, name, Number(power)]
+})
 
 interface Definition {
   text: string | null

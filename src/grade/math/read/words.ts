@@ -1,26 +1,9 @@
 /** @file Answers in words: yes and no, names, options of a multiple-choice question. */
 
+import { LABEL_WORDS } from '../../logic/answer.ts'
 import { NUMBER_BY_WORD, table } from './vocabulary.ts'
 
-/** Source of the yes/no/unknown words (PrOntoQA's parser; FOLIO's two names for unknown). */
-const SYNONYMS = table({
-  true: 'true',
-  t: 'true',
-  yes: 'true',
-  y: 'true',
-  correct: 'true',
-  right: 'true',
-  false: 'false',
-  f: 'false',
-  no: 'false',
-  n: 'false',
-  incorrect: 'false',
-  wrong: 'false',
-  unknown: 'unknown',
-  uncertain: 'unknown',
-  undetermined: 'unknown',
-  'cannot be determined': 'unknown',
-}) // prettier-ignore
+const SYNONYMS = table(LABEL_WORDS)
 
 /** Lower case, without articles, brackets, punctuation and spaces. */
 const normalisedWords = (text: string): string =>

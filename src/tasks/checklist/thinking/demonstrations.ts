@@ -119,8 +119,8 @@ const listAfter = (
 /** A plan that says what the hints of the prompt say: it teaches to think about a scaffold, and nothing of any trip. */
 const planOfHints = (trip: Trip, hints: readonly Hint[]): Statement[] => {
   const named = hints.flatMap(({ word, items }) => (word === 'include' || word === 'first' ? items : []))
-  const special = [...new Set(named.filter(item => !COMMON_ITEMS.includes(item as never)))]
-  const common = [...new Set(named.filter(item => COMMON_ITEMS.includes(item as never)))]
+  const special = [...new Set(named.filter(item => !COMMON_ITEMS.includes(item)))]
+  const common = [...new Set(named.filter(item => COMMON_ITEMS.includes(item)))]
   const subject = { companion: COMPANIONS[trip.companion], topic: TOPICS[trip.topic] }
   const made: Statement[] = []
   if (special.length > 0) made.push({ kind: 'needs', subject: subject.companion, items: special.slice(0, 1) })

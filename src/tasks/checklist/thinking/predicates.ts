@@ -32,12 +32,6 @@ interface Seen {
  */
 export type PredicateNature = 'true' | 'form' | 'irrelevant' | 'harmful' | 'outcome'
 
-interface Predicate {
-  nature: PredicateNature
-  text(params: Params): string
-  holds(seen: Seen, params: Params): boolean
-}
-
 const paramsSchema = z.strictObject({
   /** Name of the predicate. */
   is: z.string(),
@@ -46,6 +40,36 @@ const paramsSchema = z.strictObject({
   word: z.string().optional(),
 })
 type Params = z.output<typeof paramsSchema>
+
+interface Predicate {
+  is: string
+  nature: PredicateNature
+  /** With gaps: `{things}` for at least so many things, `{least}`, `{most}`, `{word}`. */
+  text: string
+  holds(seen: Seen, params: Required<Omit<Params, 'is'>>): boolean
+  /** The criteria of the bank that it makes, with their parameters. */
+  bank: Readonly<Record<string, Omit<Params, 'is'>>>
+}
+
+const predicates =
+  (nature: PredicateNature) =>
+  (
+    is: string,
+    text: string,
+    holds: Predicate['holds'],
+    bank: Predicate['bank'] = { [is]: {} },
+  ): Predicate => ({
+    ...{ is, nature, text, holds, bank },
+  })
+const sound = predicates('true')
+const form = predicates('form')
+const irrelevant = predicates('irrelevant')
+const harmful = predicates('harmful')
+
+const atLeast = (is: string, ...counts: number[]): Predicate['bank'] =>
+  Object.fromEntries(counts.map(least => [`${is}-${least}`, { least }]))
+const about = (is: string, ...words: string[]): Predicate['bank'] =>
+  Object.fromEntries(words.map(word => [`${is}-${word}`, { word }]))
 
 const THINGS: ReadonlySet<string> = new Set(ITEMS)
 const SPECIAL: ReadonlySet<string> = new Set(SPECIAL_ITEMS)
@@ -63,216 +87,149 @@ const orders = ({ statements }: Seen) =>
   statements.filter(({ kind, items }) => kind === 'first' && items.length >= 2)
 const bands = ({ statements }: Seen) => statements.flatMap(({ band }) => band ?? [])
 const signature = ({ kind, items, band }: Statement) => [kind, ...items, band].join(' ')
+const repeats = ({ statements }: Seen) => new Set(statements.map(signature)).size < statements.length
 const unsure = ({ statements }: Seen) => statements.some(({ kind }) => kind === 'perhaps' || kind === 'hmm')
 
-const least = ({ least: count = 1 }: Params) => count
-const most = ({ most: count = 0 }: Params) => count
-const things = (count: number) => (count === 1 ? 'one thing' : `${count} things`)
-
-const PREDICATES: Readonly<Record<string, Predicate>> = {
-  'companion-need': {
-    nature: 'true',
-    text: () => 'Names the unusual thing that the companion needs',
-    holds: ({ world, trip, planned }) => planned.includes(world.companions[trip.companion]),
-  },
-  'place-needs': {
-    nature: 'true',
-    text: params => `Names at least ${things(least(params))} of the unusual ones that the place needs`,
-    holds: ({ world, trip, planned }, params) =>
-      countIn(world.topics[trip.topic].needed, planned) >= least(params),
-  },
-  'place-wants': {
-    nature: 'true',
-    text: params => `Names at least ${things(least(params))} of the usual ones that the place asks for`,
-    holds: ({ world, trip, planned }, params) =>
-      countIn(world.topics[trip.topic].wanted, planned) >= least(params),
-  },
-  'leaves-right': {
-    nature: 'true',
-    text: () => 'Says to leave at home what must stay at home on such a trip',
-    holds: ({ world, trip, left }) => left.includes(world.avoided(trip)),
-  },
-  'right-number': {
-    nature: 'true',
-    text: () => 'Says how many things such an occasion means, and says it right',
-    holds: seen => {
-      const said = new Set(bands(seen))
-      return said.size === 1 && said.has(seen.world.occasions[seen.trip.occasion].band)
-    },
-  },
-  'right-order': {
-    nature: 'true',
-    text: () => 'Says which thing comes before which, and says it right',
-    holds: seen => {
-      const [before, after] = seen.world.order(seen.trip)
-      return orders(seen).some(({ items }) => items[0] === before && items[1] === after)
-    },
-  },
-  'no-strays': {
-    nature: 'true',
-    text: params => `Plans something, and no more than ${most(params)} of it is what nobody needs there`,
-    holds: (seen, params) => {
+const PREDICATES: readonly Predicate[] = [
+  sound('companion-need', 'Names the unusual thing that the companion needs', ({ world, trip, planned }) =>
+    planned.includes(world.companions[trip.companion]),
+  ),
+  sound(
+    'place-needs',
+    'Names at least {things} of the unusual ones that the place needs',
+    ({ world, trip, planned }, { least }) => countIn(world.topics[trip.topic].needed, planned) >= least,
+    atLeast('place-needs', 1, 2),
+  ),
+  sound(
+    'place-wants',
+    'Names at least {things} of the usual ones that the place asks for',
+    ({ world, trip, planned }, { least }) => countIn(world.topics[trip.topic].wanted, planned) >= least,
+    atLeast('place-wants', 1, 2, 3),
+  ),
+  sound(
+    'leaves-right',
+    'Says to leave at home what must stay at home on such a trip',
+    ({ world, trip, left }) => left.includes(world.avoided(trip)),
+  ),
+  sound('right-number', 'Says how many things such an occasion means, and says it right', seen => {
+    const said = new Set(bands(seen))
+    return said.size === 1 && said.has(seen.world.occasions[seen.trip.occasion].band)
+  }),
+  sound('right-order', 'Says which thing comes before which, and says it right', seen => {
+    const [before, after] = seen.world.order(seen.trip)
+    return orders(seen).some(({ items }) => items[0] === before && items[1] === after)
+  }),
+  sound(
+    'no-strays',
+    'Plans something, and no more than {most} of it is what nobody needs there',
+    (seen, { most }) => {
       const asked = askedFor(seen)
       const strays = seen.planned.filter(thing => !asked.has(thing)).length
-      return seen.planned.length > 0 && strays <= most(params)
+      return seen.planned.length > 0 && strays <= most
     },
-  },
-  'plan-fits': {
-    nature: 'true',
-    text: () => 'Plans no more things than the occasion allows, and at least three',
-    holds: ({ world, trip, planned }) => {
+    { 'no-strays': { most: 0 }, 'few-strays': { most: 1 } },
+  ),
+  sound(
+    'plan-fits',
+    'Plans no more things than the occasion allows, and at least three',
+    ({ world, trip, planned }) => {
       const [, high] = LENGTH_BANDS[world.occasions[trip.occasion].band]
       return planned.length >= 3 && planned.length <= high
     },
-  },
-  'says-order': {
-    nature: 'form',
-    text: () => 'Says that some thing comes before another',
-    holds: seen => orders(seen).length > 0,
-  },
-  'says-number': {
-    nature: 'form',
-    text: () => 'Says whether the occasion means few, some or many things',
-    holds: seen => bands(seen).length > 0,
-  },
-  'says-leave': {
-    nature: 'form',
-    text: () => 'Says that something stays at home',
-    holds: ({ left }) => left.length > 0,
-  },
-  'no-repeat': {
-    nature: 'form',
-    text: () => 'Says nothing twice',
-    holds: ({ statements }) => new Set(statements.map(signature)).size === statements.length,
-  },
-  'no-contradiction': {
-    nature: 'form',
-    text: () => 'Does not leave at home what it plans to pack',
-    holds: ({ planned, left }) => countIn(left, planned) === 0,
-  },
-  decided: {
-    nature: 'form',
-    text: () => 'Is sure: no perhaps and no hmm',
-    holds: seen => !unsure(seen),
-  },
-  plans: {
-    nature: 'form',
-    text: params => `Plans at least ${things(least(params))}`,
-    holds: ({ planned }, params) => planned.length >= least(params),
-  },
-  special: {
-    nature: 'form',
-    text: params => `Names at least ${things(least(params))} that nobody packs by habit`,
-    holds: ({ words }, params) => distinct(words, SPECIAL) >= least(params),
-  },
-  common: {
-    nature: 'form',
-    text: params => `Names at least ${things(least(params))} that everybody packs now and then`,
-    holds: ({ words }, params) => distinct(words, COMMON) >= least(params),
-  },
-  long: {
-    nature: 'form',
-    text: params => `Takes at least ${least(params)} words`,
-    holds: ({ words }, params) => words.length >= least(params),
-  },
-  speaks: {
-    nature: 'form',
-    text: ({ word = 'place' }) => `Speaks of the ${word}`,
-    holds: ({ words, trip }, { word }) =>
-      words.includes(
-        word === 'companion'
-          ? COMPANIONS[trip.companion]
-          : word === 'occasion'
-            ? OCCASIONS[trip.occasion]
-            : TOPICS[trip.topic],
-      ),
-  },
-  names: {
-    nature: 'irrelevant',
-    text: ({ word }) => `Names the ${word}`,
-    holds: ({ words }, { word = '' }) => words.includes(word),
-  },
-  even: {
-    nature: 'irrelevant',
-    text: () => 'Has an even number of words',
-    holds: ({ words }) => words.length % 2 === 0,
-  },
-  alphabetical: {
-    nature: 'irrelevant',
-    text: () => 'Names its first two things in the order of the alphabet',
-    holds: ({ words }) => {
-      const [first, second] = words.filter(word => THINGS.has(word))
-      return second !== undefined && first < second
+  ),
+  form('says-order', 'Says that some thing comes before another', seen => orders(seen).length > 0),
+  form(
+    'says-number',
+    'Says whether the occasion means few, some or many things',
+    seen => bands(seen).length > 0,
+  ),
+  form('says-leave', 'Says that something stays at home', ({ left }) => left.length > 0),
+  form('no-repeat', 'Says nothing twice', seen => !repeats(seen)),
+  form(
+    'no-contradiction',
+    'Does not leave at home what it plans to pack',
+    ({ planned, left }) => countIn(left, planned) === 0,
+  ),
+  form('decided', 'Is sure: no perhaps and no hmm', seen => !unsure(seen)),
+  form(
+    'plans',
+    'Plans at least {things}',
+    ({ planned }, { least }) => planned.length >= least,
+    atLeast('plans', 3, 5, 8),
+  ),
+  form(
+    'special',
+    'Names at least {things} that nobody packs by habit',
+    ({ words }, { least }) => distinct(words, SPECIAL) >= least,
+    atLeast('special', 1, 3),
+  ),
+  form(
+    'common',
+    'Names at least {things} that everybody packs now and then',
+    ({ words }, { least }) => distinct(words, COMMON) >= least,
+    atLeast('common', 2, 4),
+  ),
+  form(
+    'long',
+    'Takes at least {least} words',
+    ({ words }, { least }) => words.length >= least,
+    atLeast('long', 15, 25),
+  ),
+  form(
+    'speaks',
+    'Speaks of the {word}',
+    ({ words, trip }, { word }) => {
+      const said = { companion: COMPANIONS[trip.companion], occasion: OCCASIONS[trip.occasion] }
+      return words.includes(word === 'companion' || word === 'occasion' ? said[word] : TOPICS[trip.topic])
     },
-  },
-  hedges: {
-    nature: 'harmful',
-    text: () => 'Weighs what might be: says perhaps or hmm',
-    holds: unsure,
-  },
-  short: {
-    nature: 'harmful',
-    text: params => `Takes at most ${most(params)} words`,
-    holds: ({ words }, params) => words.length <= most(params),
-  },
-  repeats: {
-    nature: 'harmful',
-    text: () => 'Says something twice, to be sure',
-    holds: ({ statements }) => new Set(statements.map(signature)).size < statements.length,
-  },
-  'planned-is-packed': {
-    nature: 'outcome',
-    text: () => 'Plans something, and the list packs all of it',
-    holds: ({ planned, packed }) => planned.length > 0 && planned.every(thing => packed.includes(thing)),
-  },
-}
+    about('speaks', 'place', 'occasion', 'companion'),
+  ),
+  irrelevant(
+    'names',
+    'Names the {word}',
+    ({ words }, { word }) => words.includes(word),
+    about('names', 'map', 'tent', 'anvil'),
+  ),
+  irrelevant('even', 'Has an even number of words', ({ words }) => words.length % 2 === 0),
+  irrelevant('alphabetical', 'Names its first two things in the order of the alphabet', ({ words }) => {
+    const [first, second] = words.filter(word => THINGS.has(word))
+    return second !== undefined && first < second
+  }),
+  harmful('hedges', 'Weighs what might be: says perhaps or hmm', unsure),
+  harmful('short', 'Takes at most {most} words', ({ words }, { most }) => words.length <= most, {
+    'short-8': { most: 8 },
+  }),
+  harmful('repeats', 'Says something twice, to be sure', seen => repeats(seen)),
+  predicates('outcome')(
+    'planned-is-packed',
+    'Plans something, and the list packs all of it',
+    ({ planned, packed }) => planned.length > 0 && planned.every(thing => packed.includes(thing)),
+  ),
+]
+const BY_NAME: ReadonlyMap<string, Predicate> = new Map(PREDICATES.map(one => [one.is, one]))
 
-const criterion = (id: string, params: Params): Criterion => ({
-  id,
-  text: PREDICATES[params.is].text(params),
-  points: 1,
-  ...(PREDICATES[params.is].nature === 'outcome' && { tags: ['outcome-proxy'] }),
-  verifier: { kind: 'rule', fn: THOUGHT_VERIFIER, params },
-})
+const filled = (text: string, { least, most, word }: Omit<Params, 'is'>): string =>
+  text
+    .replace('{things}', least === 1 ? 'one thing' : `${least} things`)
+    .replace('{least}', String(least))
+    .replace('{most}', String(most))
+    .replace('{word}', String(word))
 
 /** Every predicate that there is, with parameters; an author of rubrics chooses among those about thinking. */
-export const THOUGHT_BANK: readonly Criterion[] = [
-  criterion('companion-need', { is: 'companion-need' }),
-  criterion('place-needs-1', { is: 'place-needs', least: 1 }),
-  criterion('place-needs-2', { is: 'place-needs', least: 2 }),
-  criterion('place-wants-1', { is: 'place-wants', least: 1 }),
-  criterion('place-wants-2', { is: 'place-wants', least: 2 }),
-  criterion('place-wants-3', { is: 'place-wants', least: 3 }),
-  criterion('leaves-right', { is: 'leaves-right' }),
-  criterion('right-number', { is: 'right-number' }),
-  criterion('right-order', { is: 'right-order' }),
-  criterion('no-strays', { is: 'no-strays', most: 0 }),
-  criterion('few-strays', { is: 'no-strays', most: 1 }),
-  criterion('plan-fits', { is: 'plan-fits' }),
-  criterion('says-order', { is: 'says-order' }),
-  criterion('says-number', { is: 'says-number' }),
-  criterion('says-leave', { is: 'says-leave' }),
-  criterion('no-repeat', { is: 'no-repeat' }),
-  criterion('no-contradiction', { is: 'no-contradiction' }),
-  criterion('decided', { is: 'decided' }),
-  ...[3, 5, 8].map(count => criterion(`plans-${count}`, { is: 'plans', least: count })),
-  ...[1, 3].map(count => criterion(`special-${count}`, { is: 'special', least: count })),
-  ...[2, 4].map(count => criterion(`common-${count}`, { is: 'common', least: count })),
-  ...[15, 25].map(count => criterion(`long-${count}`, { is: 'long', least: count })),
-  ...['place', 'occasion', 'companion'].map(word => criterion(`speaks-${word}`, { is: 'speaks', word })),
-  ...['map', 'tent', 'anvil'].map(word => criterion(`names-${word}`, { is: 'names', word })),
-  criterion('even', { is: 'even' }),
-  criterion('alphabetical', { is: 'alphabetical' }),
-  criterion('hedges', { is: 'hedges' }),
-  criterion('short-8', { is: 'short', most: 8 }),
-  criterion('repeats', { is: 'repeats' }),
-  criterion('planned-is-packed', { is: 'planned-is-packed' }),
-]
+export const THOUGHT_BANK: readonly Criterion[] = PREDICATES.flatMap(({ is, nature, text, bank }) =>
+  Object.entries(bank).map(([id, params]) => ({
+    id,
+    text: filled(text, params),
+    points: 1,
+    ...(nature === 'outcome' && { tags: ['outcome-proxy'] }),
+    verifier: { kind: 'rule', fn: THOUGHT_VERIFIER, params: { is, ...params } },
+  })),
+)
 
 /** What kind of predicate a criterion is; null for one that is none. */
 export const natureOf = ({ verifier }: Criterion): PredicateNature | null => {
   const name = verifier?.fn === THOUGHT_VERIFIER ? verifier.params?.is : undefined
-  return typeof name === 'string' && Object.hasOwn(PREDICATES, name) ? PREDICATES[name].nature : null
+  return typeof name === 'string' ? (BY_NAME.get(name)?.nature ?? null) : null
 }
 
 /** The criteria of the bank that speak of thinking alone. */
@@ -311,7 +268,7 @@ export const meetsThought = (
   }
   return criteria.map(one => {
     const { predicate, params } = predicateOf(one)
-    return predicate.holds(seen, params)
+    return predicate.holds(seen, { least: 1, most: 0, word: '', ...params })
   })
 }
 
@@ -330,11 +287,12 @@ const predicateOf = ({ id, verifier }: Criterion): { predicate: Predicate; param
     `criterion ${JSON.stringify(id)}: params`,
     DataError,
   )
-  if (!Object.hasOwn(PREDICATES, params.is))
+  const predicate = BY_NAME.get(params.is)
+  if (!predicate)
     throw new DataError(
-      `criterion ${JSON.stringify(id)}: params.is: expected one of ${Object.keys(PREDICATES).join(', ')}, got ${JSON.stringify(params.is)}`,
+      `criterion ${JSON.stringify(id)}: params.is: expected one of ${[...BY_NAME.keys()].join(', ')}, got ${JSON.stringify(params.is)}`,
     )
-  return { predicate: PREDICATES[params.is], params }
+  return { predicate, params }
 }
 
 /** How much of each statement is right: what a process reward is made of. One a statement; a hedge decides nothing and is wrong. */

@@ -6,16 +6,51 @@ import type { Criterion } from '../../../rubric/criterion.ts'
 import { DataError } from '../../../util/errors.ts'
 import { Rng } from '../../../util/rng.ts'
 import { hintsTask, tellingHints } from '../../thinking-grammar/hints.ts'
-import { labelsSchema, rubricHabitsSchema } from '../../thinking-grammar/settings.ts'
+import { labelsSchema, rubricHabitsSchema } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodeResponse } from '../format.ts'
+import { LOGIC_STYLES, logicGenerator } from '../generator.ts'
 import { LOGIC_TOKENS } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, type LogicEvidence, logicEvidenceOf } from './predicates/index.ts'
-import { LOGIC_RUBRIC_TEST_SEED, logicProblems, logicProblemsSchema } from './problems.ts'
-import { logicRubricator } from './rubricator.ts'
+import { LOGIC_GRAMMAR, type LogicEvidence, logicEvidenceOf } from './predicates.ts'
 import { logicThinkingTask } from './task.ts'
-import { logicRubricatorPrompt, logicThinkingPrompt, partReasoning, readLogicResponse } from './text.ts'
-import { LOGIC_PIECES } from './vocabulary.ts'
+import {
+  LOGIC_PIECES,
+  logicRubricator,
+  logicRubricatorPrompt,
+  logicThinkingPrompt,
+  partReasoning,
+  readLogicResponse,
+} from './text.ts'
+
+/** Which problems: hops that are equally frequent, and what their generator is told. */
+export const logicProblemsSchema = z.strictObject({
+  hops: z.array(z.int().min(1).max(5)).min(1).default([3, 4, 5]).describe('Length of a proof in steps.'),
+  nodes: z
+    .tuple([z.int(), z.int()])
+    .nullable()
+    .default(null)
+    .describe(
+      "Kinds on the chain, [fewest, most]; fewer make shorter problems. The real rows' distribution when null.",
+    ),
+  labels: z
+    .enum(['two-way', 'three-way'])
+    .default('two-way')
+    .describe('Which answers occur: balanced, or one only.'),
+  style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
+})
+
+/** Problems without end; the same seed and index give the same one. @throws ConfigError for what no generator can hold */
+export const logicProblems = (
+  { hops, nodes, labels, style }: z.output<typeof logicProblemsSchema>,
+  seed: number | string,
+): ((index: number) => LogicTaskExample) =>
+  logicGenerator(
+    { hops: Object.fromEntries(hops.map(count => [count, 1])), ...(nodes && { nodes }), labels, style },
+    seed,
+  )
+
+/** Seed of the test problems, which no training has. */
+export const LOGIC_RUBRIC_TEST_SEED = 'rubric start/test'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()

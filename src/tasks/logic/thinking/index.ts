@@ -2,10 +2,7 @@
 
 export * from './closure.ts'
 export * from './cold-start.ts'
-export * from './predicates/index.ts'
-export * from './problems.ts'
-export * from './rubricator.ts'
+export * from './predicates.ts'
 export * from './steps.ts'
 export { logicThinkingTask } from './task.ts'
 export * from './text.ts'
-export * from './vocabulary.ts'

@@ -3,19 +3,19 @@
 import type { Rubric } from '../../../rubric/criterion.ts'
 import type { Problems, TaskWith } from '../../task.ts'
 import type { ThinkingVerifier } from '../../thinking.ts'
-import { grammarVerifier } from '../../thinking-grammar/verifier.ts'
+import { grammarVerifier } from '../../thinking-grammar/grammar.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { LOGIC_TOKENS } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, logicEvidenceOf } from './predicates/index.ts'
+import { LOGIC_GRAMMAR, logicEvidenceOf } from './predicates.ts'
 import { isProved, readLogicThinking } from './steps.ts'
 import {
+  LOGIC_PIECES,
   labelOf,
   logicRubricAutomaton,
   logicRubricatorPrompt,
   logicThinkingPrompt,
   readLogicResponse,
 } from './text.ts'
-import { LOGIC_PIECES } from './vocabulary.ts'
 
 const ANSWERS: Rubric = {
   id: 'answer',

@@ -4,27 +4,58 @@ import { extractLabel } from '../../../grade/logic/answer.ts'
 import type { LogicLabel } from '../../../grade/logic/problem.ts'
 import type { TokenAutomaton } from '../../../model/automaton.ts'
 import type { Criterion } from '../../../rubric/criterion.ts'
-import { pieceTokenizer } from '../../small-vocabulary.ts'
-import type { ThoughtResponse } from '../../thinking.ts'
-import { plainSentence } from '../../thinking-grammar/grammar.ts'
+import type { Rng } from '../../../util/rng.ts'
+import { pieceTokenizer, SPECIAL } from '../../small-vocabulary.ts'
+import { partThinking, type ThoughtResponse } from '../../thinking.ts'
+import { THINKING_CATEGORIES } from '../../thinking-grammar/grammar.ts'
+import { grammarHintTokens } from '../../thinking-grammar/hints.ts'
+import { PieceText } from '../../thinking-grammar/piece-text.ts'
 import { buildRubricAutomaton, type RubricGrammarOptions } from '../../thinking-grammar/rubric-automaton.ts'
-import { range } from '../../thinking-grammar/rubric-pieces.ts'
+import {
+  HINT_PIECES,
+  itemPiece,
+  MOST_POINTS,
+  openPiece,
+  POINTS,
+  pointsPiece,
+  RUBRIC_PIECES,
+  range,
+  sentencePieces,
+} from '../../thinking-grammar/rubric-pieces.ts'
+import { ScriptedRubricator } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { encodePrompt } from '../format.ts'
 import { INDIVIDUALS, LOGIC_TOKENS, LOGIC_VOCABULARY, NOUNS } from '../vocabulary.ts'
-import { LOGIC_GRAMMAR, MOST_COUNTED, readLogicCriterion } from './predicates/index.ts'
-import { LOGIC_PIECES, LOGIC_RUBRIC_PIECES, LOGIC_RUBRIC_VOCABULARY } from './vocabulary.ts'
+import { closureOf } from './closure.ts'
+import { LOGIC_GRAMMAR, type LogicEvidence, type LogicSlot, MOST_COUNTED } from './predicates.ts'
 
-const OPEN = '<reasoning>'
-const CLOSE = '</reasoning>'
+/** What a rubricator calls the questions. */
+const LOGIC_DOMAIN = 'logic: deduction'
+
+const LOGIC_RUBRIC_PIECES = {
+  ...HINT_PIECES,
+  open: openPiece(LOGIC_DOMAIN),
+  ...RUBRIC_PIECES,
+} as const
+
+/** The tokens by id; those of the logic task keep theirs. The order is part of every checkpoint: only append. */
+export const LOGIC_RUBRIC_VOCABULARY: readonly string[] = [
+  ...new Set([
+    ...LOGIC_VOCABULARY,
+    ...Object.values(LOGIC_RUBRIC_PIECES),
+    ...THINKING_CATEGORIES.map(itemPiece),
+    ...POINTS.map(pointsPiece),
+    ...range(-MOST_POINTS, MOST_POINTS).map(String),
+    ...range(1, MOST_COUNTED).map(number => ` ${number}`),
+    ...sentencePieces(LOGIC_GRAMMAR.allowed(true)),
+  ]),
+]
+
+/** Both directions between text and those tokens. */
+export const LOGIC_PIECES = new PieceText(LOGIC_RUBRIC_VOCABULARY, SPECIAL)
 
 /** Parts a response where its reasoning ends. */
-export const partReasoning = (text: string): ThoughtResponse => {
-  const end = text.indexOf(CLOSE)
-  const head = (end < 0 ? text : text.slice(0, end)).trimStart()
-  const thinking = (head.startsWith(OPEN) ? head.slice(OPEN.length) : head).trim()
-  return { text, thinking, answer: end < 0 ? '' : text.slice(end + CLOSE.length).trim(), closed: end >= 0 }
-}
+export const partReasoning = (text: string): ThoughtResponse => partThinking(text, 'reasoning')
 
 export const readLogicResponse = (tokens: ArrayLike<number>): ThoughtResponse =>
   partReasoning(LOGIC_PIECES.decode(tokens))
@@ -32,19 +63,14 @@ export const readLogicResponse = (tokens: ArrayLike<number>): ThoughtResponse =>
 /** The label that a response answers; null where it does not. */
 export const labelOf = ({ answer }: ThoughtResponse): LogicLabel | null => extractLabel(answer).label
 
-/** A line a hint: what to do for points, what to avoid for penalties. Sentences outside the grammar cannot be said. */
-const hintTokens = (hints: readonly Criterion[]): number[] =>
-  hints.flatMap(({ text, points }) => {
-    if (readLogicCriterion(text) === null) return []
-    const { do: wanted, avoid } = LOGIC_RUBRIC_PIECES
-    return [LOGIC_PIECES.token(points > 0 ? wanted : avoid), ...LOGIC_PIECES.encode(plainSentence(text))]
-  })
-
 /** Premises and question as the logic task has them, then the hints. @throws DataError for a word outside the vocabulary */
 export const logicThinkingPrompt = (
   problem: LogicTaskExample,
   hints: readonly Criterion[] = [],
-): number[] => [...encodePrompt(problem, LOGIC_VOCABULARY.length), ...hintTokens(hints)]
+): number[] => [
+  ...encodePrompt(problem, LOGIC_VOCABULARY.length),
+  ...grammarHintTokens(LOGIC_GRAMMAR, LOGIC_PIECES, hints),
+]
 
 /** The question, one response's thinking, and the word that asks for a rubric. */
 export const logicRubricatorPrompt = (
@@ -52,7 +78,9 @@ export const logicRubricatorPrompt = (
   { thinking, closed }: ThoughtResponse,
 ): number[] => [
   ...encodePrompt(problem, LOGIC_VOCABULARY.length),
-  ...LOGIC_PIECES.encode(`${OPEN}${thinking === '' ? '' : `\n${thinking}`}${closed ? `\n${CLOSE}` : ''}`),
+  ...LOGIC_PIECES.encode(
+    `<reasoning>${thinking === '' ? '' : `\n${thinking}`}${closed ? '\n</reasoning>' : ''}`,
+  ),
   LOGIC_PIECES.token(LOGIC_RUBRIC_PIECES.rubric),
 ]
 
@@ -76,3 +104,23 @@ export const logicRubricAutomaton = (options?: RubricGrammarOptions): TokenAutom
 
 /** The tokenizer files of the larger vocabulary. */
 export const logicRubricTokenizer = pieceTokenizer(LOGIC_RUBRIC_VOCABULARY, LOGIC_PIECES.pattern())
+
+/** Steps of a proof with so many hops: the fact, then a rule and its consequence for each. */
+const stepsOf = ({ hops = 3 }: LogicTaskExample): number => 1 + 2 * hops
+
+const within = (value: number): string => String(Math.min(MOST_COUNTED, Math.max(1, value)))
+
+const slotValue = (slot: LogicSlot, problem: LogicTaskExample, rng: Rng): string => {
+  const view = closureOf(problem)?.view
+  if (slot === 'count') return within(stepsOf(problem) - 2 + rng.int(5))
+  if (slot === 'place') return within(1 + rng.int(stepsOf(problem)))
+  if (slot === 'name') return view?.query.subject ?? 'stella'
+  const kinds = new Set(view?.rules.map(({ subject }) => subject))
+  return rng.pick(kinds.size > 0 ? [...kinds] : NOUNS)
+}
+
+export const logicRubricator = new ScriptedRubricator<LogicTaskExample, LogicEvidence, LogicSlot>({
+  grammar: LOGIC_GRAMMAR,
+  slotValue,
+  open: LOGIC_RUBRIC_PIECES.open,
+})

@@ -5,7 +5,7 @@ import { follow } from '../../../model/automaton.ts'
 import { createTokenizer } from '../../../model/tokenizer.ts'
 import { Rng } from '../../../util/rng.ts'
 import { isMet } from '../../thinking-grammar/grammar.ts'
-import { DEFAULT_RUBRICATOR } from '../../thinking-grammar/rubricator.ts'
+import { rubricHabitsSchema } from '../../thinking-grammar/rubricator.ts'
 import type { LogicTaskExample } from '../example.ts'
 import { decodeTokens, encodePrompt, encodeResponse } from '../format.ts'
 import { generateLogicProblems } from '../generator.ts'
@@ -14,7 +14,6 @@ import {
   isProved,
   LOGIC_GRAMMAR,
   LOGIC_PIECES,
-  LOGIC_PREDICATES,
   LOGIC_RUBRIC_VOCABULARY,
   labelOf,
   logicEvidenceOf,
@@ -23,10 +22,11 @@ import {
   logicRubricatorPrompt,
   logicRubricTokenizer,
   logicThinkingPrompt,
-  readLogicCriterion,
   readLogicResponse,
   readLogicThinking,
 } from './index.ts'
+
+const HABITS = rubricHabitsSchema.parse({})
 
 const problems = (count: number, style: 'real' | 'shortcut-free' = 'real'): LogicTaskExample[] =>
   generateLogicProblems(count, { hops: { 1: 1, 2: 1, 3: 1 }, style }, `thinking/${style}`)
@@ -49,7 +49,7 @@ const OFF = `${name} is a ${['dumpus', 'impus', 'jompus', 'numpus', 'rompus'].fi
 const opposite = end.includes(' not ') ? end.replace(' not ', ' ') : end.replace(' is ', ' is not ')
 
 const met = (criterion: string, thinking: string, answer: 'True' | 'False' | null = null) => {
-  const reading = readLogicCriterion(criterion)
+  const reading = LOGIC_GRAMMAR.read(criterion)
   if (reading === null) throw new Error(`no sentence: ${criterion}`)
   return isMet(reading, logicEvidenceOf(problem, thinking, answer))
 }
@@ -111,13 +111,13 @@ describe('criteria about thinking on the logic task', () => {
     expect(met('the answer is true', '')).toBe(false)
     expect(met('the answer is false', '', 'False')).toBe(true)
     expect(LOGIC_GRAMMAR.outcomes.every(({ outcome }) => outcome)).toBe(true)
-    expect(LOGIC_PREDICATES.every(({ outcome }) => outcome === undefined)).toBe(true)
+    expect(LOGIC_GRAMMAR.predicates.every(({ outcome }) => outcome === undefined)).toBe(true)
   })
 
   it('has a test of every sentence', () => {
-    const tested = new Set(CASES.map(([criterion]) => readLogicCriterion(criterion)?.predicate))
-    expect(LOGIC_PREDICATES.filter(each => !tested.has(each))).toEqual([])
-    expect(LOGIC_PREDICATES.length).toBeGreaterThanOrEqual(30)
+    const tested = new Set(CASES.map(([criterion]) => LOGIC_GRAMMAR.read(criterion)?.predicate))
+    expect(LOGIC_GRAMMAR.predicates.filter(each => !tested.has(each))).toEqual([])
+    expect(LOGIC_GRAMMAR.predicates.length).toBeGreaterThanOrEqual(30)
   })
 
   it('reads no other text, whatever it is', () => {
@@ -129,8 +129,8 @@ describe('criteria about thinking on the logic task', () => {
       'x'.repeat(10_000),
       'step 0 follows',
     ])
-      expect(readLogicCriterion(text)).toBeNull()
-    expect(readLogicCriterion(' Says not. ')).not.toBeNull()
+      expect(LOGIC_GRAMMAR.read(text)).toBeNull()
+    expect(LOGIC_GRAMMAR.read(' Says not. ')).not.toBeNull()
   })
 
   it('decides on any thinking without throwing', () => {
@@ -233,7 +233,7 @@ describe('tokens of the larger vocabulary', () => {
     )
     for (const [i, own] of problems(60).entries()) {
       const evidence = logicEvidenceOf(own, goldOf(own), null)
-      const written = logicRubricator.demonstrate(own, evidence, DEFAULT_RUBRICATOR, new Rng(i))!
+      const written = logicRubricator.demonstrate(own, evidence, HABITS, new Rng(i))!
       const tokens = LOGIC_PIECES.encode(written.text)
       expect(tokens).not.toContain(LOGIC_TOKENS.unk)
       expect(LOGIC_PIECES.decode(tokens)).toBe(written.text)
@@ -241,7 +241,7 @@ describe('tokens of the larger vocabulary', () => {
       const last = follow(automaton, [...tokens, LOGIC_TOKENS.eos])
       expect(last, written.text).not.toBeNull()
       const { rubrics } = JSON.parse(written.text)
-      for (const { criterion } of rubrics) expect(readLogicCriterion(criterion)).not.toBeNull()
+      for (const { criterion } of rubrics) expect(LOGIC_GRAMMAR.read(criterion)).not.toBeNull()
     }
   })
 })

@@ -1,0 +1,300 @@
+/** @file The grammar of criteria about thinking on the arithmetic task: sentences that are read and executed exactly. */
+
+import { CriterionGrammar, type Predicate, predicatesAbout } from '../thinking-grammar/grammar.ts'
+import {
+  type Calculation,
+  type ChainOfThought,
+  calculationText,
+  isRightCalculation,
+  placesOf,
+  readThinking,
+  type Step,
+} from './lines.ts'
+import { type ArithmeticProblem, answerOf, type Operator } from './problem.ts'
+
+export { isMet } from '../thinking-grammar/grammar.ts'
+
+/** What predicates are decided on. */
+export interface Evidence {
+  problem: ArithmeticProblem
+  thinking: ChainOfThought
+  /** Steps that calculate. */
+  calculations: readonly Step[]
+  /** Which operation of the question each step begins at; null where it fits nowhere, and for jumps. */
+  places: readonly (number | null)[]
+  /** Every check with the step that it is of. */
+  checks: readonly { step: Step; check: Calculation }[]
+  /** What the response answered; null where it did not, and where the answer is masked. */
+  answer: number | null
+}
+
+/** What a place in a sentence may hold: numbers, and operations as `* 3`. */
+export type Slot = 'count' | 'place' | 'digit' | 'operation'
+
+export type ArithmeticPredicate = Predicate<Evidence>
+
+const planning = predicatesAbout<Evidence>('planning')
+const validation = predicatesAbout<Evidence>('validation')
+const clarity = predicatesAbout<Evidence>('clarity')
+const efficiency = predicatesAbout<Evidence>('efficiency')
+const other = predicatesAbout<Evidence>('other')
+
+/** Whether the step at a place of the question is done by itself. */
+const doesAlone = ({ thinking, places, problem }: Evidence, wanted: string): boolean =>
+  thinking.steps.some((step, i) => {
+    const at = places[i]
+    if (at === null || step.operations.length !== 1) return false
+    const { operator, operand } = problem.operations[at]
+    return `${operator} ${operand}` === wanted
+  })
+
+/** How many of the question's operations are shown, each once. */
+const shown = ({ thinking, places }: Evidence): number =>
+  thinking.steps.reduce((sum, step, i) => sum + (places[i] === null ? 0 : step.operations.length), 0)
+
+const disagrees = ({ step, check }: { step: Step; check: Calculation }): boolean =>
+  step.result !== check.result
+
+const isChecked = (step: Step | undefined): boolean => step !== undefined && step.checks.length > 0
+
+/** Whether step i, from 0, begins with what the step before it came to; the first begins with the question's number. */
+const follows = ({ thinking: { steps }, problem }: Evidence, i: number): boolean => {
+  const step = steps[i]
+  if (step === undefined || step.jump) return false
+  return step.left === (i === 0 ? problem.start : steps[i - 1].kept)
+}
+
+const calculates = ({ jump }: Step) => !jump
+
+const repeats = ({ calculations }: Evidence): boolean => {
+  const texts = calculations.map(calculationText)
+  return new Set(texts).size < texts.length
+}
+
+/** Steps before the last one: the last result is the answer in all but name. */
+const inner = ({ thinking: { steps } }: Evidence): readonly Step[] => steps.slice(0, -1)
+
+const rightOf = (step: Step): boolean => !step.jump && isRightCalculation({ ...step, result: step.kept })
+
+const allRightOf =
+  (operator: Operator) =>
+  (evidence: Evidence): boolean => {
+    const own = inner(evidence).filter(({ operations }) =>
+      operations.some(each => each.operator === operator),
+    )
+    return own.length > 0 && own.every(rightOf)
+  }
+
+const operators = ({ problem }: Evidence, operator: Operator): number =>
+  problem.operations.filter(each => each.operator === operator).length
+
+/** Numbers that are written before the end: the last result is the answer in all but name. */
+const written = (evidence: Evidence): number[] => {
+  const last = evidence.thinking.steps.at(-1)
+  const before = inner(evidence).flatMap(({ left, operations, result }) => [
+    left,
+    ...operations.map(({ operand }) => operand),
+    result,
+  ])
+  return last && !last.jump
+    ? [...before, last.left, ...last.operations.map(({ operand }) => operand)]
+    : before
+}
+
+/** All predicates but those that stand in for the outcome. */
+export const PREDICATES: readonly ArithmeticPredicate[] = [
+  planning.neutral('says how many steps it takes', ({ thinking }) => thinking.plans.length > 0),
+  planning.neutral('plans {count} steps', ({ thinking }, n) => thinking.plans.includes(n)),
+  planning.neutral('plans as many steps as there are operations', ({ thinking, problem }) =>
+    thinking.plans.includes(problem.operations.length),
+  ),
+  planning.bad('plans more steps than there are operations', ({ thinking, problem }) =>
+    thinking.plans.some(n => n > problem.operations.length),
+  ),
+  planning.bad('plans fewer steps than there are operations', ({ thinking, problem }) =>
+    thinking.plans.some(n => n < problem.operations.length),
+  ),
+  planning.good(
+    'does one operation a step',
+    ({ thinking }) =>
+      thinking.steps.length > 0 && thinking.steps.every(({ operations }) => operations.length === 1),
+  ),
+  planning.bad('does two operations in one step', ({ calculations }) =>
+    calculations.some(({ operations }) => operations.length === 2),
+  ),
+  planning.bad('does three operations in one step', ({ calculations }) =>
+    calculations.some(({ operations }) => operations.length >= 3),
+  ),
+  planning.good('shows every operation', evidence => shown(evidence) === evidence.problem.operations.length),
+  planning.bad('leaves an operation out', evidence => shown(evidence) < evidence.problem.operations.length),
+  planning.good(
+    'has as many steps as there are operations',
+    ({ thinking, problem }) => thinking.steps.length === problem.operations.length,
+  ),
+  planning.good('has at least {count} steps', ({ thinking }, n) => thinking.steps.length >= n),
+  planning.neutral('restates the question', ({ thinking }) => thinking.restates),
+  planning.good(
+    'begins with the first number',
+    ({ thinking, problem }) => thinking.steps[0]?.left === problem.start && !thinking.steps[0].jump,
+  ),
+  planning.good('shows the operation {operation} by itself', (evidence, _, wanted) =>
+    doesAlone(evidence, wanted),
+  ),
+  planning.good(
+    'takes the operations in order',
+    ({ thinking, places }) =>
+      thinking.steps.length > 0 && thinking.steps.every((step, i) => step.jump || places[i] !== null),
+  ),
+  validation.good('checks a step', ({ checks }) => checks.length > 0),
+  validation.good(
+    'checks at least {count} steps',
+    ({ thinking }, n) => thinking.steps.filter(isChecked).length >= n,
+  ),
+  validation.good(
+    'checks every step',
+    ({ thinking }) => thinking.steps.length > 0 && thinking.steps.every(isChecked),
+  ),
+  validation.good('checks every multiplication', ({ calculations }) => {
+    const own = calculations.filter(({ operations }) => operations.some(({ operator }) => operator === '*'))
+    return own.length > 0 && own.every(isChecked)
+  }),
+  validation.good('checks the first step', ({ thinking }) => isChecked(thinking.steps[0])),
+  validation.good('checks the last step', ({ thinking }) => isChecked(thinking.steps.at(-1))),
+  validation.good('checks step {place}', ({ thinking }, n) => isChecked(thinking.steps[n - 1])),
+  validation.neutral('checks a step twice', ({ thinking }) =>
+    thinking.steps.some(({ checks }) => checks.length > 1),
+  ),
+  validation.neutral('a check finds an error', ({ checks }) => checks.some(disagrees)),
+  validation.good('goes on from a corrected result', ({ thinking }) =>
+    thinking.steps.some(
+      (step, i) =>
+        step.kept !== step.result && step.checks.length > 0 && thinking.steps[i + 1]?.left === step.kept,
+    ),
+  ),
+  validation.bad('finds an error and goes on from the wrong result', ({ thinking }) =>
+    thinking.steps.some(
+      (step, i) =>
+        step.checks.some(check => disagrees({ step, check })) && thinking.steps[i + 1]?.left === step.result,
+    ),
+  ),
+  validation.bad('never checks anything', ({ checks }) => checks.length === 0),
+  validation.bad('a check changes the calculation', ({ checks }) =>
+    checks.some(
+      ({ step, check }) => step.left !== check.left || step.operations.length !== check.operations.length,
+    ),
+  ),
+  clarity.good(
+    'each step begins with the result before it',
+    evidence =>
+      evidence.thinking.steps.length > 0 &&
+      evidence.thinking.steps.every((step, i) => step.jump || follows(evidence, i)),
+  ),
+  clarity.bad('a step begins with another number than the result before it', evidence =>
+    evidence.thinking.steps.some((step, i) => calculates(step) && !follows(evidence, i)),
+  ),
+  clarity.good('step {place} begins with the result before it', (evidence, n) => follows(evidence, n - 1)),
+  clarity.good(
+    'gives every result by a calculation',
+    ({ thinking }) => thinking.steps.length > 0 && thinking.steps.every(calculates),
+  ),
+  clarity.bad('states a result without a calculation', ({ thinking }) =>
+    thinking.steps.some(({ jump }) => jump),
+  ),
+  clarity.good(
+    'every line is a calculation',
+    ({ thinking }) =>
+      thinking.steps.every(calculates) &&
+      thinking.fillers.length + thinking.plans.length + thinking.others === 0 &&
+      !thinking.restates,
+  ),
+  clarity.neutral('says clearly', ({ thinking }) => thinking.fillers.includes('clearly')),
+  clarity.neutral('says easy', ({ thinking }) => thinking.fillers.includes('easy')),
+  clarity.neutral('says well', ({ thinking }) => thinking.fillers.includes('well')),
+  clarity.neutral('shows doubt', ({ thinking }) => thinking.fillers.includes('hmm')),
+  clarity.bad('has a line that makes no sense', ({ thinking }) => thinking.others > 0),
+  clarity.neutral('writes single digits', ({ thinking }) => thinking.others === 0),
+  efficiency.bad('has at most {count} steps', ({ thinking }, n) => thinking.steps.length <= n),
+  efficiency.neutral('has at most {count} lines', ({ thinking }, n) => thinking.lines <= n),
+  efficiency.neutral('has at least {count} lines', ({ thinking }, n) => thinking.lines >= n),
+  efficiency.bad('repeats a step', repeats),
+  efficiency.neutral('repeats nothing', evidence => !repeats(evidence)),
+  efficiency.neutral('has no idle words', ({ thinking }) => thinking.fillers.length === 0),
+  efficiency.neutral('has idle words', ({ thinking }) => thinking.fillers.length > 0),
+  efficiency.neutral('has several idle words', ({ thinking }) => thinking.fillers.length > 1),
+  efficiency.bad(
+    'takes fewer steps than there are operations',
+    ({ thinking, problem }) => thinking.steps.length < problem.operations.length,
+  ),
+  efficiency.bad(
+    'takes more steps than there are operations',
+    ({ thinking, problem }) => thinking.steps.length > problem.operations.length,
+  ),
+  efficiency.bad(
+    'jumps to the end at once',
+    ({ thinking }) => thinking.steps.length === 1 && thinking.steps[0].jump,
+  ),
+  other.good('step {place} is right', (evidence, n) => {
+    const step = inner(evidence)[n - 1]
+    return step !== undefined && rightOf(step)
+  }),
+  other.bad('step {place} is wrong', (evidence, n) => {
+    const step = inner(evidence)[n - 1]
+    return step !== undefined && !rightOf(step)
+  }),
+  other.good('every multiplication before the end is right', allRightOf('*')),
+  other.good('every addition before the end is right', allRightOf('+')),
+  other.good('every subtraction before the end is right', allRightOf('-')),
+  other.neutral(
+    'the result of step {place} is even',
+    (evidence, n) => inner(evidence)[n - 1]?.result % 2 === 0,
+  ),
+  other.neutral(
+    'the result of step {place} is odd',
+    (evidence, n) => inner(evidence)[n - 1]?.result % 2 === 1,
+  ),
+  other.neutral('passes through {digit}', (evidence, n) => inner(evidence).some(({ kept }) => kept === n)),
+  other.neutral('uses the digit {digit}', (evidence, n) => written(evidence).includes(n)),
+  other.neutral('never uses the digit {digit}', (evidence, n) => !written(evidence).includes(n)),
+  other.neutral('has an even number of steps', ({ thinking }) => thinking.steps.length % 2 === 0),
+  other.neutral('has an odd number of lines', ({ thinking }) => thinking.lines % 2 === 1),
+  other.neutral(
+    'has more additions than multiplications',
+    evidence => operators(evidence, '+') > operators(evidence, '*'),
+  ),
+  other.neutral('a result comes twice', evidence => {
+    const all = inner(evidence).map(({ result }) => result)
+    return new Set(all).size < all.length
+  }),
+]
+
+/** Those that read the end of the thinking, or the answer: the outcome under another name. Off unless asked for. */
+export const OUTCOME_PREDICATES: readonly ArithmeticPredicate[] = [
+  other.neutral('the last step gives {digit}', ({ thinking }, n) => thinking.steps.at(-1)?.kept === n),
+  other.neutral('the answer is {digit}', ({ answer }, n) => answer === n),
+  other.good('every step is right', ({ thinking: { steps } }) => steps.length > 0 && steps.every(rightOf)),
+  other.good(
+    'reaches the right value',
+    ({ thinking, problem }) => thinking.steps.at(-1)?.kept === answerOf(problem),
+  ),
+].map(predicate => ({ ...predicate, outcome: true }))
+
+export const ARITHMETIC_GRAMMAR = new CriterionGrammar<Evidence, Slot>({
+  predicates: PREDICATES,
+  outcomes: OUTCOME_PREDICATES,
+  slots: { count: '[0-9]', place: '[1-9]', digit: '[0-9]', operation: '[+-] [1-9]|\\* [2-9]' },
+})
+
+/** What predicates are decided on, made once for a response. @param answer null where it is masked */
+export const evidenceOf = (problem: ArithmeticProblem, text: string, answer: number | null): Evidence => {
+  const thinking = readThinking(problem, text)
+  return {
+    problem,
+    thinking,
+    calculations: thinking.steps.filter(({ jump }) => !jump),
+    places: placesOf(problem, thinking.steps),
+    checks: thinking.steps.flatMap((step: Step) =>
+      step.checks.map((check: Calculation) => ({ step, check })),
+    ),
+    answer,
+  }
+}
