@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { loraModules } from '../model/lora-files.ts'
 import { localPolicySchema, pipelinedPolicySchema, policySchema } from '../policy/open.ts'
+import type { LossSpec } from '../rl/loss.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { trackersSchema } from '../runs/trackers/config.ts'
@@ -149,8 +150,23 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
     })
     .prefault({})
 
-export const LOSS_SETTING =
-  'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'
+/** Settings of one of several kinds, told apart by their key `kind`. */
+export const kindSchema = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
+  z.strictObject({
+    kind: z.literal(kind).describe('Which kind; each has keys of its own.'),
+    ...shape,
+  })
+
+/** What a recipe's file says it is for. */
+export const recipeSetting = <Name extends string>(name: Name) =>
+  z
+    .literal(name)
+    .default(name as never)
+    .describe('Name of the recipe; only files need it.')
+
+/** The rollouts of a step, and what they are where nobody says. */
+export const rolloutSetting = (usual: z.input<typeof rolloutSchema>) =>
+  rolloutSchema.prefault(usual).describe('What a step samples.')
 
 /** A preset's name, a preset with changes, or a whole specification; becomes a whole specification. */
 export const lossSettingSchema = z.unknown().transform((value, context) => {
@@ -162,6 +178,14 @@ export const lossSettingSchema = z.unknown().transform((value, context) => {
     return z.NEVER
   }
 })
+
+/** The loss of a method, and what it is where nobody says. */
+export const lossSetting = (usual: unknown, schema: z.ZodType<LossSpec> = lossSettingSchema) =>
+  schema
+    .prefault(usual)
+    .describe(
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    )
 
 export const advantageSchema = z.strictObject({
   scale: z
@@ -221,7 +245,7 @@ export const reinforcementShape = {
   ...commonShape,
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
-  rollout: rolloutSchema.prefault({}).describe('What a step samples.'),
+  rollout: rolloutSetting({}),
   dropZero: z
     .boolean()
     .default(true)

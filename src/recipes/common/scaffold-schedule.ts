@@ -1,39 +1,37 @@
 /** @file How much of a rubric a rollout is shown: a ladder inside the group, a decay over the steps (RuscaRL Eq. 3 and section 4.2). */
 
 import { z } from 'zod'
+import { kindSchema } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { roundHalfToEven } from '../../util/rounding.ts'
 
 /** How the shown share differs inside a group of G samples. */
 const groupRatioSchema = z.discriminatedUnion('kind', [
   /** (G - i) / (G - 1) for i = 1..G: everything for the first sample, nothing for the last (Eq. 3). */
-  z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
+  kindSchema('linear', {}),
   /** The first `full` samples see everything, the others nothing. */
-  z.strictObject({
-    kind: z.literal('binary').describe('Which kind; each has keys of its own.'),
+  kindSchema('binary', {
     full: z.int().min(0).describe('So many samples see all of it.'),
   }),
   /** Every sample sees everything: the arm RL-S. */
-  z.strictObject({ kind: z.literal('all').describe('Which kind; each has keys of its own.') }),
+  kindSchema('all', {}),
   /** No scaffold at all: rubric-based RL. */
-  z.strictObject({ kind: z.literal('none').describe('Which kind; each has keys of its own.') }),
+  kindSchema('none', {}),
 ])
 export type GroupRatio = z.output<typeof groupRatioSchema>
 
 /** How the shown share falls over the steps of a run. */
 const stepDecaySchema = z.discriminatedUnion('kind', [
   /** 1 / (1 + exp(alpha (t - t0))), with t from 0 at the first step to 1 at the last. */
-  z.strictObject({
-    kind: z.literal('sigmoid').describe('Which kind; each has keys of its own.'),
+  kindSchema('sigmoid', {
     alpha: z.number().positive().default(125).describe('How steep the decay is.'),
     t0: z.number().min(0).max(1).default(0.2).describe('Share of the steps at which it has half gone.'),
   }),
-  z.strictObject({ kind: z.literal('constant').describe('Which kind; each has keys of its own.') }),
+  kindSchema('constant', {}),
   /** 1 - t. */
-  z.strictObject({ kind: z.literal('linear').describe('Which kind; each has keys of its own.') }),
+  kindSchema('linear', {}),
   /** (1 - t)^exponent. */
-  z.strictObject({
-    kind: z.literal('power').describe('Which kind; each has keys of its own.'),
+  kindSchema('power', {
     exponent: z.number().positive().describe('Of the power.'),
   }),
 ])

@@ -9,14 +9,8 @@ import { LOGIC_KIND } from '../logic/kind.ts'
 import { RESEARCH_KIND } from '../rubricem/kind.ts'
 import { LOGIC_THINKING } from './logic-miniature.ts'
 import { type Draw, MINIATURES } from './miniatures.ts'
-import {
-  assertArithmeticVocabulary,
-  assertLogicRubricVocabulary,
-  assertPackingVocabulary,
-  assertRecordsVocabulary,
-  assertThoughtVocabulary,
-} from './starting-model.ts'
 import type { TaskKind, TaskParts } from './task-kind.ts'
+import { assertWords } from './word-models.ts'
 
 const drawOf = ({ tests }: TaskParts): Draw => ({ seed: 'train/evaluation', tests })
 
@@ -34,24 +28,24 @@ const IN_TOKENS = { asked: 'tokens', reads: false, judge: 'none' } as const
 export const TASK_KINDS = {
   packing: kind({
     settings: MINIATURES.packing.settings,
-    ...{ ...IN_TOKENS, maxTokens: 26, assertModel: assertPackingVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 26, assertModel: assertWords('packing') },
     about: 'Lists for trips, each by a hidden rubric of its own.',
     open: settings => MINIATURES.packing.open(settings),
   }),
   'packing-thinking': kind({
     ...MINIATURES['packing-thinking'],
-    ...{ ...IN_TOKENS, maxTokens: 56, assertModel: assertThoughtVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 56, assertModel: assertWords('packing-thinking') },
     about: 'Lists for trips with thinking before them, each by a hidden rubric of its own; not below 0.',
   }),
   arithmetic: kind({
     ...MINIATURES.arithmetic,
-    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertArithmeticVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertWords('arithmetic') },
     about: 'Chains of operations with shown steps; right is the last digit, sound are the steps to it.',
     open: (settings, parts) => MINIATURES.arithmetic.open(settings, drawOf(parts)),
   }),
   'logic-thinking': kind({
     ...LOGIC_THINKING,
-    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertLogicRubricVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertWords('logic-rubrics') },
     about: "Problems in ProntoQA's style for models with a vocabulary of rubrics; right is the label.",
     open: (settings, parts) => LOGIC_THINKING.open(settings, drawOf(parts)),
   }),
@@ -83,7 +77,7 @@ export const TASK_KINDS = {
   }),
   records: kind({
     settings: z.strictObject(recordsShape),
-    ...{ ...IN_TOKENS, asked: 'turns', maxTokens: 40, assertModel: assertRecordsVocabulary },
+    ...{ ...IN_TOKENS, asked: 'turns', maxTokens: 40, assertModel: assertWords('records') },
     about: 'Questions about made-up archives, answered after look-ups; right is the person who is asked for.',
     async open(settings, { tests }) {
       const { RECORDS_TEST_WORLD, recordsQuestion, recordsQuestions } = await import(

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
-import { LOSS_SETTING, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import { kindSchema, lossSetting, recipeSetting, rolloutSetting } from '../../train/config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { spoiltRewardsShape } from '../options/options.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
@@ -21,26 +21,20 @@ const {
   ...{ rubricDropout: true, scoringRule: true, criterionGroups: true, groupJudge: true },
 }).shape
 
-const kind = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>
-  z.strictObject({
-    kind: z.literal(name).describe('Which kind; each has keys of its own.'),
-    ...shape,
-  })
-
 const { operations, pool } = MINIATURES.arithmetic.settings.shape
 
 /** Tasks whose prompts can show what a good response holds. */
 const taskSchema = z
   .discriminatedUnion('kind', [
-    kind('packing', MINIATURES.packing.settings.shape),
-    kind('packing-thinking', MINIATURES['packing-thinking'].settings.shape),
-    kind('arithmetic', { operations, pool }),
-    kind('conversations', conversationsShape),
+    kindSchema('packing', MINIATURES.packing.settings.shape),
+    kindSchema('packing-thinking', MINIATURES['packing-thinking'].settings.shape),
+    kindSchema('arithmetic', { operations, pool }),
+    kindSchema('conversations', conversationsShape),
   ])
   .prefault({ kind: 'packing' })
 
 const distillSettings = z.strictObject({
-  recipe: z.literal('distill').default('distill').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('distill'),
   ...settings,
   task: taskSchema.describe('What is trained on: tasks whose prompts can show their rubric.'),
   judge: judge.describe(
@@ -71,10 +65,8 @@ const distillSettings = z.strictObject({
     .prefault({})
     .describe('How the rubric is shown to the teacher.'),
   noise: spoiltRewardsShape.noise,
-  loss: lossSettingSchema.prefault('trl:dapo').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 32, samples: 1, maxTokens: 128 })
-    .describe('What a step samples.'),
+  loss: lossSetting('trl:dapo'),
+  rollout: rolloutSetting({ prompts: 32, samples: 1, maxTokens: 128 }),
 })
 
 export const distillSchema = z.preprocess(withJudgedRows, distillSettings)

@@ -4,11 +4,11 @@ import type { DataSizes } from '../../tasks/conversation/sizes.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
-import { packingModelConfig } from '../checklist/packing.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { taskModel } from '../common/word-models.ts'
 import { dataSizes } from '../ruscarl/data-sizes.ts'
 import { dataLines } from '../ruscarl/plan.ts'
 import { checkDistill, isUnmeasured } from './check.ts'
@@ -50,7 +50,7 @@ export const planDistill = (config: DistillConfig): RunPlan => {
   const role = { groups: prompts, samples, promptTokens, newTokens }
   return methodPlan(
     { ...config, coldStart: null },
-    packingModelConfig,
+    taskModel('packing'),
     {
       ...{ tokens: whole, longest: longestPrompt, together: prompts, roles: [role] },
       sets: evaluation.scaffolded ? 2 : 1,

@@ -6,19 +6,19 @@ import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
 import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
 import {
-  LOSS_SETTING,
-  lossSettingSchema,
+  kindSchema,
+  lossSetting,
   modelSchema,
+  recipeSetting,
   reinforcementShape,
-  rolloutSchema,
+  rolloutSetting,
 } from '../../train/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 
 const size = z.int().positive()
 
-export const openEnvKindSchema = z.strictObject({
-  kind: z.literal('openenv').describe('Which kind; each has keys of its own.'),
+export const openEnvKindSchema = kindSchema('openenv', {
   ...openEnvTaskShape,
   rubric: z
     .string()
@@ -29,8 +29,7 @@ export const openEnvKindSchema = z.strictObject({
     ),
 })
 
-export const toolsTaskSchema = z.strictObject({
-  kind: z.literal('tools').describe('Which kind; each has keys of its own.'),
+export const toolsTaskSchema = kindSchema('tools', {
   ...conversationFilesShape,
   tools: toolsSchema
     .default([])
@@ -65,7 +64,7 @@ const rewardSchema = z.strictObject({
 })
 
 export const environmentSchema = z.strictObject({
-  recipe: z.literal('environment').default('environment').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('environment'),
   ...reinforcementShape,
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   task: z
@@ -74,10 +73,8 @@ export const environmentSchema = z.strictObject({
     .describe('What is acted in.'),
   reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
   judge: trainingJudgeSchema.nullable().default(null).describe('Who judges criteria that no rule checks.'),
-  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 8, samples: 8, maxTokens: 256 })
-    .describe('What a step samples.'),
+  loss: lossSetting('gradus:ruscarl'),
+  rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 256 }),
   evaluation: z
     .strictObject(sampledEvaluationShape)
     .prefault({ problems: 16, problemsBetween: 16 })

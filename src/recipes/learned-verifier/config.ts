@@ -5,6 +5,7 @@ import {
   batchSize,
   commonShape,
   modelShapeSchema,
+  recipeSetting,
   supervisedOptimizerSchema,
   supervisedSteps,
 } from '../../train/config.ts'
@@ -13,10 +14,7 @@ import { columnsSchema } from '../../util/columns.ts'
 const size = z.int().positive()
 
 export const learnedVerifierSchema = z.strictObject({
-  recipe: z
-    .literal('learned-verifier')
-    .default('learned-verifier')
-    .describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('learned-verifier'),
   ...commonShape,
   steps: supervisedSteps(600).describe('Number of training steps.'),
   data: z

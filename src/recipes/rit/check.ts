@@ -13,8 +13,8 @@ import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
 import { lambdaGroup } from '../common/scaffold-schedule.ts'
-import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { assertWords } from '../common/word-models.ts'
 import { refuseGroupSize } from '../options/group-judge.ts'
 import { checkOptions } from '../options/options.ts'
 import { checkSft } from '../sft/check.ts'
@@ -46,9 +46,8 @@ export const checkRit = (config: RitConfig, purpose: RunMode): string | null => 
 
 /** The model reads the words of the task. @throws CheckpointError */
 const assertReads = ({ task: { kind } }: RitConfig, folder: string): void => {
-  if (kind === 'packing') assertThoughtVocabulary(folder)
-  else if (kind === 'arithmetic') assertArithmeticVocabulary(folder)
-  else chatFormatOf(folder, 'task "questions"')
+  if (kind === 'questions') chatFormatOf(folder, 'task "questions"')
+  else assertWords(kind === 'arithmetic' ? kind : 'packing-thinking')(folder)
 }
 
 /** Prompts, with all that a scaffold shows, leave room for a response where the model is known that answers. */

@@ -7,10 +7,12 @@ import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
-  LOSS_SETTING,
+  kindSchema,
+  lossSetting,
   madeProblemCount,
   pipelinedShape,
-  rolloutSchema,
+  recipeSetting,
+  rolloutSetting,
   testSampleCount,
 } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
@@ -19,27 +21,22 @@ import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { thoughtPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 /** Lists with a score between 0 and 1. */
-const packingSchema = z.strictObject({
-  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
-  ...MINIATURES['packing-thinking'].settings.shape,
-})
+const packingSchema = kindSchema('packing', MINIATURES['packing-thinking'].settings.shape)
 
 /** Answers that are right or wrong. */
-const arithmeticSchema = z.strictObject({
-  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
+const arithmeticSchema = kindSchema('arithmetic', {
   operations: MINIATURES.arithmetic.settings.shape.operations,
   pool: size.default(4096).describe('Questions to train on, which recur.'),
 })
 
 /** Rows of a file, answered by a chat model. */
-const questionsSchema = z.strictObject({
-  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+const questionsSchema = kindSchema('questions', {
   ...questionTaskShape,
   thinkTags: questionTaskShape.thinkTags
     .unwrap()
@@ -108,19 +105,13 @@ const evaluationSchema = z.strictObject({
 })
 
 export const ritSchema = z.strictObject({
-  recipe: z.literal('rit').default('rit').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rit'),
   ...pipelinedShape,
   task: z
     .discriminatedUnion('kind', [packingSchema, arithmeticSchema, questionsSchema])
     .prefault({ kind: 'packing' })
     .describe('What is trained on.'),
-  coldStart: thoughtPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
-    .meta({ only: 'task.kind: packing' }),
+  coldStart: coldStartSetting(thoughtPhaseSchema).meta({ only: 'task.kind: packing' }),
   rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
   judge: thinkingJudgeSchema
     .nullable()
@@ -171,12 +162,8 @@ export const ritSchema = z.strictObject({
     'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
   ),
   ratio: scaffoldRatio,
-  loss: lossBesideCritic
-    .prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } })
-    .describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 32, samples: 8, maxTokens: 56 })
-    .describe('What a step samples.'),
+  loss: lossSetting({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }, lossBesideCritic),
+  rollout: rolloutSetting({ prompts: 32, samples: 8, maxTokens: 56 }),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

@@ -15,11 +15,10 @@ import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import type { Thinking } from '../../tasks/thinking.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { mean } from '../../util/statistics.ts'
-import { thoughtModelConfig } from '../checklist/packing.ts'
 import { openJudging } from '../common/judging.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { shapeFolder } from '../common/remote.ts'
-import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
+import { taskModel } from '../common/word-models.ts'
 import type { RitConfig } from './config.ts'
 import { withRules } from './ruled.ts'
 import type { RitTask } from './task.ts'
@@ -108,7 +107,7 @@ export const openTask = <Result>(
 
 /** The model that a cold start would make for the task; questions have none. */
 export const freshShape = ({ task }: RitConfig): ((shape: ModelShape) => ModelConfig) =>
-  task.kind === 'arithmetic' ? arithmeticModelConfig : thoughtModelConfig
+  taskModel(task.kind === 'arithmetic' ? 'arithmetic' : 'packing-thinking')
 
 /** Problems whose prompts are measured. */
 const MEASURED = 500

@@ -10,8 +10,7 @@ import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { checkRemote, withoutCritic } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
-import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
+import { assertWords, taskModel } from '../common/word-models.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { checkRlcerSettings, checkThoughtAnchors } from './check-settings.ts'
@@ -55,7 +54,7 @@ export const checkRlcer = (
 
 const checkMiniature = (config: RlcerConfig, given: string | null): void => {
   const isLogic = config.task.kind === 'logic'
-  if (given !== null) (isLogic ? assertLogicRubricVocabulary : assertArithmeticVocabulary)(given)
+  if (given !== null) assertWords(isLogic ? 'logic-rubrics' : 'arithmetic')(given)
   if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
   const shape = modelShape(config)
   withMiniature(config, task => shape && checkRoom(task, config, shape))
@@ -63,7 +62,7 @@ const checkMiniature = (config: RlcerConfig, given: string | null): void => {
 
 /** Shape of the model at the start; null where it is unknown before the model is there. */
 export const modelShape = (config: RlcerConfig): ModelConfig | null =>
-  startShape(config, arithmeticModelConfig)
+  startShape(config, taskModel('arithmetic'))
 
 /** Test problems that are looked at for their lengths. */
 const FITTED = 64

@@ -4,7 +4,13 @@ import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { moreTestsSchema, questionTaskShape } from '../../tasks/questions/index.ts'
-import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
+import {
+  advantageSchema,
+  kindSchema,
+  pipelinedShape,
+  recipeSetting,
+  rolloutSetting,
+} from '../../train/config.ts'
 import { anchorsSetting } from '../common/anchors-config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
@@ -12,23 +18,16 @@ import { LOGIC_THINKING } from '../common/logic-miniature.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { arithmeticPhaseSchema } from '../sft/config.ts'
+import { arithmeticPhaseSchema, coldStartSetting } from '../sft/config.ts'
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
-const arithmeticSchema = z.strictObject({
-  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
-  ...MINIATURES.arithmetic.settings.shape,
-})
+const arithmeticSchema = kindSchema('arithmetic', MINIATURES.arithmetic.settings.shape)
 
 /** The same with proofs: what `logic-rubric-start` makes a model for. */
-const logicSchema = z.strictObject({
-  kind: z.literal('logic').describe('Which kind; each has keys of its own.'),
-  ...LOGIC_THINKING.settings.shape,
-})
+const logicSchema = kindSchema('logic', LOGIC_THINKING.settings.shape)
 
 /** Rows of a file, answered by a chat model. */
-const questionsSchema = z.strictObject({
-  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+const questionsSchema = kindSchema('questions', {
   ...questionTaskShape,
   tests: moreTestsSchema
     .optional()
@@ -46,26 +45,22 @@ const size = z.int().positive()
 
 const rubricVerifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
-  z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
+  kindSchema('exact', {}),
   /** The same with verdicts inverted at random, always the same ones of a rollout. */
-  z.strictObject({
-    kind: z.literal('noisy').describe('Which kind; each has keys of its own.'),
+  kindSchema('noisy', {
     flipRate: share.default(0.1).describe('Chance that a verdict is inverted.'),
   }),
   /** A judge by script that goes easy on some criteria, always on the same ones of the same response. */
-  z.strictObject({
-    kind: z.literal('lenient').describe('Which kind; each has keys of its own.'),
+  kindSchema('lenient', {
     share: share.default(0.5).describe('Share of criteria that it goes easy on, by their words.'),
     rate: share.default(0.9).describe('Chance that what a response does not earn there is given to it.'),
   }),
   /** A language model that is asked: endpoints, how it is asked, what it remembers. */
-  z.strictObject({
-    kind: z.literal('judge').describe('Which kind; each has keys of its own.'),
+  kindSchema('judge', {
     judge: thinkingJudgeSchema.describe('Who judges.'),
   }),
   /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
-  z.strictObject({
-    kind: z.literal('learned').describe('Which kind; each has keys of its own.'),
+  kindSchema('learned', {
     folder: z.string().describe('Checkpoint of a learned verifier, named as `model.folder`.'),
     threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
   }),
@@ -161,15 +156,9 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rlcerSchema = z.strictObject({
-  recipe: z.literal('rlcer').default('rlcer').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rlcer'),
   ...pipelinedShape,
-  coldStart: arithmeticPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
-    .meta({ only: 'task.kind: arithmetic' }),
+  coldStart: coldStartSetting(arithmeticPhaseSchema).meta({ only: 'task.kind: arithmetic' }),
   task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
   reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric').describe('What a reasoner is paid for.'),
   emptyCot: share
@@ -237,9 +226,7 @@ export const rlcerSchema = z.strictObject({
     ),
   ratio: scaffoldRatio,
   loss: lossBesideCritic.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
-  rollout: rolloutSchema
-    .prefault({ prompts: 16, samples: 8, maxTokens: 96 })
-    .describe('What a step samples.'),
+  rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 96 }),
   questionsTogether: size
     .default(16)
     .describe(

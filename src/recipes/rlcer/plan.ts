@@ -9,8 +9,8 @@ import { judgingOf, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { scaffoldLine } from '../common/scaffold-schedule.ts'
+import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
-import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
 import { checkRlcer } from './check.ts'
 import { checkThoughtAnchors } from './check-settings.ts'
 import type { QuestionsConfig, RlcerConfig } from './config.ts'
@@ -155,7 +155,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     critic: critic !== null,
     sets,
   }
-  return methodPlan({ ...config, rollout: asked }, arithmeticModelConfig, prompts, {
+  return methodPlan({ ...config, rollout: asked }, taskModel('arithmetic'), prompts, {
     lines: [
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,

@@ -1,6 +1,5 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
-import type { ModelConfig } from '../../model/config.ts'
 import {
   assertDemonstrationsFit,
   below,
@@ -13,7 +12,7 @@ import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
-import type { ModelShape } from '../../train/config.ts'
+import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { describeValue, shortKey } from '../../util/schema.ts'
 import { givenModel } from '../common/phase.ts'
@@ -21,8 +20,8 @@ import { startShape } from '../common/plan.ts'
 import { checkRemote } from '../common/remote.ts'
 import type { RunMode } from '../common/run-mode.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
+import { wordModel } from '../common/word-models.ts'
 import { assertProblemsFit, formatFor } from '../logic/format.ts'
-import { logicModelConfig } from '../logic/model.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
 import { checkRubricAsRewardSettings } from './check-settings.ts'
@@ -64,10 +63,8 @@ const vocabularyOf = ({ task, coldStart }: RubricAsRewardConfig, given: string |
 }
 
 /** Shape of the model that a cold start makes, over the tokens that it has. */
-export const modelOf =
-  ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
-  (shape: ModelShape): ModelConfig =>
-    logicModelConfig(shape, coldStart ? startVocabulary(coldStart.task) : undefined)
+export const modelOf = ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
+  wordModel(coldStart ? startVocabulary(coldStart.task) : LOGIC_VOCABULARY)
 
 /** Problems can be read, and leave room for an answer where the model is known that answers. */
 const checkProblems = (

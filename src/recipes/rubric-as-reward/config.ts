@@ -9,9 +9,9 @@ import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import {
   advantageSchema,
   batchSize,
-  LOSS_SETTING,
-  lossSettingSchema,
+  lossSetting,
   madeProblemCount,
+  recipeSetting,
   reinforcementShape,
   testProblemCount,
   testSampleCount,
@@ -19,7 +19,7 @@ import {
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { logicPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 import { sourcesSchema } from './sources-config.ts'
 
@@ -145,17 +145,9 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rubricAsRewardSchema = z.strictObject({
-  recipe: z
-    .literal('rubric-as-reward')
-    .default('rubric-as-reward')
-    .describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rubric-as-reward'),
   ...reinforcementShape,
-  coldStart: logicPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`.",
-    ),
+  coldStart: coldStartSetting(logicPhaseSchema),
   task: taskSchema.prefault({}).describe('What is trained on.'),
   condition: z
     .enum(CONDITIONS)
@@ -240,7 +232,7 @@ export const rubricAsRewardSchema = z.strictObject({
     })
     .prefault({})
     .describe('How rewards become advantages.'),
-  loss: lossSettingSchema.prefault('gradus:rar5').describe(LOSS_SETTING),
+  loss: lossSetting('gradus:rar5'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

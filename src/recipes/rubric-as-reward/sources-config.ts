@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
 import { LOGIC_FILE_FORMATS } from '../../tasks/logic/loaders.ts'
 import { problemShape } from '../../tasks/logic/start-settings.ts'
+import { kindSchema } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { hopCount, hopWeights } from './lengths.ts'
 
@@ -30,8 +31,7 @@ const fileSourceSchema = z.strictObject({
 })
 
 /** Generated problems; what is absent is the task's own setting. */
-const generatedSourceSchema = z.strictObject({
-  kind: z.literal('generated').describe('Which kind; each has keys of its own.'),
+const generatedSourceSchema = kindSchema('generated', {
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
   style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),

@@ -23,12 +23,11 @@ import { startShape } from '../common/plan.ts'
 import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
 import { checkRemote } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { assertRecordsVocabulary } from '../common/starting-model.ts'
 import { assertSamplerIsUsed } from '../common/training.ts'
+import { assertWords, taskModel } from '../common/word-models.ts'
 import { checkOptions } from '../options/options.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
-import { recordsModelConfig } from '../sft/records.ts'
 import { checkStageAnchors } from './anchored.ts'
 import { type ChatJudgeConfig, type RecordsTaskConfig, type RubricemConfig, taskSettings } from './config.ts'
 import type { RubricemRunParts } from './tasks.ts'
@@ -89,9 +88,9 @@ export const checkRubricem = (
 }
 
 const checkRecords = (config: RubricemConfig, task: RecordsTaskConfig, given: string | null): void => {
-  if (given !== null) assertRecordsVocabulary(given)
+  if (given !== null) assertWords('records')(given)
   if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
-  const shape = startShape(config, recordsModelConfig)
+  const shape = startShape(config, taskModel('records'))
   if (shape) checkRecordsRoom(config, task, shape)
 }
 
@@ -157,7 +156,7 @@ const checkResearchSettings = (
 /** The model can be talked to, and has room for attempts and reflections. */
 const checkResearchModel = (config: RubricemConfig, task: ResearchSettings, given: string | null): void => {
   if (given !== null) chatFormatOf(given, 'task "research"')
-  const shape = startShape(config, recordsModelConfig)
+  const shape = startShape(config, taskModel('records'))
   if (shape === null) return
   const { maxPositions } = shape
   assertRoom(

@@ -10,16 +10,17 @@ import { recordsShape } from '../../tasks/records/settings.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,
-  LOSS_SETTING,
-  lossSettingSchema,
+  kindSchema,
+  lossSetting,
   pipelinedShape,
-  rolloutSchema,
+  recipeSetting,
+  rolloutSetting,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { anchorsSetting } from '../common/anchors-config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { recordsPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, recordsPhaseSchema } from '../sft/config.ts'
 import { CONTROLS } from './control.ts'
 
 const share = z.number().min(0).max(1)
@@ -77,8 +78,7 @@ const reflectionSchema = z.strictObject({
     .describe('A negative control: lessons that are kept say nothing that is true but by chance.'),
 })
 
-const recordsTaskSchema = z.strictObject({
-  kind: z.literal('records').describe('Which kind; each has keys of its own.'),
+const recordsTaskSchema = kindSchema('records', {
   ...recordsShape,
   pool: size.nullable().default(null).describe('Questions of training; null: new ones without end.'),
 })
@@ -135,14 +135,9 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rubricemSchema = z.strictObject({
-  recipe: z.literal('rubricem').default('rubricem').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rubricem'),
   ...pipelinedShape,
-  coldStart: recordsPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    ),
+  coldStart: coldStartSetting(recordsPhaseSchema),
   task: z
     .discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema])
     .prefault({ kind: 'records' })
@@ -177,10 +172,8 @@ export const rubricemSchema = z.strictObject({
     })
     .prefault({})
     .describe('Fresh batches of a window, which are then repeated.'),
-  loss: lossSettingSchema.prefault('gradus:rubricem').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 16, samples: 8, maxTokens: 48 })
-    .describe('What a step samples.'),
+  loss: lossSetting('gradus:rubricem'),
+  rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 48 }),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

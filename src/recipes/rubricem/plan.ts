@@ -27,8 +27,8 @@ import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
 import { mayBeMissing } from '../common/run-mode.ts'
+import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
-import { recordsModelConfig } from '../sft/records.ts'
 import { checkStageAnchors } from './anchored.ts'
 import { checkRubricem } from './check.ts'
 import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
@@ -303,7 +303,7 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
   return methodPlan(
     { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
-    recordsModelConfig,
+    taskModel('records'),
     { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
     {
       lines: [

@@ -1,18 +1,19 @@
 /** @file What a run of ruscarl refuses before it trains; its plan refuses the same. */
 
 import { assertSameTokenizer } from '../../model/chat-format.ts'
-import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
+import { hintsOf, PackingWorld, splitTrips, tripName, tripPrompt } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { Recipe } from '../../train/recipe.ts'
-import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
 import { checkMemoryFile } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
 import { checkRemote } from '../common/remote.ts'
 import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
+import { wholeModel } from '../common/starting-model.ts'
+import { assertWords, taskModel } from '../common/word-models.ts'
 import { checkOptions } from '../options/options.ts'
 import { checkSft } from '../sft/check.ts'
 import { phaseConfig } from '../sft/config.ts'
@@ -80,16 +81,21 @@ export const checkRuscarl = (
 
 const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void => {
   const { coldStart, sft, task, rollout, scaffold, evaluation } = config
-  if (given !== null) assertPackingVocabulary(given)
+  if (given !== null) assertWords('packing')(given)
   const { train, rubric } = MINIATURES.packing.open(task)
   checkOptions(config, { rubrics: train.map(rubric) })
   if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
-  if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
-  const shape = startShape(config, packingModelConfig)
+  if (sft !== null && sft.teacher !== null) assertWords('packing')(wholeModel(sft.teacher, 'sft.teacher'))
+  const shape = startShape(config, taskModel('packing'))
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
   const { test, heldOut } = splitTrips(undefined, task.heldOutTopics)
-  if (shape && isScaffolded)
-    assertTripsFit(new PackingWorld(task.world), [...test, ...heldOut], rollout.maxTokens, shape)
+  if (!shape || !isScaffolded) return
+  // Trips that are shown with their whole rubrics leave room for a list.
+  const world = new PackingWorld(task.world)
+  for (const trip of [...test, ...heldOut]) {
+    const { length } = tripPrompt(trip, hintsOf(world.rubric(trip).criteria))
+    assertRoom(`trip ${tripName(trip)}`, length, rollout.maxTokens, shape.maxPositions)
+  }
 }
 
 /** What is there of the files is read as far as it can be without the model. */

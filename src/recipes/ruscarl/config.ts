@@ -5,11 +5,12 @@ import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { JUDGED_ROWS } from '../../policy/open.ts'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import {
-  LOSS_SETTING,
-  lossSettingSchema,
+  kindSchema,
+  lossSetting,
   pipelinedShape,
+  recipeSetting,
   reinforcementShape,
-  rolloutSchema,
+  rolloutSetting,
 } from '../../train/config.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
@@ -19,13 +20,12 @@ import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
 import { sftSchema } from '../common/sft-config.ts'
 import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../options/options.ts'
-import { packingPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, packingPhaseSchema } from '../sft/config.ts'
 
 const size = z.int().positive()
 
 /** The miniature. */
-const packingSchema = z.strictObject({
-  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
+const packingSchema = kindSchema('packing', {
   ...MINIATURES.packing.settings.shape,
   carelessJudge: z
     .literal(true)
@@ -36,10 +36,7 @@ const packingSchema = z.strictObject({
 })
 
 /** Rows of a file, each a conversation and a rubric, answered by a chat model. */
-const conversationsSchema = z.strictObject({
-  kind: z.literal('conversations').describe('Which kind; each has keys of its own.'),
-  ...conversationsShape,
-})
+const conversationsSchema = kindSchema('conversations', conversationsShape)
 
 /** Of settings outside of `task`; the packing refuses them. */
 const ON_ROWS = { only: 'task.kind: conversations' }
@@ -106,7 +103,7 @@ export const withJudgedRows = (raw: unknown): unknown => {
 
 /** All settings, before those of the judge change the policy's. */
 export const settingsSchema = z.strictObject({
-  recipe: z.literal('ruscarl').default('ruscarl').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('ruscarl'),
   ...pipelinedShape,
   task: z
     .discriminatedUnion('kind', [packingSchema, conversationsSchema])
@@ -120,13 +117,7 @@ export const settingsSchema = z.strictObject({
   rules: ruleSettingsSchema
     .optional()
     .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
-  coldStart: packingPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
-    .meta({ only: 'task.kind: packing' }),
+  coldStart: coldStartSetting(packingPhaseSchema).meta({ only: 'task.kind: packing' }),
   sft: sftSchema
     .nullable()
     .default(null)
@@ -139,10 +130,8 @@ export const settingsSchema = z.strictObject({
   exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
   ...spoiltRewardsShape,
   ...rewardOptionsShape,
-  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 64, samples: 8, maxTokens: 26 })
-    .describe('What a step samples.'),
+  loss: lossSetting('gradus:ruscarl'),
+  rollout: rolloutSetting({ prompts: 64, samples: 8, maxTokens: 26 }),
   minibatches: reinforcementShape.minibatches.unwrap().default(2).describe('Optimiser steps a pass.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })

@@ -2,7 +2,6 @@
 
 import type { DataSizes } from '../../tasks/conversation/sizes.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import { packingModelConfig } from '../checklist/packing.ts'
 import { evaluationLine } from '../common/evaluation-words.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
@@ -10,6 +9,7 @@ import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
 import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
 import type { StepWork } from '../common/step-work.ts'
+import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRuscarl } from './check.ts'
 import { isScaffolded, type RuscarlConfig } from './config.ts'
@@ -72,7 +72,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const passes = (steps * rollout.prompts) / data.train
   return methodPlan(
     config,
-    packingModelConfig,
+    taskModel('packing'),
     {
       tokens: isScaffolded(config) ? data.scaffoldedTokens : data.promptTokens,
       longest:

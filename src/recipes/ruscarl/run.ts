@@ -2,10 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { packingCriterionNames } from '../checklist/packing.ts'
 import { evaluation } from '../common/evaluation.ts'
 import { besideGreedy } from '../common/greedy.ts'
 import { openLessons } from '../common/lessons-memory.ts'
@@ -18,6 +16,7 @@ import type { RubricTask } from '../common/rubric-task.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { withHeldOutJudge } from '../options/held-out-judge.ts'
 import { phaseConfig } from '../sft/config.ts'
+import { packingCriterionNames } from '../sft/miniatures.ts'
 import { runSftRecipe } from '../sft/run.ts'
 import { checkRuscarl, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
@@ -73,7 +72,7 @@ const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof checkRus
   ...(config.task.kind === 'packing'
     ? {
         primarySet: mainTest(MINIATURES.packing.open(config.task))[0],
-        criterionNames: packingCriterionNames(new PackingWorld(config.task.world)),
+        criterionNames: packingCriterionNames(config.task.world),
       }
     : {
         primarySet: conversationSet(config),

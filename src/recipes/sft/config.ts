@@ -17,6 +17,7 @@ import {
   modelSchema,
   modelShapeSchema,
   optimizerSchema,
+  recipeSetting,
   supervisedOptimizerSchema,
   supervisedSteps,
   testSampleCount,
@@ -149,6 +150,16 @@ const phaseSchema = <Kind extends keyof typeof USUAL, Shape extends z.core.$ZodL
       .describe('What is learnt.'),
   })
 }
+
+/** A phase that makes the model which a method starts from. */
+export const coldStartSetting = <Phase extends z.ZodType>(phase: Phase) =>
+  phase
+    .nullable()
+    .default(null)
+    .describe(
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+    )
+
 export const packingPhaseSchema = phaseSchema('packing', packingStartSchema)
 /** The same with thinking before the lists. */
 export const thoughtPhaseSchema = phaseSchema(
@@ -162,7 +173,7 @@ export const recordsPhaseSchema = phaseSchema('records', recordsStartSchema)
 export const logicPhaseSchema = phaseSchema('logic', logicStartSchema)
 
 export const sftRecipeSchema = z.strictObject({
-  recipe: z.literal('sft').default('sft').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('sft'),
   ...learningShape(
     { steps: 200, batch: 16, shape: {}, evaluation: { problems: 500, maxTokens: 96 } },
     z
