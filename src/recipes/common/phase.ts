@@ -1,45 +1,8 @@
-/** @file What comes before a recipe's own training: the checkpoint that it starts from, given or made by an earlier phase. */
+/** @file A phase before a recipe's own training, in a folder of its own. */
 
 import { existsSync, rmSync } from 'node:fs'
-import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
-import { ConfigError } from '../../util/errors.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
-import { remoteTokenizerFolder } from './remote.ts'
-import { modelMayBeMissing, type RunMode } from './run-mode.ts'
-import { wholeModel } from './starting-model.ts'
-
-export interface StartSettings {
-  policy: PolicySettings | PipelinedPolicySettings
-  model: { folder: string | null }
-  /** Null: no cold start. */
-  coldStart: unknown
-}
-
-/**
- * The checkpoint that a configuration names; null when a cold start makes one, and when it comes later. Of a model on a server
- * the folder with its words.
- * @param coldStartRecipe what makes a model to start from, for the hint
- * @throws ConfigError for none and for both; CheckpointError for a folder without a whole model
- */
-export const givenModel = (
-  { policy, model, coldStart }: StartSettings,
-  coldStartRecipe: string,
-  purpose: RunMode,
-): string | null => {
-  if (isRemote(policy)) return remoteTokenizerFolder(policy, purpose)
-  if (coldStart !== null && model.folder !== null)
-    throw new ConfigError('model.folder: expected nothing beside coldStart, which makes the model', {
-      hint: 'set one of the two to null',
-    })
-  if (coldStart === null && model.folder === null)
-    throw new ConfigError('model.folder: expected a checkpoint to start from, got nothing', {
-      hint: `make one with \`gradus train ${coldStartRecipe}\`, or use a preset that brings one`,
-    })
-  return model.folder === null || modelMayBeMissing(model.folder, purpose)
-    ? null
-    : wholeModel(model.folder, 'model.folder')
-}
 
 /** What a phase takes over from its run. */
 export type PhaseOptions = Pick<RunOptions, 'events' | 'acceptRows'>

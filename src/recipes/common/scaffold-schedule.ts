@@ -66,6 +66,24 @@ export const scaffoldRatio = z
   .default('plain')
   .describe('What the ratio of a scaffolded rollout compares (RuscaRL C.5).')
 
+/** @throws ConfigError for a ladder that no group can climb, and for a ratio without a scaffold */
+export const checkScaffold = ({
+  scaffold,
+  ratio,
+  rollout,
+}: {
+  scaffold: { group: GroupRatio } | null
+  ratio: string
+  rollout: { samples: number }
+}): void => {
+  if (scaffold !== null) lambdaGroup(scaffold.group, rollout.samples)
+  else if (ratio !== 'plain')
+    throw new ConfigError(
+      `ratio: expected "plain" without a scaffold, where there is only one prompt, got "${ratio}"`,
+      { hint: 'set scaffold, or leave ratio out' },
+    )
+}
+
 /** The plan's line on a scaffold. @param ratio whose log-probs the ratio compares, where a recipe has the choice */
 export const scaffoldLine = (
   { group, decay }: { group: GroupRatio; decay: StepDecay },

@@ -13,7 +13,6 @@ import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
 import { progressOf, type StepsResult } from '../../train/steps.ts'
-import { ConfigError } from '../../util/errors.ts'
 import { type Critic, withCriticLoss } from './critic.ts'
 import type { RunEvents } from './recipe.ts'
 import type { RunSession } from './session.ts'
@@ -27,24 +26,6 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
   pipeline?: Pipeline
   critic?: Critic | null
   ratio?: RatioMode
-}
-
-/**
- * An engine of its own for sampling is of use where sampling runs beside learning.
- * @throws ConfigError for one without `pipeline`
- */
-export const assertSamplerIsUsed = ({
-  policy,
-  pipeline,
-}: {
-  policy: PipelinedPolicySettings
-  pipeline: Pipeline
-}): void => {
-  if (!isRemote(policy) && policy.sampler !== null && !pipeline)
-    throw new ConfigError(
-      'policy.sampler: expected null without pipeline, where sampling and learning take turns and a second engine would only take memory',
-      { hint: 'set pipeline to true, or policy.sampler to null' },
-    )
 }
 
 /** Where ratios start from another prompt on purpose, their gap is no mismatch. */

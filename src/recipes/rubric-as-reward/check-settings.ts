@@ -1,7 +1,7 @@
 /** @file Settings of rubric-as-reward that would silently be ignored, refused before anything runs. */
 
 import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
-import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
+import { refuse } from '../common/refuse.ts'
 import { checkOptions } from '../options/options.ts'
 import { type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
@@ -25,8 +25,6 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
     allAsked: 'the criteria are worked out together, so asking for fewer saves nothing',
     criteria: weighedRubric(config).criteria,
   })
-  assertLoss(config.policy, config.loss)
-  assertActions(config)
 }
 
 /** Why what options leave out would not be left out of what is paid. */

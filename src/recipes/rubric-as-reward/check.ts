@@ -15,15 +15,12 @@ import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
 import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { describeValue, shortKey } from '../../util/schema.ts'
-import { givenModel } from '../common/phase.ts'
+import { checkMethod } from '../common/method-check.ts'
 import { startShape } from '../common/plan.ts'
-import { checkRemote } from '../common/remote.ts'
 import type { RunMode } from '../common/run-mode.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
 import { wordModel } from '../common/word-models.ts'
 import { assertProblemsFit, formatFor } from '../logic/format.ts'
-import { checkSft } from '../sft/check.ts'
-import { phaseConfig } from '../sft/config.ts'
 import { checkRubricAsRewardSettings } from './check-settings.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { evaluationTokens, hopSets, longestRows, problemSet } from './evaluation.ts'
@@ -37,18 +34,21 @@ import { continuedDemonstrations } from './supervised.ts'
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const checkRubricAsReward = (config: RubricAsRewardConfig, purpose: RunMode): string | null => {
-  checkRemote(config, purpose, 'logic-cold-start', [
-    config.softCriteria === 'learned' && [
-      'softCriteria',
-      'another than "learned" with policy.kind tinker, whose server does not train the verifier',
-      'choose another',
+  const given = checkMethod(config, purpose, {
+    starts: 'logic-cold-start',
+    remote: [
+      config.softCriteria === 'learned' && [
+        'softCriteria',
+        'another than "learned" with policy.kind tinker, whose server does not train the verifier',
+        'choose another',
+      ],
     ],
-  ])
-  checkTrainingSeed(config.seed)
-  checkRubricAsRewardSettings(config)
-  const given = givenModel(config, 'logic-cold-start', purpose)
-  if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
-  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
+    settings() {
+      checkTrainingSeed(config.seed)
+      checkRubricAsRewardSettings(config)
+    },
+    ...(config.task.prompt === 'miniature' && { assertReads: assertLogicVocabulary }),
+  })
   const vocabulary = vocabularyOf(config, given)
   checkProblems(config, given, vocabulary, purpose)
   if (vocabulary !== null) checkDemonstrations(config, vocabulary)
