@@ -9,7 +9,7 @@ import { hashFile } from '../../util/manifest.ts'
 import { isCached, type PinnedFile, prefetchRows } from '../../util/prefetched-rows.ts'
 import { knownShape } from './known-models.ts'
 import type { ReadFile, RecipeEntry, RunEvents, RunOptions } from './recipe.ts'
-import type { RunMode } from './run-mode.ts'
+import type { RunMode } from './refuse.ts'
 
 /** Settings of recipes that name a model whose shape a plan tells. */
 const STARTS = ['model.folder', 'start', 'coldStart.model.folder']

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { rubricAsRewardSchema } from '../rubric-as-reward/config.ts'
 import { rubricAsRewardEntry } from '../rubric-as-reward/entry.ts'
-import { estimateMemory, memoryLines } from './estimate.ts'
+import { estimateMemory, memoryLines } from './feasible.ts'
 import { wordModel } from './word-models.ts'
 
 const paper = (policy: object = {}) => {

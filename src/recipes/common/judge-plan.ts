@@ -6,8 +6,8 @@ import { COMPLETION_TOKENS } from '../../chat/token-estimate.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
-import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
-import { testProblems } from './test-problems.ts'
+import { testProblems } from './evaluation-config.ts'
+import { type JudgeCalls, tokensFromCharacters } from './plan-time.ts'
 
 /** Calls of one kind that a training makes of a judge. */
 export interface AskedJudge

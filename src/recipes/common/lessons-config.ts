@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { checkBankFile } from '../../memory/bank-file.ts'
 import { bankSchema, type MemorySettings } from '../../memory/config.ts'
-import { refuse } from './refuse.ts'
-import { mayBeMissing, type RunMode } from './run-mode.ts'
+import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 
 const size = z.int().positive()
 

@@ -1,20 +1,39 @@
-/** @file The frame of a method's run: its folder, the model that it starts from, the policy, and the steps. */
+/** @file The frame of a method's run: its folder, phases before it, the model that it starts from, the policy, and the steps. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelPath } from '../../model/model-place.ts'
 import { openPolicy } from '../../policy/open.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { latestCheckpoint } from '../../runs/readers.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { NewRunOptions as NewRun } from '../../runs/run-folder.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
 import { withJudgingTime } from './judging.ts'
-import { runPhase } from './phase.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { modelName } from './remote.ts'
 import { type RunSession, withRun } from './session.ts'
 import { reinforce, type TrainingConfig } from './training.ts'
+
+/** What a phase takes over from its run. */
+export type PhaseOptions = Pick<RunOptions, 'events' | 'acceptRows'>
+
+/**
+ * Runs a phase in a folder of its own, goes on with it, or finds it done. Its checkpoint; null when it was asked to stop.
+ * @param isOfUse whether a phase that was killed before its first checkpoint has left something to go on with
+ */
+export const runPhase = async (
+  dir: string,
+  { events, acceptRows }: PhaseOptions,
+  run: (options: RunOptions) => Promise<RunResult>,
+  isOfUse: (dir: string) => boolean = () => false,
+): Promise<string | null> => {
+  const resume = latestCheckpoint(dir) !== null || isOfUse(dir)
+  if (!resume && existsSync(dir)) rmSync(dir, { recursive: true, force: true })
+  const { finished, checkpoint } = await run({ dir, resume, events, acceptRows })
+  return finished ? checkpoint : null
+}
 
 /** A run that is open, with what the frame does for its method. */
 export interface MethodRun extends RunSession {

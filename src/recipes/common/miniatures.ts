@@ -5,6 +5,12 @@ import type { RuleSettings } from '../../grade/rules/settings.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
 import { operationsSchema } from '../../tasks/arithmetic/settings.ts'
 import { PackingWorld, packingTask, thinkingPackingTask } from '../../tasks/checklist/index.ts'
+import {
+  LOGIC_RUBRIC_TEST_SEED,
+  logicProblems,
+  logicProblemsSchema,
+  logicThinkingTask,
+} from '../../tasks/logic/thinking/index.ts'
 import type { Problems } from '../../tasks/task.ts'
 
 /** What a task draws its problems by. */
@@ -85,5 +91,16 @@ export const MINIATURES = {
         arithmeticProblem(from, index, { operations })
       return arithmeticTask(pooled(pool, tests, drawn(seed), drawn(ARITHMETIC_TEST_SEED)), outcomes)
     },
+  },
+}
+
+const settings = z.strictObject({ ...logicProblemsSchema.shape, ...pooledShape })
+
+export const LOGIC_THINKING = {
+  settings,
+  /** @throws ConfigError for problems that no generator can hold */
+  open: (own: z.output<typeof settings>, { seed, tests }: Draw) => {
+    const [train, test] = [seed, LOGIC_RUBRIC_TEST_SEED].map(from => logicProblems(own, from))
+    return logicThinkingTask(pooled(own.pool, tests, train, test), own.outcomes)
   },
 }

@@ -7,10 +7,9 @@ import { enginesOf, isRemote, recomputes } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
-import { estimateMemory, memoryLines } from './estimate.ts'
-import { criticLines, machinePlan } from './feasible.ts'
+import { criticLines, estimateMemory, machinePlan, memoryLines } from './feasible.ts'
 import { knownShape, modelPlace } from './known-models.ts'
-import { type PlannedTime, planTime } from './plan-time.ts'
+import { type PlannedTime, planTime, type StepWork } from './plan-time.ts'
 import type { RunPlan } from './recipe.ts'
 import { describeRemoteModel, shapeFolder } from './remote.ts'
 import {
@@ -21,7 +20,6 @@ import {
   reinforcementWork,
   remoteLines,
 } from './remote-plan.ts'
-import type { StepWork } from './step-work.ts'
 import type { TrainingConfig } from './training.ts'
 
 /** What a model starts as: a checkpoint, or what a cold start makes. */

@@ -2,8 +2,7 @@
 
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { checkKey, wordsFolder, wordsPlace } from '../../policy/tinker/settings.ts'
-import { refuse } from './refuse.ts'
-import { modelMayBeMissing, type RunMode } from './run-mode.ts'
+import { modelMayBeMissing, type RunMode, refuse } from './refuse.ts'
 
 type AnyPolicy = PolicySettings | PipelinedPolicySettings
 

@@ -19,8 +19,14 @@ import {
 import type { StepsResult } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
-import { decidingHash, decidingSettings } from './deciding.ts'
-import { acceptableHashes, EXTENDABLE_KEYS, extensionOf, isAtItsEnd } from './extension.ts'
+import {
+  acceptableHashes,
+  decidingHash,
+  decidingSettings,
+  EXTENDABLE_KEYS,
+  extensionOf,
+  isAtItsEnd,
+} from './deciding.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
 export interface RunSession {

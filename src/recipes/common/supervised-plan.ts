@@ -6,8 +6,14 @@ import { modelTensors } from '../../policy/local/weight-sizes.ts'
 import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { mean } from '../../util/statistics.ts'
-import { coldStartMemory, estimateMemory, type MemoryEstimate, memoryLines } from './estimate.ts'
-import { type Feasibility, machinePlan } from './feasible.ts'
+import {
+  coldStartMemory,
+  estimateMemory,
+  type Feasibility,
+  type MemoryEstimate,
+  machinePlan,
+  memoryLines,
+} from './feasible.ts'
 import { type PlannedTime, supervisedTime } from './plan-time.ts'
 
 /** Steps whose demonstrations are looked at: a curriculum's grow over the steps. */

@@ -7,8 +7,7 @@ import { recordsShape } from '../../tasks/records/settings.ts'
 import { openEnvKindSchema, toolsTaskSchema } from '../environment/config.ts'
 import { LOGIC_KIND } from '../logic/kind.ts'
 import { RESEARCH_KIND } from '../rubricem/kind.ts'
-import { LOGIC_THINKING } from './logic-miniature.ts'
-import { type Draw, MINIATURES } from './miniatures.ts'
+import { type Draw, LOGIC_THINKING, MINIATURES } from './miniatures.ts'
 import type { TaskKind, TaskParts } from './task-kind.ts'
 import { assertWords } from './word-models.ts'
 
@@ -68,7 +67,7 @@ export const TASK_KINDS = {
     about:
       "Episodes of an OpenEnv server; the score is the sum of its own rewards, a rubric's stands beside it.",
     async open({ firstSeed, train, ...settings }, { folder, grader }) {
-      const { openEnvTask } = await import('../environment/openenv-task.ts')
+      const { openEnvTask } = await import('../environment/tasks.ts')
       // The seeds that a training with these settings is tested on.
       const seeds = { firstSeed: firstSeed + train, train: 0 }
       const together = { rollout: { prompts: 1, samples: 1 }, evaluation: { problems: 2, samples: 1 } }
@@ -92,7 +91,7 @@ export const TASK_KINDS = {
     ...{ asked: 'turns', reads: true, maxTokens: 256 },
     about: 'Rows of prompt and criteria, answered with tools; the score is that of the answer.',
     async open(settings, { folder, files: [file], grader }) {
-      const { toolsTask } = await import('../environment/tools-task.ts')
+      const { toolsTask } = await import('../environment/tasks.ts')
       const rows = readConversations(file, sharedRubric(settings), settings.columns)
       const task = { kind: 'tools' as const, ...{ file, holdOut: null, testFile: null }, ...settings }
       return toolsTask(task, folder, grader, undefined, { train: [], test: rows, repeated: 0 })

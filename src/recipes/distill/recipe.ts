@@ -23,6 +23,7 @@
 
 import { grpoAdvantages } from '../../rl/advantages.ts'
 import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe, type StepUpdate } from '../../train/recipe.ts'
 import { rolloutRow } from '../../train/update-rows.ts'
@@ -35,7 +36,6 @@ import { ruscarlMetrics, ruscarlRolloutRow } from '../ruscarl/metrics.ts'
 import type { RuscarlParts, RuscarlRolled } from '../ruscarl/recipe.ts'
 import type { DistillConfig } from './config.ts'
 import { teacherCredit } from './credit.ts'
-import { silentTeacher } from './metrics.ts'
 
 type Sampled<Problem> = RuscarlRolled<Problem>['groups']
 
@@ -123,4 +123,19 @@ const byRewards = async <Problem>(
     },
     rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),
   }
+}
+
+/** So many first steps without a change are no chance. */
+const FIRST_STEPS = 5
+const FEW_CHANGES = 0.01
+
+/** What to say of a teacher that the rubric tells nothing. */
+export const silentTeacher = (metrics: readonly MetricsRow[]): string[] => {
+  const shares = metrics.flatMap(({ teacherChanges }) =>
+    typeof teacherChanges === 'number' ? [teacherChanges] : [],
+  )
+  if (shares.length < FIRST_STEPS || mean(shares.slice(0, FIRST_STEPS)) >= FEW_CHANGES) return []
+  return [
+    'the rubric in its prompt changed hardly any token for the teacher: there was nothing to learn; begin with a model that follows a rubric it is shown (the evaluation "full scaffold" before the first step tells)',
+  ]
 }

@@ -5,8 +5,7 @@ import { needJudge, readConversations, sharedRubric } from '../../tasks/conversa
 import type { Tool } from '../../tools/index.ts'
 import { checkFleet } from '../common/judging.ts'
 import { checkMethod } from '../common/method-check.ts'
-import { refuse } from '../common/refuse.ts'
-import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
 import type { EnvironmentConfig } from './config.ts'
 
 /** Parts of a run in place of the configured ones. */

@@ -18,13 +18,19 @@ import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { type StepIo, StepRollouts } from '../../train/rollout.ts'
 import { rewardMetrics, rolloutRow } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy } from '../common/evaluation.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import { problemsIn, problemsOf } from '../common/problem-order.ts'
-import { testProblems } from '../common/test-problems.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import type { EnvironmentConfig } from './config.ts'
-import { episodesRow, episodeVerdictFields } from './evaluation.ts'
-import { type EpisodeGrade, episodeReward, type GradedEpisode, ownReward } from './rewards.ts'
+import {
+  type EpisodeGrade,
+  episodeReward,
+  episodesRow,
+  episodeVerdictFields,
+  type GradedEpisode,
+  ownReward,
+} from './evaluation.ts'
 
 export interface EnvironmentParts<Problem> {
   policy: Policy

@@ -19,7 +19,7 @@ import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { coldStartSetting, thoughtPhaseSchema } from '../sft/config.ts'
 

@@ -15,11 +15,11 @@ import { type Answer, type Answers, answersBy, drawAnswers, drawsOf } from '../c
 import { satisfaction } from '../common/criterion-metrics.ts'
 import { answerShare, meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import type { Evaluate } from '../common/evaluation.ts'
-import { testProblems } from '../common/test-problems.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { ritVerdictFields, spacedWords } from './metrics.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
 
 interface RitScriptedJudge {

@@ -19,7 +19,7 @@ import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
 import { hasRule } from './ruled.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 
 /** In the run's folder, in the native format of rubric files. */
 export const RUBRIC_FILE = 'thinking-rubric.json'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy } from '../common/evaluation.ts'
 import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
@@ -18,8 +18,7 @@ import { ritEvaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
 import { describeRitRewards } from './rewards.ts'
 import { RUBRIC_FILE, thinkingRubrics } from './rubric.ts'
-import type { RitTask } from './task.ts'
-import { openTask, testNameOf } from './tasks.ts'
+import { openTask, type RitTask, testNameOf } from './tasks.ts'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.

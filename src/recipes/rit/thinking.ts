@@ -14,7 +14,7 @@ import type { Attempts } from '../common/lessons-memory.ts'
 import { relativeVerdict } from '../options/group-judge.ts'
 import { type CriteriaOptions, scoredTogether } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 
 /** A rollout with both judgements. */
 export interface RitGrade {

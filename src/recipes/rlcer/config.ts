@@ -11,12 +11,11 @@ import {
   recipeSetting,
   rolloutSetting,
 } from '../../train/config.ts'
-import { anchorsSetting } from '../common/anchors-config.ts'
+import { anchorsSetting } from '../common/anchors.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { LOGIC_THINKING } from '../common/logic-miniature.ts'
-import { MINIATURES } from '../common/miniatures.ts'
-import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
+import { LOGIC_THINKING, MINIATURES } from '../common/miniatures.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { arithmeticPhaseSchema, coldStartSetting } from '../sft/config.ts'
 

@@ -10,18 +10,18 @@ import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
 import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from '../common/answers.ts'
 import { answerShare, meanTokens, type SetItem, setRow } from '../common/evaluated-set.ts'
-import { testProblems } from '../common/test-problems.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import type { RlcerConfig } from './config.ts'
-import { proposalsRow } from './evaluate-rubrics.ts'
 import {
   EVALUATED_SETS,
   type Evaluated,
+  proposalsRow,
   proposeRubrics,
   type RlcerEvaluationParts,
-} from './evaluation-parts.ts'
+} from './evaluate-rubrics.ts'
 import { fittingHints, placeboHints } from './hints.ts'
 import { isRight } from './judging.ts'
-import { seenOf } from './rubricator-prompt.ts'
+import { seenOf } from './verification.ts'
 
 export const rlcerEvaluation =
   <Problem>(config: RlcerConfig, parts: RlcerEvaluationParts<Problem>) =>

@@ -9,9 +9,14 @@ import type { AnsweredItem } from '../../train/grading.ts'
 import type { StepIo } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
-import { readRubric } from './proposed-rubric.ts'
-import { fittingPrompt, seenOf } from './rubricator-prompt.ts'
-import { type RubricGrade, type Verifiers, verifyProposals } from './verification.ts'
+import {
+  fittingPrompt,
+  type RubricGrade,
+  readRubric,
+  seenOf,
+  type Verifiers,
+  verifyProposals,
+} from './verification.ts'
 
 export interface ReasonerGrade {
   response: ThoughtResponse

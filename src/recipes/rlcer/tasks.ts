@@ -2,8 +2,7 @@
 
 import { openQuestions } from '../../tasks/questions/index.ts'
 import type { TaskWith } from '../../tasks/task.ts'
-import { LOGIC_THINKING } from '../common/logic-miniature.ts'
-import { MINIATURES } from '../common/miniatures.ts'
+import { LOGIC_THINKING, MINIATURES } from '../common/miniatures.ts'
 import type { RlcerConfig } from './config.ts'
 
 type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking' | 'rubricator'>) => Result

@@ -3,19 +3,23 @@
 import { longestPrompt } from '../../tasks/logic/lengths.ts'
 import { formatInteger } from '../../util/format.ts'
 import { type DataFile, withDataFiles } from '../common/data-files.ts'
-import { shorterStart } from '../common/evaluation-words.ts'
+import { shorterStart } from '../common/evaluation-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
 import type { RecipeEntry, RunPlan } from '../common/recipe.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRubricAsReward, modelOf } from './check.ts'
-import { type RubricAsRewardConfig, rubricAsRewardSchema, trainingSteps } from './config.ts'
+import {
+  type RubricAsRewardConfig,
+  rubricAsRewardSchema,
+  type SourceSettings,
+  trainingSteps,
+} from './config.ts'
 import { primarySet } from './evaluation.ts'
 import { goalOf } from './lengths.ts'
 import { rubricAsRewardPresets } from './presets.ts'
 import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
-import { describeSmallerTest, describeSources, sourceSizes } from './source-words.ts'
-import type { SourceSettings } from './sources-config.ts'
+import { describeSmallerTest, describeSources, sourceSizes } from './sources.ts'
 
 /** Tokens of a prompt, roughly: 15 sentences as words, or with instructions through a chat template. */
 const PROMPT_TOKENS = { miniature: 130, chat: 600 }

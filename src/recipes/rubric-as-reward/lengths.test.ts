@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
-import { checkRubricAsRewardSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { hopSets, problemSet } from './evaluation.ts'
 import { goalOf, type LengthSchedule, Lengths, lengthScheduleSchema } from './lengths.ts'

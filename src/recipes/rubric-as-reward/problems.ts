@@ -11,8 +11,7 @@ import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { ConfigError } from '../../util/errors.ts'
 import type { RubricAsRewardConfig } from './config.ts'
 import { goalOf, isSchedule, mostHops } from './lengths.ts'
-import { inPasses, mixedStream } from './mixture.ts'
-import { type OpenSource, openSources } from './sources.ts'
+import { inPasses, mixedStream, type OpenSource, openSources } from './sources.ts'
 
 /** Problem i of the training stream; of a schedule's, the one of so many hops. */
 export type ProblemSource = (index: number, hops?: number) => LogicTaskExample

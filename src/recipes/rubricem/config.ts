@@ -17,7 +17,7 @@ import {
   rolloutSetting,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { anchorsSetting } from '../common/anchors-config.ts'
+import { anchorsSetting } from '../common/anchors.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { coldStartSetting, recordsPhaseSchema } from '../sft/config.ts'

@@ -10,11 +10,11 @@ import { mainTest, type TaskWith, type Verdicts } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { episodes } from '../common/answers.ts'
 import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
-import { testProblems } from '../common/test-problems.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import { samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
+import { shownLessons } from './metrics.ts'
 import { keptLessons } from './reflections.ts'
-import { shownLessons } from './rows.ts'
 
 /** What is evaluated: by where lessons come from (inference reuse). */
 export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const

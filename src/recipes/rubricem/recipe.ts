@@ -32,7 +32,7 @@ import { type ProblemStream, problemsOf } from '../common/problem-order.ts'
 import { phaseOf } from '../common/training.ts'
 import { attempt, creditAttempts, type RolledStep } from './attempts.ts'
 import { type RubricemConfig, topOf } from './config.ts'
-import { rubricemMetrics } from './metrics.ts'
+import { agentRow, reflectorRow, rubricemMetrics } from './metrics.ts'
 import {
   creditReflections,
   DeferredBatch,
@@ -42,7 +42,6 @@ import {
   reflect,
   rewardReflections,
 } from './reflections.ts'
-import { agentRow, reflectorRow } from './rows.ts'
 
 export interface RubricemParts<Problem> {
   task: TaskWith<Problem, 'world' | 'stages'>

@@ -1,19 +1,54 @@
 /** @file What a run of ruscarl would do and need: steps, tokens, judge calls, cost, memory. Nothing is run or called. */
 
-import type { DataSizes } from '../../tasks/conversation/sizes.ts'
+import { modelPath } from '../../model/model-place.ts'
+import { hintsOf } from '../../tasks/checklist/format.ts'
+import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
+import { conversationSizes, type DataSizes } from '../../tasks/conversation/sizes.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import { evaluationLine } from '../common/evaluation-words.ts'
+import { mean } from '../../util/statistics.ts'
+import { evaluationLine } from '../common/evaluation-config.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
+import type { StepWork } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
-import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
-import type { StepWork } from '../common/step-work.ts'
+import { shapeFolder } from '../common/remote.ts'
+import { scaffoldLine, scaffoldWork } from '../common/scaffold.ts'
 import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRuscarl } from './check.ts'
-import { isScaffolded, type RuscarlConfig } from './config.ts'
-import { dataSizes } from './data-sizes.ts'
+import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
+import { scaffolding } from './scaffold.ts'
+
+const packingSizes = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataSizes => {
+  const world = new PackingWorld(seed)
+  const { train, test } = splitTrips(undefined, heldOutTopics)
+  const rubrics = test.map(trip => world.rubric(trip))
+  const full = test.map((trip, i) => tripPrompt(trip, hintsOf(rubrics[i].criteria)).length)
+  const plain = tripPrompt(test[0]).length
+  return {
+    train: train.length,
+    test: test.length,
+    criteria: mean(rubrics.map(({ criteria }) => criteria.length)),
+    judged: 0,
+    promptTokens: plain,
+    scaffoldedTokens: mean(full),
+    longestPrompt: plain,
+    conversationCharacters: 0,
+    likelihood: false,
+    assumed: false,
+    tokensEstimated: false,
+  }
+}
+
+/** Sizes of the configured task's data. @throws DataError for a file that is there and cannot be used */
+export const dataSizes = (config: RuscarlConfig): DataSizes => {
+  const { task, scaffold } = config
+  if (task.kind === 'packing') return packingSizes(task)
+  const place = shapeFolder(config)
+  const folder = place === null ? null : modelPath(place)
+  return conversationSizes({ task, folder, scaffold: scaffolding(scaffold) })
+}
 
 /** The supervised phase between the start and the reinforcement. */
 const describeSft = ({ sft }: RuscarlConfig): string =>

@@ -11,7 +11,7 @@ import { latestCheckpoint, readEvals, readMetrics, readRunInfo, withoutTimings }
 import { JUDGE_TEXTS, requestDemonstrations } from '../../tasks/requests/index.ts'
 import { mean } from '../../util/statistics.ts'
 import type { RunResult } from '../common/recipe.ts'
-import { freshChatModel } from './chat-model.ts'
+import { freshChatModel } from './requests.ts'
 import { runSftRecipe } from './run.ts'
 import { startConfig } from './start.fixture.ts'
 
