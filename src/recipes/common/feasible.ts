@@ -4,7 +4,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import type { ModelConfig } from '../../model/config.ts'
 import type { LoraConfig } from '../../model/lora-files.ts'
 import { fixesWeights, modelTensors } from '../../policy/local/weight-sizes.ts'
-import { enginesOf, isRemote, type PolicySettings } from '../../policy/open.ts'
+import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 import { memoryHere } from '../../util/memory-here.ts'
 import { type PlannedTime, timeLine } from './plan-time.ts'
@@ -49,19 +49,14 @@ export interface EstimateOptions {
 const FLOAT = 4
 
 /**
- * Floats kept for one token of one layer: inputs of the projections, q, k, v and their gradients (about 16 widths), the
- * gated unit's branches (about 5), and two attention matrices.
- */
-const layerFloats = ({ hiddenSize, intermediateSize, heads }: ModelConfig, sequence: number): number =>
-  16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence
-
-/**
- * Floats kept for one token of all layers. Where layers are computed a second time: the input of each, twice, and about two layers
- * (an order of magnitude, as all of these: docs/engine.md has measured peaks).
+ * Floats kept for one token of all layers; of one: inputs of the projections, q, k, v and their gradients (about 16 widths), the
+ * gated unit's branches (about 5), and two attention matrices. Where layers are computed a second time: the input of each, twice, and
+ * about two layers (an order of magnitude, as all of these: docs/engine.md has measured peaks).
  */
 const activationFloats = (config: ModelConfig, sequence: number, recompute: boolean): number => {
-  const layer = layerFloats(config, sequence)
-  return recompute ? config.layers * 2 * config.hiddenSize + 2 * layer : config.layers * layer
+  const { hiddenSize, intermediateSize, heads, layers } = config
+  const layer = 16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence
+  return recompute ? layers * 2 * hiddenSize + 2 * layer : layers * layer
 }
 
 /**
@@ -98,27 +93,6 @@ export const estimateMemory = (config: ModelConfig, options: EstimateOptions): M
   return { weights, optimizer, activations, cache, total: weights + optimizer + activations + cache }
 }
 
-/** Memory of supervised learning: what is sampled is only evaluated. */
-export const coldStartMemory = (
-  config: ModelConfig,
-  policy: { microBatchTokens: number; maxRows: number; recompute?: boolean; arena?: boolean } & Parameters<
-    typeof enginesOf
-  >[0],
-): MemoryEstimate =>
-  estimateMemory(config, {
-    lora: null,
-    reference: false,
-    microBatchTokens: policy.microBatchTokens,
-    recompute: policy.recompute,
-    arena: policy.arena,
-    engines: enginesOf(policy, () => config),
-    sequence: config.maxPositions,
-    rows: policy.maxRows,
-    prompts: policy.maxRows,
-    promptTokens: config.maxPositions / 2,
-    newTokens: config.maxPositions / 2,
-  })
-
 /** What each part comes from, and which setting makes it smaller. */
 const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total' | 'activations'>, string>> = {
   weights: 'all parameters in 32 bits; only a smaller model has fewer',
@@ -140,26 +114,24 @@ const activationRemedy = ({
   return `${layers} of ${held} at once; ${recompute ? lower : `policy.recompute=true keeps little more than one, or ${lower}`}`
 }
 
-/** The largest part in words. */
-const dominant = (memory: MemoryEstimate, batch: MicroBatch): string => {
-  const { total, ...parts } = memory
-  const [name, bytes] = (Object.entries(parts) as [keyof typeof parts, number][]).reduce((a, b) =>
-    b[1] > a[1] ? b : a,
-  )
-  const why = name === 'activations' ? activationRemedy(batch) : REMEDIES[name]
-  return `${name} ${Math.round((100 * bytes) / total)}% (${why})`
-}
-
 type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens' | 'recompute'> & {
   /** What makes the longest sequence shorter. Default `rollout.maxTokens`. */
   lengthSetting?: string
 }
 
 /** The estimate for people: its parts, and the largest of them with what makes it smaller. */
-export const memoryLines = (memory: MemoryEstimate, batch: MicroBatch): string[] => [
-  `memory       about ${formatBytes(memory.total)}: weights ${formatBytes(memory.weights)}, optimiser ${formatBytes(memory.optimizer)}, activations ${formatBytes(memory.activations)}, cache ${formatBytes(memory.cache)}`,
-  `             mostly ${dominant(memory, batch)}`,
-]
+export const memoryLines = (memory: MemoryEstimate, batch: MicroBatch): string[] => {
+  const { total, ...parts } = memory
+  const [name, bytes] = (Object.entries(parts) as [keyof typeof parts, number][]).reduce((a, b) =>
+    b[1] > a[1] ? b : a,
+  )
+  const why = name === 'activations' ? activationRemedy(batch) : REMEDIES[name]
+  const of = (part: keyof MemoryEstimate) => formatBytes(memory[part])
+  return [
+    `memory       about ${of('total')}: weights ${of('weights')}, optimiser ${of('optimizer')}, activations ${of('activations')}, cache ${of('cache')}`,
+    `             mostly ${name} ${Math.round((100 * bytes) / total)}% (${why})`,
+  ]
+}
 
 /** Hours after which an end is no longer waited for. */
 const MOST_HOURS = 72
@@ -194,13 +166,6 @@ export const feasibility = ({ memory, hours }: Needs, available = memoryHere()):
     memory === null ? [] : needs(memory.weights + memory.optimizer, 'its weights and optimiser alone need')
   const isKnown = memory !== null && hours !== null
   return { feasible: because.length > 0 ? false : isKnown ? true : null, because, refused }
-}
-
-/** `here         feasible`, or why not and what to do. */
-const hereLine = ({ feasible, because }: Feasibility, hasCritic: boolean): string => {
-  if (feasible === null) return 'here         unknown before the model is there'
-  if (feasible) return 'here         feasible on this machine'
-  return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${hasCritic ? ', critic: null' : ''})`
 }
 
 /** Before all else, where this machine cannot do it and nothing else here can as it is. */
@@ -242,10 +207,17 @@ export const machinePlan = (
   if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
   const hours = time?.hours['two cores'] ?? null
   const here = feasibility({ memory, hours })
+  const elsewhere = `take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${(critic ?? null) === null ? '' : ', critic: null'})`
+  const said =
+    here.feasible === null
+      ? 'unknown before the model is there'
+      : here.feasible
+        ? 'feasible on this machine'
+        : `not feasible on this machine: ${here.because.join(', and ')}; ${elsewhere}`
   return {
     lines: [
       ...(time === null ? [] : [timeLine(time, without), ...loadLines(policy.threads ?? 1)]),
-      hereLine(here, (critic ?? null) !== null),
+      `here         ${said}`,
     ],
     json: { ...time, here },
   }

@@ -7,7 +7,6 @@ import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { mean } from '../../util/statistics.ts'
 import {
-  coldStartMemory,
   estimateMemory,
   type Feasibility,
   type MemoryEstimate,
@@ -60,25 +59,31 @@ export interface SupervisedMachine {
   json: Partial<PlannedTime> & { memoryBytes?: MemoryEstimate; here?: Feasibility }
 }
 
-type LocalSettings = Parameters<typeof coldStartMemory>[1]
+type LocalSettings = Parameters<typeof enginesOf>[0] & {
+  microBatchTokens: number
+  maxRows: number
+  recompute?: boolean
+  arena?: boolean
+}
 
+/** What is sampled is only evaluated; with a longest row nothing is. */
 const memoryOf = (
   shape: ModelConfig,
   { lora = null, longest }: SupervisedWork,
   policy: LocalSettings,
-): MemoryEstimate =>
-  longest === undefined
-    ? coldStartMemory(shape, policy)
-    : estimateMemory(shape, {
-        ...{ lora, reference: false, sequence: longest },
-        ...{
-          microBatchTokens: policy.microBatchTokens,
-          recompute: policy.recompute,
-          arena: policy.arena,
-          engines: enginesOf(policy, () => shape),
-        },
-        ...{ rows: 0, prompts: 0, promptTokens: 0, newTokens: 0 },
-      })
+): MemoryEstimate => {
+  const [rows, tokens] = longest === undefined ? [policy.maxRows, shape.maxPositions / 2] : [0, 0]
+  return estimateMemory(shape, {
+    ...{
+      lora: longest === undefined ? null : lora,
+      reference: false,
+      sequence: longest ?? shape.maxPositions,
+    },
+    ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
+    engines: enginesOf(policy, () => shape),
+    ...{ rows, prompts: rows, promptTokens: tokens, newTokens: tokens },
+  })
+}
 
 /** Lines and figures of a plan; of a policy on a server, neither memory nor time are this machine's. */
 export const supervisedMachine = (

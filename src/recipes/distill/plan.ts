@@ -30,9 +30,6 @@ const sizesOf = <Problem>(task: Task<Problem>): DataSizes => {
   }
 }
 
-const ownDataLine = ({ task }: DistillConfig, { train, test, scaffoldedTokens }: DataSizes): string =>
-  `data         ${task.kind}, ${train === Number.POSITIVE_INFINITY ? 'new problems without end' : `${formatInteger(train)} problems`} to train on, ${formatInteger(test)} to test on; prompts of ${formatInteger(scaffoldedTokens)} tokens with what the teacher is shown`
-
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planDistill = (config: DistillConfig): RunPlan => {
   const { task, mayLackJudge, conversations } = checkDistill(config, 'plan')
@@ -61,7 +58,11 @@ export const planDistill = (config: DistillConfig): RunPlan => {
     },
     {
       lines: [
-        ...(task ? [ownDataLine(config, data)] : dataLines(like, data)),
+        ...(task
+          ? [
+              `data         ${config.task.kind}, ${task.stream ? 'new problems without end' : `${formatInteger(data.train)} problems`} to train on, ${formatInteger(data.test)} to test on; prompts of ${formatInteger(whole)} tokens with what the teacher is shown`,
+            ]
+          : dataLines(like, data)),
         `training     ${taught} steps of distillation${rewards === null ? '' : `, then ${gradedSteps} by rubric rewards`}, ${prompts} prompts x ${samples} samples, at most ${formatInteger(newTokens)} tokens each: up to ${formatInteger(newPerStep)} new tokens a step, ${formatCount(newPerStep * steps)} in all`,
         `teacher      ${teacher === 'start' ? 'the model that it starts from' : 'the policy as it is'}, shown the rubric: reads up to ${formatInteger(readPerStep)} tokens a step, ${formatCount(readPerStep * taught)} in all`,
         `rubrics      ${noise === 'none' ? 'as they are' : noise}`,

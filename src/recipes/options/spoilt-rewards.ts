@@ -89,37 +89,28 @@ export const trainingScore =
 export const completeScore = (rubric: Rubric, verdicts: readonly Verdict[]): number | null =>
   verdicts.some(verdict => creditOf(verdict) === null) ? null : trainingScore('none')(rubric, verdicts)
 
-export interface RewardNoiseSettings {
-  /** Chance that a verdict is inverted before it is scored. */
-  flipRate: number
-  /** Scores are drawn from [0, 1) and have nothing to do with the response: a negative control. */
-  randomScores: boolean
+/** Verdicts with some inverted, by their key alone; those that a grader failed to give stay as they are. */
+export const flippedVerdicts = (
+  verdicts: readonly Verdict[],
+  flipRate: number,
+  key: string | number,
+): Verdict[] => {
+  if (flipRate === 0) return [...verdicts]
+  const rng = new Rng(`flipped verdicts/${key}`)
+  return verdicts.map(verdict => {
+    const flips = rng.next() < flipRate
+    return flips && verdict.met !== null ? turned(verdict) : verdict
+  })
 }
 
-/** Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them. */
-export class RewardNoise implements Noise {
-  readonly #settings: RewardNoiseSettings
-
-  constructor(settings: RewardNoiseSettings) {
-    this.#settings = settings
-  }
-
-  /** The verdicts with some inverted; those that a grader failed to give stay as they are. */
-  verdicts(verdicts: readonly Verdict[], key: string): Verdict[] {
-    const { flipRate } = this.#settings
-    if (flipRate === 0) return [...verdicts]
-    const rng = new Rng(`flipped verdicts/${key}`)
-    return verdicts.map(verdict => {
-      const flips = rng.next() < flipRate
-      return flips && verdict.met !== null ? turned(verdict) : verdict
-    })
-  }
-
-  /** The score, or a number that has nothing to do with it. */
-  score(score: number | null, key: string): number | null {
-    return this.#settings.randomScores ? new Rng(`random score/${key}`).next() : score
-  }
-}
+/**
+ * Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them.
+ * @param reward `random`: scores are drawn from [0, 1) and have nothing to do with the response
+ */
+export const rewardNoise = ({ flipRate, reward }: Pick<Spoilt, 'flipRate' | 'reward'>): Noise => ({
+  verdicts: (verdicts, key) => flippedVerdicts(verdicts, flipRate, key),
+  score: (score, key) => (reward === 'random' ? new Rng(`random score/${key}`).next() : score),
+})
 
 const turned = ({ met, credit, level, ...verdict }: Verdict): Verdict => ({
   ...verdict,

@@ -48,7 +48,11 @@ export const thinkingRubrics = async <Problem>(
 ): Promise<ThinkingRubrics<Problem>> => {
   const path = join(dir, RUBRIC_FILE)
   if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, ritTask.task)
-  const items = await makeRubrics(config, ritTask, policy)
+  const { source, file } = config.rubric
+  const items =
+    source === 'file'
+      ? fileRubrics(file!)
+      : [{ id: source, rubric: await makeRubric(config, ritTask, policy) }]
   const rubrics = rubricsOf(items, ritTask.task)
   const about = items.map(item => ({ ...item, rubric: { ...item.rubric, about: 'thinking' as const } }))
   writeRubricFile(path, { format: 'native', layout: 'single', items: about })
@@ -147,16 +151,6 @@ export const checkRubricSource = (
   if (source === 'oracle' && !oracle) lacks('a task whose good thinking is known')
   if (['random', 'initial', 'refined'].includes(source) && bank.length === 0)
     lacks('a task with a bank of criteria')
-}
-
-const makeRubrics = async <Problem>(
-  config: RitConfig,
-  ritTask: RitTask<Problem>,
-  policy: Policy,
-): Promise<RubricItem[]> => {
-  const { source, file } = config.rubric
-  if (source === 'file') return fileRubrics(file!)
-  return [{ id: source, rubric: await makeRubric(config, ritTask, policy) }]
 }
 
 const makeRubric = async <Problem>(

@@ -60,7 +60,7 @@ const learnTask = async <Problem>(
       return rit(config, {
         ...{ policy, ritTask, rubricOf, lessons },
         problem: problemsOf(task, config.seed),
-        evaluate: besideGreedy(config, own => ritEvaluation(own, { policy, ritTask, rubricOf, earlier })),
+        evaluate: besideGreedy(config, own => ritEvaluation(own, { policy, ritTask, rubricOf }, earlier)),
       })
     },
     ritTask.metrics,

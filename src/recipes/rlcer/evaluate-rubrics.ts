@@ -4,8 +4,7 @@ import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
 import type { Proposal } from '../../grade/proposal/index.ts'
 import type { TokenAutomaton } from '../../model/automaton.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
-import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
+import type { EvalRow } from '../../runs/rows.ts'
 import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
@@ -14,7 +13,7 @@ import { setRow } from '../common/evaluated-set.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
 import { isRight, judgedRubric } from './judging.ts'
-import { agreementMetrics, type Compared, comparedVerdicts } from './metrics.ts'
+import { agreementMetrics, comparedVerdicts } from './metrics.ts'
 import { isConstant, type JudgedCriterion } from './validity.ts'
 import {
   fittingPrompt,
@@ -105,12 +104,20 @@ export const proposalsRow = async <Problem>(
   )
   const grades = await verifyProposals({ verifier }, rubrics)
   const drifted = drifting ? await verifyProposals({ verifier: drifting, truth: verifier }, rubrics) : []
+  // Under dotted names.
+  const drift = Object.entries(agreementMetrics(drifted.flatMap(comparedVerdicts))).flatMap(([name, signs]) =>
+    Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
+  )
   const items = problems.map((problem, p) => {
     const correct = answers_P[p].map(({ said }) => isRight(said))
     const own = grades.slice(p * each, (p + 1) * each)
+    const criteria = own.flatMap(({ proposal }) => proposal.criteria)
     return {
       id: task.id(problem),
-      scores: { ...rubricScores(own, correct, config), ...(worth && { worth: meanWorth(own, worth) }) },
+      scores: {
+        ...rubricScores(own, correct, config),
+        ...(worth && { worth: meanKnown(criteria.flatMap(criterion => worth(criterion) ?? [])) }),
+      },
     }
   })
   return setRow({ step, set: EVALUATED_SETS.rubrics, samples: each, temperature }, items, {
@@ -119,18 +126,10 @@ export const proposalsRow = async <Problem>(
     scoreNames: { ...RUBRIC_SCORES, worth: 'correlation in the population' },
     figures: {
       criteriaPerRubric: mean(proposals.map(({ K }) => K)),
-      ...(drifting && flatAgreement(drifted.flatMap(comparedVerdicts))),
+      ...(drifting && Object.fromEntries(drift)),
     },
   })
 }
-
-/** Figures of a verifier's agreement under dotted names. */
-const flatAgreement = (compared: readonly Compared[]): MetricGroup =>
-  Object.fromEntries(
-    Object.entries(agreementMetrics(compared)).flatMap(([name, signs]) =>
-      Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
-    ),
-  )
 
 /** Scores of a question's rubrics in words. */
 const RUBRIC_SCORES = {
@@ -140,15 +139,6 @@ const RUBRIC_SCORES = {
   correlation: 'correlation with being right',
   format: 'well formed',
   informative: 'questions that are neither all right nor all wrong',
-}
-
-/** What a question's criteria are worth on average; null where nothing is known of any. */
-const meanWorth = (
-  rubrics: readonly RubricGrade[],
-  worth: (criterion: Criterion) => number | null,
-): number | null => {
-  const criteria = rubrics.flatMap(({ proposal }) => proposal.criteria)
-  return meanKnown(criteria.flatMap(own => worth(own) ?? []))
 }
 
 const rubricScores = (

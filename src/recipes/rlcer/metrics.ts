@@ -19,7 +19,7 @@ import { meanKnown } from '../../util/statistics.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade, Reviewed } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { isConstant, type JudgedCriterion, repeatsAmong, statementName } from './validity.ts'
+import { isConstant, repeatsAmong, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
 /** A verdict beside the truth, on a criterion with these points. */
@@ -126,9 +126,6 @@ const rubricMetrics = (questions: Questions, config: RlcerConfig, step: number):
   }
 }
 
-const columnsOf = (criteria: readonly JudgedCriterion[]): ValidityProblem['criteria'] =>
-  criteria.map(({ criterion, met }) => ({ points: criterion.points, met }))
-
 const criteriaOf = ({ rubrics }: JudgedQuestion<unknown>) => rubrics.flatMap(({ criteria }) => criteria)
 
 /** Shuffles of correctness that chance is told by. */
@@ -141,7 +138,10 @@ const validityMetrics = (
   step: number,
 ): Metrics => {
   const problems = questions.map(
-    (own): ValidityProblem => ({ correct: own.correct, criteria: columnsOf(criteriaOf(own)) }),
+    (own): ValidityProblem => ({
+      correct: own.correct,
+      criteria: criteriaOf(own).map(({ criterion, met }) => ({ points: criterion.points, met })),
+    }),
   )
   const rates = validityRates(problems, { alpha, signAware, shuffles: SHUFFLES, seed: `${seed}/${step}` })
   const { validRate, nullValidRate, correlation, nullCorrelation } = rates
@@ -213,26 +213,23 @@ const nullRates = (questions: Questions): Metrics => {
   return { judgeNullRatePositive: rate(1), judgeNullRateNegative: rate(-1) }
 }
 
-/** How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. */
-const driftMetrics = (questions: Questions, config: Pick<RlcerConfig, 'validity'>): Metrics => {
+/**
+ * How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. And of valid criteria
+ * how many are so by execution too.
+ */
+const driftMetrics = (questions: Questions, { validity }: Pick<RlcerConfig, 'validity'>): Metrics => {
   const compared = gradesOf(questions).flatMap(comparedVerdicts)
   if (compared.length === 0) return {}
-  return {
-    ...agreementMetrics(compared),
-    validByExecution: answerShare(validOnes(questions, config), Boolean),
-  }
-}
-
-/** Of each valid criterion whether it is so by execution too. */
-const validOnes = (questions: Questions, { validity }: Pick<RlcerConfig, 'validity'>): boolean[] =>
-  questions.flatMap(({ rubrics, rubricators, correct }) =>
+  const valid = questions.flatMap(({ rubrics, rubricators, correct }) =>
     rubrics.flatMap(({ criteria }, n) => {
       const { truth_N_K = [] } = rubricators[n].grade
-      return criteria.flatMap(({ criterion: { points }, valid }, k) =>
-        valid ? isValidCriterion({ points, met: truth_N_K.map(own => own[k].met) }, correct, validity) : [],
+      return criteria.flatMap(({ criterion: { points }, valid: own }, k) =>
+        own ? isValidCriterion({ points, met: truth_N_K.map(each => each[k].met) }, correct, validity) : [],
       )
     }),
   )
+  return { ...agreementMetrics(compared), validByExecution: answerShare(valid, Boolean) }
+}
 
 /** Verdicts of a rubric beside those of execution; none where nothing was executed. */
 export const comparedVerdicts = ({

@@ -14,6 +14,7 @@ import { modelMayBeMissing, type RunMode } from '../common/refuse.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import { judgedText } from '../learned-verifier/labels.ts'
+import { flippedVerdicts } from '../options/spoilt-rewards.ts'
 import type { RlcerConfig } from './config.ts'
 import { plainStatement } from './validity.ts'
 
@@ -160,19 +161,11 @@ const lenientVerifier = <Problem>(
   },
 })
 
-/** Verdicts with some inverted. Which ones depends on the items' keys alone; those that were not given stay as they are. */
+/** Verdicts with some inverted. Which ones depends on the items' keys alone. */
 export const noisyVerifier = <Problem>(
   exact: ThinkingVerifier<Problem>,
   flipRate: number,
 ): ThinkingVerifier<Problem> => ({
-  verify: async items => {
-    const verdicts = await exact.verify(items)
-    return verdicts.map((own, i) => {
-      const rng = new Rng(`flipped verdicts/${items[i].key ?? i}`)
-      return own.map((verdict): Verdict => {
-        const flips = rng.next() < flipRate
-        return flips && verdict.met !== null ? { ...verdict, met: !verdict.met } : verdict
-      })
-    })
-  },
+  verify: async items =>
+    (await exact.verify(items)).map((own, i) => flippedVerdicts(own, flipRate, items[i].key ?? i)),
 })

@@ -184,7 +184,6 @@ export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void 
   checkLearning(config)
   checkRejection(config)
   checkReward(config)
-  checkVerifier(config)
   checkCredit(config)
   checkAdvantage(config)
   checkOptions(config, {
@@ -327,7 +326,12 @@ const checkRejection = ({ method, condition, credit, advantage, dropZero }: Rubr
     )
 }
 
-const checkReward = ({ condition, weights, softCriteria, grader }: RubricAsRewardConfig): void => {
+const checkReward = ({ condition, weights, softCriteria, grader, verifier }: RubricAsRewardConfig): void => {
+  if (verifier !== undefined && softCriteria !== 'learned')
+    refuse(
+      `verifier: expected nothing set with softCriteria "${softCriteria ?? 'heuristic'}", which no verifier judges`,
+      'set softCriteria to "learned", or leave verifier out',
+    )
   const own = conditionWeights(condition)
   if (weights !== null && Object.keys(own).length === 0)
     refuse(
@@ -347,14 +351,6 @@ const checkReward = ({ condition, weights, softCriteria, grader }: RubricAsRewar
     refuse(
       `grader.proxies.${changed[0]}: expected nothing set with softCriteria "${softCriteria}", which does without the proxies, got ${changed[1]}`,
       'set softCriteria to "heuristic", or leave grader.proxies out',
-    )
-}
-
-const checkVerifier = ({ softCriteria, verifier }: RubricAsRewardConfig): void => {
-  if (verifier !== undefined && softCriteria !== 'learned')
-    refuse(
-      `verifier: expected nothing set with softCriteria "${softCriteria ?? 'heuristic'}", which no verifier judges`,
-      'set softCriteria to "learned", or leave verifier out',
     )
 }
 

@@ -5,7 +5,6 @@ import { type LogicGrading, logicTask, type TrainedLogicTask } from '../../tasks
 import type { StepsResult } from '../../train/steps.ts'
 import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import type { RunSession } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
@@ -47,9 +46,19 @@ const learn = async (
 ): Promise<StepsResult> => {
   const { noveltyDiscount, grader } = config
   const { folder } = run
-  const solver = await openSolver(config, run, events.onMessage)
+  const tell = (level: 'info' | 'warning', message: string) => {
+    run.run.appendEvent({ level, message })
+    events.onMessage?.(message)
+  }
+  const solver = await run.use(LogicSolver.start(grader?.solver))
+  if (solver.stats().backend !== 'z3')
+    tell(
+      'warning',
+      'Z3 could not start: the built-in solver checks the steps, and formulas beyond its fragment go unchecked',
+    )
   const format = formatFor(config.task.prompt, folder, config.task)
-  const sources = await decidedSources(config, solver, run, events.onMessage)
+  const sources = await decidedSources(config, solver)
+  for (const message of sources.told) tell('info', message)
   const stream = problemSource(config, sources.trained)
   const taskBy = (truth?: LogicGrading['truth']): TrainedLogicTask => ({
     ...logicTask(format, solver, { noveltyDiscount, proxies: grader?.proxies, truth }),
@@ -69,28 +78,8 @@ const learn = async (
     : run.train(policy, () => rubricAsReward(config, { task: controlledTask(trained, config), evaluate }))
 }
 
-const openSolver = async (
-  { grader }: RubricAsRewardConfig,
-  { run, use }: RunSession,
-  tell?: (message: string) => void,
-): Promise<LogicSolver> => {
-  const solver = await use(LogicSolver.start(grader?.solver))
-  if (solver.stats().backend !== 'z3') {
-    const message =
-      'Z3 could not start: the built-in solver checks the steps, and formulas beyond its fragment go unchecked'
-    run.appendEvent({ level: 'warning', message })
-    tell?.(message)
-  }
-  return solver
-}
-
-/** The sources with what the solver says of their rows; what of them is not used is told, and stands among the run's events. */
-const decidedSources = async (
-  config: RubricAsRewardConfig,
-  solver: LogicSolver,
-  { run }: RunSession,
-  tell?: (message: string) => void,
-) => {
+/** The sources with what the solver says of their rows, and what is to be told of them. */
+const decidedSources = async (config: RubricAsRewardConfig, solver: LogicSolver) => {
   const decided = async (sources: OpenSource[] | null) => sources && (await decideSources(sources, solver))
   const trained = await decided(trainingSources(config))
   const tested = await decided(testSources(config))
@@ -99,9 +88,5 @@ const decidedSources = async (
     ...(tested ?? []).flatMap(source => describeLeftOut(source, 'test')),
     ...(tested === null ? [] : describeSmallerTest(tested, config.evaluation.problems)),
   ]
-  for (const message of told) {
-    run.appendEvent({ level: 'info', message })
-    tell?.(message)
-  }
-  return { trained, tested }
+  return { trained, tested, told }
 }

@@ -20,10 +20,6 @@ import { type CreditedAttempts, type RolledStep, stageRubricsWithout } from './a
 import type { RubricemConfig } from './config.ts'
 import type { Reflected, ReflectionGrade, Reflections } from './reflections.ts'
 
-/** A level in words; a flaw is paid for being away. */
-const describeLevel = (level: number, sign: StageRubric['sign'], reason: string | undefined): string =>
-  `${sign === 'negative' ? 'a flaw; ' : ''}level ${level} of 2${reason ? `: ${reason}` : ''}`
-
 /** Of each part of a lesson that is kept for reading. */
 const LESSON_CHARACTERS = 2000
 
@@ -93,7 +89,7 @@ const levelVerdict = (
     ...by,
     met: credit === 0.5 ? null : credit === 1,
     credit,
-    explanation: describeLevel(level, sign, justification),
+    explanation: `${sign === 'negative' ? 'a flaw; ' : ''}level ${level} of 2${justification ? `: ${justification}` : ''}`,
   }
 }
 
@@ -158,12 +154,8 @@ const reflectionMetrics = ({ candidates, accepted }: Reflections<unknown>): Metr
   }
 }
 
-/** Share of a step's new rubrics that the anchors keep out; nothing where there are none. */
-const anchorMetrics = (
-  judged: readonly JudgedGroup[],
-  { anchors }: Pick<RubricemConfig, 'anchors'>,
-): Metrics => {
-  if (anchors === undefined) return {}
+/** Share of a step's new rubrics that the anchors keep out. */
+const anchorMetrics = (judged: readonly JudgedGroup[]): Metrics => {
   const tried = judged.flatMap(({ rubrics, refused, step }) => [
     ...rubrics.flatMap(({ since }) => (since === step ? [0] : [])),
     ...refused.flatMap(({ rule }) => (rule === 'anchors' ? [1] : [])),
@@ -187,7 +179,7 @@ export const rubricemMetrics = <Problem>(
     reward: meanKnown(credited.flat().map(({ reward }) => reward)),
     ...evolvingMetrics(judged),
     ...leftOutMetrics(judged.map((group, p) => stageRubricsWithout(group, leftOut[p]))),
-    ...anchorMetrics(judged, config),
+    ...(config.anchors && anchorMetrics(judged)),
     zeroVarianceGroups: counts.zeroVarianceGroups / Math.max(1, counts.groups),
     failedScoringRollouts: counts.failedRollouts,
     ...(bank && retrievals && memoryMetrics(plan, retrievals, bank.size, countFallbacks(retrievals))),

@@ -58,8 +58,14 @@ const learn = async <Problem>(
 ): Promise<StepsResult> => {
   run.note(task.notes)
   const policy = await (given ? run.use(given(run.folder)) : run.openPolicy())
-  const bank = await openMemory(config, task, run)
-  const everySteps = config.memory.kind === 'bank' ? config.memory.writeEverySteps : 0
+  const { memory } = config
+  let bank: RubricBank | null = null
+  if (memory.kind === 'bank') {
+    const embedder = await openEmbedder(memory.embedder)
+    await run.use(Promise.resolve({ close: async () => embedder.close?.() }))
+    bank = await openBank(memory, embedder, task.stages.takeaways)
+  }
+  const everySteps = memory.kind === 'bank' ? memory.writeEverySteps : 0
   const file = new BankFile(join(run.run.dir, BANK_FILE), { everySteps })
   let done = run.from?.step ?? 0
   const recipe = async () => {
@@ -87,14 +93,3 @@ const withBankFile = ({ save, load }: RecipeState, write: () => void): RecipeSta
     write()
   },
 })
-
-const openMemory = async <Problem>(
-  { memory }: RubricemConfig,
-  { stages }: TaskWith<Problem, 'stages'>,
-  { use }: Pick<MethodRun, 'use'>,
-): Promise<RubricBank | null> => {
-  if (memory.kind === 'none') return null
-  const embedder = await openEmbedder(memory.embedder)
-  await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  return openBank(memory, embedder, stages.takeaways)
-}

@@ -50,12 +50,6 @@ export const dataSizes = (config: RuscarlConfig): DataSizes => {
   return conversationSizes({ task, folder, scaffold: scaffolding(scaffold) })
 }
 
-/** The supervised phase between the start and the reinforcement. */
-const describeSft = ({ sft }: RuscarlConfig): string =>
-  sft === null
-    ? ''
-    : `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
-
 export const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
   const { task } = config
   return task.kind === 'packing'
@@ -65,14 +59,6 @@ export const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
         `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${formatInteger(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}${isScaffolded(config) ? `, with the whole scaffold ${formatInteger(data.scaffoldedTokens)}` : ''}`,
       ]
 }
-
-/** What groups without a spread may cost besides; the figures of the plan are without it. */
-const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): string[] =>
-  dynamicSampling === null
-    ? []
-    : [
-        `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
-      ]
 
 /** Samples as the ladder and the decay show them the rubric; with the ratio `plain` they are scored and learnt from without it. */
 const scaffoldedWork = (
@@ -99,7 +85,8 @@ const scaffoldedWork = (
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   checkRuscarl(config, 'plan')
-  const { rollout, steps, scaffold, ratio, task, evaluation } = config
+  const { rollout, steps, scaffold, ratio, task, evaluation, sft } = config
+  const { dynamicSampling } = config.exploration
   const data = dataSizes(config)
   const judging = trainingJudges(config, data)
   const { minibatches, epochs } = config
@@ -126,11 +113,18 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       }),
     },
     {
-      start: describeSft(config),
+      start: sft
+        ? `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
+        : '',
       lines: [
         ...dataLines(config, data),
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-        ...dynamicLines(config),
+        // The figures of the plan are without it.
+        ...(dynamicSampling
+          ? [
+              `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
+            ]
+          : []),
         scaffoldLine(scaffold, ratio),
         ...memoryLine(config.memory),
         ...optionLines(config),
