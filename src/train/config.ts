@@ -13,6 +13,27 @@ import { monitorsSchema } from './monitors/config.ts'
 const size = z.int().positive()
 const share = z.number().min(0).max(1)
 
+/** A setting that is on or off. */
+export const flag = (usual: boolean, about: string) => z.boolean().default(usual).describe(about)
+
+/** A setting that is one of some names. */
+export const choice = <const Names extends readonly [string, ...string[]]>(
+  names: Names,
+  usual: Names[number],
+  about: string,
+) =>
+  z
+    .enum(names)
+    .default(usual as never)
+    .describe(about)
+
+/** A setting that is null where nobody says otherwise. */
+export const orNull = <Setting extends z.ZodType>(setting: Setting, about: string) =>
+  setting
+    .nullable()
+    .default(null as never)
+    .describe(about)
+
 /** Most rows of a step: what it holds is made at once, and more than that is a slip of the hand. */
 const MOST_ROWS = 2 ** 16
 /** Most rollouts of a step, all samples of all prompts. */
@@ -31,12 +52,12 @@ export const modelShapeSchema = z.strictObject({
   hiddenSize: size.default(128).describe('Width of the model.'),
   layers: size.max(1024).default(4).describe('Number of layers.'),
   heads: size.default(4).describe('Attention heads of a layer.'),
-  intermediateSize: size
-    .nullable()
-    .default(null)
-    .describe('Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.'),
+  intermediateSize: orNull(
+    size,
+    'Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.',
+  ),
   maxPositions: size.default(256).describe('Most tokens of prompt and response together.'),
-  tieEmbeddings: z.boolean().default(false).describe('The output layer shares the weights of the embedding.'),
+  tieEmbeddings: flag(false, 'The output layer shares the weights of the embedding.'),
   initializerRange: z
     .number()
     .positive()
@@ -49,13 +70,10 @@ export const modelShapeSchema = z.strictObject({
 export type ModelShape = z.output<typeof modelShapeSchema>
 
 export const modelSchema = z.strictObject({
-  folder: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
-    ),
+  folder: orNull(
+    z.string(),
+    'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
+  ),
   shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
   lora: z
     .strictObject({
@@ -188,12 +206,11 @@ export const lossSetting = (usual: unknown, schema: z.ZodType<LossSpec> = lossSe
     )
 
 export const advantageSchema = z.strictObject({
-  scale: z
-    .enum(['group', 'batch', 'none'])
-    .default('group')
-    .describe(
-      "`group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO).",
-    ),
+  scale: choice(
+    ['group', 'batch', 'none'],
+    'group',
+    "`group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO).",
+  ),
   ddof: z
     .union([z.literal(0), z.literal(1)])
     .default(0)
@@ -211,11 +228,7 @@ export const commonShape = {
     .union([z.int(), z.string()])
     .default(1)
     .describe('Everything random follows from it: the same seed, the same numbers.'),
-  out: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
+  out: orNull(z.string(), 'Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
   steps: z.int().min(0).default(100).describe('Number of training steps.'),
   maxMinutes: z
     .number()
@@ -246,12 +259,10 @@ export const reinforcementShape = {
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
   rollout: rolloutSetting({}),
-  dropZero: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
-    ),
+  dropZero: flag(
+    true,
+    'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
+  ),
   minibatches: size.default(1).describe('Optimiser steps a pass.'),
   epochs: size.default(1).describe('Passes over the rollouts of a step.'),
 }

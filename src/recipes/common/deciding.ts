@@ -19,19 +19,15 @@ const FORMER: Readonly<Record<string, string>> = { missing: 'none', openReward: 
 const without = (settings: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)))
 
-/** Who answers, not where: judges that agree in this may go on with each other's runs. */
-const identityOfFleet = ({ endpoints }: Record<string, unknown>) =>
-  (endpoints as Record<string, unknown>[]).map(({ model, extraBody }) => ({ model, extraBody }))
-
-const isFleet = (value: unknown): value is Record<string, unknown> =>
-  isRecord(value) && Array.isArray(value.endpoints)
-
 /** A section as far as it decides: judges and servers are who they are wherever they run. */
 const decidingPart = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(decidingPart)
   if (!isRecord(value)) return value
   const { kind, fleet } = value
-  const judge = isFleet(fleet) ? without({ ...value, fleet: identityOfFleet(fleet) }, FREE_OF_JUDGES) : value
+  const endpoints = isRecord(fleet) && Array.isArray(fleet.endpoints) ? fleet.endpoints : null
+  // Who answers, not where: judges that agree in this may go on with each other's runs.
+  const who = endpoints?.map(({ model, extraBody }) => ({ model, extraBody }))
+  const judge = who ? without({ ...value, fleet: who }, FREE_OF_JUDGES) : value
   const kept = kind === 'openenv' ? without(judge, FREE_OF_ENVIRONMENTS) : judge
   const entries = Object.entries(kept).filter(
     ([key, part]) => !Object.hasOwn(FORMER, key) || FORMER[key] !== part,
@@ -102,9 +98,17 @@ export const acceptableHashes = (
   ]
 }
 
-/** `steps 20 then, 120 now`, for each setting that a resume changed. */
-const describeChange = (before: ExtendableSettings, now: ExtendableSettings): string =>
-  (
+/**
+ * What a resume changes of its run, also in words: `steps 20 then, 120 now`; null where it changes nothing.
+ * @throws ConfigError for an end that lies before what is done
+ */
+export const extensionOf = (
+  config: object,
+  { config: recorded }: RunInfo,
+  from: ResumePoint,
+): { before: ExtendableSettings; words: string } | null => {
+  const [before, now] = [extendableOf(recorded as object), extendableOf(config)]
+  const words = (
     [
       ['steps', 'steps'],
       ['maxMinutes', 'maxMinutes'],
@@ -114,37 +118,17 @@ const describeChange = (before: ExtendableSettings, now: ExtendableSettings): st
     .filter(([key]) => before[key] !== now[key])
     .map(([key, name]) => `${name} ${before[key] ?? 'none'} then, ${now[key] ?? 'none'} now`)
     .join('; ')
-
-export interface Extension {
-  before: ExtendableSettings
-  /** What changed, for people. */
-  words: string
-}
-
-/**
- * What a resume changes of its run; null where it changes nothing.
- * @throws ConfigError for an end that lies before what is done
- */
-export const extensionOf = (
-  config: object,
-  { config: recorded }: RunInfo,
-  from: ResumePoint,
-): Extension | null => {
-  const [before, now] = [extendableOf(recorded as object), extendableOf(config)]
-  const words = describeChange(before, now)
   if (words === '') return null
   const { steps } = now
-  if (steps !== undefined && steps !== before.steps && steps <= from.step && !endsThere(from, steps))
+  // At the end that the checkpoint was saved at nothing is left to do, and nothing wrong with that.
+  const endsThere = isFinished(from.state.recipe) && steps === from.step
+  if (steps !== undefined && steps !== before.steps && steps <= from.step && !endsThere)
     throw new ConfigError(
       `steps: expected more than the ${from.step} that the run has behind it at the checkpoint it goes on from, got ${steps}`,
       { hint: 'to go on from an earlier step, begin a new run with --from RUN/STEP' },
     )
   return { before, words }
 }
-
-/** The end that the checkpoint was saved at: nothing is left to do, and nothing wrong with that. */
-const endsThere = ({ step, state }: ResumePoint, steps: number): boolean =>
-  isFinished(state.recipe) && steps === step
 
 /**
  * Whether nothing is left to do at a checkpoint: it was saved at the end of its training, under the settings of now.

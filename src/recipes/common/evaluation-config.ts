@@ -1,7 +1,7 @@
 /** @file Settings of evaluations: how often, on how many problems, how they are sampled; and what plans say of them. */
 
 import { z } from 'zod'
-import { samplingShape, testProblemCount, testSampleCount } from '../../train/config.ts'
+import { flag, samplingShape, testProblemCount, testSampleCount } from '../../train/config.ts'
 import { formatInteger } from '../../util/format.ts'
 
 export interface EvaluatedSteps {
@@ -55,10 +55,10 @@ export const evaluationLine = (
   return `evaluation   ${of(problems)} ${noun} x ${samples}${describeGreedy(config.evaluation)} at the start and the end${also}${shorterStart(config)}${between}`
 }
 
-const greedySetting = z
-  .boolean()
-  .default(true)
-  .describe('At the start and the end also one answer of the likeliest tokens, whose score is told beside.')
+const greedySetting = flag(
+  true,
+  'At the start and the end also one answer of the likeliest tokens, whose score is told beside.',
+)
 
 /** To spread into a recipe's section `evaluation`, which may have other defaults and more keys. */
 export const sampledEvaluationShape = {

@@ -66,7 +66,12 @@ export const evaluation =
       drawn: readonly Sample[],
       promptOf = plain,
     ): Promise<GradedSet<Problem>> => {
-      const calls = () => callsOf(asked?.())
+      // Of the one judge that the metrics are about, since it was last asked.
+      const calls = () => {
+        const own = asked?.()
+        const count = own?.judgeCallCount ?? own?.heldOutJudgeCallCount
+        return typeof count === 'number' ? { judgeCalls: count } : {}
+      }
       calls()
       const answers_P = await gradeSamples(grader, problems, drawn)
       const first = (answer: Answer<Problem>) => readable(truth, promptOf(answer.problem), answer)
@@ -137,12 +142,6 @@ const withJudge = async <Problem>(
       scores: { ...item.scores, 'judge.train': byId.get(item.id) ?? null },
     })),
   }
-}
-
-/** The calls of the one judge that the metrics are about. */
-const callsOf = (metrics: MetricGroup | undefined): Pick<EvalRow, 'judgeCalls'> => {
-  const calls = metrics?.judgeCallCount ?? metrics?.heldOutJudgeCallCount
-  return typeof calls === 'number' ? { judgeCalls: calls } : {}
 }
 
 /** One answer without chance, and nothing that is asked of several or in other ways; keys that a recipe lacks change nothing. */

@@ -48,14 +48,6 @@ export interface Missed {
 /** Fewer rollouts with a verdict tell nothing of a criterion. */
 const LEAST_KNOWN = 2
 
-const satisfactions = ({ id, points }: Criterion, verdicts_G: LessonGroup['verdicts_G']): number[] =>
-  verdicts_G.flatMap(verdicts => {
-    const verdict = verdicts.find(({ criterionId }) => criterionId === id)
-    const credit = verdict === undefined ? null : creditOf(verdict)
-    if (credit === null) return []
-    return [points > 0 ? credit : 1 - credit]
-  })
-
 /**
  * The criteria that a group's rollouts missed most: the least satisfied first, then those worth most, then in the rubric's
  * order. Depends on verdicts alone; needs no model.
@@ -66,8 +58,13 @@ export const missedCriteria = (
 ): Missed[] => {
   const missed = judged.flatMap(({ criteria, verdicts_G }) =>
     criteria.flatMap((criterion): Missed[] => {
-      const known = satisfactions(criterion, verdicts_G)
-      if (known.length < LEAST_KNOWN || criterion.points === 0) return []
+      const { id, points } = criterion
+      const known = verdicts_G.flatMap(verdicts => {
+        const verdict = verdicts.find(({ criterionId }) => criterionId === id)
+        const credit = verdict === undefined ? null : creditOf(verdict)
+        return credit === null ? [] : [points > 0 ? credit : 1 - credit]
+      })
+      if (known.length < LEAST_KNOWN || points === 0) return []
       const satisfied = known.reduce((sum, own) => sum + own, 0) / known.length
       const discerns = Math.max(...known) > Math.min(...known)
       return satisfied <= atMost && satisfied < 1 && (discerns || !discerning)
@@ -221,11 +218,7 @@ export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
     const { settings, task } = this.#options
     const questions = problems.map(problem => task.question(problem))
     const retrievals = await (settings.placebo ? this.#placebos(step, questions) : this.#retrieve(questions))
-    const { shows } = task
-    const options = {
-      most: settings.most,
-      ...(shows && { shows: (own: Criterion) => shows.call(task, own) }),
-    }
+    const options = { most: settings.most, shows: (own: Criterion) => task.shows?.(own) ?? true }
     return { retrievals, lessons: retrievals.map(own => lessonsOf(own, options)) }
   }
 
@@ -358,18 +351,17 @@ export const openLessons = async <Problem>(
   const embedder = await openEmbedder(settings.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
   const bank = await openBank(settings, embedder)
-  if (settings.file !== undefined) assertShown(bank, task, settings.file)
+  const shows = (own: Criterion) => task.shows?.(own) ?? true
+  const isShown = (item: Retrieved['item']) =>
+    lessonsOf({ items: [{ item, how: 'cross', score: 0 }] }, { most: 1, shows }).length > 0
+  if (settings.file !== undefined && !bank.items().some(isShown))
+    throw new DataError(
+      `memory.file: expected lessons that the task can show, got none in ${settings.file}`,
+      {
+        hint: 'take a bank of a run of the same task; a miniature shows nothing but its own criteria',
+      },
+    )
   const file = new BankFile(join(run.dir, LESSONS_FILE), { everySteps: settings.writeEverySteps })
   const room = contextLength(folder) - rollout.maxTokens
   return new LessonMemory({ settings, bank, task, seed, steps, file, room })
-}
-
-const assertShown = <Problem>(bank: RubricBank, task: LessonTask<Problem>, path: string): void => {
-  const items = bank.items().map(item => ({ item, how: 'cross' as const, score: 0 }))
-  const { shows } = task
-  const options = { most: 1, ...(shows && { shows: (own: Criterion) => shows.call(task, own) }) }
-  if (items.some(item => lessonsOf({ items: [item] }, options).length > 0)) return
-  throw new DataError(`memory.file: expected lessons that the task can show, got none in ${path}`, {
-    hint: 'take a bank of a run of the same task; a miniature shows nothing but its own criteria',
-  })
 }

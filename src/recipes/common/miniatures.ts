@@ -12,6 +12,7 @@ import {
   logicThinkingTask,
 } from '../../tasks/logic/thinking/index.ts'
 import type { Problems } from '../../tasks/task.ts'
+import { flag } from '../../train/config.ts'
 
 /** What a task draws its problems by. */
 export interface Draw {
@@ -45,10 +46,10 @@ export const pooledShape = {
     .nullable()
     .default(null)
     .describe('Questions to train on, which recur; null: new ones without end.'),
-  outcomes: z
-    .boolean()
-    .default(false)
-    .describe('Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.'),
+  outcomes: flag(
+    false,
+    'Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.',
+  ),
 }
 
 const worldSetting = z

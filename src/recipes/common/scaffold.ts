@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { Task } from '../../tasks/task.ts'
-import { kindSchema } from '../../train/config.ts'
+import { choice, kindSchema } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { roundHalfToEven } from '../../util/rounding.ts'
@@ -65,10 +65,11 @@ export const scaffoldShape = {
   decay: stepDecaySchema.prefault({ kind: 'sigmoid' }).describe('How it falls over the steps.'),
 }
 
-export const scaffoldRatio = z
-  .enum(['plain', 'true-is', 'sampled'])
-  .default('plain')
-  .describe('What the ratio of a scaffolded rollout compares (RuscaRL C.5).')
+export const scaffoldRatio = choice(
+  ['plain', 'true-is', 'sampled'],
+  'plain',
+  'What the ratio of a scaffolded rollout compares (RuscaRL C.5).',
+)
 
 /** @throws ConfigError for a ladder that no group can climb, and for a ratio without a scaffold */
 export const checkScaffold = ({

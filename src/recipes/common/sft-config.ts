@@ -1,19 +1,16 @@
 /** @file Settings of supervised learning on demonstrations that a teacher writes (RuscaRL). */
 
 import { z } from 'zod'
-import { optimizerSchema, samplingShape } from '../../train/config.ts'
+import { optimizerSchema, orNull, samplingShape } from '../../train/config.ts'
 
 const size = z.int().positive()
 
 /** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
 export const sftSchema = z.strictObject({
-  teacher: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
-    ),
+  teacher: orNull(
+    z.string(),
+    'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
+  ),
   problems: size.default(512).describe('Training problems that it writes about, and how often.'),
   samples: size.default(4).describe('Samples of each problem.'),
   ...samplingShape,

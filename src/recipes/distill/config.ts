@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
-import { kindSchema, lossSetting, recipeSetting, rolloutSetting } from '../../train/config.ts'
+import { choice, kindSchema, lossSetting, recipeSetting, rolloutSetting } from '../../train/config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { spoiltRewardsShape } from '../options/options.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
@@ -40,18 +40,16 @@ const distillSettings = z.strictObject({
   judge: judge.describe(
     'Who judges criteria that no rule checks: in evaluations, and in training where `rewards` is set.',
   ),
-  teacher: z
-    .enum(['start', 'policy'])
-    .default('start')
-    .describe(
-      'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
-    ),
-  baseline: z
-    .enum(['batch', 'none'])
-    .default('batch')
-    .describe(
-      "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
-    ),
+  teacher: choice(
+    ['start', 'policy'],
+    'start',
+    'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
+  ),
+  baseline: choice(
+    ['batch', 'none'],
+    'batch',
+    "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
+  ),
   rewards: z
     .strictObject({
       after: z.int().min(1).describe('Steps of distillation before them.'),

@@ -6,9 +6,11 @@ import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
 import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
 import {
+  choice,
   kindSchema,
   lossSetting,
   modelSchema,
+  orNull,
   recipeSetting,
   reinforcementShape,
   rolloutSetting,
@@ -20,13 +22,10 @@ const size = z.int().positive()
 
 export const openEnvKindSchema = kindSchema('openenv', {
   ...openEnvTaskShape,
-  rubric: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'File with one rubric for all episodes, judged on everything that was said in one; null: none.',
-    ),
+  rubric: orNull(
+    z.string(),
+    'File with one rubric for all episodes, judged on everything that was said in one; null: none.',
+  ),
 })
 
 export const toolsTaskSchema = kindSchema('tools', {
@@ -42,12 +41,11 @@ export const toolsTaskSchema = kindSchema('tools', {
   rules: turnRulesSchema
     .prefault({})
     .describe('Calls that an episode may make, and breaks of a rule that are answered with a reminder.'),
-  callForm: z
-    .enum(['auto', 'xml', 'template'])
-    .default('auto')
-    .describe(
-      "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
-    ),
+  callForm: choice(
+    ['auto', 'xml', 'template'],
+    'auto',
+    "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
+  ),
   maxTokens: size
     .default(4096)
     .describe('Tokens of an episode, tool output included; `rollout.maxTokens` is for a turn.'),
@@ -57,10 +55,11 @@ export const toolsTaskSchema = kindSchema('tools', {
 const rewardSchema = z.strictObject({
   environment: z.number().default(1).describe("Weight of the environment's own reward."),
   rubric: z.number().default(1).describe('Weight of the score by the rubric, where there is one.'),
-  of: z
-    .enum(['sum', 'last'])
-    .default('sum')
-    .describe("What an episode's own reward is: the sum of its steps' rewards, or the last one."),
+  of: choice(
+    ['sum', 'last'],
+    'sum',
+    "What an episode's own reward is: the sum of its steps' rewards, or the last one.",
+  ),
 })
 
 export const environmentSchema = z.strictObject({
@@ -72,7 +71,7 @@ export const environmentSchema = z.strictObject({
     .prefault({ kind: 'openenv', url: 'http://127.0.0.1:8000' })
     .describe('What is acted in.'),
   reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
-  judge: trainingJudgeSchema.nullable().default(null).describe('Who judges criteria that no rule checks.'),
+  judge: orNull(trainingJudgeSchema, 'Who judges criteria that no rule checks.'),
   loss: lossSetting('gradus:ruscarl'),
   rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 256 }),
   evaluation: z

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import {
   batchSize,
   commonShape,
+  flag,
   modelShapeSchema,
   recipeSetting,
   supervisedOptimizerSchema,
@@ -32,12 +33,10 @@ export const learnedVerifierSchema = z.strictObject({
         .lt(1)
         .default(0.2)
         .describe('Share of the prompts that are kept for evaluation.'),
-      balanced: z
-        .boolean()
-        .default(true)
-        .describe(
-          'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
-        ),
+      balanced: flag(
+        true,
+        'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
+      ),
     })
     .prefault({})
     .describe('Labelled rows to learn from.'),

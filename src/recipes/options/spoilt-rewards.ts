@@ -7,6 +7,7 @@ import { perturbRubric } from '../../rubric/perturb.ts'
 import { counted, creditOf, judge, type NullHandling } from '../../rubric/score.ts'
 import type { Noise } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
+import { choice } from '../../train/config.ts'
 import { Rng } from '../../util/rng.ts'
 import { refuse } from '../common/refuse.ts'
 import type { RewardOption } from './option.ts'
@@ -19,11 +20,8 @@ const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'rem
 
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
 const shape = {
-  noise: z.enum(NOISES).default('none').describe('Rubrics spoilt on purpose; a negative control.'),
-  reward: z
-    .enum(['rubric', 'random'])
-    .default('rubric')
-    .describe('`random`: rewards drawn at random, a negative control.'),
+  noise: choice(NOISES, 'none', 'Rubrics spoilt on purpose; a negative control.'),
+  reward: choice(['rubric', 'random'], 'rubric', '`random`: rewards drawn at random, a negative control.'),
   flipRate: z
     .number()
     .min(0)

@@ -7,9 +7,11 @@ import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
+  choice,
   kindSchema,
   lossSetting,
   madeProblemCount,
+  orNull,
   pipelinedShape,
   recipeSetting,
   rolloutSetting,
@@ -42,25 +44,23 @@ const questionsSchema = kindSchema('questions', {
     .unwrap()
     .default('required')
     .describe('Without `</think>` there is no answer.'),
-  openReward: z
-    .enum(['criteria', 'score'])
-    .default('criteria')
-    .describe(
-      'What training pays for open answers: the share of criteria met (Eq. 5), or as evaluation does.',
-    ),
+  openReward: choice(
+    ['criteria', 'score'],
+    'criteria',
+    'What training pays for open answers: the share of criteria met (Eq. 5), or as evaluation does.',
+  ),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (RIT-4). */
 const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
 
 const rubricSchema = z.strictObject({
-  source: z
-    .enum(RUBRIC_SOURCES)
-    .default('oracle')
-    .describe(
-      "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
-    ),
-  file: z.string().nullable().default(null).describe('The file of the rows.'),
+  source: choice(
+    RUBRIC_SOURCES,
+    'oracle',
+    "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
+  ),
+  file: orNull(z.string(), 'The file of the rows.'),
   criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
   traces: z
     .strictObject({
@@ -81,17 +81,16 @@ const fusionSchema = z.strictObject({
     .describe(
       'Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts.',
     ),
-  gate: z.enum(GATES).default('min').describe('When the thinking counts.'),
-  nulls: z
-    .enum(['drop', 'as-false'])
-    .default('drop')
-    .describe('A criterion of thinking without a verdict is left out, or counts as unmet.'),
-  adaptive: adaptiveWeightSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays.",
-    ),
+  gate: choice(GATES, 'min', 'When the thinking counts.'),
+  nulls: choice(
+    ['drop', 'as-false'],
+    'drop',
+    'A criterion of thinking without a verdict is left out, or counts as unmet.',
+  ),
+  adaptive: orNull(
+    adaptiveWeightSchema,
+    "The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays.",
+  ),
 })
 
 const scaffoldSchema = z.strictObject(scaffoldShape)
@@ -113,23 +112,21 @@ export const ritSchema = z.strictObject({
     .describe('What is trained on.'),
   coldStart: coldStartSetting(thoughtPhaseSchema).meta({ only: 'task.kind: packing' }),
   rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
-  judge: thinkingJudgeSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
-    ),
+  judge: orNull(
+    thinkingJudgeSchema,
+    "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
+  ),
   ...criteriaOptionsShape,
-  reward: z
-    .enum(['fused', 'response', 'thinking'])
-    .default('fused')
-    .describe('What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate.'),
-  thinkingBy: z
-    .enum(['rubric', 'steps', 'group'])
-    .default('rubric')
-    .describe(
-      'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
-    ),
+  reward: choice(
+    ['fused', 'response', 'thinking'],
+    'fused',
+    'What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate.',
+  ),
+  thinkingBy: choice(
+    ['rubric', 'steps', 'group'],
+    'rubric',
+    'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
+  ),
   group: groupSettingsSchema
     .optional()
     .describe('How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.'),
@@ -142,22 +139,16 @@ export const ritSchema = z.strictObject({
     .describe(
       'A negative control: thinking is scored at random, as another response of its group, or inverted. Absent: as it is.',
     ),
-  normalise: z
-    .enum(['reward', 'part'])
-    .default('reward')
-    .describe(
-      '`part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is.',
-    ),
-  critic: criticSchema
-    .nullable()
-    .default(null)
-    .describe('PPO with a value head in place of comparing a group; null: GRPO.'),
-  scaffold: scaffoldSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none.",
-    ),
+  normalise: choice(
+    ['reward', 'part'],
+    'reward',
+    '`part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is.',
+  ),
+  critic: orNull(criticSchema, 'PPO with a value head in place of comparing a group; null: GRPO.'),
+  scaffold: orNull(
+    scaffoldSchema,
+    "Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none.",
+  ),
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
   ),

@@ -10,9 +10,12 @@ import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import {
   advantageSchema,
   batchSize,
+  choice,
+  flag,
   kindSchema,
   lossSetting,
   madeProblemCount,
+  orNull,
   recipeSetting,
   reinforcementShape,
   testProblemCount,
@@ -117,14 +120,11 @@ export type Condition = (typeof CONDITIONS)[number]
 const hops = z.union([hopCount, hopWeights, lengthScheduleSchema])
 
 const taskSchema = z.strictObject({
-  file: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format).',
-    ),
-  format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa').describe('Format of the rows.'),
+  file: orNull(
+    z.string(),
+    'Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format).',
+  ),
+  format: choice(['prontoqa', 'proofwriter', 'folio'], 'prontoqa', 'Format of the rows.'),
   sources: sourcesSchema
     .optional()
     .describe(
@@ -142,17 +142,13 @@ const taskSchema = z.strictObject({
       'A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps.',
     ),
   ...problemShape,
-  style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
-  labels: z
-    .enum(['two-way', 'three-way'])
-    .default('two-way')
-    .describe('Which answers occur: balanced, or one only.'),
-  prompt: z
-    .enum(['miniature', 'chat'])
-    .default('miniature')
-    .describe(
-      "How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template.",
-    ),
+  style: choice(LOGIC_STYLES, 'real', 'Style of the generated problems.'),
+  labels: choice(['two-way', 'three-way'], 'two-way', 'Which answers occur: balanced, or one only.'),
+  prompt: choice(
+    ['miniature', 'chat'],
+    'miniature',
+    "How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template.",
+  ),
 })
 
 const { topK: _topK, topP: _topP, temperature: _temperature, ...sampled } = sampledEvaluationShape
@@ -173,11 +169,7 @@ const evaluationSchema = z.strictObject({
     .array(z.enum(LOGIC_TEST_SETS))
     .default(['train-distribution', 'shortcut-free'])
     .describe('Test sets.'),
-  realFile: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe("Rows in ProntoQA's format for the sets `real` and `real-shuffled`."),
+  realFile: orNull(z.string(), "Rows in ProntoQA's format for the sets `real` and `real-shuffled`."),
   sources: sourcesSchema
     .optional()
     .describe(
@@ -204,21 +196,17 @@ export const rubricAsRewardSchema = z.strictObject({
   ...reinforcementShape,
   coldStart: coldStartSetting(logicPhaseSchema),
   task: taskSchema.prefault({}).describe('What is trained on.'),
-  condition: z
-    .enum(CONDITIONS)
-    .default('rubric')
-    .describe('Which criteria are rewarded, with which weights.'),
+  condition: choice(CONDITIONS, 'rubric', 'Which criteria are rewarded, with which weights.'),
   weights: z
     .partialRecord(z.enum(LOGIC_CRITERIA), z.number().min(0))
     .nullable()
     .default(null)
     .describe("Other weights than the condition's, by criterion; for conditions that are weighted sums."),
-  credit: z
-    .enum(['scalar', 'per-step'])
-    .default('scalar')
-    .describe(
-      "`scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict.",
-    ),
+  credit: choice(
+    ['scalar', 'per-step'],
+    'scalar',
+    "`scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict.",
+  ),
   stepWeight: z
     .number()
     .min(0)
@@ -247,19 +235,18 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       'How the solver works, and what the proxies of C4 and C5 ask for; absent: as the schema has it.',
     ),
-  noveltyDiscount: z
-    .boolean()
-    .default(false)
-    .describe("Restated, repeated and tautological steps are left out of C2's mean (off in the paper)."),
-  method: z
-    .enum(['grpo', 'rejection', 'supervised'])
-    .default('grpo')
-    .describe(
-      '`grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.',
-    ),
+  noveltyDiscount: flag(
+    false,
+    "Restated, repeated and tautological steps are left out of C2's mean (off in the paper).",
+  ),
+  method: choice(
+    ['grpo', 'rejection', 'supervised'],
+    'grpo',
+    '`grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.',
+  ),
   accepted: z
     .strictObject({
-      distinct: z.boolean().default(true).describe('The same response counts once.'),
+      distinct: flag(true, 'The same response counts once.'),
       atMost: z.int().positive().optional().describe('Most of a problem.'),
     })
     .optional()
@@ -278,12 +265,10 @@ export const rubricAsRewardSchema = z.strictObject({
   advantage: z
     .strictObject({
       ...advantageSchema.shape,
-      redistribute: z
-        .boolean()
-        .default(false)
-        .describe(
-          '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
-        ),
+      redistribute: flag(
+        false,
+        '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
+      ),
     })
     .prefault({})
     .describe('How rewards become advantages.'),

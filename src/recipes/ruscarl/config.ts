@@ -5,8 +5,10 @@ import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { JUDGED_ROWS } from '../../policy/open.ts'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import {
+  flag,
   kindSchema,
   lossSetting,
+  orNull,
   pipelinedShape,
   recipeSetting,
   reinforcementShape,
@@ -43,25 +45,17 @@ const ON_ROWS = { only: 'task.kind: conversations' }
 
 const scaffoldSchema = z.strictObject({
   ...scaffoldShape,
-  showPoints: z.boolean().default(true).describe('Say what each criterion is worth.').meta(ON_ROWS),
-  forbidMention: z
-    .boolean()
-    .default(true)
-    .describe('Ask the model not to speak of the criteria.')
-    .meta(ON_ROWS),
-  whenEmpty: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'System message of prompts that show nothing and have none, in training and evaluation; null for none.',
-    )
-    .meta(ON_ROWS),
+  showPoints: flag(true, 'Say what each criterion is worth.').meta(ON_ROWS),
+  forbidMention: flag(true, 'Ask the model not to speak of the criteria.').meta(ON_ROWS),
+  whenEmpty: orNull(
+    z.string(),
+    'System message of prompts that show nothing and have none, in training and evaluation; null for none.',
+  ).meta(ON_ROWS),
 })
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  scaffolded: z.boolean().default(true).describe('Also evaluate with the whole rubric in the prompt.'),
+  scaffolded: flag(true, 'Also evaluate with the whole rubric in the prompt.'),
 })
 
 /** Other ways to explore, as baselines. Clip-higher is the loss's, a higher temperature the rollout's setting. */
@@ -109,19 +103,12 @@ export const settingsSchema = z.strictObject({
     .discriminatedUnion('kind', [packingSchema, conversationsSchema])
     .prefault({ kind: 'packing' })
     .describe('What is trained on.'),
-  judge: trainingJudgeSchema
-    .nullable()
-    .default(null)
-    .describe('Who judges criteria that no rule checks.')
-    .meta(ON_ROWS),
+  judge: orNull(trainingJudgeSchema, 'Who judges criteria that no rule checks.').meta(ON_ROWS),
   rules: ruleSettingsSchema
     .optional()
     .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
   coldStart: coldStartSetting(packingPhaseSchema).meta({ only: 'task.kind: packing' }),
-  sft: sftSchema
-    .nullable()
-    .default(null)
-    .describe("Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
+  sft: orNull(sftSchema, "Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
   scaffold: scaffoldSchema.prefault({}).describe('What of a rubric is shown in the prompt while exploring.'),
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
