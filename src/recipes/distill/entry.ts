@@ -2,7 +2,7 @@
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
 import type { RecipeEntry } from '../common/recipe.ts'
-import { quickPacking } from '../ruscarl/presets.ts'
+import { quickPacking } from '../ruscarl/entry.ts'
 import { type DistillConfig, distillSchema } from './config.ts'
 import { planDistill } from './plan.ts'
 

@@ -6,7 +6,7 @@ import { LogicSolver } from '../../grade/logic/solver.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { rubricAsRewardSchema, sourcesSchema } from './config.ts'
-import { rubricAsRewardPresets } from './presets.ts'
+import { rubricAsRewardPresets } from './entry.ts'
 import { folioRows, proofWriterRows, writeRows } from './sources.fixture.ts'
 import {
   checkApart,

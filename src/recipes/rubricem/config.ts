@@ -187,3 +187,9 @@ export const taskSettings = ({ task, judge }: Pick<RubricemConfig, 'task' | 'jud
 /** Similar questions whose lessons are shown. */
 export const topOf = ({ memory }: Pick<RubricemConfig, 'memory'>): number | undefined =>
   memory.kind === 'bank' ? memory.top : undefined
+
+/** Addresses that stand in presets because there must be one; a plan says that they are to be replaced, or served there. */
+export const PLACEHOLDERS = {
+  judge: 'http://127.0.0.1:8000/v1',
+  embedder: 'http://127.0.0.1:8001/v1',
+} as const

@@ -31,8 +31,7 @@ import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkStageAnchors } from './anchored.ts'
 import { checkRubricem } from './check.ts'
-import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
-import { PLACEHOLDERS } from './presets.ts'
+import { type ChatJudgeConfig, PLACEHOLDERS, type RubricemConfig } from './config.ts'
 
 const isLater = (path: string | null): path is string => path !== null && mayBeMissing(path, 'plan')
 

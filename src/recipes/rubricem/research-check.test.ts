@@ -6,8 +6,8 @@ import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { checkRubricem } from './check.ts'
 import { rubricemSchema } from './config.ts'
+import { rubricemPresets } from './entry.ts'
 import { planRubricem } from './plan.ts'
-import { rubricemPresets } from './presets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-check-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
