@@ -10,6 +10,8 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import type { NewRunOptions as NewRun } from '../../runs/run-folder.ts'
 import type { Recipe } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
+import { phaseConfig } from '../sft/config.ts'
+import { runSftRecipe } from '../sft/run.ts'
 import { withJudgingTime } from './judging.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 import { modelName } from './remote.ts'
@@ -51,10 +53,8 @@ export interface MethodRun extends RunSession {
 
 /** What the frame asks of a method. */
 export interface Method {
-  /** The checkpoint to start from, a folder or any other name of a model that is here; null where `coldStart` makes it. */
+  /** The checkpoint to start from, a folder or any other name of a model that is here; null where a cold start makes it. */
   start: string | null
-  /** Makes it, in a folder of its own. */
-  coldStart?: ((phase: RunOptions) => Promise<RunResult>) | null
   /** What the run's folder says besides the settings, or in place of them. */
   info: Partial<NewRun>
   /** Whether a run of the folder goes on before its first checkpoint, although it has no cold start. */
@@ -72,11 +72,11 @@ export const STOPPED: StepsResult = { step: 0, finished: false }
  * @throws what opening the folder, the method and its training throw
  */
 export const runMethod = async (
-  config: TrainingConfig & { recipe: string },
+  config: TrainingConfig & { recipe: string; coldStart?: object | null },
   options: RunOptions,
-  { start, coldStart = null, info, keeps, learn }: Method,
+  { start, info, keeps, learn }: Method,
 ): Promise<RunResult> => {
-  const { recipe, seed, steps, model, policy, critic } = config
+  const { recipe, seed, steps, model, policy, critic, monitors, coldStart = null } = config
   const session = {
     ...options,
     info: { config, recipe, model: modelName(config), seed, steps, ...info },
@@ -86,7 +86,9 @@ export const runMethod = async (
   return withRun(session, async open => {
     const folder = start
       ? modelPath(start)
-      : await runPhase(join(open.run.dir, COLD_START), options, coldStart!)
+      : await runPhase(join(open.run.dir, COLD_START), options, phase =>
+          runSftRecipe(phaseConfig(coldStart!, monitors), phase),
+        )
     if (folder === null) return STOPPED
     const source = { lora: model.lora ?? undefined, seed, ...(critic && { valueHead: true }) }
     return learn({

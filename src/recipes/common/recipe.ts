@@ -84,3 +84,10 @@ export interface RecipeEntry<Config = unknown> {
   plan(config: Config): RunPlan
   run(config: Config, options: RunOptions): Promise<RunResult>
 }
+
+/** What a small model needs in a preset whose words are few. */
+export const miniature = (maxTokens: number) => ({
+  rollout: { prompts: 16, samples: 8, maxTokens, temperature: 1 },
+  minibatches: 2,
+  optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
+})

@@ -5,9 +5,18 @@ import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import { correctionOf } from '../../policy/tinker/settings.ts'
 import { assertComputable } from '../../policy/update.ts'
+import { grpoAdvantages } from '../../rl/advantages.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
-import type { GroupedDatum, RatioMode } from '../../rl/rollout.ts'
+import {
+  advantagesOf,
+  type Credited,
+  creditRollouts,
+  type Graded,
+  type GroupedDatum,
+  type Groups,
+  type RatioMode,
+} from '../../rl/rollout.ts'
 import type { modelSchema, reinforcementShape } from '../../train/config.ts'
 import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
@@ -90,4 +99,18 @@ export const reinforce = async <Rolled>(
   const { train } = await import('../../train/loop.ts')
   const settings = { ...loopSettings(config, configHash), ...progressOf(from) }
   return train(policy, recipe, run, settings, from?.step ?? 0, events)
+}
+
+/** GRPO: rewards become advantages within their groups, and those the credit of tokens. @throws NumericError for a reward that is not finite */
+export const grpoCredit = <Problem, Grade>(
+  groups: Groups<Graded<Problem, Grade>>,
+  { advantage }: Pick<TrainingConfig, 'advantage'>,
+): { credited: Credited<Problem, Grade>[][]; zeroVarianceGroups: number } => {
+  const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
+    grpoAdvantages(known, advantage),
+  )
+  return {
+    credited: creditRollouts(groups, advantages_P_G),
+    zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+  }
 }

@@ -1,16 +1,9 @@
 /** @file The environment recipe as the command line knows it. */
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
-import type { RecipeEntry } from '../common/recipe.ts'
+import { miniature, type RecipeEntry } from '../common/recipe.ts'
 import { type EnvironmentConfig, environmentSchema } from './config.ts'
 import { planEnvironment } from './plan.ts'
-
-/** What a small model needs whose words are few. */
-const SMALL = {
-  minibatches: 2,
-  optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
-  loss: { preset: 'gradus:ruscarl', kl: { kind: 'none', coef: 0 } },
-}
 
 export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
   {
@@ -26,7 +19,8 @@ export const environmentEntry: RecipeEntry<EnvironmentConfig> = withDataFiles(
         summary:
           'the shipped words of packing in the game of scripts/peers/openenv_echo.py, half a minute on one core',
         config: {
-          ...SMALL,
+          ...miniature(24),
+          loss: { preset: 'gradus:ruscarl', kl: { kind: 'none', coef: 0 } },
           model: { folder: 'package:models/packing-start' },
           task: {
             kind: 'openenv',

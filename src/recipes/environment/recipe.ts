@@ -8,8 +8,7 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { grpoAdvantages } from '../../rl/advantages.ts'
-import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
+import { datumsOf } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
@@ -21,7 +20,7 @@ import { mean } from '../../util/statistics.ts'
 import { besideGreedy } from '../common/evaluation.ts'
 import { testProblems } from '../common/evaluation-config.ts'
 import { problemsIn, problemsOf } from '../common/problem-order.ts'
-import { phaseOf, samplingOf } from '../common/training.ts'
+import { grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import type { EnvironmentConfig } from './config.ts'
 import {
   type EpisodeGrade,
@@ -83,16 +82,13 @@ export const environmentRecipe = <Problem>(
     },
 
     async learn(step, groups) {
-      const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
-        grpoAdvantages(known, config.advantage),
-      )
-      const credited = creditRollouts(groups, advantages_P_G)
+      const { credited, zeroVarianceGroups } = grpoCredit(groups, config)
       return {
         phases: [phaseOf(config, datumsOf(credited, config))],
         metrics: {
           ...rewardMetrics(groups),
           ...episodeMetrics(groups.flat(), reward.of),
-          zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+          zeroVarianceGroups,
         },
         rollouts: learntFrom(credited, item => ({
           ...rolloutRow(step, item, tokens => task.show(tokens)),

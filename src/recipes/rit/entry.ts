@@ -1,16 +1,12 @@
 /** @file The rit recipe as the command line knows it, with its presets: the miniature in minutes, the long run, the paper's numbers. */
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
-import type { RecipeEntry } from '../common/recipe.ts'
+import { miniature, type RecipeEntry } from '../common/recipe.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { planRit } from './plan.ts'
 
 /** What packing with thinking needs. */
-const MINIATURE = {
-  rollout: { prompts: 16, samples: 8, maxTokens: 56, temperature: 1 },
-  minibatches: 2,
-  optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
-}
+const MINIATURE = miniature(56)
 
 /** What both kinds of tasks have in the paper (appendix A.1); lengths and temperature of judging are not in it. */
 const PAPER = {

@@ -10,8 +10,6 @@ import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { ritEvaluation } from './evaluation.ts'
@@ -30,10 +28,8 @@ export const runRit = async (
   options: RunOptions,
   judgeModel?: ChatModel,
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: checkRit(config, 'run'),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: testNameOf(config), rewardFormula: describeRitRewards(config) },
     learn: run => openTask(config, run.folder, ritTask => learnTask(config, run, ritTask), judgeModel),
   })

@@ -7,8 +7,6 @@ import { besideGreedy } from '../common/evaluation.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { openThoughtAnchors } from './anchored.ts'
 import { checkRlcer, modelShape } from './check.ts'
 import type { RlcerConfig } from './config.ts'
@@ -29,10 +27,8 @@ export const runRlcer = async (
   options: RunOptions,
   parts: RlcerRunParts = {},
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: checkRlcer(config, 'run', parts),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: EVALUATED_SETS.plain, rewardFormula: describeRlcerRewards(config) },
     learn: run => withRlcerTask(config, run.folder, task => learnTask(config, run, task, parts)),
   })

@@ -8,8 +8,6 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { checkRubricAsReward } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { controlledTask, softlyJudged } from './controls.ts'
@@ -26,10 +24,8 @@ export const runRubricAsReward = async (
   config: RubricAsRewardConfig,
   options: RunOptions,
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod({ ...config, steps: trainingSteps(config) }, options, {
     start: checkRubricAsReward(config, 'run'),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
       ...describeRubricRewards(config),

@@ -10,8 +10,6 @@ import type { StepsResult } from '../../train/steps.ts'
 import { besideGreedy } from '../common/evaluation.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { openStageAnchors } from './anchored.ts'
 import { describeRubricemRewards } from './attempts.ts'
 import { checkRubricem } from './check.ts'
@@ -33,10 +31,8 @@ export const runRubricem = async (
   options: RunOptions,
   parts: RubricemRunParts = {},
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: checkRubricem(config, 'run', parts),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: REUSE_SETS.plain, rewardFormula: describeRubricemRewards(config) },
     learn: run =>
       withRubricemTask(config, run, parts, (task, metrics) =>

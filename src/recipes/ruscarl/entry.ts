@@ -1,16 +1,12 @@
 /** @file The ruscarl recipe as the command line knows it, with its presets: the miniature in minutes, the long run, the paper's numbers. */
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
-import type { RecipeEntry } from '../common/recipe.ts'
+import { miniature, type RecipeEntry } from '../common/recipe.ts'
 import { type RuscarlConfig, ruscarlSchema } from './config.ts'
 import { planRuscarl } from './plan.ts'
 
 /** What the packing task needs: about a million-fold less than the paper's, with the paper's schedule. */
-const MINIATURE = {
-  rollout: { prompts: 16, samples: 8, maxTokens: 26, temperature: 1 },
-  minibatches: 2,
-  optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
-}
+const MINIATURE = miniature(26)
 const LOSS = { loss: { preset: 'gradus:ruscarl', kl: { kind: 'none', coef: 0 } } }
 
 /** The packing task in half a minute, of every method that learns it. @param more settings of the method's own */

@@ -22,16 +22,8 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { grpoAdvantages } from '../../rl/advantages.ts'
 import { type EntropyBonusOptions, withEntropyBonus } from '../../rl/entropy-bonus.ts'
-import {
-  advantagesOf,
-  type Credited,
-  creditRollouts,
-  datumsOf,
-  type Graded,
-  type Groups,
-} from '../../rl/rollout.ts'
+import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import type { StepIo } from '../../train/rollout.ts'
@@ -41,7 +33,7 @@ import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/l
 import { type ProblemStream, problemsIn, withSpread } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { lambdaGroup, lambdaStep, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
-import { phaseOf, samplingOf } from '../common/training.ts'
+import { grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RuscarlConfig } from './config.ts'
 import { ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
@@ -118,16 +110,12 @@ export const ruscarl = <Problem>(
     async learn(step, { groups, recalled }) {
       assertJudged(groups.map(group => group.map(({ reward, grade }) => ({ ...grade, reward }))))
       // Line 15.
-      const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
-        grpoAdvantages(known, config.advantage),
-      )
+      const { credited: byRewards, zeroVarianceGroups } = grpoCredit(groups, config)
       const { temperature } = rollout
-      const credited = await entropyCredit(
-        policy,
-        creditRollouts(groups, advantages_P_G),
-        exploration.entropyBonus,
-        { ratio, temperature },
-      )
+      const { entropyBonus: bonus } = exploration
+      const credited = bonus
+        ? await entropyCredit(policy, byRewards, bonus, { ratio, temperature })
+        : byRewards
       const attempts = groups.map(own => attemptsAt(task, own))
       return {
         // Line 16.
@@ -138,7 +126,7 @@ export const ruscarl = <Problem>(
             showsRubric: recalled === null,
           }),
           ...(await lessons.learn(step, recalled, attempts)),
-          zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+          zeroVarianceGroups,
         },
         rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),
       }
@@ -150,14 +138,13 @@ export const ruscarl = <Problem>(
   }
 }
 
-/** @param bonus null: rollouts as they are. @throws ConfigError for a policy that cannot tell entropies */
+/** @throws ConfigError for a policy that cannot tell entropies */
 const entropyCredit = async <Problem, Grade>(
   policy: Policy,
   credited: Credited<Problem, Grade>[][],
-  bonus: EntropyBonusOptions | null,
+  bonus: EntropyBonusOptions,
   options: ScoringOptions,
 ): Promise<Credited<Problem, Grade>[][]> => {
-  if (bonus === null) return credited
   const entropies_P_G = await entropiesOf(policy, credited, options)
   return credited.map((group, p) =>
     group.map((item, g) => ({

@@ -13,9 +13,7 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
 import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { withHeldOutJudge } from '../options/held-out-judge.ts'
-import { phaseConfig } from '../sft/config.ts'
 import { packingCriterionNames } from '../sft/miniatures.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { checkRuscarl, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationSet, conversationTraining, penaltyNames } from './conversations.ts'
@@ -35,11 +33,10 @@ export const runRuscarl = async (
   parts: RuscarlRunParts = {},
 ): Promise<RunResult> => {
   const { given, conversations } = checkRuscarl(config, 'run', parts)
-  const { coldStart, monitors, sft } = config
+  const { sft } = config
   const { written, task, method = ruscarlMethod(config) } = parts
   return runMethod(config, options, {
     start: given,
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...infoOf(config, conversations),
       rewardFormula: method.rewardFormula,
