@@ -18,8 +18,7 @@ import { drawAnswers, gradeSamples } from '../common/answers.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
-import { hasRule } from './ruled.ts'
-import type { RitTask } from './tasks.ts'
+import { hasRule, type RitTask } from './tasks.ts'
 
 /** In the run's folder, in the native format of rubric files. */
 export const RUBRIC_FILE = 'thinking-rubric.json'

@@ -4,17 +4,17 @@ import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.t
 import { fewestTokens } from '../../model/automaton.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
-import { questionFiles } from '../../tasks/questions/index.ts'
+import { openQuestions, questionFiles } from '../../tasks/questions/index.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
 import { type AnchorRow, checkAnchors } from '../common/anchors.ts'
 import { checkMethod } from '../common/method-check.ts'
+import { LOGIC_THINKING, MINIATURES } from '../common/miniatures.ts'
 import { startShape } from '../common/plan.ts'
 import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
 import { checkScaffold } from '../common/scaffold.ts'
 import { assertWords, taskModel } from '../common/word-models.ts'
 import { checkOptions } from '../options/options.ts'
 import { type RlcerConfig, rlcerSchema } from './config.ts'
-import { withMiniature, withRlcerTask } from './tasks.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
@@ -244,4 +244,32 @@ const checkRoom = <Problem>(
       maxPositions,
     )
   }
+}
+
+type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking' | 'rubricator'>) => Result
+
+type TaskSettings = Pick<RlcerConfig, 'task' | 'seed' | 'evaluation' | 'rollout' | 'rubricator'>
+
+/** Does something with a miniature, which needs no files and no model; null for questions. @throws ConfigError for problems that no generator can hold */
+export const withMiniature = <Result>(
+  { task, seed, evaluation }: TaskSettings,
+  use: Use<Result>,
+): Result | null => {
+  if (task.kind === 'questions') return null
+  const draw = { seed: `train/${seed}`, tests: Math.max(evaluation.problems, evaluation.rubrics) }
+  return task.kind === 'logic'
+    ? use(LOGIC_THINKING.open(task, draw))
+    : use(MINIATURES.arithmetic.open(task, draw))
+}
+
+/**
+ * Does something with the configured task.
+ * @param folder of the model
+ * @throws ConfigError, DataError, CheckpointError for files and models that cannot be used
+ */
+export const withRlcerTask = <Result>(config: TaskSettings, folder: string, use: Use<Result>): Result => {
+  const { task, rollout, rubricator } = config
+  if (task.kind !== 'questions') return withMiniature(config, use)!
+  const maxTokens = Math.max(rollout.maxTokens, rubricator.maxTokens, config.evaluation.maxTokens ?? 0)
+  return use(openQuestions({ task, folder, rubricator: true, maxTokens }))
 }

@@ -11,9 +11,8 @@ import type { RunPlan } from '../common/recipe.ts'
 import { scaffoldLine } from '../common/scaffold.ts'
 import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
-import { checkRlcer, checkThoughtAnchors } from './check.ts'
+import { checkRlcer, checkThoughtAnchors, withMiniature } from './check.ts'
 import type { QuestionsConfig, RlcerConfig } from './config.ts'
-import { withMiniature } from './tasks.ts'
 
 /** Lengths and numbers of the data that a plan is about. */
 interface PlannedData {

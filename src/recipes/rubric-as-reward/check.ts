@@ -26,9 +26,15 @@ import { checkOptions } from '../options/options.ts'
 import { checkSourceNames, type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { evaluationTokens, hopSets, longestRows, problemSet } from './evaluation.ts'
 import { checkSchedule, isSchedule } from './lengths.ts'
-import { problemSource, testSources, trainingSources } from './problems.ts'
 import { conditionWeights, weighedRubric } from './rewards.ts'
-import { checkApart, type OpenSource, testProblemsOf } from './sources.ts'
+import {
+  checkApart,
+  type OpenSource,
+  problemSource,
+  testProblemsOf,
+  testSources,
+  trainingSources,
+} from './sources.ts'
 import { continuedDemonstrations } from './supervised.ts'
 
 /**

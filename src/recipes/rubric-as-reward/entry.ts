@@ -17,9 +17,8 @@ import {
 } from './config.ts'
 import { primarySet } from './evaluation.ts'
 import { goalOf } from './lengths.ts'
-import { testSources, trainingSources } from './problems.ts'
 import { conditionWeights } from './rewards.ts'
-import { describeSmallerTest, describeSources, sourceSizes } from './sources.ts'
+import { describeSmallerTest, describeSources, sourceSizes, testSources, trainingSources } from './sources.ts'
 
 /** Proofs, all or nothing by verification: two updates a step, no KL. */
 const VERIFIED_PROOFS = {

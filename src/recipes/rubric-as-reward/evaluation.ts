@@ -10,8 +10,7 @@ import { samplingOf } from '../common/training.ts'
 import { evaluateSets, type LogicEvaluationParts, type TestSet } from '../logic/evaluate.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { goalOf } from './lengths.ts'
-import { kindsOf } from './problems.ts'
-import { type OpenSource, sourcesTitle, testProblemsOf } from './sources.ts'
+import { kindsOf, type OpenSource, sourcesTitle, testProblemsOf } from './sources.ts'
 
 /** Judged by proof in evaluation alone; training sees proxies for them at most. */
 const UNSEEN: ReadonlySet<string> = new Set(['C4', 'C5'])

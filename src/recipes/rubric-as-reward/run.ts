@@ -12,10 +12,17 @@ import { checkRubricAsReward } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { controlledTask, softlyJudged } from './controls.ts'
 import { primarySet, rubricAsRewardEvaluation } from './evaluation.ts'
-import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
 import { describeRubricRewards } from './rewards.ts'
-import { decideSources, describeLeftOut, describeSmallerTest, type OpenSource } from './sources.ts'
+import {
+  decideSources,
+  describeLeftOut,
+  describeSmallerTest,
+  type OpenSource,
+  problemSource,
+  testSources,
+  trainingSources,
+} from './sources.ts'
 import { continuedSupervision } from './supervised.ts'
 import { hasVerifier, learnedJudge, openLearnedVerifier, trainVerifier } from './verifier.ts'
 

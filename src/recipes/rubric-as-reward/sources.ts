@@ -1,16 +1,22 @@
-/** @file Sources of problems opened: files read, rows decided by the solver, training and test kept apart. */
+/** @file Sources of problems opened: files read, rows decided by the solver, training and test kept apart; mixed in proportion to their weights, and told in words. And the problems that are trained on. */
 
 import type { LogicSolver } from '../../grade/logic/solver.ts'
 import { decideRows } from '../../tasks/logic/decided.ts'
+import { shapeOf } from '../../tasks/logic/demonstrations.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
-import { type LogicGeneratorOptions, logicGenerator } from '../../tasks/logic/generator.ts'
-import { type LeftOutRow, readLogicFile } from '../../tasks/logic/loaders.ts'
+import {
+  type LogicGeneratorOptions,
+  logicGenerator,
+  settleLogicOptions,
+} from '../../tasks/logic/generator.ts'
+import { type LeftOutRow, loadLogicRows, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { RESERVED_SEED_PREFIX } from '../../tasks/logic/testsets.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { Rng } from '../../util/rng.ts'
-import { type FileSource, type SourceSettings, sourceName } from './config.ts'
+import { type FileSource, type RubricAsRewardConfig, type SourceSettings, sourceName } from './config.ts'
+import { goalOf, isSchedule, mostHops } from './lengths.ts'
 
 /** A source that can be drawn from. */
 export interface OpenSource {
@@ -277,3 +283,75 @@ export const sourceSizes = (sources: readonly OpenSource[]) =>
     rows: rows?.length ?? null,
     leftOut,
   }))
+
+/** Problem i of the training stream; of a schedule's, the one of so many hops. */
+export type ProblemSource = (index: number, hops?: number) => LogicTaskExample
+
+/**
+ * Files are shuffled anew every pass; where lengths follow a schedule and none is given, problems are the longest.
+ * @param sources those of `task.sources`; read here where they are not given
+ */
+export const problemSource = (
+  { task, seed }: Pick<RubricAsRewardConfig, 'task' | 'seed'>,
+  sources = trainingSources({ task }),
+): ProblemSource => {
+  if (sources !== null) return mixedStream(sources, seed)
+  if (task.file === null) return generated(task, seed)
+  const rows = loadLogicRows(task.file, task.format)
+  if (rows.length === 0) throw new ConfigError(`task.file: ${task.file} holds no usable problems`)
+  return inPasses(rows, seed)
+}
+
+/** What generated problems of a source have where it does not say: the task's own settings. */
+const defaultsOf = ({
+  hops,
+  style,
+  labels,
+  ...shape
+}: RubricAsRewardConfig['task']): LogicGeneratorOptions => ({
+  ...shapeOf(shape),
+  ...{ hops: goalOf(hops), style, labels },
+})
+
+/** The sources of `task.sources`, opened; null without. @throws ConfigError, DataError as `openSources` */
+export const trainingSources = (
+  { task }: Pick<RubricAsRewardConfig, 'task'>,
+  mayComeLater = false,
+): OpenSource[] | null =>
+  task.sources === undefined
+    ? null
+    : openSources(task.sources, 'task.sources', defaultsOf(task), mayComeLater)
+
+/** Those of `evaluation.sources`. @throws ConfigError, DataError as `openSources` */
+export const testSources = (
+  { task, evaluation }: Pick<RubricAsRewardConfig, 'task' | 'evaluation'>,
+  mayComeLater = false,
+): OpenSource[] | null =>
+  evaluation.sources === undefined
+    ? null
+    : openSources(evaluation.sources, 'evaluation.sources', defaultsOf(task), mayComeLater)
+
+/** Kinds that problems draw from: of a schedule, all lengths from those that the longest takes. */
+export const kindsOf = ({
+  hops,
+  kinds,
+  style,
+}: Pick<RubricAsRewardConfig['task'], 'hops' | 'kinds' | 'style'>): number =>
+  kinds ?? settleLogicOptions({ hops: goalOf(hops), style }).kinds
+
+const generated = (
+  { hops, style, labels, ...shape }: RubricAsRewardConfig['task'],
+  seed: number | string,
+): ProblemSource => {
+  const kinds = kindsOf({ hops, kinds: shape.kinds, style })
+  const generatorFor = (count: number | Record<string, number>) =>
+    logicGenerator({ ...shapeOf(shape), hops: count, style, labels, kinds }, `train:${seed}`)
+  if (!isSchedule(hops)) return generatorFor(hops)
+  const longest = mostHops(hops)
+  const byHops = new Map<number, (index: number) => LogicTaskExample>()
+  return (index, count = longest) => {
+    const known = byHops.get(count) ?? generatorFor(count)
+    byHops.set(count, known)
+    return known(index)
+  }
+}

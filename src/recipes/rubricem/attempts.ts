@@ -16,11 +16,31 @@ import { creditStages, type StageRewards, stageAdvantages } from '../../rl/stage
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { StepIo } from '../../train/rollout.ts'
+import { Rng } from '../../util/rng.ts'
 import { samplingOf } from '../common/training.ts'
 import { type CriteriaOptions, placesLeftOut } from '../options/options.ts'
 import type { RubricemConfig } from './config.ts'
-import { controlledRewards } from './control.ts'
 import type { GradedReflection } from './reflections.ts'
+
+/**
+ * Rewards of the attempts at one question in place of what the judge gave, by rollout and stage in [0, 1]; what is unknown stays so
+ * but for shuffled ones, which change places whole. Depends on the key alone.
+ */
+export const controlledRewards = (
+  rewards_G_K: readonly StageRewards[],
+  control: NonNullable<RubricemConfig['control']>,
+  key: string,
+): (number | null)[][] => {
+  const rng = new Rng(`${control} rewards/${key}`)
+  switch (control) {
+    case 'shuffled':
+      return rng.shuffle(rewards_G_K.map(own => [...own]))
+    case 'flipped':
+      return rewards_G_K.map(own => own.map(reward => (reward === null ? null : 1 - reward)))
+    case 'random':
+      return rewards_G_K.map(own => own.map(reward => (reward === null ? null : rng.next())))
+  }
+}
 
 const criterionOf = ({ id, sign, weight }: StageRubric) => ({
   id,

@@ -24,7 +24,6 @@ import { anchorsSetting } from '../common/anchors.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
 import { coldStartSetting, recordsPhaseSchema } from '../sft/config.ts'
-import { CONTROLS } from './control.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
@@ -142,7 +141,7 @@ export const rubricemSchema = z.strictObject({
   ...criteriaOptionsShape,
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: z
-    .enum(CONTROLS)
+    .enum(['random', 'shuffled', 'flipped'])
     .nullable()
     .default(null)
     .describe(
