@@ -70,7 +70,7 @@ const refuseContradictions = (rows: readonly AnchorRow[], places: readonly strin
 }
 
 /** @throws DataError naming file and line of what cannot be used, and for a file with answers of one kind alone */
-export const readAnchorFile = (path: string): AnchorRow[] => {
+const readAnchorFile = (path: string): AnchorRow[] => {
   const lines = jsonlLines(path)
   const rows = lines.map(({ text, place }) =>
     parseRow(text, place, row => parseWith(rowSchema, row, '', DataError)),

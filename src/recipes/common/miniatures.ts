@@ -25,7 +25,7 @@ export interface Draw {
 type Stream<Problem> = (index: number) => Problem
 
 /** A pool of problems that recur, or new ones without end. */
-export const pooled = <Problem>(
+const pooled = <Problem>(
   pool: number | null,
   tests: number,
   train: Stream<Problem>,
@@ -38,7 +38,7 @@ export const pooled = <Problem>(
   }
 }
 
-export const pooledShape = {
+const pooledShape = {
   pool: z
     .int()
     .positive()

@@ -29,7 +29,7 @@ import type { EnvironmentConfig, OpenEnvConfig, ToolsTaskConfig } from './config
 type Episode<Problem> = Item<Problem> & Required<Pick<Item<Problem>, 'rollout'>>
 
 /** Has a grader read of each episode what a task makes of it. */
-export const byEpisode =
+const byEpisode =
   <Problem>(grader: Grader, read: (episode: Episode<Problem>) => GradeItem): Task<Problem>['grade'] =>
   items =>
     Promise.all(

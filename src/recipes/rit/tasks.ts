@@ -107,7 +107,7 @@ export interface ThinkingJudges<Problem>
  * @param model in place of the configured endpoints
  * @throws ConfigError for a judge that cannot be used
  */
-export const thinkingJudges = <Problem>(
+const thinkingJudges = <Problem>(
   config: Pick<RitConfig, 'judge' | 'thinkingBy' | 'group' | 'seed'>,
   task: Pick<Task<Problem>, 'question' | 'thinking'>,
   model?: ChatModel,

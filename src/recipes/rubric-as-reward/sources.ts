@@ -137,7 +137,7 @@ export const sourcesTitle = (sources: readonly SourceSettings[]): string =>
   sources.map(sourceName).join(' + ')
 
 /** Rows in another order in every pass, which `name` and the pass decide. */
-export const inPasses = (rows: readonly LogicTaskExample[], seed: number | string, name = 'pass') => {
+const inPasses = (rows: readonly LogicTaskExample[], seed: number | string, name = 'pass') => {
   let now = { pass: -1, order: [] as LogicTaskExample[] }
   return (index: number): LogicTaskExample => {
     const pass = Math.floor(index / rows.length)

@@ -56,7 +56,7 @@ describe('a run on real text', () => {
       { reflection: { maxTokens: 1024, placebo: true } },
       /reflection\.placebo: expected false/,
     ],
-    ['a cold start', { coldStart: {}, model: {} }, /coldStart: expected nothing with task\.kind research/],
+    ['a cold start', { coldStart: {}, model: {} }, /coldStart: expected nothing with task "research"/],
     [
       'attempts without room',
       { task: { maxTokens: 30_000 } },

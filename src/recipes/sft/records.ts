@@ -43,7 +43,7 @@ const trueReference = (question: RecordsQuestion): Reference => ({
 
 /** Tokens of a turn, and of a reflection, at most. */
 const TURN_TOKENS = 48
-export const REFLECTION_TOKENS = 40
+const REFLECTION_TOKENS = 40
 
 /** An attempt at each question. */
 const attempts = async (
@@ -107,7 +107,7 @@ const reflectionRow = async (
 }
 
 /** Right answers without references, and with all that is worth knowing; reflections on the former. */
-export const evaluateRecords = async (policy: Policy, asked: Asked, step: number): Promise<EvalRow[]> => {
+const evaluateRecords = async (policy: Policy, asked: Asked, step: number): Promise<EvalRow[]> => {
   const questions = Array.from({ length: asked.problems }, (_, i) =>
     recordsQuestion(RECORDS_TEST_WORLD, i, asked),
   )

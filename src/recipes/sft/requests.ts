@@ -66,7 +66,7 @@ export const freshChatModel = (shape: ModelShape, vocabulary: number, seed: numb
   }
 }
 
-export const REQUEST_SET = 'fresh requests'
+const REQUEST_SET = 'fresh requests'
 const JUDGE_SET = 'fresh questions to the judge'
 
 /** What both sets are asked with: a policy, its prompts, and so many conversations of the set. */

@@ -61,7 +61,7 @@ const labelResponses = async <Problem>(
 }
 
 /** Writes them as JSON Lines, which `gradus train learned-verifier --set data.file=...` reads. */
-export const writeLabels = async <Problem>(
+const writeLabels = async <Problem>(
   file: string,
   policy: Policy,
   source: LabelSource<Problem>,
