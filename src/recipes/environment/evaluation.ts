@@ -86,15 +86,12 @@ const episodeScores = (
   }
 }
 
-interface EvalSettings extends Pick<EvalRow, 'step' | 'samples' | 'temperature'> {
-  of: EnvironmentConfig['reward']['of']
-}
-
 /** The row of an evaluation, with the first episode of each problem that is kept. @throws GradusError where a judge decided nothing */
 export const episodesRow = <Problem>(
   task: ScoredTask<Problem>,
   groups: readonly (readonly GradedEpisode<Problem>[])[],
-  { of, ...head }: EvalSettings,
+  of: EnvironmentConfig['reward']['of'],
+  head: Pick<EvalRow, 'step' | 'samples' | 'temperature'>,
 ): EvalRow => {
   if (head.step === 0) refuseUndecided(groups.flat().flatMap(({ grade: { scored } }) => scored ?? []))
   const show = (tokens: TokenIds) => task.show(tokens)

@@ -103,7 +103,7 @@ export const environmentRecipe = <Problem>(
       const problems = mainTest(task)[1].slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
-      return [episodesRow(task, groups, { step, samples, temperature, of: reward.of })]
+      return [episodesRow(task, groups, reward.of, { step, samples, temperature })]
     }),
   }
 }

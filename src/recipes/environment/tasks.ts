@@ -45,22 +45,21 @@ interface EpisodeCounts {
   evaluation: Pick<EnvironmentConfig['evaluation'], 'problems' | 'samples'>
 }
 
-/** Rollouts that are under way together. */
-const togetherOf = ({ rollout, evaluation }: EpisodeCounts, test: number): number =>
-  Math.max(rollout.prompts * rollout.samples, Math.min(evaluation.problems, test) * evaluation.samples)
-
 const NOTHING: Rubric = { criteria: [] }
 
 /** @throws ConfigError, DataError, ToolError, CheckpointError for a server, or a model, that cannot be used */
 export const openEnvTask = async (
-  config: EpisodeCounts,
+  { rollout, evaluation }: EpisodeCounts,
   task: OpenEnvConfig,
   folder: string,
   grader: Grader,
 ): Promise<TaskWith<OpenEnvProblem, 'world' | 'close'>> => {
   const format = turnFormatOf(folder, task.format, task.maxObservationTokens)
   const rubric = sharedRubric(task) ?? NOTHING
-  const { train, test, world, close } = await openOpenEnv(task, format, togetherOf(config, task.test))
+  // Rollouts that are under way together.
+  const tested = Math.min(evaluation.problems, task.test) * evaluation.samples
+  const together = Math.max(rollout.prompts * rollout.samples, tested)
+  const { train, test, world, close } = await openOpenEnv(task, format, together)
   const longest = largestOf([...train, ...test].map(({ prompt }) => prompt.length))
   const room = format.maxPositions - longest
   if (room <= 0) {

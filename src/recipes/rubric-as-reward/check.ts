@@ -307,29 +307,22 @@ const checkLearning = ({
     )
 }
 
-const checkRejection = ({ method, condition, credit, advantage, dropZero }: RubricAsRewardConfig): void => {
+/** Whole rollouts are learnt that are correct and proved. */
+const checkRejection = (config: RubricAsRewardConfig): void => {
+  const { method, condition, credit, advantage, dropZero } = config
   if (method !== 'rejection') return
-  const why = 'with method "rejection", which learns whole rollouts that are correct and proved'
-  if (condition !== 'proof')
-    refuse(
-      `condition: expected "proof" ${why}, got "${condition}"`,
-      'set condition to "proof", or method to "grpo"',
-    )
-  if (credit !== 'scalar')
-    refuse(
-      `credit: expected "scalar" ${why}, got "${credit}"`,
-      'leave credit at "scalar", or set method to "grpo"',
-    )
-  if (!isDefaultAdvantage(advantage))
-    refuse(
-      `advantage: expected nothing set ${why}, got ${JSON.stringify(advantage)}`,
-      'leave advantage out, or set method to "grpo"',
-    )
-  if (!dropZero)
-    refuse(
-      `dropZero: expected true ${why}, got false: those that are rejected would have a part in the mean`,
-      'leave dropZero at true, or set method to "grpo"',
-    )
+  const wrong = [
+    ['condition', '"proof"', condition === 'proof', `"${condition}"`],
+    ['credit', '"scalar"', credit === 'scalar', `"${credit}"`],
+    ['advantage', 'nothing set', isDefaultAdvantage(advantage), JSON.stringify(advantage)],
+    ['dropZero', 'true', dropZero, 'false: those that are rejected would have a part in the mean'],
+  ] as const
+  for (const [key, expected, holds, got] of wrong)
+    if (!holds)
+      refuse(
+        `${key}: expected ${expected} with method "rejection", which learns whole rollouts that are correct and proved, got ${got}`,
+        'leave it at that, or set method to "grpo"',
+      )
 }
 
 const checkReward = ({ condition, weights, softCriteria, grader, verifier }: RubricAsRewardConfig): void => {

@@ -36,21 +36,18 @@ export const runRubricem = async (
     info: { primarySet: REUSE_SETS.plain, rewardFormula: describeRubricemRewards(config) },
     learn: run =>
       withRubricemTask(config, run, parts, (task, metrics) =>
-        learn(config, run, { ...parts, task, metrics }),
+        learn(config, run, task, parts.policy, metrics),
       ),
   })
-}
-
-interface Learning<Problem> extends Pick<RubricemRunParts, 'policy'> {
-  task: TaskWith<Problem, 'world' | 'stages'>
-  metrics?(): MetricGroup
 }
 
 /** The same for every task. */
 const learn = async <Problem>(
   config: RubricemConfig,
   run: MethodRun,
-  { task, metrics, policy: given }: Learning<Problem>,
+  task: TaskWith<Problem, 'world' | 'stages'>,
+  given: RubricemRunParts['policy'],
+  metrics?: () => MetricGroup,
 ): Promise<StepsResult> => {
   run.note(task.notes)
   const policy = await (given ? run.use(given(run.folder)) : run.openPolicy())

@@ -56,19 +56,17 @@ export interface RuscarlRolled<Problem> {
   recalled: Recalled | null
 }
 
-interface Explored<Problem> {
-  step: number
-  problems: readonly Problem[]
-  recalled: Recalled | null
-  round?: number
-}
-
 /** Lines 5 to 13: responses to problems, each to a prompt with its own part of the rubric, and what they are worth. */
 const explore = <Problem>(
   config: RuscarlConfig,
   { task, lessons }: Pick<Required<RuscarlParts<Problem>>, 'task' | 'lessons'>,
   io: StepIo,
-  { step, problems, recalled, round = 0 }: Explored<Problem>,
+  step: number,
+  {
+    problems,
+    recalled,
+    round = 0,
+  }: { problems: readonly Problem[]; recalled: Recalled | null; round?: number },
 ): Promise<ScoredGroups<Problem>> => {
   const { rollout, scaffold, ratio, seed, steps } = config
   const { samples } = rollout
@@ -98,11 +96,11 @@ export const ruscarl = <Problem>(
       const problems = problemsIn(step, problem, config)
       const recalled = await lessons.recall(step, problems)
       const parts = { task, lessons }
-      const first = await explore(config, parts, io, { step, problems, recalled })
+      const first = await explore(config, parts, io, step, { problems, recalled })
       const { rounds = 0 } = exploration.dynamicSampling ?? {}
       const names = `ruscarl further problems/${config.seed}/${step}`
       const groups = await withSpread(first, { rounds, names }, problem, (further, round) =>
-        explore(config, parts, io, { step, problems: further, recalled: null, round }),
+        explore(config, parts, io, step, { problems: further, recalled: null, round }),
       )
       return { groups, recalled }
     },
