@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { LocalPolicy } from '../../dist/policy/local/local-policy.js'
-import { freshPackingModel } from '../../dist/recipes/checklist/packing.js'
+import { freshModel } from '../../dist/recipes/common/word-models.js'
 import { careless } from '../../dist/recipes/ruscarl/tasks.js'
 import { grpoAdvantages } from '../../dist/rl/advantages.js'
 import { lossPreset } from '../../dist/rl/loss-presets.js'
@@ -121,7 +121,7 @@ const startOf = async seed => {
   const folder = join(values.work, `start-${seed}`)
   if (existsSync(join(folder, 'model.safetensors'))) return folder
   const shape = modelShapeSchema.parse(plan.settings.model)
-  const policy = await LocalPolicy.start(freshPackingModel(shape, seed), { threads: 1 })
+  const policy = await LocalPolicy.start(freshModel('packing', shape, seed), { threads: 1 })
   const { steps: count, batch, learningRate: peak } = plan.settings.start
   const optimizer = { maxGradNorm: 1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0 }
   const step = supervisedStep(

@@ -9,12 +9,12 @@
 // a critic meets them, and within a question that has right and wrong ones, as a group's mean does: questions without a valid criterion
 // pay EMPTY_COT (0), and at the start they are mostly those that all answers get wrong. Errors are those of the differences over steps.
 import { openPolicy } from '../../dist/policy/open.js'
+import { withMiniature } from '../../dist/recipes/rlcer/check.js'
 import { rlcerSchema } from '../../dist/recipes/rlcer/config.js'
+import { rlcerPresets } from '../../dist/recipes/rlcer/entry.js'
 import { explore } from '../../dist/recipes/rlcer/exploration.js'
 import { judgeQuestions } from '../../dist/recipes/rlcer/judging.js'
-import { rlcerPresets } from '../../dist/recipes/rlcer/presets.js'
 import { controlledVerdicts, cotReward } from '../../dist/recipes/rlcer/rewards.js'
-import { withMiniature } from '../../dist/recipes/rlcer/tasks.js'
 import { scored } from '../../dist/tasks/scored-response.js'
 import { StepRollouts } from '../../dist/train/rollout.js'
 import { resolveShipped } from '../../dist/util/package.js'

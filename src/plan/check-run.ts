@@ -1,6 +1,6 @@
 /** @file What a plan says of a run that is there, beside what its steps took: with the lengths that its samples really had. */
 
-import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
+import type { PlannedRole, StepWork } from '../recipes/common/plan-time.ts'
 import type { MetricsRow, RolloutRow } from '../runs/rows.ts'
 import { largestOf } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'

@@ -1,7 +1,7 @@
 /** @file A step in this process: seconds of sampling and of learning by the measured engine, for lengths assumed or known. */
 
 import { modelTensors } from '../policy/local/weight-sizes.ts'
-import type { PlannedRole, StepWork } from '../recipes/common/step-work.ts'
+import type { PlannedRole, StepWork } from '../recipes/common/plan-time.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
 import {
   type EngineDraw,

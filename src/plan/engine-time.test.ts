@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TINY } from '../policy/local/tiny-model.fixture.ts'
-import type { StepWork } from '../recipes/common/step-work.ts'
+import type { StepWork } from '../recipes/common/plan-time.ts'
 import { checkRun, knownLengths } from './check-run.ts'
 import { engineSampling, engineUpdate, fitDecoding, parseEngineFigures, raggedness } from './engine-time.ts'
 import { forwardFlop, sizeOf } from './model-size.ts'

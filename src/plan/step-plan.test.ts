@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StepWork } from '../recipes/common/step-work.ts'
+import type { StepWork } from '../recipes/common/plan-time.ts'
 import { RECIPES } from '../recipes/index.ts'
 import { ASSUMPTIONS, assumed, parseAssumptions } from './assumptions.ts'
 import { gpuMemory } from './gpu-memory.ts'

@@ -1,7 +1,7 @@
 /** @file Time, memory and cost of a step and of a training on accelerators: each stage, what bounds it, and what moves it. */
 
 import { modelTensors } from '../policy/local/weight-sizes.ts'
-import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/step-work.ts'
+import type { JudgeCalls, PlannedRole, StepWork } from '../recipes/common/plan-time.ts'
 import { ConfigError } from '../util/errors.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
 import { type GpuMemory, gpuMemory } from './gpu-memory.ts'

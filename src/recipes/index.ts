@@ -3,7 +3,7 @@
 import type { RecipeEntry } from './common/recipe.ts'
 import { distillEntry } from './distill/entry.ts'
 import { environmentEntry } from './environment/entry.ts'
-import { grpoEntry } from './grpo/entry.ts'
+import { grpoEntry, runGrpo } from './grpo/entry.ts'
 import { learnedVerifier } from './learned-verifier/entry.ts'
 import { ritEntry } from './rit/entry.ts'
 import { rlcerEntry } from './rlcer/entry.ts'
@@ -18,7 +18,6 @@ export { problemsIn, problemsOf } from './common/problem-order.ts'
 export type { RecipeEntry, RunEvents, RunOptions, RunPlan, RunResult } from './common/recipe.ts'
 export { gradedBy } from './common/rubric-task.ts'
 export { type DistillRunParts, runDistill } from './distill/run.ts'
-export { runGrpo } from './grpo/run.ts'
 export { LearnedVerifier, type LearnedVerifierOptions } from './learned-verifier/grader.ts'
 export { evaluateSet } from './logic/evaluate.ts'
 export type { RuscarlRunParts } from './ruscarl/check.ts'
@@ -32,6 +31,7 @@ export {
   rlcerEntry as rlcer,
   rubricAsRewardEntry as rubricAsReward,
   rubricemEntry as rubricem,
+  runGrpo,
   ruscarlEntry as ruscarl,
   sftEntry as sft,
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { loraModules } from '../model/lora-files.ts'
 import { localPolicySchema, pipelinedPolicySchema, policySchema } from '../policy/open.ts'
+import type { LossSpec } from '../rl/loss.ts'
 import { resolveLoss } from '../rl/loss-presets.ts'
 import { scheduleSchema } from '../rl/schedules.ts'
 import { trackersSchema } from '../runs/trackers/config.ts'
@@ -11,6 +12,27 @@ import { monitorsSchema } from './monitors/config.ts'
 
 const size = z.int().positive()
 const share = z.number().min(0).max(1)
+
+/** A setting that is on or off. */
+export const flag = (usual: boolean, about: string) => z.boolean().default(usual).describe(about)
+
+/** A setting that is one of some names. */
+export const choice = <const Names extends readonly [string, ...string[]]>(
+  names: Names,
+  usual: Names[number],
+  about: string,
+) =>
+  z
+    .enum(names)
+    .default(usual as never)
+    .describe(about)
+
+/** A setting that is null where nobody says otherwise. */
+export const orNull = <Setting extends z.ZodType>(setting: Setting, about: string) =>
+  setting
+    .nullable()
+    .default(null as never)
+    .describe(about)
 
 /** Most rows of a step: what it holds is made at once, and more than that is a slip of the hand. */
 const MOST_ROWS = 2 ** 16
@@ -30,12 +52,12 @@ export const modelShapeSchema = z.strictObject({
   hiddenSize: size.default(128).describe('Width of the model.'),
   layers: size.max(1024).default(4).describe('Number of layers.'),
   heads: size.default(4).describe('Attention heads of a layer.'),
-  intermediateSize: size
-    .nullable()
-    .default(null)
-    .describe('Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.'),
+  intermediateSize: orNull(
+    size,
+    'Width of the SwiGLU branch; 8/3 of the hidden size, rounded to 16, when absent.',
+  ),
   maxPositions: size.default(256).describe('Most tokens of prompt and response together.'),
-  tieEmbeddings: z.boolean().default(false).describe('The output layer shares the weights of the embedding.'),
+  tieEmbeddings: flag(false, 'The output layer shares the weights of the embedding.'),
   initializerRange: z
     .number()
     .positive()
@@ -48,13 +70,10 @@ export const modelShapeSchema = z.strictObject({
 export type ModelShape = z.output<typeof modelShapeSchema>
 
 export const modelSchema = z.strictObject({
-  folder: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
-    ),
+  folder: orNull(
+    z.string(),
+    'The model to start from: a checkpoint folder, a `.gguf` file, `package:models/NAME`, or a name on the Hugging Face Hub, `OWNER/NAME[@REVISION]` or `OWNER/NAME/FILE.gguf` (`hf://` before it where a folder here is called so), which is fetched once; null: fresh weights of `shape`.',
+  ),
   shape: modelShapeSchema.prefault({}).describe('Shape of a model with fresh weights.'),
   lora: z
     .strictObject({
@@ -149,8 +168,23 @@ export const supervisedOptimizerSchema = (learningRate: z.input<typeof scheduleS
     })
     .prefault({})
 
-export const LOSS_SETTING =
-  'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.'
+/** Settings of one of several kinds, told apart by their key `kind`. */
+export const kindSchema = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, shape: Shape) =>
+  z.strictObject({
+    kind: z.literal(kind).describe('Which kind; each has keys of its own.'),
+    ...shape,
+  })
+
+/** What a recipe's file says it is for. */
+export const recipeSetting = <Name extends string>(name: Name) =>
+  z
+    .literal(name)
+    .default(name as never)
+    .describe('Name of the recipe; only files need it.')
+
+/** The rollouts of a step, and what they are where nobody says. */
+export const rolloutSetting = (usual: z.input<typeof rolloutSchema>) =>
+  rolloutSchema.prefault(usual).describe('What a step samples.')
 
 /** A preset's name, a preset with changes, or a whole specification; becomes a whole specification. */
 export const lossSettingSchema = z.unknown().transform((value, context) => {
@@ -163,13 +197,20 @@ export const lossSettingSchema = z.unknown().transform((value, context) => {
   }
 })
 
-export const advantageSchema = z.strictObject({
-  scale: z
-    .enum(['group', 'batch', 'none'])
-    .default('group')
+/** The loss of a method, and what it is where nobody says. */
+export const lossSetting = (usual: unknown, schema: z.ZodType<LossSpec> = lossSettingSchema) =>
+  schema
+    .prefault(usual)
     .describe(
-      "`group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO).",
-    ),
+      'The loss: the name of a preset (`gradus:ruscarl`, `trl:dapo`, `verl:gspo`), a preset with changes `{preset, kl, ...}`, or all of it.',
+    )
+
+export const advantageSchema = z.strictObject({
+  scale: choice(
+    ['group', 'batch', 'none'],
+    'group',
+    "`group`: divide by the group's standard deviation; `batch`: by the batch's; `none`: only centre (Dr. GRPO).",
+  ),
   ddof: z
     .union([z.literal(0), z.literal(1)])
     .default(0)
@@ -187,11 +228,7 @@ export const commonShape = {
     .union([z.int(), z.string()])
     .default(1)
     .describe('Everything random follows from it: the same seed, the same numbers.'),
-  out: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
+  out: orNull(z.string(), 'Folder of the run; `runs/<recipe>-<preset>-seed<seed>` when null.'),
   steps: z.int().min(0).default(100).describe('Number of training steps.'),
   maxMinutes: z
     .number()
@@ -221,13 +258,11 @@ export const reinforcementShape = {
   ...commonShape,
   policy: policySchema.prefault({}).describe('Where and how the model computes.'),
   advantage: advantageSchema.prefault({}).describe('How rewards become advantages.'),
-  rollout: rolloutSchema.prefault({}).describe('What a step samples.'),
-  dropZero: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
-    ),
+  rollout: rolloutSetting({}),
+  dropZero: flag(
+    true,
+    'Whether rollouts whose advantage is zero leave the update, and with them their part in its KL and entropy terms and in the mean over tokens. Published code keeps them; without them a step is cheaper.',
+  ),
   minibatches: size.default(1).describe('Optimiser steps a pass.'),
   epochs: size.default(1).describe('Passes over the rollouts of a step.'),
 }

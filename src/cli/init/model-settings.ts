@@ -3,7 +3,7 @@
 import type { ModelConfig } from '../../model/config.ts'
 import { loraModules } from '../../model/lora-files.ts'
 import { modelTensors } from '../../policy/local/parameters.ts'
-import { estimateMemory } from '../../recipes/common/estimate.ts'
+import { estimateMemory } from '../../recipes/common/feasible.ts'
 
 /** What a training begins with; the rest are the recipe's defaults. */
 export interface FittedSettings {

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { logicModelConfig } from '../../recipes/logic/model.ts'
+import { wordModel } from '../../recipes/common/word-models.ts'
 import { rubricAsRewardSchema } from '../../recipes/rubric-as-reward/config.ts'
+import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 import { measuredEngines } from './plan.ts'
 
@@ -129,7 +130,7 @@ describe('gradus plan of this machine', { timeout: SLOW_MS }, () => {
   })
 
   it('measures with as many engines as the run would have', () => {
-    const small = logicModelConfig(rubricAsRewardSchema.parse({}).model.shape)
+    const small = wordModel(LOGIC_VOCABULARY)(rubricAsRewardSchema.parse({}).model.shape)
     const [known, large] = [{ shape: small }, { shape: { ...small, layers: 200 } }]
     expect(measuredEngines({}, known)).toBe(2)
     expect(measuredEngines({ threads: 1 }, known)).toBe(1)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { RECIPES } from '../../recipes/index.ts'
-import { checkRuscarlSettings } from '../../recipes/ruscarl/check-settings.ts'
+import { checkRuscarlSettings } from '../../recipes/ruscarl/check.ts'
 import type { RuscarlConfig } from '../../recipes/ruscarl/config.ts'
 import { resolveAmong } from './settings.ts'
 

@@ -50,15 +50,18 @@ describe('starts that are there', () => {
     expect(new Set(['others.gguf', 'one', 'four-bits.gguf'].map(hash)).size).toBe(3)
   })
 
-  it.each(['empty', 'nowhere', 'nowhere.gguf'])('that are missing (%s) are told by it, with all arms from them', model => {
-    const jobs = jobsFrom(starting('one', model))
-    expect(jobs.filter(({ missing }) => missing !== undefined)).toEqual(
-      jobs.filter(({ start }) => start === 'b'),
-    )
-    expect(jobs.find(({ start }) => start === 'b')!.missing!.message).toMatch(
-      /starts\.b\.model: expected a checkpoint folder with \.safetensors files or a \.gguf file, got .*, which is none/,
-    )
-  })
+  it.each(['empty', 'nowhere', 'nowhere.gguf'])(
+    'that are missing (%s) are told by it, with all arms from them',
+    model => {
+      const jobs = jobsFrom(starting('one', model))
+      expect(jobs.filter(({ missing }) => missing !== undefined)).toEqual(
+        jobs.filter(({ start }) => start === 'b'),
+      )
+      expect(jobs.find(({ start }) => start === 'b')!.missing!.message).toMatch(
+        /starts\.b\.model: expected a checkpoint folder with \.safetensors files or a \.gguf file, got .*, which is none/,
+      )
+    },
+  )
 
   it.each<[string, () => unknown, RegExp]>([
     [

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openAnchors } from './anchors.ts'
-import { anchorLines, anchorsSetting, checkAnchors } from './anchors-config.ts'
+import { anchorLines, anchorsSetting, checkAnchors, openAnchors } from './anchors.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-anchors-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

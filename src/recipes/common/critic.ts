@@ -6,7 +6,7 @@ import type { LossSpec } from '../../rl/loss.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { type Credited, creditByCritic, creditRollouts, type Graded, type Groups } from '../../rl/rollout.ts'
 import { scheduleSchema } from '../../rl/schedules.ts'
-import { lossSettingSchema } from '../../train/config.ts'
+import { choice, lossSettingSchema, orNull } from '../../train/config.ts'
 import { type ScoringOptions, valuesOf } from '../../train/scores.ts'
 import { canonicalJson } from '../../util/canonical.ts'
 
@@ -14,13 +14,14 @@ const share = z.number().min(0).max(1)
 
 /** PPO with a value head; as a setting `critic: criticSchema.nullable().default(null)`, null for none. */
 export const criticSchema = z.strictObject({
-  learningRate: scheduleSchema.nullable().default(null).describe("Of the value head; null: as the policy's."),
+  learningRate: orNull(scheduleSchema, "Of the value head; null: as the policy's."),
   gamma: share.default(1).describe('Discount of later rewards.'),
   lambda: share.default(1).describe('How far credit reaches back (GAE).'),
-  whitening: z
-    .enum(['role', 'none'])
-    .default('role')
-    .describe('`role`: advantages of each role to mean 0 and variance 1 over the step.'),
+  whitening: choice(
+    ['role', 'none'],
+    'role',
+    '`role`: advantages of each role to mean 0 and variance 1 over the step.',
+  ),
   coef: z.number().min(0).default(1).describe('Weight of the value loss.'),
   clip: z
     .number()

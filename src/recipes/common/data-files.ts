@@ -1,7 +1,7 @@
 /** @file Data files and models of a configuration that are not here yet: prefetched before its plan or run, the same ones on a resume. */
 
 import { existsSync, statSync } from 'node:fs'
-import { type FetchModelOptions, fetchModel, type ModelPart } from '../../model/fetch-model.ts'
+import { fetchModel, type ModelPart } from '../../model/fetch-model.ts'
 import { isRun, readRunInfo } from '../../runs/readers.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { isHubAddress } from '../../util/hub.ts'
@@ -9,7 +9,7 @@ import { hashFile } from '../../util/manifest.ts'
 import { isCached, type PinnedFile, prefetchRows } from '../../util/prefetched-rows.ts'
 import { knownShape } from './known-models.ts'
 import type { ReadFile, RecipeEntry, RunEvents, RunOptions } from './recipe.ts'
-import type { RunMode } from './run-mode.ts'
+import type { RunMode } from './refuse.ts'
 
 /** Settings of recipes that name a model whose shape a plan tells. */
 const STARTS = ['model.folder', 'start', 'coldStart.model.folder']
@@ -41,11 +41,6 @@ const modelsOf = (config: unknown, purpose: RunMode): [place: string, only: Mode
   ]
 }
 
-/** Fetches the models that a configuration names. @throws as `fetchModel` */
-const fetchModels = async (config: unknown, purpose: RunMode, options: FetchModelOptions): Promise<void> => {
-  for (const [place, only] of modelsOf(config, purpose)) await fetchModel(place, { ...options, only })
-}
-
 /** A file of rows that a configuration names. */
 export interface DataFile {
   path: string | null | undefined
@@ -64,26 +59,20 @@ export const taskFiles = ({ task }: { task: TaskFiles }): DataFile[] => {
   return [...rows.map(path => ({ path, columns })), { path: rubric }]
 }
 
-/** The commits that a run read its files from. */
-const pinsOf = (dir: string | undefined): ReadonlyMap<string, string> => {
-  if (dir === undefined || !isRun(dir)) return new Map()
-  return new Map((readRunInfo(dir).data ?? []).map(({ source, commit }) => [source, commit]))
-}
-
-/** What a plan names may be put in place later; what lies on the hub is there or not. */
-const isAwaited = (path: string, purpose: RunMode): boolean =>
-  purpose === 'plan' && !isHubAddress(path) && !existsSync(path)
-
 const prefetchAll = async (
   config: unknown,
   files: readonly DataFile[],
   purpose: RunMode,
   { dir, download, signal }: { dir: string | undefined } & Pick<RunEvents, 'download' | 'signal'>,
 ): Promise<PinnedFile[]> => {
-  const pins = pinsOf(dir)
+  // The commits that a run read its files from.
+  const read = dir === undefined || !isRun(dir) ? [] : (readRunInfo(dir).data ?? [])
+  const pins = new Map(read.map(({ source, commit }) => [source, commit]))
   const noted = new Map<string, PinnedFile>()
   for (const { path, columns } of files) {
-    if (path === null || path === undefined || isAwaited(path, purpose)) continue
+    if (path === null || path === undefined) continue
+    // What a plan names may be put in place later; what lies on the hub is there or not.
+    if (purpose === 'plan' && !isHubAddress(path) && !existsSync(path)) continue
     // A plan of many runs fetches their data once.
     if (purpose === 'plan' && isCached(path, columns)) continue
     // Two files of one run are of one commit, also where the branch moves between them.
@@ -93,7 +82,8 @@ const prefetchAll = async (
   }
   const onCommit = (source: string, commit: string) => noted.set(source, { source, commit })
   const status = download !== undefined && { status: download }
-  await fetchModels(config, purpose, { pins, onCommit, signal, ...status })
+  for (const [place, only] of modelsOf(config, purpose))
+    await fetchModel(place, { pins, onCommit, signal, ...status, only })
   return [...noted.values()]
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { logicModelConfig } from '../logic/model.ts'
+import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { rubricAsRewardSchema } from '../rubric-as-reward/config.ts'
 import { rubricAsRewardEntry } from '../rubric-as-reward/entry.ts'
-import { estimateMemory, memoryLines } from './estimate.ts'
+import { estimateMemory, memoryLines } from './feasible.ts'
+import { wordModel } from './word-models.ts'
 
 const paper = (policy: object = {}) => {
   const preset = rubricAsRewardEntry.presets.paper.config
@@ -54,7 +55,7 @@ describe('estimateMemory', () => {
   }
 
   it('counts what is asked for: a reference is a copy, longer micro-batches cost in proportion', () => {
-    const config = logicModelConfig(shape)
+    const config = wordModel(LOGIC_VOCABULARY)(shape)
     const plain = estimateMemory(config, options)
     const { total, ...parts } = plain
     expect(total).toBe(Object.values(parts).reduce((a, b) => a + b, 0))

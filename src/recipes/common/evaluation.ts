@@ -3,15 +3,20 @@
 import type { Policy, Sample } from '../../policy/policy.ts'
 import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
+import { greedyName } from '../../runs/scores.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from './answers.ts'
 import { agreement } from './criterion-metrics.ts'
 import { scoredRow } from './evaluated-set.ts'
-import { type RubricTask, unloggedCriteria } from './rubric-task.ts'
-import { type EvaluatedSteps, testProblems } from './test-problems.ts'
+import {
+  type EvaluatedSteps,
+  isBesideGreedy,
+  type SampledEvaluation,
+  testProblems,
+} from './evaluation-config.ts'
+import { type RubricTask, unloggedCriteria, verdictFields } from './rubric-task.ts'
 import { refuseUndecided } from './undecided.ts'
-import { verdictFields } from './verdict-rows.ts'
 
 export type Evaluate = (step: number, last: boolean) => Promise<EvalRow[]>
 
@@ -61,7 +66,12 @@ export const evaluation =
       drawn: readonly Sample[],
       promptOf = plain,
     ): Promise<GradedSet<Problem>> => {
-      const calls = () => callsOf(asked?.())
+      // Of the one judge that the metrics are about, since it was last asked.
+      const calls = () => {
+        const own = asked?.()
+        const count = own?.judgeCallCount ?? own?.heldOutJudgeCallCount
+        return typeof count === 'number' ? { judgeCalls: count } : {}
+      }
       calls()
       const answers_P = await gradeSamples(grader, problems, drawn)
       const first = (answer: Answer<Problem>) => readable(truth, promptOf(answer.problem), answer)
@@ -134,8 +144,43 @@ const withJudge = async <Problem>(
   }
 }
 
-/** The calls of the one judge that the metrics are about. */
-const callsOf = (metrics: MetricGroup | undefined): Pick<EvalRow, 'judgeCalls'> => {
-  const calls = metrics?.judgeCallCount ?? metrics?.heldOutJudgeCallCount
-  return typeof calls === 'number' ? { judgeCalls: calls } : {}
+/** One answer without chance, and nothing that is asked of several or in other ways; keys that a recipe lacks change nothing. */
+const GREEDY = {
+  ...{ samples: 1, samplesBetween: 1, temperature: 0, topK: 0, topP: 1, bestOf: [] },
+  ...{ scaffolded: false, hinted: false, rubrics: 0, reuse: false },
+}
+
+/** A row with the primary score of greedy answers to the same problems, also by problem. */
+const withGreedy = (row: EvalRow, greedy: EvalRow): EvalRow => {
+  const { primary } = greedy
+  const name = greedyName(primary)
+  const byId = new Map(greedy.items?.map(({ id, scores }) => [id, scores[primary]]))
+  return {
+    ...row,
+    scores: { ...row.scores, [name]: greedy.scores[primary] },
+    ...(greedy.judgeCalls !== undefined && { judgeCalls: (row.judgeCalls ?? 0) + greedy.judgeCalls }),
+    items: row.items?.map(item => {
+      const score = byId.get(item.id)
+      return score === undefined ? item : { ...item, scores: { ...item.scores, [name]: score } }
+    }),
+  }
+}
+
+/**
+ * Evaluation by samples; at the start and the end its first row also has the primary score of greedy answers, where that is asked for.
+ * @param evaluationOf the evaluation by settings; `alone` of the second pass, which no further judge and no other set needs
+ */
+export const besideGreedy = <Config extends { evaluation: SampledEvaluation }>(
+  config: Config,
+  evaluationOf: (config: Config, alone: boolean) => Evaluate,
+): Evaluate => {
+  const sampled = evaluationOf(config, false)
+  if (!isBesideGreedy(config.evaluation)) return sampled
+  const likeliest = evaluationOf({ ...config, evaluation: { ...config.evaluation, ...GREEDY } }, true)
+  return async (step, last) => {
+    const [row, ...others] = await sampled(step, last)
+    if (step > 0 && !last) return [row, ...others]
+    const [greedy] = await likeliest(step, last)
+    return [withGreedy(row, greedy), ...others]
+  }
 }

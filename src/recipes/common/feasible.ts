@@ -1,11 +1,137 @@
-/** @file Whether this machine can do what a plan needs: memory it has, and a time that somebody would wait for. */
+/** @file Memory that a run will need, estimated before anything is allocated, and whether this machine can do what a plan needs. */
 
 import { availableParallelism, loadavg } from 'node:os'
+import type { ModelConfig } from '../../model/config.ts'
+import type { LoraConfig } from '../../model/lora-files.ts'
+import { fixesWeights, modelTensors } from '../../policy/local/weight-sizes.ts'
 import { isRemote, type PolicySettings } from '../../policy/open.ts'
 import { formatBytes, formatInteger } from '../../util/format.ts'
 import { memoryHere } from '../../util/memory-failure.ts'
-import type { MemoryEstimate } from './estimate.ts'
 import { type PlannedTime, timeLine } from './plan-time.ts'
+
+/** Bytes by what they hold. */
+export interface MemoryEstimate {
+  /** Weights as float32, and the copy that the sampler's graph holds where it does; those of further engines. */
+  weights: number
+  /** Gradient and two moments of what is trained, and the frozen copy for the KL term. */
+  optimizer: number
+  /** Saved for the backward pass of one micro-batch. */
+  activations: number
+  /** Keys and values of the rows that are decoded together; the prompt's are shared by a group. */
+  cache: number
+  total: number
+}
+
+export interface EstimateOptions {
+  lora: LoraConfig | null
+  /** A frozen reference besides the weights; an adapter has its base for that. */
+  reference: boolean
+  /** A second engine that samples, with weights of its own and memory through which it gets what was learnt. Default false. */
+  secondEngine?: boolean
+  /** Engines that share the work (`policy.engines`). Default 1. */
+  engines?: number
+  /** Padded tokens in a training graph at a time, and the longest sequence. */
+  microBatchTokens: number
+  sequence: number
+  /** Layers are computed a second time for their gradient. Default false. */
+  recompute?: boolean
+  /** Memory of a computation is kept for the next (`policy.arena`). Default true. */
+  arena?: boolean
+  /** Rows decoded together, and prompts among them. */
+  rows: number
+  prompts: number
+  promptTokens: number
+  newTokens: number
+  /** Memory of the machine that it is for; this one's by default. */
+  machineBytes?: number
+}
+
+const FLOAT = 4
+
+/**
+ * Floats kept for one token of all layers; of one: inputs of the projections, q, k, v and their gradients (about 16 widths), the
+ * gated unit's branches (about 5), and two attention matrices. Where layers are computed a second time: the input of each, twice, and
+ * about two layers (an order of magnitude, as all of these: docs/engine.md has measured peaks).
+ */
+const activationFloats = (config: ModelConfig, sequence: number, recompute: boolean): number => {
+  const { hiddenSize, intermediateSize, heads, layers } = config
+  const layer = 16 * hiddenSize + 5 * intermediateSize + 2 * heads * sequence
+  return recompute ? layers * 2 * hiddenSize + 2 * layer : layers * layer
+}
+
+/**
+ * Times as much as one micro-batch needs: micro-batches of other shapes do not fit into what earlier ones left. SmolLM2-135M-Instruct
+ * with 2,048 tokens: 10.0 GB at the peak, of which 1.2 GB are none of it, for 5.5 GB.
+ */
+const ARENA = 1.6
+
+/** The vocabulary is scored in chunks: this many logits a token at a time at most. */
+const LOGIT_CHUNK = 8192
+
+/** Estimates memory in bytes for sampling and training one model. */
+export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
+  const { total, trained } = modelTensors(config, options.lora, false)
+  const second = options.secondEngine ? total + trained : 0
+  const { engines = 1 } = options
+  const others = engines - 1
+  const own = total * (fixesWeights(total, options.machineBytes) ? 2 : 1)
+  const passedOn = others > 0 ? trained : 0
+  const weights = FLOAT * (engines * own + second + passedOn)
+  const reference = Number(options.reference && options.lora === null)
+  // Of moments each engine has its pieces; the first one gets those of the others for a checkpoint, and keeps them.
+  const moments = 2 + (2 * others) / engines
+  // Each has a whole gradient, and hands on what of it are pieces of the others.
+  const gradients = engines + others
+  const optimizer = FLOAT * trained * (gradients + moments + engines * reference)
+  const { sequence, recompute = false, arena = true } = options
+  const perToken = activationFloats(config, sequence, recompute) + 3 * Math.min(config.vocabSize, LOGIT_CHUNK)
+  // A sequence longer than a micro-batch still goes through whole, and each engine has one of its own.
+  const tokens = Math.max(options.microBatchTokens, engines * sequence)
+  const activations = perToken * tokens * FLOAT * (arena ? ARENA : 1)
+  const places = options.prompts * options.promptTokens + options.rows * options.newTokens
+  const cache = 2 * config.layers * config.kvHeads * config.headDim * places * FLOAT
+  return { weights, optimizer, activations, cache, total: weights + optimizer + activations + cache }
+}
+
+/** What each part comes from, and which setting makes it smaller. */
+const REMEDIES: Readonly<Record<Exclude<keyof MemoryEstimate, 'total' | 'activations'>, string>> = {
+  weights: 'all parameters in 32 bits; only a smaller model has fewer',
+  optimizer: 'gradient and moments of what is trained; model.lora trains less',
+  cache: 'keys and values of all rows; lower policy.maxRows or rollout.maxTokens',
+}
+
+/** A micro-batch of one whole sequence cannot be cut further. */
+const activationRemedy = ({
+  sequence,
+  microBatchTokens,
+  recompute = false,
+  lengthSetting = 'rollout.maxTokens',
+}: MicroBatch): string => {
+  const uncut = microBatchTokens <= sequence
+  const layers = recompute ? 'two layers' : 'all layers'
+  const held = uncut ? `one sequence of up to ${formatInteger(sequence)} tokens` : 'a micro-batch'
+  const lower = `lower ${uncut ? lengthSetting : 'policy.microBatchTokens'}`
+  return `${layers} of ${held} at once; ${recompute ? lower : `policy.recompute=true keeps little more than one, or ${lower}`}`
+}
+
+type MicroBatch = Pick<EstimateOptions, 'sequence' | 'microBatchTokens' | 'recompute'> & {
+  /** What makes the longest sequence shorter. Default `rollout.maxTokens`. */
+  lengthSetting?: string
+}
+
+/** The estimate for people: its parts, and the largest of them with what makes it smaller. */
+export const memoryLines = (memory: MemoryEstimate, batch: MicroBatch): string[] => {
+  const { total, ...parts } = memory
+  const [name, bytes] = (Object.entries(parts) as [keyof typeof parts, number][]).reduce((a, b) =>
+    b[1] > a[1] ? b : a,
+  )
+  const why = name === 'activations' ? activationRemedy(batch) : REMEDIES[name]
+  const of = (part: keyof MemoryEstimate) => formatBytes(memory[part])
+  return [
+    `memory       about ${of('total')}: weights ${of('weights')}, optimiser ${of('optimizer')}, activations ${of('activations')}, cache ${of('cache')}`,
+    `             mostly ${name} ${Math.round((100 * bytes) / total)}% (${why})`,
+  ]
+}
 
 /** Hours after which an end is no longer waited for. */
 const MOST_HOURS = 72
@@ -40,13 +166,6 @@ export const feasibility = ({ memory, hours }: Needs, available = memoryHere()):
     memory === null ? [] : needs(memory.weights + memory.optimizer, 'its weights and optimiser alone need')
   const isKnown = memory !== null && hours !== null
   return { feasible: because.length > 0 ? false : isKnown ? true : null, because, refused }
-}
-
-/** `here         feasible`, or why not and what to do. */
-const hereLine = ({ feasible, because }: Feasibility, hasCritic: boolean): string => {
-  if (feasible === null) return 'here         unknown before the model is there'
-  if (feasible) return 'here         feasible on this machine'
-  return `here         not feasible on this machine: ${because.join(', and ')}; take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${hasCritic ? ', critic: null' : ''})`
 }
 
 /** Before all else, where this machine cannot do it and nothing else here can as it is. */
@@ -88,10 +207,17 @@ export const machinePlan = (
   if (isRemote(policy as PolicySettings)) return { lines: [], json: {} }
   const hours = time?.hours['two cores'] ?? null
   const here = feasibility({ memory, hours })
+  const elsewhere = `take a smaller model or fewer steps, or train it elsewhere (policy.kind: tinker${(critic ?? null) === null ? '' : ', critic: null'})`
+  const said =
+    here.feasible === null
+      ? 'unknown before the model is there'
+      : here.feasible
+        ? 'feasible on this machine'
+        : `not feasible on this machine: ${here.because.join(', and ')}; ${elsewhere}`
   return {
     lines: [
       ...(time === null ? [] : [timeLine(time, without), ...loadLines(policy.threads ?? 1)]),
-      hereLine(here, (critic ?? null) !== null),
+      `here         ${said}`,
     ],
     json: { ...time, here },
   }

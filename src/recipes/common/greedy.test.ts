@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EvalRow } from '../../runs/rows.ts'
-import { besideGreedy } from './greedy.ts'
+import { besideGreedy } from './evaluation.ts'
 
 interface Settings {
   evaluation: { greedy: boolean; samples: number; temperature: number; scaffolded: boolean }

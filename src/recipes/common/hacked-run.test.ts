@@ -23,7 +23,7 @@ import { monitorsSchema } from '../../train/monitors/config.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { supervisedStep } from '../../train/supervised.ts'
 import { mean } from '../../util/statistics.ts'
-import { freshPackingModel } from '../checklist/packing.ts'
+import { freshModel } from './word-models.ts'
 
 const SLOW_MS = 120_000
 const MAX_TOKENS = 26
@@ -97,7 +97,7 @@ describe('a run that is paid for length', () => {
   it(
     'is seen for what it is while it goes on: length, cut responses, and the true rubric falling',
     async () => {
-      const policy = await LocalPolicy.start(freshPackingModel(shape, 1), { threads: 1 })
+      const policy = await LocalPolicy.start(freshModel('packing', shape, 1), { threads: 1 })
       const run = RunFolder.create(join(folder, 'run'), { config: {}, steps: STEPS })
       const said: string[] = []
       try {

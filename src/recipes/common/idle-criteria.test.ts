@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { idleCriteria } from './idle-criteria.ts'
+import { idleCriteria } from './criterion-metrics.ts'
 
 const rows = (count: number, criteria: (step: number) => Record<string, number | null>) =>
   Array.from({ length: count }, (_, i) => ({ step: i + 1, rollouts: 96, criteria: criteria(i + 1) }))

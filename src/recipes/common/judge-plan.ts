@@ -5,8 +5,8 @@ import type { FleetSettings } from '../../chat/index.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
-import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
-import { testProblems } from './test-problems.ts'
+import { type EvaluatedSteps, testProblems } from './evaluation-config.ts'
+import { type JudgeCalls, tokensFromCharacters } from './plan-time.ts'
 
 /** Calls of one kind that a training makes of a judge. */
 export interface AskedJudge
@@ -72,15 +72,11 @@ export interface JudgedTraining {
   /** Those whose responses are graded; all where absent. */
   gradedSteps?: number
   rollout: { prompts: number; samples: number; maxTokens: number }
-  evaluation: {
+  /** `scaffolded`: also with the whole rubric in the prompt; `greedy`: beside the samples, at the start and the end. */
+  evaluation: EvaluatedSteps['evaluation'] & {
     every: number
     samples: number
-    problems: number
-    problemsAtStart?: number
-    problemsBetween: number
-    /** Also with the whole rubric in the prompt. */
     scaffolded?: boolean
-    /** Beside the samples, at the start and the end. */
     greedy: boolean
   }
   /** Demonstrations that are graded before they are learnt from. */
@@ -110,24 +106,10 @@ export interface JudgePlan {
   completionTokens: number
 }
 
-/** Responses that a judge grades. */
-interface Responses {
-  perStep: number
-  training: number
-  evaluation: number
-}
-
 /** Of the judge's instructions and one criterion, roughly. */
 const QUESTION_CHARACTERS = 2500
 /** The criterion's part of it; templates say it last. */
 const CRITERION_CHARACTERS = 400
-
-const callsAResponse = ({ shape, levels }: JudgeConfig['ask'], judged: number): number =>
-  shape === 'criterion' || levels === 'likelihood'
-    ? judged
-    : shape === 'rubric'
-      ? 1
-      : Math.ceil(judged / shape.batch)
 
 /** Responses of all evaluations before, between and after. @param atEnds of a problem at the start and the end */
 const evaluationResponses = (
@@ -147,20 +129,17 @@ const evaluationResponses = (
   )
 }
 
-/** Responses that are graded besides those of the steps: the pass of a curriculum, and demonstrations. */
-const otherResponses = ({ exploration, sft = null }: JudgedTraining, trainRows: number): number =>
-  (exploration?.curriculum?.samples ?? 0) * trainRows +
-  (sft === null ? 0 : Math.min(sft.problems, trainRows) * sft.samples)
-
 /** What one judge is asked of responses. @param every of so many steps */
 const planOf = (
   { ask, fleet }: JudgeConfig,
-  responses: Responses,
-  { training, data, role }: JudgedBy,
+  responses: { perStep: number; training: number; evaluation: number },
+  { training, data, role }: { training: JudgedTraining; data: JudgedData; role: string },
   { name, every = 1 }: { name: string; every?: number },
 ) => {
   const { judged, conversationCharacters: shared } = data
-  const calls = callsAResponse(ask, judged)
+  const { shape, levels } = ask
+  const isByCriterion = shape === 'criterion' || levels === 'likelihood'
+  const calls = isByCriterion ? judged : shape === 'rubric' ? 1 : Math.ceil(judged / shape.batch)
   const figures = {
     callsPerStep: responses.perStep * calls,
     trainingCalls: responses.training * calls,
@@ -189,25 +168,22 @@ const planOf = (
   }
 }
 
-/** A training, its data, and whose samples are judged. */
-interface JudgedBy {
-  training: JudgedTraining
-  data: JudgedData
-  role: string
-}
-
 /** The judge of a training and the one that it never hears: lines of a plan, figures (null without one), and the calls of a step. */
 export const trainingJudges = (training: JudgedTraining, data: JudgedData, role = 'policy') => {
-  const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge } = training
+  const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge, exploration, sft } = training
   if (judge === null) return { lines: [NO_JUDGE], json: { judge: null, heldOutJudge: null }, judges: [] }
   const judged = { training, data, role }
   const samples = rollout.prompts * rollout.samples
   const graded = groupJudge?.kind === 'chat' ? 0 : gradedSteps / Math.max(1, steps)
   const perStep = graded * samples
   const atEnds = evaluation.samples * (evaluation.scaffolded ? 2 : 1) + Number(evaluation.greedy)
+  // The pass of a curriculum, and demonstrations.
+  const besides =
+    (exploration?.curriculum?.samples ?? 0) * data.train +
+    (sft ? Math.min(sft.problems, data.train) * sft.samples : 0)
   const responses = {
     perStep,
-    training: perStep * steps + otherResponses(training, data.train),
+    training: perStep * steps + besides,
     evaluation: evaluationResponses(training, data.test, atEnds),
   }
   const own = planOf(judge, responses, judged, { name: 'judge' })

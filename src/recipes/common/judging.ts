@@ -4,7 +4,7 @@ import type { ChatModel } from '../../chat/chat-model.ts'
 import { type FleetSettings, judgeFleet } from '../../chat/index.ts'
 import type { Grader } from '../../grade/grader.ts'
 import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
-import { type OpenJudge, type OpenJudgeStats, openJudge } from '../../grade/judge/open-judge.ts'
+import { type OpenJudge, openJudge } from '../../grade/judge/open-judge.ts'
 import { recentVerdicts } from '../../grade/judge/recent-verdicts.ts'
 import type { JudgeForm } from '../../grade/judge/templates/form.ts'
 import { rubricGrader } from '../../grade/rubric-grader.ts'
@@ -35,16 +35,7 @@ export interface Judging {
   close(): Promise<void>
 }
 
-const NO_CALLS = { calls: 0, cached: 0, failed: 0, unusable: 0, seconds: 0, timed: 0 }
-
-const countsOf = (stats: OpenJudgeStats): typeof NO_CALLS => ({
-  calls: stats.calls,
-  cached: stats.cachedCalls + stats.sharedCalls,
-  failed: stats.failedCalls,
-  unusable: stats.unusableCalls,
-  seconds: stats.callSeconds,
-  timed: stats.timedCalls,
-})
+const NO_CALLS = { calls: 0, cached: 0, failed: 0, seconds: 0, timed: 0 }
 
 /** Which judge the figures are about. */
 export type JudgeName =
@@ -64,13 +55,20 @@ export type JudgeName =
 export const judgeMetrics = (name: JudgeName, judge: Pick<OpenJudge, 'stats'>): Judging['metrics'] => {
   let last = NO_CALLS
   return () => {
-    const now = countsOf(judge.stats())
+    const stats = judge.stats()
+    const now = {
+      calls: stats.calls,
+      cached: stats.cachedCalls + stats.sharedCalls,
+      failed: stats.failedCalls + stats.unusableCalls,
+      seconds: stats.callSeconds,
+      timed: stats.timedCalls,
+    }
     const since = (key: keyof typeof now) => now[key] - last[key]
     const questions = since('calls') + since('cached')
     const figures = {
       [`${name}CallCount`]: since('calls'),
       [`${name}CachedShare`]: questions > 0 ? since('cached') / questions : null,
-      [`${name}FailedCalls`]: since('failed') + since('unusable'),
+      [`${name}FailedCalls`]: since('failed'),
       [`${name}Calls`]: since('seconds'),
       [`${name}Call`]: since('timed') > 0 ? since('seconds') / since('timed') : null,
     }

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { checkBankFile } from '../../memory/bank-file.ts'
 import { bankSchema, type MemorySettings } from '../../memory/config.ts'
-import { refuse } from './refuse.ts'
-import { mayBeMissing, type RunMode } from './run-mode.ts'
+import { choice, flag } from '../../train/config.ts'
+import { mayBeMissing, type RunMode, refuse } from './refuse.ts'
 
 const size = z.int().positive()
 
@@ -17,31 +17,28 @@ const attemptsSchema = z.strictObject({
     .default(0.5)
     .describe("A lesson is a criterion that at most this share of a group's rollouts satisfied."),
   most: size.default(4).describe('Most lessons a question, the least satisfied first.'),
-  discerning: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Only what some rollout of the group satisfied: what nobody reaches tells good attempts and poor ones no further apart.',
-    ),
+  discerning: flag(
+    true,
+    'Only what some rollout of the group satisfied: what nobody reaches tells good attempts and poor ones no further apart.',
+  ),
 })
 export type AttemptSettings = z.output<typeof attemptsSchema>
 
 const lessonBankSchema = bankSchema.extend({
-  show: z
-    .enum(['alone', 'beside'])
-    .default('alone')
-    .describe("`alone`: lessons in place of the rubric's criteria; `beside`: after them."),
+  show: choice(
+    ['alone', 'beside'],
+    'alone',
+    "`alone`: lessons in place of the rubric's criteria; `beside`: after them.",
+  ),
   most: size.default(6).describe('Most lessons that there are to show for a question.'),
   attempts: attemptsSchema
     .nullable()
     .prefault({})
     .describe("What is kept of a step's rollouts; null: nothing, the bank stays what `file` holds."),
-  placebo: z
-    .boolean()
-    .default(false)
-    .describe(
-      'A negative control: as many items as would be retrieved, of questions that have nothing to do with this one.',
-    ),
+  placebo: flag(
+    false,
+    'A negative control: as many items as would be retrieved, of questions that have nothing to do with this one.',
+  ),
 })
 export type LessonBankSettings = z.output<typeof lessonBankSchema>
 

@@ -8,14 +8,19 @@ import { z } from 'zod'
 import {
   BankFile,
   countFallbacks,
+  type GuidanceOptions,
+  type Json,
+  lessonCriteria,
   openBank,
   type Reflection,
   type Retrieval,
+  type Retrieved,
   type RubricBank,
 } from '../../memory/index.ts'
 import { openEmbedder } from '../../policy/open-embedder.ts'
 import type { TokenIds } from '../../rl/datum.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { Task, Verdicts } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
@@ -23,11 +28,104 @@ import { mean, meanKnown } from '../../util/descriptive.ts'
 import { CheckpointError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import { parseWith } from '../../util/schema.ts'
-import { type LessonGroup, lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
-import type { LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
+import type { AttemptSettings, LessonBankSettings, LessonMemorySettings } from './lessons-config.ts'
 import type { Shown } from './scaffold.ts'
 import type { RunSession } from './session.ts'
 import { contextLength } from './starting-model.ts'
+
+/** What a group of rollouts was judged by, and the verdicts on each of them. */
+export interface LessonGroup {
+  criteria: readonly Criterion[]
+  verdicts_G: readonly (readonly Verdict[])[]
+}
+
+export interface Missed {
+  criterion: Criterion
+  /** Mean over the rollouts with a verdict: what is asked for is there, a flaw is not. */
+  satisfied: number
+}
+
+/** Fewer rollouts with a verdict tell nothing of a criterion. */
+const LEAST_KNOWN = 2
+
+/**
+ * The criteria that a group's rollouts missed most: the least satisfied first, then those worth most, then in the rubric's
+ * order. Depends on verdicts alone; needs no model.
+ */
+export const missedCriteria = (
+  judged: readonly LessonGroup[],
+  { atMost, most, discerning }: AttemptSettings,
+): Missed[] => {
+  const missed = judged.flatMap(({ criteria, verdicts_G }) =>
+    criteria.flatMap((criterion): Missed[] => {
+      const { id, points } = criterion
+      const known = verdicts_G.flatMap(verdicts => {
+        const verdict = verdicts.find(({ criterionId }) => criterionId === id)
+        const credit = verdict === undefined ? null : creditOf(verdict)
+        return credit === null ? [] : [points > 0 ? credit : 1 - credit]
+      })
+      if (known.length < LEAST_KNOWN || points === 0) return []
+      const satisfied = known.reduce((sum, own) => sum + own, 0) / known.length
+      const discerns = Math.max(...known) > Math.min(...known)
+      return satisfied <= atMost && satisfied < 1 && (discerns || !discerning)
+        ? [{ criterion, satisfied }]
+        : []
+    }),
+  )
+  const worth = ({ criterion: { points } }: Missed) => Math.abs(points)
+  return missed.sort((a, b) => a.satisfied - b.satisfied || worth(b) - worth(a)).slice(0, most)
+}
+
+/** A lesson as a bank holds it. What checks it comes along: a miniature says a criterion by what checks it. */
+const storedLesson = z.strictObject({
+  id: z.string(),
+  text: z.string(),
+  points: z.number(),
+  verifier: z
+    .strictObject({
+      kind: z.enum(['rule', 'formal']),
+      fn: z.string(),
+      params: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional(),
+})
+const storedLessons = z.array(storedLesson).min(1)
+
+/** Lessons as takeaways of a bank's item. */
+export const takeawaysOf = (missed: readonly Missed[]): Json =>
+  missed.map(({ criterion: { id, text, points, verifier } }) => ({
+    ...{ id, text, points },
+    ...(verifier && { verifier: JSON.parse(JSON.stringify(verifier)) as Json }),
+  }))
+
+/** Lessons of an item that are read; more than are shown, because a task may not be able to show all of them. */
+const MOST_READ = 32
+
+/** Lessons of one item, on one line each and with markup escaped: criteria as they were kept, or what another run's takeaways say. */
+const lessonsOfItem = (retrieved: Retrieved): Criterion[] => {
+  const read = (options: GuidanceOptions) => lessonCriteria({ items: [retrieved] }, options)
+  const kept = storedLessons.safeParse(retrieved.item.takeaways)
+  if (!kept.success) return read({ most: MOST_READ }).map(lesson => ({ id: 'lesson', ...lesson }))
+  return kept.data
+    .slice(0, MOST_READ)
+    .flatMap(lesson => read({ lessonsOf: () => [lesson] }).map(({ text }) => ({ ...lesson, text })))
+}
+
+/**
+ * What was retrieved as criteria, of the most similar question first, each text once.
+ * @param shows whether a task can show a lesson at all
+ */
+export const lessonsOf = (
+  { items }: Pick<Retrieval, 'items'>,
+  { most, shows = () => true }: { most: number; shows?: (lesson: Criterion) => boolean },
+): Criterion[] => {
+  const lessons = new Map<string, Criterion>()
+  for (const lesson of items.flatMap(lessonsOfItem)) {
+    const key = lesson.text.toLowerCase()
+    if (!lessons.has(key) && lesson.points !== 0 && shows(lesson)) lessons.set(key, lesson)
+  }
+  return [...lessons.values()].slice(0, most).map((lesson, i) => ({ ...lesson, id: `lesson-${i + 1}` }))
+}
 
 /** In a run's folder: the bank, for people and for other runs. */
 const LESSONS_FILE = 'bank.jsonl'
@@ -120,11 +218,7 @@ export class LessonMemory<Problem> implements Lessons<Problem>, RecipeState {
     const { settings, task } = this.#options
     const questions = problems.map(problem => task.question(problem))
     const retrievals = await (settings.placebo ? this.#placebos(step, questions) : this.#retrieve(questions))
-    const { shows } = task
-    const options = {
-      most: settings.most,
-      ...(shows && { shows: (own: Criterion) => shows.call(task, own) }),
-    }
+    const options = { most: settings.most, shows: (own: Criterion) => task.shows?.(own) ?? true }
     return { retrievals, lessons: retrievals.map(own => lessonsOf(own, options)) }
   }
 
@@ -257,18 +351,17 @@ export const openLessons = async <Problem>(
   const embedder = await openEmbedder(settings.embedder)
   await use(Promise.resolve({ close: async () => embedder.close?.() }))
   const bank = await openBank(settings, embedder)
-  if (settings.file !== undefined) assertShown(bank, task, settings.file)
+  const shows = (own: Criterion) => task.shows?.(own) ?? true
+  const isShown = (item: Retrieved['item']) =>
+    lessonsOf({ items: [{ item, how: 'cross', score: 0 }] }, { most: 1, shows }).length > 0
+  if (settings.file !== undefined && !bank.items().some(isShown))
+    throw new DataError(
+      `memory.file: expected lessons that the task can show, got none in ${settings.file}`,
+      {
+        hint: 'take a bank of a run of the same task; a miniature shows nothing but its own criteria',
+      },
+    )
   const file = new BankFile(join(run.dir, LESSONS_FILE), { everySteps: settings.writeEverySteps })
   const room = contextLength(folder) - rollout.maxTokens
   return new LessonMemory({ settings, bank, task, seed, steps, file, room })
-}
-
-const assertShown = <Problem>(bank: RubricBank, task: LessonTask<Problem>, path: string): void => {
-  const items = bank.items().map(item => ({ item, how: 'cross' as const, score: 0 }))
-  const { shows } = task
-  const options = { most: 1, ...(shows && { shows: (own: Criterion) => shows.call(task, own) }) }
-  if (items.some(item => lessonsOf({ items: [item] }, options).length > 0)) return
-  throw new DataError(`memory.file: expected lessons that the task can show, got none in ${path}`, {
-    hint: 'take a bank of a run of the same task; a miniature shows nothing but its own criteria',
-  })
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { HashedNgrams, RubricBank } from '../../memory/index.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
-import { lessonsOf, missedCriteria, takeawaysOf } from './lessons.ts'
 import { checkLessonMemory, lessonMemorySchema } from './lessons-config.ts'
-import { LessonMemory } from './lessons-memory.ts'
+import { LessonMemory, lessonsOf, missedCriteria, takeawaysOf } from './lessons-memory.ts'
 
 const criterion = (id: string, points: number): Criterion => ({ id, text: `does ${id}`, points })
 const RUBRIC = [

@@ -5,7 +5,14 @@ import type { RuleSettings } from '../../grade/rules/settings.ts'
 import { ARITHMETIC_TEST_SEED, arithmeticProblem, arithmeticTask } from '../../tasks/arithmetic/index.ts'
 import { operationsSchema } from '../../tasks/arithmetic/problem.ts'
 import { PackingWorld, packingTask, thinkingPackingTask } from '../../tasks/checklist/index.ts'
+import {
+  LOGIC_RUBRIC_TEST_SEED,
+  logicProblems,
+  logicProblemsSchema,
+  logicThinkingTask,
+} from '../../tasks/logic/thinking/index.ts'
 import type { Problems } from '../../tasks/task.ts'
+import { flag } from '../../train/config.ts'
 
 /** What a task draws its problems by. */
 export interface Draw {
@@ -18,7 +25,7 @@ export interface Draw {
 type Stream<Problem> = (index: number) => Problem
 
 /** A pool of problems that recur, or new ones without end. */
-export const pooled = <Problem>(
+const pooled = <Problem>(
   pool: number | null,
   tests: number,
   train: Stream<Problem>,
@@ -31,7 +38,7 @@ export const pooled = <Problem>(
   }
 }
 
-export const pooledShape = {
+const pooledShape = {
   pool: z
     .int()
     .positive()
@@ -39,10 +46,10 @@ export const pooledShape = {
     .nullable()
     .default(null)
     .describe('Questions to train on, which recur; null: new ones without end.'),
-  outcomes: z
-    .boolean()
-    .default(false)
-    .describe('Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.'),
+  outcomes: flag(
+    false,
+    'Criteria that read the last result count as well (RLCER Eq. 7); else nobody can decide them.',
+  ),
 }
 
 const worldSetting = z
@@ -85,5 +92,16 @@ export const MINIATURES = {
         arithmeticProblem(from, index, { operations })
       return arithmeticTask(pooled(pool, tests, drawn(seed), drawn(ARITHMETIC_TEST_SEED)), outcomes)
     },
+  },
+}
+
+const settings = z.strictObject({ ...logicProblemsSchema.shape, ...pooledShape })
+
+export const LOGIC_THINKING = {
+  settings,
+  /** @throws ConfigError for problems that no generator can hold */
+  open: (own: z.output<typeof settings>, { seed, tests }: Draw) => {
+    const [train, test] = [seed, LOGIC_RUBRIC_TEST_SEED].map(from => logicProblems(own, from))
+    return logicThinkingTask(pooled(own.pool, tests, train, test), own.outcomes)
   },
 }

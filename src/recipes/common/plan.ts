@@ -7,21 +7,18 @@ import { enginesOf, isRemote, recomputes } from '../../policy/open.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import type { ModelShape } from '../../train/config.ts'
 import { formatCount } from '../../util/format.ts'
-import { estimateMemory, memoryLines } from './estimate.ts'
-import { criticLines, machinePlan } from './feasible.ts'
+import { criticLines, estimateMemory, machinePlan, memoryLines } from './feasible.ts'
 import { knownShape, modelPlace } from './known-models.ts'
-import { type PlannedTime, planTime } from './plan-time.ts'
+import { planTime, type StepWork } from './plan-time.ts'
 import type { RunPlan } from './recipe.ts'
 import { describeRemoteModel, shapeFolder } from './remote.ts'
 import {
   type EvaluatedWork,
   evaluatedSamples,
-  type RemoteWork,
   type RoleWork,
   reinforcementWork,
   remoteLines,
 } from './remote-plan.ts'
-import type { StepWork } from './step-work.ts'
 import type { TrainingConfig } from './training.ts'
 
 /** What a model starts as: a checkpoint, or what a cold start makes. */
@@ -72,16 +69,6 @@ const describeStart = ({ coldStart, policy, model }: Start): string => {
 
 const hasReference = ({ kl }: LossSpec): boolean => kl.kind !== 'none' && kl.coef > 0
 
-const describeSize = (
-  sizes: ReturnType<typeof modelTensors> | null,
-  { model: { lora }, policy }: Pick<PlannedConfig, 'model' | 'policy'>,
-) => {
-  if (sizes === null) return 'unknown before the model is there'
-  const own = lora ? ` (LoRA rank ${lora.rank}, alpha ${lora.alpha})` : ''
-  const adapter = isRemote(policy) ? ` (LoRA rank ${policy.lora.rank}, scaled as the server has it)` : own
-  return `${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}${adapter}`
-}
-
 /** What is trained in place of all weights. */
 const adapterOf = ({ model, policy }: Pick<PlannedConfig, 'model' | 'policy'>): LoraConfig | null => {
   if (!isRemote(policy)) return model.lora
@@ -90,32 +77,25 @@ const adapterOf = ({ model, policy }: Pick<PlannedConfig, 'model' | 'policy'>): 
   return { rank, alpha: 32, targetModules }
 }
 
-/** What a step samples, by role. */
-const rolesOf = ({ rollout }: PlannedConfig, { tokens, roles }: PlannedPrompts): readonly RoleWork[] =>
-  roles ?? [
-    {
-      ...{ groups: rollout.prompts, samples: rollout.samples },
-      ...{ promptTokens: tokens, newTokens: rollout.maxTokens },
-    },
-  ]
+/** Tokens of a micro-batch where a server says nothing of its own. */
+const DEFAULT_MICRO_BATCH = 16_384
 
 /** A step in numbers, but for what only its recipe knows. */
 const stepWorkOf = (
   config: PlannedConfig,
   shape: ModelConfig | null,
-  lora: LoraConfig | null,
-  prompts: PlannedPrompts,
+  { tokens, roles, critic = false, scorings = 0, teacher }: PlannedPrompts,
 ): StepWork => {
-  const { policy, steps, minibatches, epochs, loss } = config
+  const { policy, steps, minibatches, epochs, loss, rollout } = config
   const own = isRemote(policy) ? null : policy
-  const { frozen, passes } = prompts.teacher ?? { frozen: false, passes: 0 }
+  const { frozen, passes } = teacher ?? { frozen: false, passes: 0 }
+  const usual = { groups: rollout.prompts, samples: rollout.samples, newTokens: rollout.maxTokens }
   return {
-    ...{ model: describeStart(config), shape, lora, steps, minibatches, epochs },
+    ...{ model: describeStart(config), shape, lora: adapterOf(config), steps, minibatches, epochs, critic },
     reference: hasReference(loss) || frozen,
-    critic: prompts.critic ?? false,
     // That of a frozen teacher is the reference's.
-    scorings: (prompts.scorings ?? 0) + passes - Number(frozen && !hasReference(loss)),
-    roles: rolesOf(config, prompts).map(role => ({ name: 'policy', ...role })),
+    scorings: scorings + passes - Number(frozen && !hasReference(loss)),
+    roles: (roles ?? [{ ...usual, promptTokens: tokens }]).map(role => ({ name: 'policy', ...role })),
     judges: [],
     maxRows: own?.maxRows ?? Number.MAX_SAFE_INTEGER,
     microBatchTokens: own?.microBatchTokens ?? DEFAULT_MICRO_BATCH,
@@ -123,9 +103,6 @@ const stepWorkOf = (
     supervised: false,
   }
 }
-
-/** Tokens of a micro-batch where a server says nothing of its own. */
-const DEFAULT_MICRO_BATCH = 16_384
 
 /** Evaluations of all sets as one. */
 const evaluatedWork = ({ evaluation }: PlannedConfig, { sets = 1 }: PlannedPrompts): EvaluatedWork => {
@@ -138,80 +115,26 @@ const evaluatedWork = ({ evaluation }: PlannedConfig, { sets = 1 }: PlannedPromp
   }
 }
 
-/** What a server would be asked for; null where the policy is in this process. */
-const remoteWorkOf = (config: PlannedConfig, prompts: PlannedPrompts): RemoteWork | null => {
-  const { policy, steps } = config
-  return isRemote(policy)
-    ? reinforcementWork(
-        policy,
-        steps,
-        rolesOf(config, prompts),
-        { ...config, taught: prompts.teacher?.passes },
-        evaluatedWork(config, prompts),
-      )
-    : null
-}
-
-/** Of sampling, updates and evaluations in this process; null where they are elsewhere, or the model is not known. */
-const timeOf = (
-  config: PlannedConfig,
-  prompts: PlannedPrompts,
-  work: StepWork,
-  parameters: number | undefined,
-): PlannedTime | null => {
-  if (parameters === undefined || isRemote(config.policy)) return null
-  const { samples } = evaluatedSamples(config.steps, evaluatedWork(config, prompts))
-  return planTime({ ...work, parameters, evaluatedTokens: samples * work.roles[0].newTokens })
-}
-
-/** The lines that such plans have in common, and their figures. */
-const planTraining = (
-  config: PlannedConfig,
-  fresh: (shape: ModelShape) => ModelConfig,
-  prompts: PlannedPrompts,
-) => {
-  const { policy, rollout, loss, optimizer } = config
-  const shape = startShape(config, fresh)
-  const rolloutsPerStep = rollout.prompts * rollout.samples
-  const lora = adapterOf(config)
-  const sizes = shape && modelTensors(shape, lora, false)
+/** What this machine needs for it, and how long it takes; null where that is elsewhere, or the model is not known. */
+const localNeeds = (config: PlannedConfig, prompts: PlannedPrompts, work: StepWork, parameters: number) => {
+  const { policy, rollout } = config
+  const { shape, lora, reference } = work
+  if (isRemote(policy) || shape === null) return null
   const sequence = prompts.longest + rollout.maxTokens
-  const stepWork = stepWorkOf(config, shape, lora, prompts)
-  const memory =
-    shape &&
-    !isRemote(policy) &&
-    estimateMemory(shape, {
-      lora,
-      reference: stepWork.reference,
-      secondEngine: 'sampler' in policy && policy.sampler !== null,
-      engines: enginesOf(policy, () => shape),
-      microBatchTokens: policy.microBatchTokens,
-      recompute: policy.recompute,
-      arena: policy.arena,
-      sequence,
-      rows: Math.min(rolloutsPerStep, policy.maxRows),
-      prompts: Math.min(prompts.together, policy.maxRows),
-      promptTokens: prompts.tokens,
-      newTokens: rollout.maxTokens,
-    })
-  const { learningRate: rate } = optimizer
-  const tokensPerStep = rolloutsPerStep * rollout.maxTokens
-  const remote = remoteWorkOf(config, prompts)
-  const here = memory && !isRemote(policy) ? memoryLines(memory, { ...policy, sequence }) : []
+  const memory = estimateMemory(shape, {
+    ...{ lora, reference, sequence },
+    secondEngine: 'sampler' in policy && policy.sampler !== null,
+    engines: enginesOf(policy, () => shape),
+    ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
+    rows: Math.min(rollout.prompts * rollout.samples, policy.maxRows),
+    prompts: Math.min(prompts.together, policy.maxRows),
+    ...{ promptTokens: prompts.tokens, newTokens: rollout.maxTokens },
+  })
+  const { samples } = evaluatedSamples(config.steps, evaluatedWork(config, prompts))
   return {
-    start: describeStart(config),
-    parameters: `parameters   ${describeSize(sizes, config)}`,
-    learning: `learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
-    time: timeOf(config, prompts, stepWork, sizes?.total),
-    needs: remote ? remoteLines(remote, loss) : here,
-    work: { rolloutsPerStep, tokensPerStep },
-    stepWork,
-    sizes: {
-      parameters: sizes?.total ?? null,
-      trainedParameters: sizes?.trained ?? null,
-      memoryBytes: memory || null,
-      ...(remote && { remote }),
-    },
+    memory,
+    time: planTime({ ...work, parameters, evaluatedTokens: samples * work.roles[0].newTokens }),
+    lines: memoryLines(memory, { ...policy, sequence }),
   }
 }
 
@@ -247,30 +170,41 @@ export const methodPlan = (
   prompts: PlannedPrompts,
   words: MethodDescription,
 ): RunPlan => {
-  const { start, parameters, learning, needs, work, stepWork, sizes, time } = planTraining(
-    config,
-    fresh,
-    prompts,
-  )
-  const { steps, rollout } = config
-  const machine = machinePlan(config, time, sizes.memoryBytes)
-  const { algorithm = '', learning: further = '' } = words
+  const { policy, steps, rollout, loss, model } = config
+  const { learningRate: rate } = config.optimizer
+  const shape = startShape(config, fresh)
+  const work = stepWorkOf(config, shape, prompts)
+  const sizes = shape && modelTensors(shape, work.lora, false)
+  const own = model.lora ? ` (LoRA rank ${model.lora.rank}, alpha ${model.lora.alpha})` : ''
+  const adapter = isRemote(policy) ? ` (LoRA rank ${policy.lora.rank}, scaled as the server has it)` : own
+  const taught = { ...config, taught: prompts.teacher?.passes }
+  const remote = isRemote(policy)
+    ? reinforcementWork(policy, steps, work.roles, taught, evaluatedWork(config, prompts))
+    : null
+  const here = localNeeds(config, prompts, work, sizes?.total ?? 0)
+  const machine = machinePlan(config, here?.time ?? null, here?.memory ?? null)
+  const { algorithm = '', learning = '' } = words
   return {
     lines: [
       ...criticLines(machine.json.here, prompts.critic === true),
-      `model        ${start}${words.start ?? ''}`,
-      parameters,
+      `model        ${work.model}${words.start ?? ''}`,
+      sizes === null
+        ? 'parameters   unknown before the model is there'
+        : `parameters   ${formatCount(sizes.total)}, trained ${formatCount(sizes.trained)}${adapter}`,
       ...words.lines,
-      `optimiser    ${algorithm}AdamW, ${further}${learning}`,
+      `optimiser    ${algorithm}AdamW, ${learning}learning rate ${rate.peak} (${rate.kind}${rate.warmup > 0 ? `, warm-up of ${rate.warmup} steps` : ''}), KL ${hasReference(loss) ? `${loss.kl.kind} x ${loss.kl.coef}` : 'none'}`,
       ...words.evaluation,
-      ...needs,
+      ...(remote ? remoteLines(remote, loss) : (here?.lines ?? [])),
       ...machine.lines,
       ...(words.next ?? []),
     ],
     json: {
       ...{ steps, prompts: rollout.prompts, samples: rollout.samples },
-      ...{ ...work, ...machine.json, ...sizes, ...words.json },
+      ...{ rolloutsPerStep: rollout.prompts * rollout.samples, tokensPerStep: stepTokens(rollout) },
+      ...machine.json,
+      ...{ parameters: sizes?.total ?? null, trainedParameters: sizes?.trained ?? null },
+      ...{ memoryBytes: here?.memory ?? null, ...(remote && { remote }), ...words.json },
     },
-    work: { ...stepWork, ...words.work },
+    work: { ...work, ...words.work },
   }
 }

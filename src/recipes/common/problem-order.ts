@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Policy } from '../../policy/policy.ts'
+import { MIN_RANGE } from '../../rl/advantages.ts'
+import { type Groups, type Reward, rewardsOf } from '../../rl/rollout.ts'
 import { rewardOf, type ScoredTask } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
@@ -125,4 +127,40 @@ const readScores = (path: string): Scores => {
     if (error instanceof DataError) throw error
     throw new DataError(`${path}: expected scores as JSON (${(error as Error).message})`)
   }
+}
+
+/** Problems of later passes are as good as any; a bound keeps the passes few that are shuffled for it. */
+const FURTHER = 1 << 16
+
+/** Whether a group has nothing to compare, among those that were judged. */
+const isEqual = (group: readonly Reward[]): boolean => {
+  const rewards = rewardsOf([group])[0].filter(reward => reward !== null)
+  return rewards.length < 2 || Math.max(...rewards) - Math.min(...rewards) < MIN_RANGE
+}
+
+/**
+ * The groups of a step, those whose rewards are all equal replaced while rounds are left.
+ * @param names begins the names of the random streams
+ * @param explore rolls out further problems
+ */
+export const withSpread = async <Problem, Item extends Reward>(
+  first: Groups<Item>,
+  { rounds, names }: { rounds: number; names: string },
+  problem: ProblemStream<Problem>,
+  explore: (problems: readonly Problem[], round: number) => Promise<Groups<Item>>,
+): Promise<Groups<Item>> => {
+  const groups = [...first]
+  for (let round = 1; round <= rounds; round++) {
+    const equal = groups.flatMap((group, p) => (isEqual(group) ? [p] : []))
+    if (equal.length === 0) break
+    const rng = new Rng(`${names}/${round}`)
+    const found = await explore(
+      equal.map(() => problem(rng.int(FURTHER))),
+      round,
+    )
+    equal.forEach((p, i) => {
+      groups[p] = found[i]
+    })
+  }
+  return groups
 }

@@ -5,8 +5,8 @@ import type { StepEvents } from '../../train/steps.ts'
 import type { PinnedFile } from '../../util/prefetched-rows.ts'
 import type { StatusLine } from '../../util/status-line.ts'
 import type { Feasibility } from './feasible.ts'
-import type { RunMode } from './run-mode.ts'
-import type { StepWork } from './step-work.ts'
+import type { StepWork } from './plan-time.ts'
+import type { RunMode } from './refuse.ts'
 
 /** Hooks of a running training; all optional. */
 export interface RunEvents extends StepEvents {
@@ -84,3 +84,10 @@ export interface RecipeEntry<Config = unknown> {
   plan(config: Config): RunPlan
   run(config: Config, options: RunOptions): Promise<RunResult>
 }
+
+/** What a small model needs in a preset whose words are few. */
+export const miniature = (maxTokens: number) => ({
+  rollout: { prompts: 16, samples: 8, maxTokens, temperature: 1 },
+  minibatches: 2,
+  optimizer: { learningRate: { kind: 'linear', peak: 1e-3, warmup: 5, floor: 0.1 }, beta2: 0.95 },
+})

@@ -2,8 +2,7 @@
 
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import { checkKey, wordsFolder, wordsPlace } from '../../policy/tinker/settings.ts'
-import { refuse } from './refuse.ts'
-import { modelMayBeMissing, type RunMode } from './run-mode.ts'
+import { modelMayBeMissing, type RunMode, refuse } from './refuse.ts'
 
 type AnyPolicy = PolicySettings | PipelinedPolicySettings
 
@@ -15,17 +14,20 @@ export interface RemoteSettings {
   rollout?: { temperature: number }
 }
 
+/** Settings that no server can do, false where they are off: path, what is expected, what to do. */
+export type ServerLacks = readonly (readonly [setting: string, expected: string, hint: string] | false)[]
+
 /**
  * Refuses with a policy on a server what none can do.
  * @param recipeOf what makes a model to start from, for the hint
- * @param others settings of the recipe's own that are on although no server can do them: path, what is expected, what to do
+ * @param others settings of the recipe's own that are on although no server can do them
  * @throws ConfigError naming the setting and what to do; for a run also where the key is missing
  */
 export const checkRemote = (
   { policy, model, coldStart, rollout }: RemoteSettings,
   purpose: RunMode,
   recipeOf: string | null = null,
-  others: readonly (readonly [setting: string, expected: string, hint: string] | false)[] = [],
+  others: ServerLacks = [],
 ): void => {
   if (!isRemote(policy)) return
   const local = 'or train with policy.kind local'
@@ -47,15 +49,6 @@ export const checkRemote = (
   for (const other of others) if (other) refuse(`${other[0]}: expected ${other[1]}`, `${other[2]}, ${local}`)
   if (purpose === 'run') checkKey(policy)
 }
-
-/** Of PPO's critic, for `checkRemote`. */
-export const withoutCritic = (critic: unknown) =>
-  critic !== null &&
-  ([
-    'critic',
-    'null with policy.kind tinker, whose server has no value head',
-    'set critic to null (a reward is then compared with those of its group)',
-  ] as const)
 
 /** Folder with the words of the server's model; null in a plan where it comes later. @throws ConfigError as `wordsFolder` */
 export const remoteTokenizerFolder = (

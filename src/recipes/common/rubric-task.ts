@@ -1,12 +1,103 @@
 /** @file A task with a rubric a problem as a run trains on it: graded as training grades, and for the truth. */
 
-import type { MetricGroup } from '../../runs/rows.ts'
-import { type ScoredResponse, type ScoredTask, scoredReward } from '../../tasks/scored-response.ts'
+import { needsStart } from '../../grade/rules/likelihood.ts'
+import type { Policy, ScoreItem } from '../../policy/policy.ts'
+import type { Criterion, JudgeCall, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { MetricGroup, RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
+import {
+  type LeftOut,
+  type ScoredResponse,
+  type ScoredTask,
+  scoredReward,
+} from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
+import { mean } from '../../util/statistics.ts'
 import type { HeldOutJudge } from '../options/held-out-judge.ts'
-import type { StartLikelihood } from './start-likelihood.ts'
-import { criteriaById, type WrittenCriterion } from './verdict-rows.ts'
+
+/** A verdict that is kept; `criterionId` may be a name that tells it from another grader's. */
+export type KeptVerdict = Omit<Verdict, 'source'> & Pick<RolloutVerdict, 'source' | 'leftOut'>
+
+const NO_WORDS: ReadonlyMap<string, WrittenCriterion> = new Map()
+
+const wordsOf = (own: WrittenCriterion | undefined) => own && { text: own.text, points: own.points }
+
+/** Criteria by the ids that their verdicts are kept under. */
+export const criteriaById = (criteria: readonly Criterion[], prefix = ''): [string, WrittenCriterion][] =>
+  criteria.map(criterion => [`${prefix}${criterion.id}`, criterion])
+
+/** Verdicts under names that tell them from other ones, each with whether its criterion was left out of the score. */
+export const namedVerdicts = (
+  prefix: string,
+  verdicts: readonly Verdict[],
+  leftOut?: LeftOut,
+): (Verdict & Pick<RolloutVerdict, 'leftOut'>)[] =>
+  verdicts.map(verdict => ({
+    ...verdict,
+    criterionId: `${prefix}${verdict.criterionId}`,
+    ...(leftOut?.ids.has(verdict.criterionId) && { leftOut: true }),
+  }))
+
+/** What a criterion says and weighs. */
+export type WrittenCriterion = Pick<Criterion, 'text' | 'points'>
+
+/**
+ * Fields of a row for its verdicts, in their order.
+ * @param words of criteria by the verdicts' `criterionId`, those that the run's own rubric does not tell
+ */
+export const verdictFields = (
+  verdicts: readonly KeptVerdict[],
+  words: ReadonlyMap<string, WrittenCriterion> = NO_WORDS,
+): Pick<RolloutRow, 'verdicts' | 'judgeCalls'> => {
+  const places = new Map<JudgeCall, number>()
+  const placeOf = (call: JudgeCall): number => {
+    if (!places.has(call)) places.set(call, places.size)
+    return places.get(call)!
+  }
+  const rows = verdicts.map(
+    ({ criterionId, met, credit, explanation, source, call, leftOut }): RolloutVerdict => ({
+      criterionId,
+      ...wordsOf(words.get(criterionId)),
+      met,
+      ...(credit !== undefined && { credit }),
+      ...(explanation !== undefined && { explanation }),
+      ...(call !== undefined ? { call: placeOf(call) } : source !== undefined && { source }),
+      ...(leftOut && { leftOut }),
+    }),
+  )
+  return { verdicts: rows, ...(places.size > 0 && { judgeCalls: [...places.keys()] }) }
+}
+
+/**
+ * Scores responses by the weights that a policy starts with. They are those of a KL term: one pass without gradient, of the
+ * plain prompt and at temperature 1, whatever was sampled.
+ */
+export class StartLikelihood {
+  #policy: Policy | null = null
+
+  /** Whether any of the rubrics asks for it; else nothing is frozen and nothing scored. */
+  static neededBy(rows: readonly { rubric: Rubric }[]): boolean {
+    return rows.some(({ rubric }) => needsStart(rubric.criteria))
+  }
+
+  /** To be called while the policy still is the starting model: its weights are frozen as the reference. */
+  async startAt(policy: Policy): Promise<void> {
+    await policy.freezeReference()
+    this.#policy = policy
+  }
+
+  /**
+   * Mean log-prob of each response's tokens, the end of its turn included, nats a token; null without any, and before there is a
+   * policy.
+   */
+  async of(items: readonly ScoreItem[]): Promise<(number | null)[]> {
+    const scored = items.filter(({ tokens }) => tokens.length > 0)
+    if (this.#policy === null || scored.length === 0) return items.map(() => null)
+    const scores = await this.#policy.score(scored, { weights: 'reference' })
+    const means = scores.map(({ logprobs }) => mean(logprobs)).values()
+    return items.map(({ tokens }) => (tokens.length > 0 ? means.next().value! : null))
+  }
+}
 
 /** What a problem's criteria say and weigh, but for those that the run's own rubric tells. */
 export const unloggedCriteria = <Problem>(

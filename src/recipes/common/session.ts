@@ -19,8 +19,14 @@ import {
 import type { StepsResult } from '../../train/steps.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
-import { decidingHash, decidingSettings } from './deciding.ts'
-import { acceptableHashes, EXTENDABLE_KEYS, extensionOf, isAtItsEnd } from './extension.ts'
+import {
+  acceptableHashes,
+  decidingHash,
+  decidingSettings,
+  EXTENDABLE_KEYS,
+  extensionOf,
+  isAtItsEnd,
+} from './deciding.ts'
 import type { RunOptions, RunResult } from './recipe.ts'
 
 export interface RunSession {
@@ -92,18 +98,22 @@ export const withRun = async (
     return resultOf(run, result)
   } catch (error) {
     // A resume that is refused says something of the command, and nothing of the run.
-    if (!(opening && isRefusal(error))) noteFailure(run, error)
+    const isRefusal = error instanceof ConfigError || error instanceof RunError
+    // The run's own error matters more than a failure to note it (the disk may be full).
+    if (!(opening && isRefusal))
+      attempt(() =>
+        run.appendEvent({ level: 'error', message: error instanceof Error ? error.message : String(error) }),
+      )
     throw error
   } finally {
     await closeAll(opened)
     await trackers?.close(end)
-    if (!resume && holdsNothing(run.dir)) discard(run)
+    // A folder that cannot be removed, or is another process's by now, stays.
+    if (!resume && holdsNothing(run.dir)) attempt(() => run.remove())
     run.close()
     report(run, message => events.onMessage?.(message))
   }
 }
-
-const isRefusal = (error: unknown): boolean => error instanceof ConfigError || error instanceof RunError
 
 /** Notes what a resume changes of how far the run goes. */
 const extend = (run: RunFolder, { info, events }: RunSessionOptions, from: ResumePoint): void => {
@@ -131,13 +141,6 @@ const holdsNothing = (dir: string): boolean =>
     ].includes(name),
   ) &&
   readdirSync(join(dir, 'checkpoints')).length === 0
-
-/** The failure itself is what matters: a folder that cannot be removed, or is another process's by now, stays. */
-const discard = (run: RunFolder): void => {
-  try {
-    run.remove()
-  } catch {}
-}
 
 const NAMED_CHANGES = 5
 
@@ -174,7 +177,12 @@ const resumePoint = (run: RunFolder, options: RunSessionOptions): ResumePoint | 
       return null
     }
   }
-  refuseOtherFiles(run, options)
+  const other = otherFile(run, options)
+  // Rows that were held out might be trained on, or rewards of two rubrics be one curve.
+  if (other !== null)
+    throw new RunError(other, {
+      hint: 'put it back as it was, or begin a new run from the weights and the optimiser of this one: --from RUN in place of --resume',
+    })
   const point = run.resume(acceptableHashes(info.config as object, run.info), {
     changes: changesSince(run, info.config as object, EXTENDABLE_KEYS),
     acceptRows,
@@ -193,30 +201,21 @@ const otherFile = ({ dir, info }: RunFolder, { files = [] }: RunSessionOptions):
   return `${other.path}: changed since ${dir} began (SHA-256 ${then} then, ${now} now)`
 }
 
-/** @throws RunError where rows that were held out might be trained on, or rewards of two rubrics be one curve */
-const refuseOtherFiles = (run: RunFolder, options: RunSessionOptions): void => {
-  const other = otherFile(run, options)
-  if (other === null) return
-  throw new RunError(other, {
-    hint: 'put it back as it was, or begin a new run from the weights and the optimiser of this one: --from RUN in place of --resume',
-  })
-}
-
 /** What a run that was killed before its first checkpoint had recorded is made again. */
 const startAgain = (run: RunFolder, options: RunSessionOptions): void => {
-  const steps = countRows(run.dir)
+  const steps = attempt(() => readMetrics(run.dir).length) ?? 0
   run.restart(newRun(options))
   const message = `${run.dir}: it ended before its first checkpoint; begun again from the start${steps > 0 ? `, ${steps} recorded steps dropped` : ''}`
   run.appendEvent({ level: 'info', message })
   options.events?.onMessage?.(message)
 }
 
-/** Steps that were recorded, as far as they can be read. */
-const countRows = (dir: string): number => {
+/** What is done as far as it can be; undefined where it cannot. */
+const attempt = <Result>(work: () => Result): Result | undefined => {
   try {
-    return readMetrics(dir).length
+    return work()
   } catch {
-    return 0
+    return undefined
   }
 }
 
@@ -236,13 +235,6 @@ const resultOf = ({ dir }: RunFolder, { step, finished, stoppedBy }: StepsResult
   ...(stoppedBy !== undefined && { stoppedBy }),
   checkpoint: latestCheckpoint(dir),
 })
-
-/** The run's own error matters more than a failure to note it (the disk may be full). */
-const noteFailure = (run: RunFolder, error: unknown): void => {
-  try {
-    run.appendEvent({ level: 'error', message: error instanceof Error ? error.message : String(error) })
-  } catch {}
-}
 
 const closeAll = async (opened: readonly Promise<{ close(): Promise<unknown> }>[]): Promise<void> => {
   const settled = await Promise.allSettled(opened)

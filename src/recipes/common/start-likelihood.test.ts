@@ -4,7 +4,7 @@ import { TINY } from '../../policy/local/tiny-model.fixture.ts'
 import { updateOnce } from '../../policy/update.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { mean } from '../../util/statistics.ts'
-import { StartLikelihood } from './start-likelihood.ts'
+import { StartLikelihood } from './rubric-task.ts'
 
 const ITEMS = [
   { promptTokens: [1, 2], tokens: Int32Array.from([3, 4, 5]) },

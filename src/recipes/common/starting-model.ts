@@ -10,12 +10,7 @@ import { assertTokenizerFits, hasTokenizer, loadTokenizer } from '../../model/to
 import { checkWeights } from '../../model/weights.ts'
 import { ADAPTER_FOLDER, REFERENCE_FILE, readReference } from '../../policy/tinker/checkpoint.ts'
 import { latestCheckpoint } from '../../runs/readers.ts'
-import { ARITHMETIC_VOCABULARY } from '../../tasks/arithmetic/vocabulary.ts'
-import { THOUGHT_VOCABULARY } from '../../tasks/checklist/thinking/thought.ts'
-import { CHECKLIST_VOCABULARY } from '../../tasks/checklist/vocabulary.ts'
-import { LOGIC_RUBRIC_VOCABULARY } from '../../tasks/logic/thinking/text.ts'
 import { LOGIC_TOKENS, LOGIC_VOCABULARY, LONG_LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
-import { RECORDS_VOCABULARY } from '../../tasks/records/vocabulary.ts'
 import { CheckpointError } from '../../util/errors.ts'
 
 /**
@@ -103,58 +98,6 @@ export const logicTokensOf = (folder: string): number => {
     ? loadTokenizer(place).idOf(LONG_LOGIC_VOCABULARY[length - 1]) === length - 1
     : loadConfig(place).vocabSize >= length
   return isLong ? length : LOGIC_VOCABULARY.length
-}
-
-/**
- * Refuses a model that cannot read the packing task's words.
- * @throws CheckpointError when its vocabulary is too small, or its tokenizer another one.
- */
-export const assertPackingVocabulary = (folder: string): void =>
-  assertWords(folder, CHECKLIST_VOCABULARY, {
-    task: 'the packing task',
-    hint: 'start from package:models/packing-start, or from what `gradus train checklist-cold-start` makes',
-  })
-
-/** The same for packing with thinking. @throws CheckpointError */
-export const assertThoughtVocabulary = (folder: string): void =>
-  assertWords(folder, THOUGHT_VOCABULARY, {
-    task: 'the packing task with thinking',
-    hint: 'start from package:models/packing-thinking-start, or from what `gradus train checklist-cold-start --set task.thinking=true` makes',
-  })
-
-/** The same for arithmetic. @throws CheckpointError */
-export const assertArithmeticVocabulary = (folder: string): void =>
-  assertWords(folder, ARITHMETIC_VOCABULARY, {
-    task: 'the arithmetic task',
-    hint: 'start from package:models/arithmetic-start, or from what `gradus train arithmetic-cold-start` makes',
-  })
-
-/** The same for records. @throws CheckpointError */
-export const assertRecordsVocabulary = (folder: string): void =>
-  assertWords(folder, RECORDS_VOCABULARY, {
-    task: 'the records task',
-    hint: 'start from package:models/records-start, or from what `gradus train records-cold-start` makes',
-  })
-
-/** The same for logic with rubrics. @throws CheckpointError */
-export const assertLogicRubricVocabulary = (folder: string): void =>
-  assertWords(folder, LOGIC_RUBRIC_VOCABULARY, {
-    task: 'the logic task with rubrics',
-    hint: 'make one with `gradus train logic-rubric-start`, and name its last checkpoint',
-  })
-
-const assertWords = (
-  folder: string,
-  vocabulary: readonly string[],
-  { task, hint }: { task: string; hint: string },
-): void => {
-  if (isAdapterFolder(folder)) return
-  const tokenizer = hasTokenizer(folder) ? loadTokenizer(folder) : null
-  const fits =
-    loadConfig(folder).vocabSize >= vocabulary.length &&
-    (tokenizer === null || vocabulary.every((token, id) => tokenizer.idOf(token) === id))
-  if (fits) return
-  throw new CheckpointError(`${folder}: expected a model of ${task}'s ${vocabulary.length} tokens`, { hint })
 }
 
 /** Places of the context of a model in a folder, of an adapter those of its base. @throws CheckpointError */

@@ -6,8 +6,13 @@ import { modelTensors } from '../../policy/local/weight-sizes.ts'
 import { enginesOf, type PolicySettings } from '../../policy/open.ts'
 import type { SupervisedDatum } from '../../rl/datum.ts'
 import { mean } from '../../util/statistics.ts'
-import { coldStartMemory, estimateMemory, type MemoryEstimate, memoryLines } from './estimate.ts'
-import { type Feasibility, machinePlan } from './feasible.ts'
+import {
+  estimateMemory,
+  type Feasibility,
+  type MemoryEstimate,
+  machinePlan,
+  memoryLines,
+} from './feasible.ts'
 import { type PlannedTime, supervisedTime } from './plan-time.ts'
 
 /** Steps whose demonstrations are looked at: a curriculum's grow over the steps. */
@@ -54,25 +59,31 @@ export interface SupervisedMachine {
   json: Partial<PlannedTime> & { memoryBytes?: MemoryEstimate; here?: Feasibility }
 }
 
-type LocalSettings = Parameters<typeof coldStartMemory>[1]
+type LocalSettings = Parameters<typeof enginesOf>[0] & {
+  microBatchTokens: number
+  maxRows: number
+  recompute?: boolean
+  arena?: boolean
+}
 
+/** What is sampled is only evaluated; with a longest row nothing is. */
 const memoryOf = (
   shape: ModelConfig,
   { lora = null, longest }: SupervisedWork,
   policy: LocalSettings,
-): MemoryEstimate =>
-  longest === undefined
-    ? coldStartMemory(shape, policy)
-    : estimateMemory(shape, {
-        ...{ lora, reference: false, sequence: longest },
-        ...{
-          microBatchTokens: policy.microBatchTokens,
-          recompute: policy.recompute,
-          arena: policy.arena,
-          engines: enginesOf(policy, () => shape),
-        },
-        ...{ rows: 0, prompts: 0, promptTokens: 0, newTokens: 0 },
-      })
+): MemoryEstimate => {
+  const [rows, tokens] = longest === undefined ? [policy.maxRows, shape.maxPositions / 2] : [0, 0]
+  return estimateMemory(shape, {
+    ...{
+      lora: longest === undefined ? null : lora,
+      reference: false,
+      sequence: longest ?? shape.maxPositions,
+    },
+    ...{ microBatchTokens: policy.microBatchTokens, recompute: policy.recompute, arena: policy.arena },
+    engines: enginesOf(policy, () => shape),
+    ...{ rows, prompts: rows, promptTokens: tokens, newTokens: tokens },
+  })
+}
 
 /** Lines and figures of a plan; of a policy on a server, neither memory nor time are this machine's. */
 export const supervisedMachine = (

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lossesBefore } from './supervised.ts'
+import { lossesBefore } from './training.ts'
 
 it('gives each step before its own loss, also where rows are missing or none is written', () => {
   const rows = [

@@ -7,16 +7,9 @@ import { recordsShape } from '../../tasks/records/world.ts'
 import { openEnvKindSchema, toolsTaskSchema } from '../environment/config.ts'
 import { LOGIC_KIND } from '../logic/kind.ts'
 import { RESEARCH_KIND } from '../rubricem/kind.ts'
-import { LOGIC_THINKING } from './logic-miniature.ts'
-import { type Draw, MINIATURES } from './miniatures.ts'
-import {
-  assertArithmeticVocabulary,
-  assertLogicRubricVocabulary,
-  assertPackingVocabulary,
-  assertRecordsVocabulary,
-  assertThoughtVocabulary,
-} from './starting-model.ts'
+import { type Draw, LOGIC_THINKING, MINIATURES } from './miniatures.ts'
 import type { TaskKind, TaskParts } from './task-kind.ts'
+import { assertWords } from './word-models.ts'
 
 const drawOf = ({ tests }: TaskParts): Draw => ({ seed: 'train/evaluation', tests })
 
@@ -34,24 +27,24 @@ const IN_TOKENS = { asked: 'tokens', reads: false, judge: 'none' } as const
 export const TASK_KINDS = {
   packing: kind({
     settings: MINIATURES.packing.settings,
-    ...{ ...IN_TOKENS, maxTokens: 26, assertModel: assertPackingVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 26, assertModel: assertWords('packing') },
     about: 'Lists for trips, each by a hidden rubric of its own.',
     open: settings => MINIATURES.packing.open(settings),
   }),
   'packing-thinking': kind({
     ...MINIATURES['packing-thinking'],
-    ...{ ...IN_TOKENS, maxTokens: 56, assertModel: assertThoughtVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 56, assertModel: assertWords('packing-thinking') },
     about: 'Lists for trips with thinking before them, each by a hidden rubric of its own; not below 0.',
   }),
   arithmetic: kind({
     ...MINIATURES.arithmetic,
-    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertArithmeticVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertWords('arithmetic') },
     about: 'Chains of operations with shown steps; right is the last digit, sound are the steps to it.',
     open: (settings, parts) => MINIATURES.arithmetic.open(settings, drawOf(parts)),
   }),
   'logic-thinking': kind({
     ...LOGIC_THINKING,
-    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertLogicRubricVocabulary },
+    ...{ ...IN_TOKENS, maxTokens: 96, assertModel: assertWords('logic-rubrics') },
     about: "Problems in ProntoQA's style for models with a vocabulary of rubrics; right is the label.",
     open: (settings, parts) => LOGIC_THINKING.open(settings, drawOf(parts)),
   }),
@@ -74,7 +67,7 @@ export const TASK_KINDS = {
     about:
       "Episodes of an OpenEnv server; the score is the sum of its own rewards, a rubric's stands beside it.",
     async open({ firstSeed, train, ...settings }, { folder, grader }) {
-      const { openEnvTask } = await import('../environment/openenv-task.ts')
+      const { openEnvTask } = await import('../environment/tasks.ts')
       // The seeds that a training with these settings is tested on.
       const seeds = { firstSeed: firstSeed + train, train: 0 }
       const together = { rollout: { prompts: 1, samples: 1 }, evaluation: { problems: 2, samples: 1 } }
@@ -83,7 +76,7 @@ export const TASK_KINDS = {
   }),
   records: kind({
     settings: z.strictObject(recordsShape),
-    ...{ ...IN_TOKENS, asked: 'turns', maxTokens: 40, assertModel: assertRecordsVocabulary },
+    ...{ ...IN_TOKENS, asked: 'turns', maxTokens: 40, assertModel: assertWords('records') },
     about: 'Questions about made-up archives, answered after look-ups; right is the person who is asked for.',
     async open(settings, { tests }) {
       const { RECORDS_TEST_WORLD, recordsQuestion, recordsQuestions } = await import(
@@ -98,7 +91,7 @@ export const TASK_KINDS = {
     ...{ asked: 'turns', reads: true, maxTokens: 256 },
     about: 'Rows of prompt and criteria, answered with tools; the score is that of the answer.',
     async open(settings, { folder, files: [file], grader }) {
-      const { toolsTask } = await import('../environment/tools-task.ts')
+      const { toolsTask } = await import('../environment/tasks.ts')
       const rows = readConversations(file, sharedRubric(settings), settings.columns)
       const task = { kind: 'tools' as const, ...{ file, holdOut: null, testFile: null }, ...settings }
       return toolsTask(task, folder, grader, undefined, { train: [], test: rows, repeated: 0 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testProblems } from './test-problems.ts'
+import { testProblems } from './evaluation-config.ts'
 
 describe('problems of an evaluation', () => {
   const evaluation = { problems: 100, problemsAtStart: 30, problemsBetween: 20 }

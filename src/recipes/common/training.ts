@@ -1,19 +1,30 @@
-/** @file From a recipe's configuration to its training: settings of the loop, sampling, phases, the reference. */
+/** @file From a recipe's configuration to its training: settings of the loop, sampling, phases, credit, the reference; and supervised phases. */
 
 import type { z } from 'zod'
 import { isRemote, type PipelinedPolicySettings, type PolicySettings } from '../../policy/open.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import { correctionOf } from '../../policy/tinker/settings.ts'
 import { assertComputable } from '../../policy/update.ts'
+import { grpoAdvantages } from '../../rl/advantages.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
-import type { GroupedDatum, RatioMode } from '../../rl/rollout.ts'
+import {
+  advantagesOf,
+  type Credited,
+  creditRollouts,
+  type Graded,
+  type GroupedDatum,
+  type Groups,
+  type RatioMode,
+} from '../../rl/rollout.ts'
+import { readMetrics } from '../../runs/readers.ts'
+import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
 import type { modelSchema, reinforcementShape } from '../../train/config.ts'
 import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
-import { progressOf, type StepsResult } from '../../train/steps.ts'
-import { ConfigError } from '../../util/errors.ts'
+import { progressOf, runSteps, type StepsResult, type StepsSettings } from '../../train/steps.ts'
+import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import { type Critic, withCriticLoss } from './critic.ts'
 import type { RunEvents } from './recipe.ts'
 import type { RunSession } from './session.ts'
@@ -27,24 +38,6 @@ export type TrainingConfig = Omit<z.output<z.ZodObject<typeof reinforcementShape
   pipeline?: Pipeline
   critic?: Critic | null
   ratio?: RatioMode
-}
-
-/**
- * An engine of its own for sampling is of use where sampling runs beside learning.
- * @throws ConfigError for one without `pipeline`
- */
-export const assertSamplerIsUsed = ({
-  policy,
-  pipeline,
-}: {
-  policy: PipelinedPolicySettings
-  pipeline: Pipeline
-}): void => {
-  if (!isRemote(policy) && policy.sampler !== null && !pipeline)
-    throw new ConfigError(
-      'policy.sampler: expected null without pipeline, where sampling and learning take turns and a second engine would only take memory',
-      { hint: 'set pipeline to true, or policy.sampler to null' },
-    )
 }
 
 /** Where ratios start from another prompt on purpose, their gap is no mismatch. */
@@ -109,4 +102,78 @@ export const reinforce = async <Rolled>(
   const { train } = await import('../../train/loop.ts')
   const settings = { ...loopSettings(config, configHash), ...progressOf(from) }
   return train(policy, recipe, run, settings, from?.step ?? 0, events)
+}
+
+/** GRPO: rewards become advantages within their groups, and those the credit of tokens. @throws NumericError for a reward that is not finite */
+export const grpoCredit = <Problem, Grade>(
+  groups: Groups<Graded<Problem, Grade>>,
+  { advantage }: Pick<TrainingConfig, 'advantage'>,
+): { credited: Credited<Problem, Grade>[][]; zeroVarianceGroups: number } => {
+  const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
+    grpoAdvantages(known, advantage),
+  )
+  return {
+    credited: creditRollouts(groups, advantages_P_G),
+    zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+  }
+}
+
+export interface SupervisedPhase {
+  /** What the progress line calls it. */
+  name: string
+  policy: Policy
+  draw: DrawStep
+  evaluate(step: number, last: boolean): Promise<EvalRow[]>
+  /** Whether the model is worth a test before the first step, as fresh weights are not. Default true; without steps it is in any case. */
+  testsStart?: boolean
+  config: SupervisedSettings &
+    Pick<StepsSettings, 'maxMinutes' | 'monitors'> & {
+      checkpoint: { every: number; keepLast: number }
+      /** Every so many steps, besides the end; 0: only there. */
+      evaluation: { every: number }
+    }
+}
+
+/**
+ * The losses of the steps that are done, each in its place, so that a knot that waits finds those that it had: rows may be missing
+ * where damaged ones were accepted.
+ */
+export const lossesBefore = (done: number, rows: readonly Pick<MetricsRow, 'step' | 'loss'>[]): number[] => {
+  const losses = new Map(rows.map(({ step, loss }) => [step, loss]))
+  return Array.from({ length: done }, (_, i) => losses.get(i + 1) ?? Number.POSITIVE_INFINITY)
+}
+
+/**
+ * Trains from the start, from a fork's, or from the session's checkpoint, which is loaded here. Without steps the start is what is
+ * tested in full and saved.
+ */
+export const runSupervised = async (
+  { run, from, fork, configHash }: Pick<RunSession, 'run' | 'from' | 'fork' | 'configHash'>,
+  { name, policy, draw, evaluate, testsStart = true, config }: SupervisedPhase,
+  events: RunEvents = {},
+): Promise<StepsResult> => {
+  const saved = from?.dir ?? fork
+  if (saved !== null) await policy.load(saved)
+  const done = from?.step ?? 0
+  const isStartAlone = config.steps === 0
+  events.onPhase?.({ name, steps: config.steps, done })
+  if (isStartAlone && from !== null) return { step: done, finished: true }
+  const settings = {
+    steps: config.steps,
+    savesStart: isStartAlone,
+    evalEvery: config.evaluation.every,
+    checkpointEvery: config.checkpoint.every,
+    keepCheckpoints: config.checkpoint.keepLast,
+    maxMinutes: config.maxMinutes,
+    ...progressOf(from),
+    configHash,
+    monitors: config.monitors,
+  }
+  const before = done === 0 ? [] : lossesBefore(done, readMetrics(run.dir))
+  const work = {
+    trainStep: supervisedStep(policy, draw, config, before),
+    evaluate: async (step: number, last: boolean) =>
+      step === 0 && !testsStart && !isStartAlone ? [] : evaluate(step, last || isStartAlone),
+  }
+  return runSteps(policy, run, settings, work, done, events)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { verdictFields } from './verdict-rows.ts'
+import { verdictFields } from './rubric-task.ts'
 
 it('a call is kept once, however many verdicts it brought, and the others say who gave them', () => {
   const whole = { judge: 'm', raw: 'both', promptTokens: 5 }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
-import { LOSS_SETTING, lossSettingSchema, rolloutSchema } from '../../train/config.ts'
+import { choice, kindSchema, lossSetting, recipeSetting, rolloutSetting } from '../../train/config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { spoiltRewardsShape } from '../options/options.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
@@ -21,43 +21,35 @@ const {
   ...{ rubricDropout: true, scoringRule: true, criterionGroups: true, groupJudge: true },
 }).shape
 
-const kind = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>
-  z.strictObject({
-    kind: z.literal(name).describe('Which kind; each has keys of its own.'),
-    ...shape,
-  })
-
 const { operations, pool } = MINIATURES.arithmetic.settings.shape
 
 /** Tasks whose prompts can show what a good response holds. */
 const taskSchema = z
   .discriminatedUnion('kind', [
-    kind('packing', MINIATURES.packing.settings.shape),
-    kind('packing-thinking', MINIATURES['packing-thinking'].settings.shape),
-    kind('arithmetic', { operations, pool }),
-    kind('conversations', conversationsShape),
+    kindSchema('packing', MINIATURES.packing.settings.shape),
+    kindSchema('packing-thinking', MINIATURES['packing-thinking'].settings.shape),
+    kindSchema('arithmetic', { operations, pool }),
+    kindSchema('conversations', conversationsShape),
   ])
   .prefault({ kind: 'packing' })
 
 const distillSettings = z.strictObject({
-  recipe: z.literal('distill').default('distill').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('distill'),
   ...settings,
   task: taskSchema.describe('What is trained on: tasks whose prompts can show their rubric.'),
   judge: judge.describe(
     'Who judges criteria that no rule checks: in evaluations, and in training where `rewards` is set.',
   ),
-  teacher: z
-    .enum(['start', 'policy'])
-    .default('start')
-    .describe(
-      'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
-    ),
-  baseline: z
-    .enum(['batch', 'none'])
-    .default('batch')
-    .describe(
-      "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
-    ),
+  teacher: choice(
+    ['start', 'policy'],
+    'start',
+    'Who is shown the rubric and teaches: the model that the run starts from, or the policy as it is in each step, which takes no memory and may forget to follow a rubric.',
+  ),
+  baseline: choice(
+    ['batch', 'none'],
+    'batch',
+    "What is taken off the tokens' advantages: their mean over the step, which makes them vary less and changes no expectation; `none`: nothing.",
+  ),
   rewards: z
     .strictObject({
       after: z.int().min(1).describe('Steps of distillation before them.'),
@@ -71,10 +63,8 @@ const distillSettings = z.strictObject({
     .prefault({})
     .describe('How the rubric is shown to the teacher.'),
   noise: spoiltRewardsShape.noise,
-  loss: lossSettingSchema.prefault('trl:dapo').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 32, samples: 1, maxTokens: 128 })
-    .describe('What a step samples.'),
+  loss: lossSetting('trl:dapo'),
+  rollout: rolloutSetting({ prompts: 32, samples: 1, maxTokens: 128 }),
 })
 
 export const distillSchema = z.preprocess(withJudgedRows, distillSettings)

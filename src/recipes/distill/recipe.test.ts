@@ -4,8 +4,7 @@ import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import { answering } from '../../train/answering-io.fixture.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { distillSchema } from './config.ts'
-import { silentTeacher } from './metrics.ts'
-import { distill } from './recipe.ts'
+import { distill, silentTeacher } from './recipe.ts'
 
 const criteria: Criterion[] = [1, 2].map(i => ({ id: `c${i}`, text: `says ${i}`, points: 1 }))
 

@@ -21,21 +21,20 @@
  * - The teacher is the model that the run starts from (`teacher: start`), or the policy as it is (`teacher: policy`).
  */
 
-import { grpoAdvantages } from '../../rl/advantages.ts'
-import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
+import { datumsOf } from '../../rl/rollout.ts'
+import type { MetricsRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe, type StepUpdate } from '../../train/recipe.ts'
 import { rolloutRow } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
-import { phaseOf, samplingOf } from '../common/training.ts'
+import { grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import { ruscarlMetrics, ruscarlRolloutRow } from '../ruscarl/metrics.ts'
 import type { RuscarlParts, RuscarlRolled } from '../ruscarl/recipe.ts'
 import type { DistillConfig } from './config.ts'
 import { teacherCredit } from './credit.ts'
-import { silentTeacher } from './metrics.ts'
 
 type Sampled<Problem> = RuscarlRolled<Problem>['groups']
 
@@ -111,16 +110,28 @@ const byRewards = async <Problem>(
   groups: Sampled<Problem>,
 ): Promise<StepUpdate> => {
   assertJudged(groups.map(group => group.map(({ reward, grade }) => ({ ...grade, reward }))))
-  const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
-    grpoAdvantages(known, config.advantage),
-  )
-  const credited = creditRollouts(groups, advantages_P_G)
+  const { credited, zeroVarianceGroups } = grpoCredit(groups, config)
   return {
     phases: [phaseOf(config, datumsOf(credited, config))],
     metrics: {
       ...ruscarlMetrics(task, groups, { byRubric: true, showsRubric: false }),
-      zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+      zeroVarianceGroups,
     },
     rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),
   }
+}
+
+/** So many first steps without a change are no chance. */
+const FIRST_STEPS = 5
+const FEW_CHANGES = 0.01
+
+/** What to say of a teacher that the rubric tells nothing. */
+export const silentTeacher = (metrics: readonly MetricsRow[]): string[] => {
+  const shares = metrics.flatMap(({ teacherChanges }) =>
+    typeof teacherChanges === 'number' ? [teacherChanges] : [],
+  )
+  if (shares.length < FIRST_STEPS || mean(shares.slice(0, FIRST_STEPS)) >= FEW_CHANGES) return []
+  return [
+    'the rubric in its prompt changed hardly any token for the teacher: there was nothing to learn; begin with a model that follows a rubric it is shown (the evaluation "full scaffold" before the first step tells)',
+  ]
 }

@@ -4,10 +4,8 @@ import { needsJudge } from '../../grade/rubric-grader.ts'
 import { needJudge, readConversations, sharedRubric } from '../../tasks/conversation/rows.ts'
 import type { Tool } from '../../tools/index.ts'
 import { checkFleet } from '../common/judging.ts'
-import { givenModel } from '../common/phase.ts'
-import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
-import { checkRemote } from '../common/remote.ts'
-import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
+import { checkMethod } from '../common/method-check.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
 import type { EnvironmentConfig } from './config.ts'
 
 /** Parts of a run in place of the configured ones. */
@@ -26,10 +24,14 @@ export const checkEnvironment = (
   purpose: RunMode,
   { tools }: EnvironmentRunParts = {},
 ): string | null => {
-  const { task, reward, judge, rollout, loss, policy } = config
-  checkRemote(config, purpose)
-  assertLoss(policy, loss)
-  assertActions(config)
+  return checkMethod(config, purpose, {
+    starts: 'sft',
+    settings: () => checkSettings(config, purpose, tools),
+  })
+}
+
+const checkSettings = (config: EnvironmentConfig, purpose: RunMode, tools?: readonly Tool[]): void => {
+  const { task, reward, judge, rollout } = config
   if (rollout.samples < 2)
     refuse(
       `rollout.samples: expected at least 2, got ${rollout.samples}`,
@@ -56,7 +58,6 @@ export const checkEnvironment = (
       'leave it out',
     )
   checkRubrics(config, purpose)
-  return givenModel({ ...config, coldStart: null }, 'sft', purpose)
 }
 
 /** What is there of rubrics and rows is read; criteria that only a judge can grade need one. */

@@ -6,31 +6,29 @@ import { openEnvTaskShape } from '../../tasks/openenv/index.ts'
 import { TOOL_BOX_DEFAULTS, turnRulesSchema } from '../../tasks/research/index.ts'
 import { toolsSchema } from '../../tools/index.ts'
 import {
-  LOSS_SETTING,
-  lossSettingSchema,
+  choice,
+  kindSchema,
+  lossSetting,
   modelSchema,
+  orNull,
+  recipeSetting,
   reinforcementShape,
-  rolloutSchema,
+  rolloutSetting,
 } from '../../train/config.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 
 const size = z.int().positive()
 
-export const openEnvKindSchema = z.strictObject({
-  kind: z.literal('openenv').describe('Which kind; each has keys of its own.'),
+export const openEnvKindSchema = kindSchema('openenv', {
   ...openEnvTaskShape,
-  rubric: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'File with one rubric for all episodes, judged on everything that was said in one; null: none.',
-    ),
+  rubric: orNull(
+    z.string(),
+    'File with one rubric for all episodes, judged on everything that was said in one; null: none.',
+  ),
 })
 
-export const toolsTaskSchema = z.strictObject({
-  kind: z.literal('tools').describe('Which kind; each has keys of its own.'),
+export const toolsTaskSchema = kindSchema('tools', {
   ...conversationFilesShape,
   tools: toolsSchema
     .default([])
@@ -43,12 +41,11 @@ export const toolsTaskSchema = z.strictObject({
   rules: turnRulesSchema
     .prefault({})
     .describe('Calls that an episode may make, and breaks of a rule that are answered with a reminder.'),
-  callForm: z
-    .enum(['auto', 'xml', 'template'])
-    .default('auto')
-    .describe(
-      "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
-    ),
+  callForm: choice(
+    ['auto', 'xml', 'template'],
+    'auto',
+    "How calls are written: as the model's chat template has it where that can be read (`auto`, `template`), or in tags of our own.",
+  ),
   maxTokens: size
     .default(4096)
     .describe('Tokens of an episode, tool output included; `rollout.maxTokens` is for a turn.'),
@@ -58,14 +55,15 @@ export const toolsTaskSchema = z.strictObject({
 const rewardSchema = z.strictObject({
   environment: z.number().default(1).describe("Weight of the environment's own reward."),
   rubric: z.number().default(1).describe('Weight of the score by the rubric, where there is one.'),
-  of: z
-    .enum(['sum', 'last'])
-    .default('sum')
-    .describe("What an episode's own reward is: the sum of its steps' rewards, or the last one."),
+  of: choice(
+    ['sum', 'last'],
+    'sum',
+    "What an episode's own reward is: the sum of its steps' rewards, or the last one.",
+  ),
 })
 
 export const environmentSchema = z.strictObject({
-  recipe: z.literal('environment').default('environment').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('environment'),
   ...reinforcementShape,
   model: modelSchema.omit({ shape: true }).prefault({}).describe('The model to start from.'),
   task: z
@@ -73,11 +71,9 @@ export const environmentSchema = z.strictObject({
     .prefault({ kind: 'openenv', url: 'http://127.0.0.1:8000' })
     .describe('What is acted in.'),
   reward: rewardSchema.prefault({}).describe('What an episode is paid for.'),
-  judge: trainingJudgeSchema.nullable().default(null).describe('Who judges criteria that no rule checks.'),
-  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 8, samples: 8, maxTokens: 256 })
-    .describe('What a step samples.'),
+  judge: orNull(trainingJudgeSchema, 'Who judges criteria that no rule checks.'),
+  loss: lossSetting('gradus:ruscarl'),
+  rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 256 }),
   evaluation: z
     .strictObject(sampledEvaluationShape)
     .prefault({ problems: 16, problemsBetween: 16 })

@@ -11,9 +11,9 @@ import { type FakeOpenEnv, startFakeOpenEnv } from '../../tools/openenv/fake-ser
 import type { EnvironmentRunParts } from './check.ts'
 import { environmentSchema } from './config.ts'
 import { environmentEntry } from './entry.ts'
-import { episodeReward, ownReward } from './rewards.ts'
+import { episodeReward, ownReward } from './evaluation.ts'
 import { runEnvironment } from './run.ts'
-import { toolsTask } from './tools-task.ts'
+import { toolsTask } from './tasks.ts'
 
 const SLOW_MS = 120_000
 const noGrader = { grade: async () => [] }

@@ -8,8 +8,7 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { grpoAdvantages } from '../../rl/advantages.ts'
-import { advantagesOf, creditRollouts, datumsOf } from '../../rl/rollout.ts'
+import { datumsOf } from '../../rl/rollout.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
@@ -18,13 +17,19 @@ import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { type StepIo, StepRollouts } from '../../train/rollout.ts'
 import { rewardMetrics, rolloutRow } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy } from '../common/evaluation.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import { problemsIn, problemsOf } from '../common/problem-order.ts'
-import { testProblems } from '../common/test-problems.ts'
-import { phaseOf, samplingOf } from '../common/training.ts'
+import { grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import type { EnvironmentConfig } from './config.ts'
-import { episodesRow, episodeVerdictFields } from './evaluation.ts'
-import { type EpisodeGrade, episodeReward, type GradedEpisode, ownReward } from './rewards.ts'
+import {
+  type EpisodeGrade,
+  episodeReward,
+  episodesRow,
+  episodeVerdictFields,
+  type GradedEpisode,
+  ownReward,
+} from './evaluation.ts'
 
 export interface EnvironmentParts<Problem> {
   policy: Policy
@@ -77,16 +82,13 @@ export const environmentRecipe = <Problem>(
     },
 
     async learn(step, groups) {
-      const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
-        grpoAdvantages(known, config.advantage),
-      )
-      const credited = creditRollouts(groups, advantages_P_G)
+      const { credited, zeroVarianceGroups } = grpoCredit(groups, config)
       return {
         phases: [phaseOf(config, datumsOf(credited, config))],
         metrics: {
           ...rewardMetrics(groups),
           ...episodeMetrics(groups.flat(), reward.of),
-          zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+          zeroVarianceGroups,
         },
         rollouts: learntFrom(credited, item => ({
           ...rolloutRow(step, item, tokens => task.show(tokens)),
@@ -101,7 +103,7 @@ export const environmentRecipe = <Problem>(
       const problems = mainTest(task)[1].slice(0, testProblems(config, step, last))
       const io = new StepRollouts(policy, { seed: 'evaluation', step: 0 })
       const groups = await act(io, problems, samples, temperature)
-      return [episodesRow(task, groups, { step, samples, temperature, of: reward.of })]
+      return [episodesRow(task, groups, reward.of, { step, samples, temperature })]
     }),
   }
 }

@@ -10,9 +10,8 @@ import type { RunOptions, RunResult } from '../common/recipe.ts'
 import { rewardedRubric } from '../common/rewarded-rubric.ts'
 import { checkEnvironment, type EnvironmentRunParts } from './check.ts'
 import type { EnvironmentConfig } from './config.ts'
-import { openEnvTask } from './openenv-task.ts'
 import { environmentRecipe } from './recipe.ts'
-import { toolsTask } from './tools-task.ts'
+import { openEnvTask, toolsTask } from './tasks.ts'
 
 /** Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report. */
 export const runEnvironment = async (

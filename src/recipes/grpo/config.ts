@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
-import { rolloutSchema } from '../../train/config.ts'
+import { recipeSetting, rolloutSetting } from '../../train/config.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
 
 const {
@@ -25,16 +25,14 @@ const {
 }).shape
 
 const grpoSettings = z.strictObject({
-  recipe: z.literal('grpo').default('grpo').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('grpo'),
   ...settings,
   judge: settings.judge.meta({ only: undefined }),
   task: z
     .strictObject(conversationsShape)
     .prefault({})
     .describe('What is trained on: rows, each a conversation and a rubric.'),
-  rollout: rolloutSchema
-    .prefault({ prompts: 8, samples: 8, maxTokens: 128 })
-    .describe('What a step samples.'),
+  rollout: rolloutSetting({ prompts: 8, samples: 8, maxTokens: 128 }),
   evaluation: evaluation
     .unwrap()
     .omit({ scaffolded: true })

@@ -1,9 +1,22 @@
 /** @file The grpo recipe as the command line knows it: rubric rewards on rows of one's own, by GRPO, without a scaffold. */
 
 import { taskFiles, withDataFiles } from '../common/data-files.ts'
-import type { RecipeEntry } from '../common/recipe.ts'
+import type { RecipeEntry, RunOptions, RunResult } from '../common/recipe.ts'
+import type { RuscarlRunParts } from '../ruscarl/check.ts'
 import { planRuscarl } from '../ruscarl/plan.ts'
 import { asRuscarl, type GrpoConfig, grpoSchema } from './config.ts'
+
+/**
+ * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
+ * @param parts in place of the configured ones: judges, or a task of one's own
+ * @throws as `runRuscarl`
+ */
+export const runGrpo = async (
+  config: GrpoConfig,
+  options: RunOptions,
+  parts: RuscarlRunParts = {},
+): Promise<RunResult> =>
+  (await import('../ruscarl/run.ts')).runRuscarl(asRuscarl(config), options, { ...parts, written: config })
 
 export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
   {
@@ -20,7 +33,7 @@ export const grpoEntry: RecipeEntry<GrpoConfig> = withDataFiles(
       },
     },
     plan: config => planRuscarl(asRuscarl(config)),
-    run: async (config, options) => (await import('./run.ts')).runGrpo(config, options),
+    run: runGrpo,
   },
   taskFiles,
 )

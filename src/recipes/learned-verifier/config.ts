@@ -4,7 +4,9 @@ import { z } from 'zod'
 import {
   batchSize,
   commonShape,
+  flag,
   modelShapeSchema,
+  recipeSetting,
   supervisedOptimizerSchema,
   supervisedSteps,
 } from '../../train/config.ts'
@@ -13,10 +15,7 @@ import { columnsSchema } from '../../util/columns.ts'
 const size = z.int().positive()
 
 export const learnedVerifierSchema = z.strictObject({
-  recipe: z
-    .literal('learned-verifier')
-    .default('learned-verifier')
-    .describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('learned-verifier'),
   ...commonShape,
   steps: supervisedSteps(600).describe('Number of training steps.'),
   data: z
@@ -34,12 +33,10 @@ export const learnedVerifierSchema = z.strictObject({
         .lt(1)
         .default(0.2)
         .describe('Share of the prompts that are kept for evaluation.'),
-      balanced: z
-        .boolean()
-        .default(true)
-        .describe(
-          'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
-        ),
+      balanced: flag(
+        true,
+        'Draw rows so that met and not met are equally frequent; else the verifier learns the majority first.',
+      ),
     })
     .prefault({})
     .describe('Labelled rows to learn from.'),

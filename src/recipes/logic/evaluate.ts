@@ -1,16 +1,56 @@
 /** @file Evaluation of a policy on sets of logic problems: answers, proofs, criteria, balance; with intervals. */
 
+import type { LogicGrade, StepGrade } from '../../grade/logic/grade.ts'
 import type { LogicCriterion } from '../../grade/logic/rubric.ts'
 import type { Policy, SamplingOptions } from '../../policy/policy.ts'
-import type { EvalRow, EvalSample } from '../../runs/rows.ts'
+import type { EvalRow, EvalSample, RolloutRow, RolloutStep } from '../../runs/rows.ts'
 import { shallowBaselines } from '../../tasks/logic/baselines.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import type { LogicTask, LogicVerdicts } from '../../tasks/logic/task.ts'
 import { DataError } from '../../util/errors.ts'
 import { drawAnswers } from '../common/answers.ts'
 import { setRow } from '../common/evaluated-set.ts'
-import { gradedFields } from './graded-fields.ts'
 import { type AnsweredProblem, rowMetrics } from './scores.ts'
+
+type GradedFields = Pick<RolloutRow, 'answer' | 'gold' | 'correct' | 'valid' | 'proved' | 'steps'>
+
+/** What a kept row says of a grade. */
+export const gradedFields = (
+  { label }: Pick<LogicTaskExample, 'label'>,
+  grade: LogicGrade,
+): GradedFields => ({
+  answer: grade.answer,
+  gold: label,
+  correct: grade.answerCorrect,
+  ...(grade.excluded === null && proofFields(grade)),
+  steps: grade.steps.map(stepRow),
+})
+
+/** Nothing is said where it is not known. */
+const proofFields = ({ correctAndValid: valid, correctAndProved: proved }: LogicGrade) => ({
+  ...(valid !== null && { valid }),
+  ...(proved !== null && { proved }),
+})
+
+const stepRow = ({
+  text,
+  status,
+  credit,
+  premise,
+  tautology,
+  repeated,
+  supported,
+}: StepGrade): RolloutStep => ({
+  text,
+  status,
+  ...(credit !== null && { credit }),
+  flags: [
+    ...(premise === null ? [] : ['premise']),
+    ...(tautology ? ['tautology'] : []),
+    ...(repeated ? ['repeat'] : []),
+    ...(supported === false && status === 'entailed' ? ['skips'] : []),
+  ],
+})
 
 /** What each criterion is called in a report. */
 export const CRITERION_NAMES: Readonly<Record<LogicCriterion, string>> = {

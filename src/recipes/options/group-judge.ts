@@ -17,6 +17,7 @@ import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import type { LeftOut, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
+import { choice } from '../../train/config.ts'
 import { formatInteger } from '../../util/format.ts'
 import { Rng } from '../../util/rng.ts'
 import { mean } from '../../util/statistics.ts'
@@ -27,10 +28,11 @@ import type { RewardFacts, RewardOption } from './option.ts'
 /** A relative judge by script: it sees what another grader says, with errors of its own. */
 const scriptedSchema = z.strictObject({
   kind: z.literal('scripted').describe('A script that sees scores, for packing.'),
-  sees: z
-    .enum(['training', 'truth'])
-    .default('training')
-    .describe("Whose scores it sees: those of training's judge, faults included, or the truth."),
+  sees: choice(
+    ['training', 'truth'],
+    'training',
+    "Whose scores it sees: those of training's judge, faults included, or the truth.",
+  ),
   noise: z
     .number()
     .min(0)

@@ -9,6 +9,7 @@ import type { Groups, Rollout } from '../../rl/rollout.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { type ScoredTask, scored } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
+import { flag, orNull } from '../../train/config.ts'
 import type { HeldOut, Recipe } from '../../train/recipe.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openJudging } from '../common/judging.ts'
@@ -32,12 +33,10 @@ const heldOutJudgeSchema = z
       .describe(
         "What it is asked about while training goes on: so many of a step's rollouts, every so many steps; null for none.",
       ),
-    evaluations: z
-      .boolean()
-      .default(false)
-      .describe(
-        'It also grades the responses of evaluations, as a set of its own, which is then the one that counts.',
-      ),
+    evaluations: flag(
+      false,
+      'It also grades the responses of evaluations, as a set of its own, which is then the one that counts.',
+    ),
   })
   .transform(judgeOf('ruscarl'))
 
@@ -45,10 +44,7 @@ const heldOutJudgeSchema = z
 export const trainingJudgeSchema = z
   .strictObject({
     ...judgeShape,
-    heldOut: heldOutJudgeSchema
-      .nullable()
-      .default(null)
-      .describe('A judge that training never hears; null: none.'),
+    heldOut: orNull(heldOutJudgeSchema, 'A judge that training never hears; null: none.'),
   })
   .transform(judgeOf('ruscarl'))
 

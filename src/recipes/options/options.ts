@@ -13,7 +13,7 @@ import { type GroupScorer, groupJudge, withGroupJudge } from './group-judge.ts'
 import type { Droppable, GradedGroups, PlannedSteps, RewardFacts, RewardOption } from './option.ts'
 import { rubricDropout } from './rubric-dropout.ts'
 import { scoringBy, scoringRule } from './scoring-rule.ts'
-import { RewardNoise, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
+import { rewardNoise, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
 
 /** Which criteria count in a step: settings of every method that rewards by criteria. */
 export const criteriaOptionsShape = { ...rubricDropout.shape }
@@ -123,7 +123,7 @@ export const asTrained = <Problem>(
   task: Task<Problem>,
   { rubricOf, logged, nulls, groups }: TrainingOptions<Problem>,
 ): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
-  const { noise, flipRate, reward, scoringRule: rule, criterionGroups: together } = config
+  const { noise, scoringRule: rule, criterionGroups: together } = config
   // Negated, merits are penalties.
   if (noise !== 'negated') checkOptions(config, { rubrics: task.train.map(rubricOf) })
   const heard = scored(task, {
@@ -131,7 +131,7 @@ export const asTrained = <Problem>(
     // A spoilt rubric says something else than the run's.
     ...(noise === 'none' && { logged }),
     score: inGroups(together, scoringBy(rule, trainingScore(noise, nulls), nulls)),
-    noise: new RewardNoise({ flipRate, randomScores: reward === 'random' }),
+    noise: rewardNoise(config),
   })
   return { heard, reward: scoredTogether(config, heard, groups?.(heard) ?? null) }
 }

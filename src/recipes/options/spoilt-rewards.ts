@@ -7,6 +7,7 @@ import { perturbRubric } from '../../rubric/perturb.ts'
 import { counted, creditOf, judge, type NullHandling } from '../../rubric/score.ts'
 import type { Noise } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
+import { choice } from '../../train/config.ts'
 import { Rng } from '../../util/rng.ts'
 import { refuse } from '../common/refuse.ts'
 import type { RewardOption } from './option.ts'
@@ -19,11 +20,8 @@ const NOISES = ['none', 'inverse', 'negated', 'ambiguous', 'contradictory', 'rem
 
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
 const shape = {
-  noise: z.enum(NOISES).default('none').describe('Rubrics spoilt on purpose; a negative control.'),
-  reward: z
-    .enum(['rubric', 'random'])
-    .default('rubric')
-    .describe('`random`: rewards drawn at random, a negative control.'),
+  noise: choice(NOISES, 'none', 'Rubrics spoilt on purpose; a negative control.'),
+  reward: choice(['rubric', 'random'], 'rubric', '`random`: rewards drawn at random, a negative control.'),
   flipRate: z
     .number()
     .min(0)
@@ -89,37 +87,28 @@ export const trainingScore =
 export const completeScore = (rubric: Rubric, verdicts: readonly Verdict[]): number | null =>
   verdicts.some(verdict => creditOf(verdict) === null) ? null : trainingScore('none')(rubric, verdicts)
 
-export interface RewardNoiseSettings {
-  /** Chance that a verdict is inverted before it is scored. */
-  flipRate: number
-  /** Scores are drawn from [0, 1) and have nothing to do with the response: a negative control. */
-  randomScores: boolean
+/** Verdicts with some inverted, by their key alone; those that a grader failed to give stay as they are. */
+export const flippedVerdicts = (
+  verdicts: readonly Verdict[],
+  flipRate: number,
+  key: string | number,
+): Verdict[] => {
+  if (flipRate === 0) return [...verdicts]
+  const rng = new Rng(`flipped verdicts/${key}`)
+  return verdicts.map(verdict => {
+    const flips = rng.next() < flipRate
+    return flips && verdict.met !== null ? turned(verdict) : verdict
+  })
 }
 
-/** Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them. */
-export class RewardNoise implements Noise {
-  readonly #settings: RewardNoiseSettings
-
-  constructor(settings: RewardNoiseSettings) {
-    this.#settings = settings
-  }
-
-  /** The verdicts with some inverted; those that a grader failed to give stay as they are. */
-  verdicts(verdicts: readonly Verdict[], key: string): Verdict[] {
-    const { flipRate } = this.#settings
-    if (flipRate === 0) return [...verdicts]
-    const rng = new Rng(`flipped verdicts/${key}`)
-    return verdicts.map(verdict => {
-      const flips = rng.next() < flipRate
-      return flips && verdict.met !== null ? turned(verdict) : verdict
-    })
-  }
-
-  /** The score, or a number that has nothing to do with it. */
-  score(score: number | null, key: string): number | null {
-    return this.#settings.randomScores ? new Rng(`random score/${key}`).next() : score
-  }
-}
+/**
+ * Draws depend on the rollout's key alone: neither the order in which rollouts are graded nor a resume changes them.
+ * @param reward `random`: scores are drawn from [0, 1) and have nothing to do with the response
+ */
+export const rewardNoise = ({ flipRate, reward }: Pick<Spoilt, 'flipRate' | 'reward'>): Noise => ({
+  verdicts: (verdicts, key) => flippedVerdicts(verdicts, flipRate, key),
+  score: (score, key) => (reward === 'random' ? new Rng(`random score/${key}`).next() : score),
+})
 
 const turned = ({ met, credit, level, ...verdict }: Verdict): Verdict => ({
   ...verdict,

@@ -4,21 +4,15 @@ import { groupSettingsSchema } from '../../grade/group/index.ts'
 import { chatFormatOf } from '../../model/chat-format.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
 import { ARITHMETIC_TEST_SEED } from '../../tasks/arithmetic/index.ts'
-import { withCriticLoss } from '../common/critic.ts'
 import { checkFleet } from '../common/judging.ts'
-import { checkLessonMemory, checkMemoryFile } from '../common/lessons-config.ts'
-import { givenModel } from '../common/phase.ts'
+import { checkLessonMemory } from '../common/lessons-config.ts'
+import { checkMethod, refuseColdStart } from '../common/method-check.ts'
 import { startShape } from '../common/plan.ts'
-import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
-import { checkRemote, withoutCritic } from '../common/remote.ts'
-import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { lambdaGroup } from '../common/scaffold-schedule.ts'
-import { assertArithmeticVocabulary, assertThoughtVocabulary } from '../common/starting-model.ts'
-import { assertSamplerIsUsed } from '../common/training.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
+import { checkScaffold } from '../common/scaffold.ts'
+import { assertWords } from '../common/word-models.ts'
 import { refuseGroupSize } from '../options/group-judge.ts'
 import { checkOptions } from '../options/options.ts'
-import { checkSft } from '../sft/check.ts'
-import { phaseConfig } from '../sft/config.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { checkFileRubrics, checkRubricSource } from './rubric.ts'
 import { freshShape, knownOf, taskSizes } from './tasks.ts'
@@ -28,35 +22,31 @@ import { freshShape, knownOf, taskSizes } from './tasks.ts'
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const checkRit = (config: RitConfig, purpose: RunMode): string | null => {
-  checkRemote(config, purpose, 'checklist-cold-start', [withoutCritic(config.critic)])
-  checkRitSettings(config)
-  checkMemoryFile(config.memory, purpose)
-  checkRubricSource(config, knownOf(config))
-  const { file } = config.rubric
-  if (file !== null && !mayBeMissing(file, purpose)) checkFileRubrics(file, config, knownOf(config))
-  if (config.judge !== null) checkFleet(config.judge.fleet, 'judge.fleet')
-  const { kind } = config.task
-  const coldStart = kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start'
-  const given = givenModel(config, coldStart, purpose)
-  if (given !== null) assertReads(config, given)
-  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
-  if (kind !== 'questions') checkRoom(config, given)
+  const { task, rubric, judge } = config
+  const words = task.kind === 'arithmetic' ? task.kind : 'packing-thinking'
+  const given = checkMethod(config, purpose, {
+    starts: task.kind === 'arithmetic' ? 'arithmetic-cold-start' : 'checklist-cold-start',
+    settings() {
+      checkRitSettings(config)
+      const known = knownOf(config)
+      checkRubricSource(config, known)
+      if (rubric.file !== null && !mayBeMissing(rubric.file, purpose))
+        checkFileRubrics(rubric.file, config, known)
+      if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
+    },
+    assertReads: folder =>
+      task.kind === 'questions' ? chatFormatOf(folder, 'task "questions"') : assertWords(words)(folder),
+  })
+  const shape = task.kind === 'questions' ? null : startShape(config, freshShape(config))
+  if (shape === null || (given === null && config.coldStart === null)) return given
+  // Prompts, with all that a scaffold shows, leave room for a response.
+  assertRoom(
+    'the longest prompt',
+    taskSizes(config).longestPrompt,
+    config.rollout.maxTokens,
+    shape.maxPositions,
+  )
   return given
-}
-
-/** The model reads the words of the task. @throws CheckpointError */
-const assertReads = ({ task: { kind } }: RitConfig, folder: string): void => {
-  if (kind === 'packing') assertThoughtVocabulary(folder)
-  else if (kind === 'arithmetic') assertArithmeticVocabulary(folder)
-  else chatFormatOf(folder, 'task "questions"')
-}
-
-/** Prompts, with all that a scaffold shows, leave room for a response where the model is known that answers. */
-const checkRoom = (config: RitConfig, given: string | null): void => {
-  const shape = startShape(config, freshShape(config))
-  if (shape === null || (given === null && config.coldStart === null)) return
-  const { longestPrompt } = taskSizes(config)
-  assertRoom('the longest prompt', longestPrompt, config.rollout.maxTokens, shape.maxPositions)
 }
 
 /** Refuses settings of which one would silently be ignored. @throws ConfigError naming the setting and what to do */
@@ -64,16 +54,14 @@ export const checkRitSettings = (config: RitConfig): void => {
   checkTask(config)
   checkReward(config)
   checkCredit(config)
+  checkLessonMemory(config.memory, { scaffold: config.scaffold, samples: config.rollout.samples })
   checkScaffold(config)
   checkOptions(config, { unpaid: unpaid(config) })
   checkGroup(config)
-  assertSamplerIsUsed(config)
-  const { policy, critic } = config
-  assertLoss(policy, withCriticLoss(config.loss, critic), critic !== null)
-  assertActions(config)
 }
 
-const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig): void => {
+const checkTask = (config: RitConfig): void => {
+  const { task, seed, scaffold, judge, memory } = config
   if (task.kind === 'questions' && judge === null)
     refuse(
       'judge: expected one with task "questions", whose thinking no rule checks',
@@ -82,11 +70,7 @@ const checkTask = ({ task, seed, coldStart, scaffold, judge, memory }: RitConfig
   if (task.kind === 'packing') return
   if (String(seed).startsWith(ARITHMETIC_TEST_SEED))
     refuse('seed: expected another one: this names held-out problems', 'choose another training seed')
-  if (coldStart !== null)
-    refuse(
-      `coldStart: expected nothing with task "${task.kind}"`,
-      'it teaches packing; start from model.folder',
-    )
+  refuseColdStart(config, 'packing')
   if (memory.kind !== 'none' && memory.show === 'beside')
     refuse(
       `memory.show: expected "alone" with task "${task.kind}", whose answers have no rubric to show`,
@@ -176,15 +160,5 @@ const checkCredit = ({ critic, normalise, advantage, rollout: { samples } }: Rit
     refuse(
       `advantage.scale: expected "group" with normalise "part", which divides each part by its spread in the group, got "${advantage.scale}"`,
       'leave it out',
-    )
-}
-
-const checkScaffold = ({ scaffold, rollout, ratio, memory }: RitConfig): void => {
-  checkLessonMemory(memory, { scaffold, samples: rollout.samples })
-  if (scaffold !== null) lambdaGroup(scaffold.group, rollout.samples)
-  else if (ratio !== 'plain')
-    refuse(
-      'ratio: expected "plain" without a scaffold: there is only one prompt',
-      'set scaffold, or leave ratio out',
     )
 }

@@ -7,63 +7,60 @@ import { adaptiveWeightSchema } from '../../rl/adaptive-weight.ts'
 import { GATES } from '../../rl/fusion.ts'
 import { questionTaskShape } from '../../tasks/questions/index.ts'
 import {
-  LOSS_SETTING,
+  choice,
+  kindSchema,
+  lossSetting,
   madeProblemCount,
+  orNull,
   pipelinedShape,
-  rolloutSchema,
+  recipeSetting,
+  rolloutSetting,
   testSampleCount,
 } from '../../train/config.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { thoughtPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, thoughtPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 /** Lists with a score between 0 and 1. */
-const packingSchema = z.strictObject({
-  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
-  ...MINIATURES['packing-thinking'].settings.shape,
-})
+const packingSchema = kindSchema('packing', MINIATURES['packing-thinking'].settings.shape)
 
 /** Answers that are right or wrong. */
-const arithmeticSchema = z.strictObject({
-  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
+const arithmeticSchema = kindSchema('arithmetic', {
   operations: MINIATURES.arithmetic.settings.shape.operations,
   pool: size.default(4096).describe('Questions to train on, which recur.'),
 })
 
 /** Rows of a file, answered by a chat model. */
-const questionsSchema = z.strictObject({
-  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+const questionsSchema = kindSchema('questions', {
   ...questionTaskShape,
   thinkTags: questionTaskShape.thinkTags
     .unwrap()
     .default('required')
     .describe('Without `</think>` there is no answer.'),
-  openReward: z
-    .enum(['criteria', 'score'])
-    .default('criteria')
-    .describe(
-      'What training pays for open answers: the share of criteria met (Eq. 5), or as evaluation does.',
-    ),
+  openReward: choice(
+    ['criteria', 'score'],
+    'criteria',
+    'What training pays for open answers: the share of criteria met (Eq. 5), or as evaluation does.',
+  ),
 })
 
 /** Where thinking rubrics come from, from nothing to the best that can be known (RIT-4). */
 const RUBRIC_SOURCES = ['none', 'random', 'initial', 'refined', 'oracle', 'file'] as const
 
 const rubricSchema = z.strictObject({
-  source: z
-    .enum(RUBRIC_SOURCES)
-    .default('oracle')
-    .describe(
-      "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
-    ),
-  file: z.string().nullable().default(null).describe('The file of the rows.'),
+  source: choice(
+    RUBRIC_SOURCES,
+    'oracle',
+    "- `oracle`: how the task is really won, written by whoever made it - `initial`: what tells a few good traces of the start from a few poor ones - `refined`: from more traces, then rounds that drop what repeats or wavers and add what is missing - `random`: criteria drawn at random - `none`: no criteria (K = 0), the response's reward alone - `file`: the rubric of `file`; of several each is for the question whose id it has, or whose words are its prompt",
+  ),
+  file: orNull(z.string(), 'The file of the rows.'),
   criteria: size.default(7).describe('Criteria of `random`; most of `initial` and `refined`.'),
   traces: z
     .strictObject({
@@ -84,17 +81,16 @@ const fusionSchema = z.strictObject({
     .describe(
       'Weight of thinking (RiT: 0.5 where responses are open, 1 where they are right or wrong); a start, where it adapts.',
     ),
-  gate: z.enum(GATES).default('min').describe('When the thinking counts.'),
-  nulls: z
-    .enum(['drop', 'as-false'])
-    .default('drop')
-    .describe('A criterion of thinking without a verdict is left out, or counts as unmet.'),
-  adaptive: adaptiveWeightSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays.",
-    ),
+  gate: choice(GATES, 'min', 'When the thinking counts.'),
+  nulls: choice(
+    ['drop', 'as-false'],
+    'drop',
+    'A criterion of thinking without a verdict is left out, or counts as unmet.',
+  ),
+  adaptive: orNull(
+    adaptiveWeightSchema,
+    "The weight follows how far thinking goes with the response within groups (the paper's future work); null: it stays.",
+  ),
 })
 
 const scaffoldSchema = z.strictObject(scaffoldShape)
@@ -108,37 +104,29 @@ const evaluationSchema = z.strictObject({
 })
 
 export const ritSchema = z.strictObject({
-  recipe: z.literal('rit').default('rit').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rit'),
   ...pipelinedShape,
   task: z
     .discriminatedUnion('kind', [packingSchema, arithmeticSchema, questionsSchema])
     .prefault({ kind: 'packing' })
     .describe('What is trained on.'),
-  coldStart: thoughtPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
-    .meta({ only: 'task.kind: packing' }),
+  coldStart: coldStartSetting(thoughtPhaseSchema).meta({ only: 'task.kind: packing' }),
   rubric: rubricSchema.prefault({}).describe('The rubric for the thinking.'),
-  judge: thinkingJudgeSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
-    ),
+  judge: orNull(
+    thinkingJudgeSchema,
+    "A language model that judges thinking, and open answers; null: the task's own, which executes criteria (not questions).",
+  ),
   ...criteriaOptionsShape,
-  reward: z
-    .enum(['fused', 'response', 'thinking'])
-    .default('fused')
-    .describe('What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate.'),
-  thinkingBy: z
-    .enum(['rubric', 'steps', 'group'])
-    .default('rubric')
-    .describe(
-      'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
-    ),
+  reward: choice(
+    ['fused', 'response', 'thinking'],
+    'fused',
+    'What is paid: both fused; the response alone (ORM); thinking alone (w/o RR), without a gate.',
+  ),
+  thinkingBy: choice(
+    ['rubric', 'steps', 'group'],
+    'rubric',
+    'Thinking is judged by the rubric, step by step as a process reward model does (the arm PRM), or, by the rubric, all thinking about a problem in one call of `judge`, relative to each other.',
+  ),
   group: groupSettingsSchema
     .optional()
     .describe('How a group is put to the judge, with `thinkingBy: group`; absent: as the schema has it.'),
@@ -151,32 +139,22 @@ export const ritSchema = z.strictObject({
     .describe(
       'A negative control: thinking is scored at random, as another response of its group, or inverted. Absent: as it is.',
     ),
-  normalise: z
-    .enum(['reward', 'part'])
-    .default('reward')
-    .describe(
-      '`part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is.',
-    ),
-  critic: criticSchema
-    .nullable()
-    .default(null)
-    .describe('PPO with a value head in place of comparing a group; null: GRPO.'),
-  scaffold: scaffoldSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none.",
-    ),
+  normalise: choice(
+    ['reward', 'part'],
+    'reward',
+    '`part`: thinking and response are normalised apart before they are mixed; `reward`: the fused reward is.',
+  ),
+  critic: orNull(criticSchema, 'PPO with a value head in place of comparing a group; null: GRPO.'),
+  scaffold: orNull(
+    scaffoldSchema,
+    "Part of the response's rubric in the prompt while exploring, as RuscaRL does (packing), or of lessons; null: none.",
+  ),
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as hints, by the schedule of `scaffold`: in place of the rubric or beside it (packing).',
   ),
   ratio: scaffoldRatio,
-  loss: lossBesideCritic
-    .prefault({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } })
-    .describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 32, samples: 8, maxTokens: 56 })
-    .describe('What a step samples.'),
+  loss: lossSetting({ preset: 'verl:grpo', kl: { kind: 'none', coef: 0 } }, lossBesideCritic),
+  rollout: rolloutSetting({ prompts: 32, samples: 8, maxTokens: 56 }),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

@@ -6,7 +6,7 @@ import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/index.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { EvalRow, EvalSample } from '../../runs/rows.ts'
-import type { ScoredResponse, ThinkingTask } from '../../tasks/scored-response.ts'
+import type { ScoredResponse } from '../../tasks/scored-response.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { Rng } from '../../util/rng.ts'
@@ -15,11 +15,11 @@ import { type Answer, type Answers, answersBy, drawAnswers, drawsOf } from '../c
 import { satisfaction } from '../common/criterion-metrics.ts'
 import { answerShare, meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
 import type { Evaluate } from '../common/evaluation.ts'
-import { testProblems } from '../common/test-problems.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import { refuseUndecided } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { ritVerdictFields, spacedWords } from './metrics.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 import { thinkingScore, verifyThinking } from './thinking.ts'
 
 interface RitScriptedJudge {
@@ -79,13 +79,11 @@ const MOST_DRAWS = 8
 
 type Scores = Record<string, number | null>
 
-export interface RitEvaluation<Problem> {
+interface Parts<Problem> {
   policy: Policy
   ritTask: RitTask<Problem>
   /** The rubric of training, used for thinking where nobody knows a true one. */
   rubricOf(problem: Problem): Rubric
-  /** Rows that the run has written. */
-  earlier(): readonly EvalRow[]
 }
 
 /** What is said of an answer and of the thinking before it. */
@@ -96,15 +94,16 @@ interface Said extends ScoredResponse {
   thought: readonly Verdict[]
 }
 
-type Parts<Problem> = Omit<RitEvaluation<Problem>, 'earlier'>
-
 /** What thinking is judged by. */
 const oracleOf = <Problem>({ ritTask, rubricOf }: Parts<Problem>, problem: Problem): Rubric =>
   ritTask.task.thinking.oracle ?? rubricOf(problem)
 
-/** The start and the end on more problems, with more samples, and with all judges. */
+/**
+ * The start and the end on more problems, with more samples, and with all judges.
+ * @param earlier rows that the run has written
+ */
 export const ritEvaluation =
-  <Problem>(config: RitConfig, { earlier, ...parts }: RitEvaluation<Problem>): Evaluate =>
+  <Problem>(config: RitConfig, parts: Parts<Problem>, earlier: () => readonly EvalRow[]): Evaluate =>
   async (step, last) => {
     const { task } = parts.ritTask
     const between = step > 0 && !last
@@ -126,7 +125,7 @@ export const ritEvaluation =
         thinkingClosed: answerShare([said], ({ response }) => response.closed),
         wellFormed: answerShare([said], ({ wellFormed }) => wellFormed),
       },
-      primary: primaryOf(task),
+      primary: task.isBinary ? 'accuracy' : 'rubric',
       scoreNames: SCORE_NAMES,
       responseTokens: meanTokens(answers_P),
       criteria: satisfaction(said),
@@ -169,7 +168,9 @@ const itemOf = <Problem>(
   const thinkingOf = ({ said: { response, thought } }: Answer<Problem, Said>) =>
     thinkingScore(oracleOf(parts, problem), response, thought)
   const judged = JUDGES.map(judge => {
-    const rubric = rubricFor(judge, task, problem)
+    // Training's looks at what training pays for.
+    const own = judge === TRAINING_JUDGE ? undefined : task.thinking.heldOutRubric
+    const rubric = own ?? task.rubric(problem)
     const scores = known.flatMap(({ verdicts, key }) => judgedBy(judge, rubric, verdicts, key) ?? [])
     return [judge.name, meanKnown(scores)] as const
   })
@@ -184,7 +185,8 @@ const itemOf = <Problem>(
     thinkingWords: spacedWords(first.said.response.thinking),
     ...(!between && task.thinking.exact && Object.fromEntries(judged)),
   }
-  return [{ id: task.id(problem), scores: present(scores), first: () => readable(parts, first) }]
+  const present = Object.fromEntries(Object.entries(scores).filter(([, value]) => value !== null))
+  return [{ id: task.id(problem), scores: present, first: () => readable(parts, first) }]
 }
 
 /** An answer with all that was said of it, for reading. */
@@ -203,16 +205,6 @@ const readable = <Problem>(
     ),
   }
 }
-
-/** What a judge looks at: training's at what training pays for. */
-const rubricFor = <Problem>(
-  judge: RitScriptedJudge,
-  { rubric, thinking: { heldOutRubric } }: ThinkingTask<Problem>,
-  problem: Problem,
-): Rubric => (judge === TRAINING_JUDGE ? rubric(problem) : (heldOutRubric ?? rubric(problem)))
-
-/** What the score of an answer is called: right or wrong, or by how much. */
-const primaryOf = ({ isBinary }: Pick<Task<never>, 'isBinary'>): string => (isBinary ? 'accuracy' : 'rubric')
 
 const SCORE_NAMES = {
   rubric: 'rubric score',
@@ -235,11 +227,6 @@ const answerScores = ({ isBinary }: Pick<Task<never>, 'isBinary'>, scores: reado
 }
 
 const OF_A_TRACE: ReadonlySet<string> = new Set(['thinkingFirst', 'thinkingWords'])
-
-const present = (scores: Scores): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(scores).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
-  )
 
 /** At the end: what training's judge gained beyond judges that it never heard. */
 const withGap = (row: EvalRow, earlier: readonly EvalRow[]): EvalRow => {

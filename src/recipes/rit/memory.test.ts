@@ -10,7 +10,7 @@ import { LessonMemory } from '../common/lessons-memory.ts'
 import { checkRitSettings } from './check.ts'
 import { type RitConfig, ritSchema } from './config.ts'
 import { rit } from './recipe.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 
 const THINKING: Rubric = { criteria: [{ id: 't', text: 'thinks good', points: 1 }] }
 const ANSWERS: Rubric = {

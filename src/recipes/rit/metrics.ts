@@ -10,7 +10,7 @@ import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination, type KindedResponse, nullRate, satisfaction } from '../common/criterion-metrics.ts'
-import { criteriaById, namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
+import { criteriaById, namedVerdicts, verdictFields } from '../common/rubric-task.ts'
 import { optionMetrics } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
 import { type RitRollout, rewardPairs } from './rewards.ts'
@@ -50,22 +50,16 @@ export const ritMetrics = <Problem>(
     criteria: satisfaction(grades.map(judgedOf)),
     discrimination: discrimination(groups.map(group => group.map(({ grade }) => judgedOf(grade)))),
     ...optionMetrics(groups, problem => rubricOf(problem).criteria, {
-      thinkingWhole: wholeThinking(config, grades),
+      // By whole rubrics, where thinking is judged by them and no control stands in place of that.
+      thinkingWhole:
+        config.control !== undefined || config.thinkingBy !== 'rubric'
+          ? []
+          : grades
+              .map(({ whole, thinking }) => (whole === undefined ? thinking : whole))
+              .filter(value => typeof value === 'number'),
     }),
   }
 }
-
-/** What thinking is worth by whole rubrics, where it is judged by them and no control stands in place of that. */
-const wholeThinking = (
-  { control, thinkingBy }: Pick<RitConfig, 'control' | 'thinkingBy'>,
-  grades: readonly RitGrade[],
-): number[] =>
-  control !== undefined || thinkingBy !== 'rubric'
-    ? []
-    : grades.flatMap(({ whole, thinking }) => {
-        const value = whole === undefined ? thinking : whole
-        return typeof value === 'number' ? [value] : []
-      })
 
 /** All verdicts on a rollout. */
 const judgedOf = ({ verdicts, answer }: RitGrade): KindedResponse => ({

@@ -24,21 +24,20 @@
 
 import type { Policy } from '../../policy/policy.ts'
 import { AdaptiveWeight } from '../../rl/adaptive-weight.ts'
-import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import { datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
-import { type HeldOut, learntFrom, type Recipe } from '../../train/recipe.ts'
+import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { joinedState } from '../../train/recipe-state.ts'
 import { creditedBy, valueErrorOf, withCriticLoss } from '../common/critic.ts'
 import { type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
-import { type Shown, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
-import { lambdasIn } from '../common/scaffold-schedule.ts'
+import { lambdasIn, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RitConfig } from './config.ts'
 import { ritMetrics, ritRolloutRow } from './metrics.ts'
 import { rewardedRollout, rewardPairs, ritAdvantages } from './rewards.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 import { attemptsOf, type RitGrade, saidOf, thoughtGrader, underControl } from './thinking.ts'
 
 export interface RitParts<Problem> {
@@ -69,7 +68,7 @@ export const rit = <Problem>(
     lessons = NO_LESSONS as Lessons<Problem>,
   }: RitParts<Problem>,
 ): Recipe<RitRolled<Problem>> => {
-  const { rollout, ratio, critic, fusion, reward } = config
+  const { rollout, ratio, critic, fusion, reward, scaffold, seed } = config
   const { samples, temperature } = rollout
   const { task } = ritTask
   const weight = fusion.adaptive && new AdaptiveWeight(fusion.alpha, fusion.adaptive)
@@ -82,7 +81,14 @@ export const rit = <Problem>(
       const groups = await io.rollOut({
         ...{ problems, samples, ratio, last: true },
         prompt: own => task.prompt(own),
-        sampledFrom: scaffolded(config, shown, problems, step),
+        // Part of the answers' rubric, as RuscaRL shows it, or of lessons.
+        sampledFrom:
+          scaffold &&
+          scaffoldedPrompts(lambdasIn(step, { ...config, scaffold }), shown, problems, {
+            label: 'rit',
+            seed,
+            step,
+          }),
         sampling: samplingOf(config, task.stopTokens),
         // Eq. 1, 4, 5 and 6.
         ...thoughtGrader(config, ritTask, rubricOf),
@@ -115,7 +121,9 @@ export const rit = <Problem>(
         },
         rollouts: learntFrom(credited, item => ritRolloutRow(task, step, item, rubricOf)),
         // What is fused must not rise at the cost of the answers: they are watched on their own.
-        ...(reward !== 'response' && { heldOut: answersOf(credited) }),
+        ...(reward !== 'response' && {
+          heldOut: Promise.resolve({ scores: credited.flat().map(({ grade: { answer } }) => answer.score) }),
+        }),
       }
     },
 
@@ -123,21 +131,3 @@ export const rit = <Problem>(
     ...joinedState({ weight, memory: lessons.state }),
   }
 }
-
-/** Part of the answers' rubric in the prompt, as RuscaRL shows it, or of lessons. */
-const scaffolded = <Problem>(
-  { scaffold, rollout, steps, seed }: RitConfig,
-  shown: Shown<Problem>,
-  problems: readonly Problem[],
-  step: number,
-) =>
-  scaffold &&
-  scaffoldedPrompts(lambdasIn(step, { scaffold, rollout, steps }), shown, problems, {
-    label: 'rit',
-    seed,
-    step,
-  })
-
-const answersOf = async (credited: Groups<Credited<unknown, RitGrade>>): Promise<HeldOut> => ({
-  scores: credited.flat().map(({ grade: { answer } }) => answer.score),
-})

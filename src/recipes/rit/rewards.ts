@@ -12,31 +12,25 @@ export interface RitRollout<Problem> extends Graded<Problem, RitGrade> {
   fusion: Fusion
 }
 
-type RewardConfig = Pick<RitConfig, 'reward' | 'fusion'>
-
-/** What is paid for both (RiT), for the answer alone (ORM), or for thinking alone (w/o RR). */
-const fusionOf = (
-  { reward, fusion: { gate } }: RewardConfig,
-  thinking: RitGrade['thinking'],
-  response: number | null,
-  alpha: number,
-): Fusion => {
-  if (reward === 'fused') return fuse(thinking, response, { alpha, gate })
-  if (reward === 'thinking') return fuse(thinking, response, { alpha: 1, gate: 'none' })
-  return { fused: response, reward: response, bit: false, fellBack: false }
-}
-
-/** The rollout with its reward; raw parts are kept apart. @param alpha weight of thinking in this step */
+/**
+ * The rollout with its reward, paid for both (RiT), for the answer alone (ORM), or for thinking alone (w/o RR); raw parts are kept apart.
+ * @param alpha weight of thinking in this step
+ */
 export const rewardedRollout = <Problem>(
-  config: RewardConfig,
+  { reward, fusion: settings }: Pick<RitConfig, 'reward' | 'fusion'>,
   item: Graded<Problem, RitGrade>,
   alpha: number,
 ): RitRollout<Problem> => {
   const response = rewardOf(item.grade.answer)
   const { thinking } = item.grade
+  const { gate } = settings
+  const paid = {
+    fused: () => fuse(thinking, response, { alpha, gate }),
+    thinking: () => fuse(thinking, response, { alpha: 1, gate: 'none' }),
+    response: (): Fusion => ({ fused: response, reward: response, bit: false, fellBack: false }),
+  }
   // Of a rollout that failed outside nothing is known.
-  const isKnown = item.rollout.end !== 'failed'
-  const fusion = isKnown ? fusionOf(config, thinking, response, alpha) : fuse(null, null, config.fusion)
+  const fusion = item.rollout.end === 'failed' ? fuse(null, null, settings) : paid[reward]()
   const raw = thinking === 'none' ? null : thinking
   return { ...item, fusion, reward: fusion.reward, parts: { thinking: raw, response, fused: fusion.fused } }
 }

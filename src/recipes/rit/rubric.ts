@@ -18,8 +18,7 @@ import { drawAnswers, gradeSamples } from '../common/answers.ts'
 import { shuffledPasses } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RitConfig } from './config.ts'
-import { hasRule } from './ruled.ts'
-import type { RitTask } from './task.ts'
+import { hasRule, type RitTask } from './tasks.ts'
 
 /** In the run's folder, in the native format of rubric files. */
 export const RUBRIC_FILE = 'thinking-rubric.json'
@@ -48,7 +47,11 @@ export const thinkingRubrics = async <Problem>(
 ): Promise<ThinkingRubrics<Problem>> => {
   const path = join(dir, RUBRIC_FILE)
   if (existsSync(path)) return rubricsOf(readRubricFile(path, { format: 'native' }).items, ritTask.task)
-  const items = await makeRubrics(config, ritTask, policy)
+  const { source, file } = config.rubric
+  const items =
+    source === 'file'
+      ? fileRubrics(file!)
+      : [{ id: source, rubric: await makeRubric(config, ritTask, policy) }]
   const rubrics = rubricsOf(items, ritTask.task)
   const about = items.map(item => ({ ...item, rubric: { ...item.rubric, about: 'thinking' as const } }))
   writeRubricFile(path, { format: 'native', layout: 'single', items: about })
@@ -147,16 +150,6 @@ export const checkRubricSource = (
   if (source === 'oracle' && !oracle) lacks('a task whose good thinking is known')
   if (['random', 'initial', 'refined'].includes(source) && bank.length === 0)
     lacks('a task with a bank of criteria')
-}
-
-const makeRubrics = async <Problem>(
-  config: RitConfig,
-  ritTask: RitTask<Problem>,
-  policy: Policy,
-): Promise<RubricItem[]> => {
-  const { source, file } = config.rubric
-  if (source === 'file') return fileRubrics(file!)
-  return [{ id: source, rubric: await makeRubric(config, ritTask, policy) }]
 }
 
 const makeRubric = async <Problem>(

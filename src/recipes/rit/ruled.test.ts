@@ -7,8 +7,8 @@ import type { ThinkingVerifier } from '../../tasks/thinking.ts'
 import { checkRit } from './check.ts'
 import { ritSchema } from './config.ts'
 import { ritEntry } from './entry.ts'
-import { withRules } from './ruled.ts'
 import { runRit } from './run.ts'
+import { withRules } from './tasks.ts'
 
 const SLOW_MS = 180_000
 

@@ -5,21 +5,18 @@ import { join } from 'node:path'
 import type { ChatModel } from '../../chat/chat-model.ts'
 import { readEvals } from '../../runs/readers.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy } from '../common/evaluation.ts'
 import { openLessons } from '../common/lessons-memory.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { checkRit } from './check.ts'
 import type { RitConfig } from './config.ts'
 import { ritEvaluation } from './evaluation.ts'
 import { rit } from './recipe.ts'
 import { describeRitRewards } from './rewards.ts'
 import { RUBRIC_FILE, thinkingRubrics } from './rubric.ts'
-import type { RitTask } from './task.ts'
-import { openTask, testNameOf } from './tasks.ts'
+import { openTask, type RitTask, testNameOf } from './tasks.ts'
 
 /**
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
@@ -31,10 +28,8 @@ export const runRit = async (
   options: RunOptions,
   judgeModel?: ChatModel,
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: checkRit(config, 'run'),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: testNameOf(config), rewardFormula: describeRitRewards(config) },
     learn: run => openTask(config, run.folder, ritTask => learnTask(config, run, ritTask), judgeModel),
   })
@@ -61,7 +56,7 @@ const learnTask = async <Problem>(
       return rit(config, {
         ...{ policy, ritTask, rubricOf, lessons },
         problem: problemsOf(task, config.seed),
-        evaluate: besideGreedy(config, own => ritEvaluation(own, { policy, ritTask, rubricOf, earlier })),
+        evaluate: besideGreedy(config, own => ritEvaluation(own, { policy, ritTask, rubricOf }, earlier)),
       })
     },
     ritTask.metrics,

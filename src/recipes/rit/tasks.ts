@@ -1,29 +1,170 @@
 /** @file Which task a configuration names, and what of it a plan needs. */
 
 import type { ChatModel } from '../../chat/chat-model.ts'
-import { RESPONSE_JUDGE } from '../../grade/thinking/index.ts'
+import { groupSettingsSchema } from '../../grade/group/index.ts'
+import { RULES, RuleGrader } from '../../grade/rules/index.ts'
+import { judgeSteps, RESPONSE_JUDGE, STEP_JUDGE, THINKING_JUDGE } from '../../grade/thinking/index.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { modelPath } from '../../model/model-place.ts'
+import type { Criterion, Verdict } from '../../rubric/criterion.ts'
+import type { MetricGroup } from '../../runs/rows.ts'
+import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
 import {
   openQuestions,
   QUESTIONS_TEST,
   type QuestionSizes,
   questionSizes,
 } from '../../tasks/questions/index.ts'
-import { scored } from '../../tasks/scored-response.ts'
-import { mainTest, type TaskWith } from '../../tasks/task.ts'
-import type { Thinking } from '../../tasks/thinking.ts'
+import { scored, type ThinkingTask } from '../../tasks/scored-response.ts'
+import { mainTest, type Task, type TaskWith } from '../../tasks/task.ts'
+import type { Thinking, ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
 import type { ModelShape } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { mean } from '../../util/statistics.ts'
-import { thoughtModelConfig } from '../checklist/packing.ts'
-import { openJudging } from '../common/judging.ts'
+import { openJudging, openThinkingJudging } from '../common/judging.ts'
 import { MINIATURES } from '../common/miniatures.ts'
 import { shapeFolder } from '../common/remote.ts'
-import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
+import { taskModel } from '../common/word-models.ts'
+import { chatGroups, type GroupScorer } from '../options/group-judge.ts'
 import type { RitConfig } from './config.ts'
-import { withRules } from './ruled.ts'
-import type { RitTask } from './task.ts'
-import { type ThinkingJudges, thinkingJudges } from './thinking-judges.ts'
+
+/** Whether a criterion is decided by a rule of Gradus; a task's own predicates are none. */
+export const hasRule = ({ verifier }: Criterion): boolean =>
+  verifier?.kind === 'rule' && RULES.has(verifier.fn)
+
+const withoutRules = <Problem>(item: VerifierItem<Problem>): VerifierItem<Problem> => ({
+  ...item,
+  rubric: { ...item.rubric, criteria: item.rubric.criteria.filter(criterion => !hasRule(criterion)) },
+})
+
+/** Verdicts in the rubric's order; a list of another length than was asked for says nothing about any criterion. */
+const merged = (
+  criteria: readonly Criterion[],
+  ruled: readonly Verdict[],
+  given: readonly Verdict[],
+): Verdict[] => {
+  const expected = criteria.length - ruled.length
+  const byRule = ruled.values()
+  const byOthers = (given.length === expected ? given : []).values()
+  const explanation = `expected ${expected} verdicts, one a criterion, got ${given.length}`
+  return criteria.map(criterion => {
+    const next = (hasRule(criterion) ? byRule : byOthers).next()
+    return next.done ? { criterionId: criterion.id, met: null, explanation, source: 'model' } : next.value
+  })
+}
+
+/**
+ * A verifier that executes rules on the thinking, and hands on the rest.
+ * @throws DataError for a rule that cannot be used
+ */
+export const withRules = <Problem>(
+  others: ThinkingVerifier<Problem>,
+  task: Pick<Task<Problem>, 'question'>,
+): ThinkingVerifier<Problem> => {
+  // Its workers start with the first rule.
+  const rules = new RuleGrader()
+  const verdictsByRule = ({ problem, response, rubric }: VerifierItem<Problem>): Promise<Verdict[]> =>
+    rules.grade(
+      { prompt: [{ role: 'user', content: task.question(problem) }], response: response.thinking },
+      rubric.criteria.filter(hasRule),
+    )
+  return {
+    async verify(items) {
+      if (!items.some(({ rubric }) => rubric.criteria.some(hasRule))) return others.verify(items)
+      const rest = items.map(withoutRules)
+      const asked = rest.flatMap(({ rubric }, i) => (rubric.criteria.length > 0 ? [i] : []))
+      const [ruled, own] = await Promise.all([
+        Promise.all(items.map(verdictsByRule)),
+        others.verify(asked.map(i => rest[i])),
+      ])
+      const given = new Map(asked.map((i, at) => [i, own[at] ?? []]))
+      return items.map(({ rubric }, i) => merged(rubric.criteria, ruled[i], given.get(i) ?? []))
+    },
+  }
+}
+
+/** A task with its judges. */
+export interface RitTask<Problem> extends Pick<Thinking<Problem>, 'stepVerdicts'> {
+  task: ThinkingTask<Problem>
+  /** Judges thinking by a rubric. */
+  verifier: ThinkingVerifier<Problem>
+  /** The same judge as far as evaluation is concerned: exact where there is one. */
+  truth: ThinkingVerifier<Problem>
+  /** Scores all thinking about a problem together; absent where no language model judges groups. */
+  groups?: GroupScorer<Problem>
+  /** What judging took since it was last asked. */
+  metrics?(): MetricGroup
+  close(): Promise<void>
+}
+
+/** A language model in place of a task's own judge of thinking. */
+export interface ThinkingJudges<Problem>
+  extends Required<Pick<RitTask<Problem>, 'verifier' | 'stepVerdicts' | 'metrics' | 'close'>>,
+    Pick<RitTask<Problem>, 'groups'> {}
+
+/**
+ * Opens the configured judge for thinking as a whole and for its steps.
+ * @param model in place of the configured endpoints
+ * @throws ConfigError for a judge that cannot be used
+ */
+const thinkingJudges = <Problem>(
+  config: Pick<RitConfig, 'judge' | 'thinkingBy' | 'group' | 'seed'>,
+  task: Pick<Task<Problem>, 'question' | 'thinking'>,
+  model?: ChatModel,
+): ThinkingJudges<Problem> => {
+  const { judge, thinkingBy } = config
+  if (judge === null)
+    throw new ConfigError('judge: expected one, got nothing', { hint: 'set judge.fleet.endpoints' })
+  const form = thinkingBy === 'steps' ? STEP_JUDGE : THINKING_JUDGE
+  const { grader, metrics, close } = openThinkingJudging(judge, form, model)
+  const together = thinkingBy === 'group' ? groupJudging(judge, config, task, model) : null
+  return {
+    ...(together && { groups: together }),
+    verifier: new JudgeVerifier(grader, task, { part: 'thinking' }),
+    stepVerdicts: items =>
+      Promise.all(
+        items.map(async ({ problem, response: { thinking } }) => {
+          const { verdicts } = await judgeSteps(grader, { question: task.question(problem), thinking })
+          return verdicts.map(({ met }) => met)
+        }),
+      ),
+    metrics: together ? () => ({ ...metrics(), ...together.metrics() }) : metrics,
+    async close() {
+      await close()
+      await together?.close()
+    },
+  }
+}
+
+/** The same judge, asked about all thinking on a problem at once; of no thinking the score is 0, and nobody is asked. */
+const groupJudging = <Problem>(
+  judge: NonNullable<RitConfig['judge']>,
+  { group, seed }: Pick<RitConfig, 'group' | 'seed'>,
+  task: Pick<Task<Problem>, 'question' | 'thinking'>,
+  model?: ChatModel,
+) => {
+  const textOf = (tokens: Int32Array) => task.thinking!.read(tokens).thinking
+  const messages = (problem: Problem) => [{ role: 'user' as const, content: task.question(problem) }]
+  const settings = { ...judge, ...(group ?? groupSettingsSchema.parse({})) }
+  const groups = chatGroups<Problem>(settings, seed, { messages, text: textOf }, model)
+  const score: typeof groups.score = async (problem, responses, asked) => {
+    const some = responses.flatMap((tokens, i) => (textOf(tokens) === '' ? [] : [i]))
+    const said = await groups.score(
+      problem,
+      some.map(i => responses[i]),
+      asked,
+    )
+    const among = <Value>(none: Value, values: readonly Value[]) =>
+      responses.map((_, i) => (some.includes(i) ? values[some.indexOf(i)] : none))
+    return {
+      ...said,
+      scores: among<number | null>(0, said.scores),
+      explanations: among<string | null>('nothing was thought', said.explanations),
+      ...(said.calls && { calls: among(undefined, said.calls) }),
+    }
+  }
+  return { ...groups, score }
+}
 
 /** Problems of arithmetic to test on; the same for every seed. */
 const TEST_PROBLEMS = 4096
@@ -108,7 +249,7 @@ export const openTask = <Result>(
 
 /** The model that a cold start would make for the task; questions have none. */
 export const freshShape = ({ task }: RitConfig): ((shape: ModelShape) => ModelConfig) =>
-  task.kind === 'arithmetic' ? arithmeticModelConfig : thoughtModelConfig
+  taskModel(task.kind === 'arithmetic' ? 'arithmetic' : 'packing-thinking')
 
 /** Problems whose prompts are measured. */
 const MEASURED = 500

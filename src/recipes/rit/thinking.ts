@@ -9,12 +9,12 @@ import type { Item, Task } from '../../tasks/task.ts'
 import type { ThinkingVerifier, ThoughtItem, ThoughtResponse } from '../../tasks/thinking.ts'
 import type { RollOutRequest } from '../../train/rollout.ts'
 import { Rng } from '../../util/rng.ts'
-import { mean } from '../../util/statistics.ts'
+import { meanKnown } from '../../util/statistics.ts'
 import type { Attempts } from '../common/lessons-memory.ts'
 import { relativeVerdict } from '../options/group-judge.ts'
 import { type CriteriaOptions, scoredTogether } from '../options/options.ts'
 import type { RitConfig } from './config.ts'
-import type { RitTask } from './task.ts'
+import type { RitTask } from './tasks.ts'
 
 /** A rollout with both judgements. */
 export interface RitGrade {
@@ -90,9 +90,13 @@ const thinkingTask = <Problem>(
     items.map(item => ({ ...item, response: task.thinking.read(item.tokens) }))
   const nothing = { verdicts: [], wellFormed: true }
   const gradeBy: Record<RitConfig['thinkingBy'], Task<Problem>['grade']> = {
+    // The mean verdict of the steps (PRM): thinking without any is worth nothing; null where nobody could judge any.
     async steps(items) {
       const steps_I = (await stepVerdicts?.(read(items))) ?? []
-      return items.map((_, i) => ({ ...nothing, score: stepScore(steps_I[i] ?? []) }))
+      return items.map((_, i) => {
+        const steps = (steps_I[i] ?? []).map(met => (met === null ? null : Number(met)))
+        return { ...nothing, score: steps.length > 0 ? meanKnown(steps) : 0 }
+      })
     },
     group: async items => items.map(() => ({ ...nothing, score: null })),
     async rubric(items) {
@@ -150,12 +154,6 @@ export const thoughtGrader = <Problem>(
   }
 }
 
-/** Mean verdict of the steps (PRM): thinking without any step is worth nothing; null where nobody could judge any. */
-const stepScore = (steps: readonly (boolean | null)[]): number | null => {
-  const known = steps.filter(verdict => verdict !== null)
-  return known.length > 0 ? mean(known.map(Number)) : steps.length > 0 ? null : 0
-}
-
 /** The score under a negative control. The same rollout gets the same number, so that a resumed run sees no others. */
 const controlled = (control: RitConfig['control'], thinking: number | null, key: string): number | null => {
   if (thinking === null) return null
@@ -164,24 +162,23 @@ const controlled = (control: RitConfig['control'], thinking: number | null, key:
 }
 
 /**
- * The control `shuffled`: the scores of a group's thinking given to other responses of the group. A rubric of another question
- * would not do: much of what rubrics ask for is the same for all questions.
+ * A step's rollouts under the control `shuffled`: the scores of a group's thinking are given to other responses of the group; other
+ * controls act on each rollout by itself. A rubric of another question would not do: much of what rubrics ask for is the same for all.
  */
-const shuffledThinking = <Item extends { grade: RitGrade }>(group: readonly Item[], key: string): Item[] => {
-  const order = new Rng(`shuffled thinking/${key}`).shuffle(group.map((_, i) => i))
-  return group.map((item, i) => ({
-    ...item,
-    grade: { ...item.grade, thinking: group[order[i]].grade.thinking },
-  }))
-}
-
-/** A step's rollouts under the control `shuffled`; the others act on each rollout by itself. */
 export const underControl = <Problem>(
   { control, seed }: Pick<RitConfig, 'control' | 'seed'>,
   step: number,
   groups: Groups<Graded<Problem, RitGrade>>,
 ): Groups<Graded<Problem, RitGrade>> =>
-  control === 'shuffled' ? groups.map((group, p) => shuffledThinking(group, `${seed}/${step}/${p}`)) : groups
+  control !== 'shuffled'
+    ? groups
+    : groups.map((group, p) => {
+        const order = new Rng(`shuffled thinking/${seed}/${step}/${p}`).shuffle(group.map((_, i) => i))
+        return group.map((item, i) => ({
+          ...item,
+          grade: { ...item.grade, thinking: group[order[i]].grade.thinking },
+        }))
+      })
 
 /** Reward and verdicts of a rollout. Those on what is not paid, thinking or answer, are left out: they do not decide about a step. */
 export const saidOf = (

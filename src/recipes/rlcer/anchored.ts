@@ -9,15 +9,14 @@ import type { MetricsRow, RubricRow } from '../../runs/rows.ts'
 import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import { partThinking, type ThinkingVerifier, type ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
-import { type Anchors, openAnchors } from '../common/anchors.ts'
-import { TRIED_TOGETHER } from '../common/anchors-config.ts'
+import { type Anchors, openAnchors, TRIED_TOGETHER } from '../common/anchors.ts'
 import { answersTo } from '../common/answers.ts'
 import type { ProblemStream } from '../common/problem-order.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { seenOf } from './rubricator-prompt.ts'
 import { type JudgedCriterion, statementName, withoutDuplicates } from './validity.ts'
+import { seenOf } from './verification.ts'
 
 /** Labelled thinking. */
 export type ThoughtAnchors<Problem> = Anchors<Problem, ThoughtResponse>

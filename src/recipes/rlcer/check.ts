@@ -1,22 +1,20 @@
 /** @file What a run of rlcer refuses before it trains; its plan refuses the same. */
 
+import { PROPOSAL_CATEGORIES, plainCategory } from '../../grade/proposal/index.ts'
 import { fewestTokens } from '../../model/automaton.ts'
 import type { ModelConfig } from '../../model/config.ts'
 import { assertRoom } from '../../policy/local/sample-request.ts'
-import { questionFiles } from '../../tasks/questions/index.ts'
+import { openQuestions, questionFiles } from '../../tasks/questions/index.ts'
 import { mainTest, type TaskWith } from '../../tasks/task.ts'
-import { ConfigError } from '../../util/errors.ts'
-import { givenModel } from '../common/phase.ts'
+import { type AnchorRow, checkAnchors } from '../common/anchors.ts'
+import { checkMethod } from '../common/method-check.ts'
+import { LOGIC_THINKING, MINIATURES } from '../common/miniatures.ts'
 import { startShape } from '../common/plan.ts'
-import { checkRemote, withoutCritic } from '../common/remote.ts'
-import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { assertArithmeticVocabulary, assertLogicRubricVocabulary } from '../common/starting-model.ts'
-import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
-import { checkSft } from '../sft/check.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { checkRlcerSettings, checkThoughtAnchors } from './check-settings.ts'
-import type { RlcerConfig } from './config.ts'
-import { withMiniature, withRlcerTask } from './tasks.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
+import { checkScaffold } from '../common/scaffold.ts'
+import { assertWords, taskModel } from '../common/word-models.ts'
+import { checkOptions } from '../options/options.ts'
+import { type RlcerConfig, rlcerSchema } from './config.ts'
 import { checkVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
@@ -29,41 +27,190 @@ export const checkRlcer = (
   purpose: RunMode,
   parts: RlcerRunParts = {},
 ): string | null => {
-  const { task, critic, rubricator } = config
-  checkRemote(config, purpose, 'arithmetic-cold-start', [
-    withoutCritic(critic),
-    rubricator.constrained && [
-      'rubricator.constrained',
-      'false with policy.kind tinker, whose server holds samples to no grammar',
-      'set it to false',
+  const { task, rubricator } = config
+  const given = checkMethod(config, purpose, {
+    starts: task.kind === 'logic' ? 'logic-rubric-start' : 'arithmetic-cold-start',
+    remote: [
+      rubricator.constrained && [
+        'rubricator.constrained',
+        'false with policy.kind tinker, whose server holds samples to no grammar',
+        'set it to false',
+      ],
     ],
-  ])
-  checkRlcerSettings(config)
-  checkThoughtAnchors(config, purpose)
-  const given = givenModel(
-    config,
-    task.kind === 'logic' ? 'logic-rubric-start' : 'arithmetic-cold-start',
-    purpose,
-  )
+    settings() {
+      checkRlcerSettings(config)
+      checkThoughtAnchors(config, purpose)
+    },
+    ...(task.kind !== 'questions' && {
+      assertReads: assertWords(task.kind === 'logic' ? 'logic-rubrics' : 'arithmetic'),
+    }),
+  })
   checkVerifier(config, purpose, parts)
-  if (task.kind !== 'questions') checkMiniature(config, given)
+  const shape = modelShape(config)
+  if (task.kind !== 'questions') withMiniature(config, own => shape && checkRoom(own, config, shape))
   // What is there of files and model is read.
   else if (given !== null && !questionFiles(task).some(file => mayBeMissing(file, purpose)))
     withRlcerTask(config, given, () => null)
   return given
 }
 
-const checkMiniature = (config: RlcerConfig, given: string | null): void => {
-  const isLogic = config.task.kind === 'logic'
-  if (given !== null) (isLogic ? assertLogicRubricVocabulary : assertArithmeticVocabulary)(given)
-  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
-  const shape = modelShape(config)
-  withMiniature(config, task => shape && checkRoom(task, config, shape))
+/** Refuses settings that would silently be ignored or cannot work. */
+const checkRlcerSettings = (config: RlcerConfig): void => {
+  checkRubricators(config)
+  checkControl(config)
+  checkOptions(config, {
+    unpaid: unpaid(config),
+    ...{ evolving: true, unnamed: true },
+    allAsked: 'which criteria pay is decided by the verdicts on all of them',
+  })
+  checkCredit(config)
+  checkScaffold(config)
+  checkPool(config)
+  checkLengths(config)
+  checkTask(config)
+}
+
+/** Rows of the anchors' file, where one is named that is there. @throws ConfigError, DataError as `checkAnchors` */
+export const checkThoughtAnchors = (config: RlcerConfig, purpose: RunMode): readonly AnchorRow[] =>
+  checkAnchors(
+    config,
+    { proposes: config.rubricator.enabled, madeUp: config.task.kind !== 'questions' },
+    purpose,
+  )
+
+/** Questions of files have no grammar, and nothing that executes criteria. */
+const checkTask = ({ task, verifier, rubricator, coldStart }: RlcerConfig): void => {
+  if (task.kind !== 'questions') checkCategories(rubricator)
+  if (task.kind === 'arithmetic') return
+  if (task.kind === 'logic') {
+    if (coldStart !== null)
+      refuse(
+        'coldStart: expected null with task "logic", whose model logic-rubric-start makes, got settings',
+        'run `gradus train logic-rubric-start`, name its last checkpoint in model.folder, and leave coldStart out',
+      )
+    return
+  }
+  if (verifier.kind !== 'judge' && verifier.kind !== 'learned')
+    refuse(
+      `verifier.kind: expected "judge" or "learned" with task "questions", whose criteria nothing can execute, got "${verifier.kind}"`,
+      'set verifier.kind to "judge" and verifier.judge to a fleet of endpoints',
+    )
+  if (rubricator.constrained)
+    refuse(
+      'rubricator.constrained: expected false with task "questions", whose criteria have no grammar, got true',
+      'leave rubricator.constrained out',
+    )
+  if (coldStart !== null)
+    refuse(
+      'coldStart: expected null with task "questions", which a chat model answers, got settings',
+      'name a chat model in model.folder, and leave coldStart out',
+    )
+}
+
+/** The grammar has names of its own: with none of them no rubric would ever keep the format. */
+const checkCategories = ({ format: { categories } }: RlcerConfig['rubricator']): void => {
+  const known = PROPOSAL_CATEGORIES.map(plainCategory)
+  if (!categories.some(own => known.includes(plainCategory(own))))
+    refuse(
+      `rubricator.format.categories: expected some of the grammar's (${PROPOSAL_CATEGORIES.join('; ')}), got ${categories.join('; ')}`,
+      'leave rubricator.format.categories out',
+    )
+}
+
+const checkRubricators = ({ rubricator, reasonerReward, rollout, scaffold }: RlcerConfig): void => {
+  const { enabled, format } = rubricator
+  if (format.minCriteria > format.maxCriteria)
+    refuse(
+      `rubricator.format.minCriteria: expected at most ${format.maxCriteria}, the most criteria, got ${format.minCriteria}`,
+      'lower it, or raise rubricator.format.maxCriteria',
+    )
+  if (enabled && rollout.samples < 2)
+    refuse(
+      `rollout.samples: expected at least 2 with rubricators, whose criteria are compared over them, got ${rollout.samples}`,
+      'raise rollout.samples, or set rubricator.enabled to false',
+    )
+  if (enabled) return
+  if (reasonerReward === 'outcome+rubric' || reasonerReward === 'rubric')
+    refuse(
+      `reasonerReward: expected "outcome" or "random" without rubricators, got "${reasonerReward}"`,
+      'set rubricator.enabled to true, or reasonerReward to "outcome"',
+    )
+  if (scaffold !== null)
+    refuse(
+      'scaffold: expected null without rubricators, who propose what it shows, got settings',
+      'set rubricator.enabled to true, or leave scaffold out',
+    )
+}
+
+const checkControl = ({ control, controlAt, reasonerReward, rubricator }: RlcerConfig): void => {
+  const paidByRubrics = reasonerReward === 'outcome+rubric' || reasonerReward === 'rubric'
+  if (control !== null && !rubricator.enabled)
+    refuse(`control: expected null without rubricators, got "${control}"`, 'leave control out')
+  if (control !== null && controlAt === 'reward' && !paidByRubrics)
+    refuse(
+      `control: expected null with reasonerReward "${reasonerReward}", which no verdict is part of, got "${control}"`,
+      'leave control out, or set controlAt to "verdicts"',
+    )
+  if (control === null && controlAt !== 'reward')
+    refuse(
+      `controlAt: expected nothing set without a control, got "${controlAt}"`,
+      'set control, or leave controlAt out',
+    )
+}
+
+/** Why no criterion has a part in what is paid. */
+const unpaid = ({ reasonerReward, control, controlAt }: RlcerConfig): string | null => {
+  if (reasonerReward === 'outcome' || reasonerReward === 'random')
+    return `reasonerReward "${reasonerReward}", which no criterion is part of`
+  return control === 'random' && controlAt === 'reward'
+    ? 'control "random", whose verdicts say nothing anyway'
+    : null
+}
+
+const checkCredit = ({ critic, advantage, rollout }: RlcerConfig): void => {
+  if (critic === null && rollout.samples < 2)
+    refuse(
+      `rollout.samples: expected at least 2 without a critic, where the rollouts of a question are compared, got ${rollout.samples}`,
+      'raise rollout.samples, or leave critic out',
+    )
+  const usual: Record<string, unknown> = rlcerSchema.parse({}).advantage
+  if (critic !== null && Object.entries(advantage).some(([name, value]) => usual[name] !== value))
+    refuse(
+      `advantage: expected nothing set with a critic, which compares no groups, got ${JSON.stringify(advantage)}`,
+      'leave advantage out, or set critic to null',
+    )
+  if (advantage.perPart && advantage.scale !== usual.scale)
+    refuse(
+      `advantage.scale: expected nothing set with advantage.perPart, which divides each part by its own spread, got "${advantage.scale}"`,
+      'leave advantage.scale out, or set advantage.perPart to false',
+    )
+}
+
+const checkPool = ({ scaffold, task }: RlcerConfig): void => {
+  if (scaffold !== null && task.kind !== 'questions' && task.pool === null)
+    refuse(
+      'task.pool: expected a number of questions with a scaffold, whose criteria are kept for the next time that a question comes, got null',
+      'set task.pool, for example to 512',
+    )
+}
+
+const checkLengths = ({ overlong, rollout, evaluation }: RlcerConfig): void => {
+  if (overlong !== null && overlong.buffer > rollout.maxTokens)
+    refuse(
+      `overlong.buffer: expected at most ${rollout.maxTokens}, rollout.maxTokens, got ${overlong.buffer}`,
+      'lower overlong.buffer',
+    )
+  const most = Math.max(0, ...evaluation.bestOf)
+  if (most > evaluation.samples)
+    refuse(
+      `evaluation.bestOf: expected at most ${evaluation.samples}, evaluation.samples, got ${most}`,
+      'raise evaluation.samples',
+    )
 }
 
 /** Shape of the model at the start; null where it is unknown before the model is there. */
 export const modelShape = (config: RlcerConfig): ModelConfig | null =>
-  startShape(config, arithmeticModelConfig)
+  startShape(config, taskModel('arithmetic'))
 
 /** Test problems that are looked at for their lengths. */
 const FITTED = 64
@@ -82,9 +229,9 @@ const checkRoom = <Problem>(
   const shortest = task.rubricator.automaton?.({ min, max: min })
   const rubricTokens = shortest ? fewestTokens(shortest) : 0
   if (enabled && maxTokens < rubricTokens)
-    throw new ConfigError(
+    refuse(
       `rubricator.maxTokens: expected at least ${rubricTokens}, which the shortest rubric of ${format.minCriteria} criteria has, got ${maxTokens}; what is cut off is no rubric`,
-      { hint: 'raise it, or lower rubricator.format.minCriteria' },
+      'raise it, or lower rubricator.format.minCriteria',
     )
   for (const problem of mainTest(task)[1].slice(0, FITTED)) {
     const { length } = task.prompt(problem)
@@ -97,4 +244,32 @@ const checkRoom = <Problem>(
       maxPositions,
     )
   }
+}
+
+type Use<Result> = <Problem>(task: TaskWith<Problem, 'thinking' | 'rubricator'>) => Result
+
+type TaskSettings = Pick<RlcerConfig, 'task' | 'seed' | 'evaluation' | 'rollout' | 'rubricator'>
+
+/** Does something with a miniature, which needs no files and no model; null for questions. @throws ConfigError for problems that no generator can hold */
+export const withMiniature = <Result>(
+  { task, seed, evaluation }: TaskSettings,
+  use: Use<Result>,
+): Result | null => {
+  if (task.kind === 'questions') return null
+  const draw = { seed: `train/${seed}`, tests: Math.max(evaluation.problems, evaluation.rubrics) }
+  return task.kind === 'logic'
+    ? use(LOGIC_THINKING.open(task, draw))
+    : use(MINIATURES.arithmetic.open(task, draw))
+}
+
+/**
+ * Does something with the configured task.
+ * @param folder of the model
+ * @throws ConfigError, DataError, CheckpointError for files and models that cannot be used
+ */
+export const withRlcerTask = <Result>(config: TaskSettings, folder: string, use: Use<Result>): Result => {
+  const { task, rollout, rubricator } = config
+  if (task.kind !== 'questions') return withMiniature(config, use)!
+  const maxTokens = Math.max(rollout.maxTokens, rubricator.maxTokens, config.evaluation.maxTokens ?? 0)
+  return use(openQuestions({ task, folder, rubricator: true, maxTokens }))
 }

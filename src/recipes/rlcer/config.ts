@@ -4,31 +4,32 @@ import { z } from 'zod'
 import { proposalSettingsSchema } from '../../grade/proposal/index.ts'
 import { thinkingJudgeSchema } from '../../grade/thinking/index.ts'
 import { moreTestsSchema, questionTaskShape } from '../../tasks/questions/index.ts'
-import { advantageSchema, pipelinedShape, rolloutSchema } from '../../train/config.ts'
-import { anchorsSetting } from '../common/anchors-config.ts'
+import {
+  advantageSchema,
+  choice,
+  flag,
+  kindSchema,
+  orNull,
+  pipelinedShape,
+  recipeSetting,
+  rolloutSetting,
+} from '../../train/config.ts'
+import { anchorsSetting } from '../common/anchors.ts'
 import { criticSchema, lossBesideCritic } from '../common/critic.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
-import { LOGIC_THINKING } from '../common/logic-miniature.ts'
-import { MINIATURES } from '../common/miniatures.ts'
-import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
+import { LOGIC_THINKING, MINIATURES } from '../common/miniatures.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { arithmeticPhaseSchema } from '../sft/config.ts'
+import { arithmeticPhaseSchema, coldStartSetting } from '../sft/config.ts'
 
 /** The miniature: chains of operations with shown steps, criteria that are executed. */
-const arithmeticSchema = z.strictObject({
-  kind: z.literal('arithmetic').describe('Which kind; each has keys of its own.'),
-  ...MINIATURES.arithmetic.settings.shape,
-})
+const arithmeticSchema = kindSchema('arithmetic', MINIATURES.arithmetic.settings.shape)
 
 /** The same with proofs: what `logic-rubric-start` makes a model for. */
-const logicSchema = z.strictObject({
-  kind: z.literal('logic').describe('Which kind; each has keys of its own.'),
-  ...LOGIC_THINKING.settings.shape,
-})
+const logicSchema = kindSchema('logic', LOGIC_THINKING.settings.shape)
 
 /** Rows of a file, answered by a chat model. */
-const questionsSchema = z.strictObject({
-  kind: z.literal('questions').describe('Which kind; each has keys of its own.'),
+const questionsSchema = kindSchema('questions', {
   ...questionTaskShape,
   tests: moreTestsSchema
     .optional()
@@ -46,26 +47,22 @@ const size = z.int().positive()
 
 const rubricVerifierSchema = z.discriminatedUnion('kind', [
   /** The task's own: criteria are executed. */
-  z.strictObject({ kind: z.literal('exact').describe('Which kind; each has keys of its own.') }),
+  kindSchema('exact', {}),
   /** The same with verdicts inverted at random, always the same ones of a rollout. */
-  z.strictObject({
-    kind: z.literal('noisy').describe('Which kind; each has keys of its own.'),
+  kindSchema('noisy', {
     flipRate: share.default(0.1).describe('Chance that a verdict is inverted.'),
   }),
   /** A judge by script that goes easy on some criteria, always on the same ones of the same response. */
-  z.strictObject({
-    kind: z.literal('lenient').describe('Which kind; each has keys of its own.'),
+  kindSchema('lenient', {
     share: share.default(0.5).describe('Share of criteria that it goes easy on, by their words.'),
     rate: share.default(0.9).describe('Chance that what a response does not earn there is given to it.'),
   }),
   /** A language model that is asked: endpoints, how it is asked, what it remembers. */
-  z.strictObject({
-    kind: z.literal('judge').describe('Which kind; each has keys of its own.'),
+  kindSchema('judge', {
     judge: thinkingJudgeSchema.describe('Who judges.'),
   }),
   /** A model that learnt to: a checkpoint of `gradus train learned-verifier`. */
-  z.strictObject({
-    kind: z.literal('learned').describe('Which kind; each has keys of its own.'),
+  kindSchema('learned', {
     folder: z.string().describe('Checkpoint of a learned verifier, named as `model.folder`.'),
     threshold: z.number().gt(0).lt(1).default(0.5).describe('Met from this probability on.'),
   }),
@@ -81,56 +78,44 @@ const validitySchema = z.strictObject({
     .max(1)
     .default(0.2)
     .describe('A criterion is valid strictly above this correlation with being right (Eq. 7).'),
-  signAware: z
-    .boolean()
-    .default(true)
-    .describe('The absence of a penalised flaw counts as satisfaction; false: Eq. 7 read literally.'),
-  onNull: z
-    .enum(['drop', 'as-false'])
-    .default('drop')
-    .describe('What a missing verdict counts as: nothing for that response, or not met.'),
-  proxies: z
-    .enum(['keep', 'drop'])
-    .default('keep')
-    .describe('Criteria that stand for the outcome are told of, or may not steer reasoners.'),
+  signAware: flag(
+    true,
+    'The absence of a penalised flaw counts as satisfaction; false: Eq. 7 read literally.',
+  ),
+  onNull: choice(
+    ['drop', 'as-false'],
+    'drop',
+    'What a missing verdict counts as: nothing for that response, or not met.',
+  ),
+  proxies: choice(
+    ['keep', 'drop'],
+    'keep',
+    'Criteria that stand for the outcome are told of, or may not steer reasoners.',
+  ),
 })
 
 const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
 export type VerdictControl = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(true)
-    .describe('False: no rubricators in training at all, so that RLVR is compared at its own price.'),
+  enabled: flag(true, 'False: no rubricators in training at all, so that RLVR is compared at its own price.'),
   maxTokens: size.default(112).describe('Most tokens of a response.'),
-  evolving: z
-    .boolean()
-    .default(true)
-    .describe('Paid for valid criteria beside the format; false: the arm without evolving.'),
-  uninformative: z
-    .enum(['neutral', 'zero', 'mask'])
-    .default('neutral')
-    .describe(
-      "Where all responses are right or all wrong no criterion can be valid, and a rubricator earns for evolving the step's mean over other questions, or 0, beside the format; `mask`: it is left out of what is learnt, its format too.",
-    ),
-  distinct: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Criteria of a rubric with the same words count once: among the valid, among all, and for the fewest that the format asks for.',
-    ),
-  constrained: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution.',
-    ),
+  evolving: flag(true, 'Paid for valid criteria beside the format; false: the arm without evolving.'),
+  uninformative: choice(
+    ['neutral', 'zero', 'mask'],
+    'neutral',
+    "Where all responses are right or all wrong no criterion can be valid, and a rubricator earns for evolving the step's mean over other questions, or 0, beside the format; `mask`: it is left out of what is learnt, its format too.",
+  ),
+  distinct: flag(
+    true,
+    'Criteria of a rubric with the same words count once: among the valid, among all, and for the fewest that the format asks for.',
+  ),
+  constrained: flag(
+    false,
+    'Held to the grammar of criteria while it writes (arithmetic); log-probs stay those of the whole distribution.',
+  ),
   format: proposalSettingsSchema.prefault({}).describe('What the format reward asks for.'),
-  unformattedSteers: z
-    .boolean()
-    .default(false)
-    .describe('Rubrics that break the format steer reasoners all the same.'),
+  unformattedSteers: flag(false, 'Rubrics that break the format steer reasoners all the same.'),
 })
 
 const evaluationSchema = z.strictObject({
@@ -140,14 +125,8 @@ const evaluationSchema = z.strictObject({
     .default(0.7)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token.'),
   maxTokens: size.optional().describe('Most tokens of an answer; absent: as `rollout.maxTokens`.'),
-  hinted: z
-    .boolean()
-    .default(true)
-    .describe("Also with a rubric of the policy's own as hints, at the start and the end."),
-  placebo: z
-    .boolean()
-    .default(true)
-    .describe('Then also with the hints of another question, as long as its own.'),
+  hinted: flag(true, "Also with a rubric of the policy's own as hints, at the start and the end."),
+  placebo: flag(true, 'Then also with the hints of another question, as long as its own.'),
   bestOf: z
     .array(size)
     .default([])
@@ -161,24 +140,15 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rlcerSchema = z.strictObject({
-  recipe: z.literal('rlcer').default('rlcer').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rlcer'),
   ...pipelinedShape,
-  coldStart: arithmeticPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
-    .meta({ only: 'task.kind: arithmetic' }),
+  coldStart: coldStartSetting(arithmeticPhaseSchema).meta({ only: 'task.kind: arithmetic' }),
   task: taskSchema.prefault({ kind: 'arithmetic' }).describe('What is trained on.'),
-  reasonerReward: z.enum(REASONER_REWARDS).default('outcome+rubric').describe('What a reasoner is paid for.'),
-  emptyCot: share
-    .nullable()
-    .default(null)
-    .describe('Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.'),
+  reasonerReward: choice(REASONER_REWARDS, 'outcome+rubric', 'What a reasoner is paid for.'),
+  emptyCot: orNull(share, 'Reward of thinking where no criterion is valid; null: .5 with a critic, else 0.'),
   ...criteriaOptionsShape,
-  dedupe: z.boolean().default(true).describe('Criteria with the same words count once for a reasoner.'),
-  maskFinalAnswer: z.boolean().default(true).describe('Rubricator and verifier do not see the final answer.'),
+  dedupe: flag(true, 'Criteria with the same words count once for a reasoner.'),
+  maskFinalAnswer: flag(true, 'Rubricator and verifier do not see the final answer.'),
   validity: validitySchema.prefault({}).describe('When a criterion counts as valid.'),
   anchors: anchorsSetting,
   overlong: z
@@ -200,20 +170,16 @@ export const rlcerSchema = z.strictObject({
     .describe(
       'A negative control: verdicts drawn at random, of the responses to the question in another order, of another response in any case, or inverted. Beside a critic take `random`, or `critic: null`: the others lean, and emptyCot 0 beside a critic pays for making criteria valid. `controlAt`: those that pay, after valid criteria were chosen; or all of them before. Choosing by correlation brings the outcome back into the latter.',
     ),
-  controlAt: z
-    .enum(['reward', 'verdicts'])
-    .default('reward')
-    .describe('Where the control takes the place of the truth.'),
+  controlAt: choice(['reward', 'verdicts'], 'reward', 'Where the control takes the place of the truth.'),
   critic: criticSchema
     .nullable()
     .prefault({})
     .describe('PPO with a value head; null: baselines by leaving one out.'),
-  roles: z
-    .enum(['sum', 'pooled'])
-    .default('sum')
-    .describe(
-      "`sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both.",
-    ),
+  roles: choice(
+    ['sum', 'pooled'],
+    'sum',
+    "`sum`: the sum of both roles' means over tokens (Eq. 13); `pooled`: one mean over the tokens of both.",
+  ),
   advantage: z
     .strictObject({
       ...advantageSchema.shape,
@@ -221,10 +187,10 @@ export const rlcerSchema = z.strictObject({
         .unwrap()
         .default('batch')
         .describe("`batch`: each role's advantages to mean 0 and variance 1 over the step."),
-      perPart: z
-        .boolean()
-        .default(false)
-        .describe('Each part of a reward is normalised within its question before they are added up.'),
+      perPart: flag(
+        false,
+        'Each part of a reward is normalised within its question before they are added up.',
+      ),
     })
     .prefault({})
     .describe('Without a critic.'),
@@ -237,9 +203,7 @@ export const rlcerSchema = z.strictObject({
     ),
   ratio: scaffoldRatio,
   loss: lossBesideCritic.prefault('gradus:rlcer').describe("The critic's term is the setting `critic`'s."),
-  rollout: rolloutSchema
-    .prefault({ prompts: 16, samples: 8, maxTokens: 96 })
-    .describe('What a step samples.'),
+  rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 96 }),
   questionsTogether: size
     .default(16)
     .describe(

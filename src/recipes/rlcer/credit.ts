@@ -46,8 +46,9 @@ export const creditStep = async <Problem>(
     const known = all.filter(({ reward }) => reward !== null)
     const options = { temperature: rollout.temperature, ratio }
     const credited = (await creditWithCritic(policy, [known], critic, options)).flat()
-    const nothing = ({ reward }: Graded<unknown, unknown>) => reward === null
-    const unknown = all.filter(nothing).map(item => ({ ...item, advantages: untaught(item) }))
+    const unknown = all
+      .filter(({ reward }) => reward === null)
+      .map(item => ({ ...item, advantages: new Float32Array(item.rollout.tokens.length) }))
     return { credited, unknown, zeroVarianceGroups: null }
   }
   const ofReasoners = roleAdvantages(
@@ -64,8 +65,6 @@ export const creditStep = async <Problem>(
   const { zeroVarianceGroups, groups } = ofReasoners
   return { credited, unknown: [], zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups) }
 }
-
-const untaught = ({ rollout: { tokens } }: Graded<unknown, unknown>) => new Float32Array(tokens.length)
 
 /**
  * Advantages within questions. Reasoners share a prompt, so the group's mean is their baseline; each rubricator has a prompt of its

@@ -1,20 +1,73 @@
 /** @file How good proposed rubrics are, on questions that training never sees. */
 
 import { chanceOfValidity, criterionCorrelation } from '../../eval/validity.ts'
-import type { Criterion } from '../../rubric/criterion.ts'
-import type { EvalRow, MetricGroup } from '../../runs/rows.ts'
+import type { Proposal } from '../../grade/proposal/index.ts'
+import type { TokenAutomaton } from '../../model/automaton.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { EvalRow } from '../../runs/rows.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
+import type { ThinkingVerifier, ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { drawAnswers, gradeSamples } from '../common/answers.ts'
 import { setRow } from '../common/evaluated-set.ts'
 import { samplingOf } from '../common/training.ts'
-import { agreementMetrics, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
-import { EVALUATED_SETS, type Evaluated, proposeRubrics } from './evaluation-parts.ts'
 import { isRight, judgedRubric } from './judging.ts'
-import { comparedVerdicts } from './metrics.ts'
-import { seenOf } from './rubricator-prompt.ts'
+import { agreementMetrics, comparedVerdicts } from './metrics.ts'
 import { isConstant, type JudgedCriterion } from './validity.ts'
-import { type ProposedRubric, type RubricGrade, verifyProposals } from './verification.ts'
+import {
+  fittingPrompt,
+  type ProposedRubric,
+  type RubricGrade,
+  readRubric,
+  seenOf,
+  verifyProposals,
+} from './verification.ts'
+
+/** Sets of questions by name, as rows of evaluations and experiments know them. */
+export const EVALUATED_SETS = {
+  plain: 'unseen',
+  hinted: 'hinted',
+  placebo: 'placebo',
+  rubrics: 'rubrics',
+} as const
+
+export interface RlcerEvaluationParts<Problem> {
+  policy: Policy
+  task: RubricatorTask<Problem>
+  /** The one that is nearest to the truth. */
+  verifier: ThinkingVerifier<Problem>
+  /** A learnt one that decides in training: how far it is from the truth by now is told of the rubrics that are looked at. */
+  drifting?: ThinkingVerifier<Problem>
+  /** The first set and nothing else: a second pass needs no more. */
+  alone?: boolean
+  /** Places of the model's context; absent: prompts always fit. */
+  positions?: number
+  /** Holds rubricators to a grammar; absent: they write as they like. */
+  rubricAutomaton?: TokenAutomaton
+}
+
+export type Evaluated<Problem> = RlcerEvaluationParts<Problem> & { config: RlcerConfig; step: number }
+
+/** A rubric about each of these responses, at the temperature of training. */
+export const proposeRubrics = async <Problem>(
+  own: Evaluated<Problem>,
+  problems: readonly Problem[],
+  shown: readonly ThoughtResponse[],
+  label: string,
+): Promise<Proposal[]> => {
+  const { policy, task, config } = own
+  const { rubricator, rollout } = config
+  const drawn = await policy.sample({
+    ...{ temperature: rollout.temperature, topK: rollout.topK, topP: rollout.topP },
+    ...{ maxTokens: rubricator.maxTokens, stopTokens: task.stopTokens, seed: `${label}/rubricator` },
+    ...(own.rubricAutomaton && { automaton: own.rubricAutomaton }),
+    prompts: problems.map((problem, p) => fittingPrompt(config, own, problem, shown[p])),
+  })
+  return drawn.map(({ tokens, finishReason }) =>
+    readRubric(task.rubricator.text(tokens), finishReason === 'length', rubricator),
+  )
+}
 
 /** Rubrics of a question that are looked at: about its first responses. */
 const RUBRICS_A_QUESTION = 2
@@ -51,12 +104,20 @@ export const proposalsRow = async <Problem>(
   )
   const grades = await verifyProposals({ verifier }, rubrics)
   const drifted = drifting ? await verifyProposals({ verifier: drifting, truth: verifier }, rubrics) : []
+  // Under dotted names.
+  const drift = Object.entries(agreementMetrics(drifted.flatMap(comparedVerdicts))).flatMap(([name, signs]) =>
+    Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
+  )
   const items = problems.map((problem, p) => {
     const correct = answers_P[p].map(({ said }) => isRight(said))
     const own = grades.slice(p * each, (p + 1) * each)
+    const criteria = own.flatMap(({ proposal }) => proposal.criteria)
     return {
       id: task.id(problem),
-      scores: { ...rubricScores(own, correct, config), ...(worth && { worth: meanWorth(own, worth) }) },
+      scores: {
+        ...rubricScores(own, correct, config),
+        ...(worth && { worth: meanKnown(criteria.flatMap(criterion => worth(criterion) ?? [])) }),
+      },
     }
   })
   return setRow({ step, set: EVALUATED_SETS.rubrics, samples: each, temperature }, items, {
@@ -65,18 +126,10 @@ export const proposalsRow = async <Problem>(
     scoreNames: { ...RUBRIC_SCORES, worth: 'correlation in the population' },
     figures: {
       criteriaPerRubric: mean(proposals.map(({ K }) => K)),
-      ...(drifting && flatAgreement(drifted.flatMap(comparedVerdicts))),
+      ...(drifting && Object.fromEntries(drift)),
     },
   })
 }
-
-/** Figures of a verifier's agreement under dotted names. */
-const flatAgreement = (compared: readonly Compared[]): MetricGroup =>
-  Object.fromEntries(
-    Object.entries(agreementMetrics(compared)).flatMap(([name, signs]) =>
-      Object.entries(signs).map(([sign, value]) => [`${name}.${sign}`, value]),
-    ),
-  )
 
 /** Scores of a question's rubrics in words. */
 const RUBRIC_SCORES = {
@@ -86,15 +139,6 @@ const RUBRIC_SCORES = {
   correlation: 'correlation with being right',
   format: 'well formed',
   informative: 'questions that are neither all right nor all wrong',
-}
-
-/** What a question's criteria are worth on average; null where nothing is known of any. */
-const meanWorth = (
-  rubrics: readonly RubricGrade[],
-  worth: (criterion: Criterion) => number | null,
-): number | null => {
-  const criteria = rubrics.flatMap(({ proposal }) => proposal.criteria)
-  return meanKnown(criteria.flatMap(own => worth(own) ?? []))
 }
 
 const rubricScores = (

@@ -1,27 +1,25 @@
 /** @file Evaluation of rlcer: plain answers, answers with the policy's own rubrics as hints and with placebos, and the rubrics themselves. */
 
 import { bestOfN } from '../../eval/passk.ts'
-import type { Proposal } from '../../grade/proposal/index.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { pointsWord } from '../../runs/criterion-words.ts'
 import type { EvalRow, EvalSample } from '../../runs/rows.ts'
 import { mainTest } from '../../tasks/task.ts'
-import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { mean } from '../../util/statistics.ts'
 import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from '../common/answers.ts'
 import { answerShare, meanTokens, type SetItem, setRow } from '../common/evaluated-set.ts'
-import { testProblems } from '../common/test-problems.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import type { RlcerConfig } from './config.ts'
-import { proposalsRow } from './evaluate-rubrics.ts'
 import {
   EVALUATED_SETS,
   type Evaluated,
+  proposalsRow,
   proposeRubrics,
   type RlcerEvaluationParts,
-} from './evaluation-parts.ts'
+} from './evaluate-rubrics.ts'
 import { fittingHints, placeboHints } from './hints.ts'
 import { isRight } from './judging.ts'
-import { seenOf } from './rubricator-prompt.ts'
+import { seenOf } from './verification.ts'
 
 export const rlcerEvaluation =
   <Problem>(config: RlcerConfig, parts: RlcerEvaluationParts<Problem>) =>
@@ -54,6 +52,22 @@ const answered = async <Problem>(
 /** No hints are no part of a prompt. */
 const shownHints = (hints: readonly Criterion[] = []) => (hints.length > 0 ? hints : undefined)
 
+/** An answer for reading, with the criteria that were told beside its question. */
+const readable = <Problem>(
+  { question, thinking }: Evaluated<Problem>['task'],
+  { problem, tokens, end, said }: Answer<Problem>,
+  hints: readonly Criterion[] = [],
+): EvalSample => {
+  const { text, answer, closed } = thinking.read(tokens)
+  const correct = isRight(said)
+  return {
+    prompt: [question(problem), ...hints.map(own => `${pointsWord(own.points)} ${own.text}`)].join('\n'),
+    ...{ response: text, reward: said.score, answer: closed ? answer : null },
+    ...(correct !== null && { correct }),
+    ...{ tokens: tokens.length, finishReason: end },
+  }
+}
+
 const answerRow = <Problem>(
   { task, config, step }: Evaluated<Problem>,
   set: string,
@@ -61,7 +75,6 @@ const answerRow = <Problem>(
   hints: readonly (readonly Criterion[])[] = [],
 ): EvalRow => {
   const { samples, temperature, bestOf } = config.evaluation
-  const read = ({ tokens }: Answer<Problem>) => task.thinking.read(tokens)
   const items = answers_P.flatMap((answers, p): SetItem[] => {
     const [first] = answers
     const { problem } = first
@@ -72,35 +85,17 @@ const answerRow = <Problem>(
       {
         id: task.id(problem),
         scores: { accuracy: mean(scores), ...Object.fromEntries(best) },
-        first: () => readable(hintedQuestion(task.question(problem), hints[p]), read(first), first),
+        first: () => readable(task, first, hints[p]),
       },
     ]
   })
   return setRow({ step, set, samples, temperature }, items, {
     names: ['accuracy', ...bestOf.map(n => `best@${n}`)],
-    scores: { answered: answerShare(answers_P, answer => read(answer).closed) },
+    scores: { answered: answerShare(answers_P, ({ tokens }) => task.thinking.read(tokens).closed) },
     primary: 'accuracy',
     scoreNames: Object.fromEntries(bestOf.map(n => [`best@${n}`, `best of ${n}`])),
     responseTokens: meanTokens(answers_P),
   })
-}
-
-/** A question with the criteria that were told beside it. */
-const hintedQuestion = (question: string, hints: readonly Criterion[] = []): string =>
-  [question, ...hints.map(({ points, text }) => `${pointsWord(points)} ${text}`)].join('\n')
-
-/** An answer, for reading. */
-const readable = (
-  prompt: string,
-  { text, answer, closed }: ThoughtResponse,
-  { tokens, end, said }: Answer<unknown>,
-): EvalSample => {
-  const correct = isRight(said)
-  return {
-    ...{ prompt, response: text, reward: said.score, answer: closed ? answer : null },
-    ...(correct !== null && { correct }),
-    ...{ tokens: tokens.length, finishReason: end },
-  }
 }
 
 /** With a rubric that the policy wrote about its own first response, and with another question's. */
@@ -115,8 +110,13 @@ const hintedRows = async <Problem>(
   )
   const proposals = await proposeRubrics(own, problems, shown, 'evaluation')
   const promptLength = (problem: Problem, hints?: readonly Criterion[]) => task.prompt(problem, hints).length
+  const { evaluation, rollout, rubricator } = config
+  // What a prompt leaves room for.
+  const room = { maxTokens: evaluation.maxTokens ?? rollout.maxTokens, positions: own.positions }
   const hints = problems.map((problem, p) => {
-    const criteria = usableHints(own, problem, proposals[p])
+    const { criteria: written, wellFormed } = proposals[p]
+    const isUsable = wellFormed || rubricator.unformattedSteers
+    const criteria = isUsable ? fittingHints(task, problem, written, room) : []
     const tokens = criteria.length > 0 ? promptLength(problem, criteria) - promptLength(problem) : 0
     return { criteria, tokens }
   })
@@ -140,26 +140,10 @@ const hintedRows = async <Problem>(
       hints.map(({ criteria }) => criteria),
     ),
   ]
-  if (!config.evaluation.placebo) return rows
+  if (!evaluation.placebo) return rows
   const names = problems.map(problem => task.id(problem))
-  const room = answerRoom(own)
   const placebos = placeboHints(hints, names, 'evaluation').map((criteria, p) =>
     fittingHints(task, problems[p], criteria, room),
   )
   return [...rows, await rowWith(EVALUATED_SETS.placebo, placebos)]
 }
-
-/** Criteria of a rubric in the format, as far as they leave room for an answer. */
-const usableHints = <Problem>(
-  own: Evaluated<Problem>,
-  problem: Problem,
-  { criteria, wellFormed }: Proposal,
-): readonly Criterion[] =>
-  wellFormed || own.config.rubricator.unformattedSteers
-    ? fittingHints(own.task, problem, criteria, answerRoom(own))
-    : []
-
-/** What a prompt leaves room for. */
-const answerRoom = <Problem>({ config: { evaluation, rollout }, positions }: Evaluated<Problem>) => ({
-  ...{ maxTokens: evaluation.maxTokens ?? rollout.maxTokens, positions },
-})

@@ -5,13 +5,17 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { Graded } from '../../rl/rollout.ts'
 import type { RubricatorTask, ScoredResponse } from '../../tasks/scored-response.ts'
 import type { ThoughtResponse } from '../../tasks/thinking.ts'
-import type { AnsweredItem } from '../../train/grading.ts'
 import type { StepIo } from '../../train/rollout.ts'
 import { samplingOf } from '../common/training.ts'
 import type { RlcerConfig } from './config.ts'
-import { readRubric } from './proposed-rubric.ts'
-import { fittingPrompt, seenOf } from './rubricator-prompt.ts'
-import { type RubricGrade, type Verifiers, verifyProposals } from './verification.ts'
+import {
+  fittingPrompt,
+  type RubricGrade,
+  readRubric,
+  seenOf,
+  type Verifiers,
+  verifyProposals,
+} from './verification.ts'
 
 export interface ReasonerGrade {
   response: ThoughtResponse
@@ -92,7 +96,13 @@ export const explore = async <Problem>(
     const responses = await sampled
     const own = problems.slice(part * size, (part + 1) * size)
     const place = { round: part, last: part === count - 1 }
-    explored.push(together(own, graded, askRubricators(io, config, parts, own, responses, place)))
+    const rubricators = askRubricators(io, config, parts, own, responses, place)
+    const both = Promise.all([graded, rubricators]).then(([reasoners_Q, rubricators_Q]) =>
+      own.map((problem, q) => ({ problem, reasoners: reasoners_Q[q], rubricators: rubricators_Q[q] })),
+    )
+    // Awaited after the parts behind it; until then a failure must not count as unhandled.
+    both.catch(() => {})
+    explored.push(both)
   }
   return (await Promise.all(explored)).flat()
 }
@@ -101,23 +111,6 @@ export const explore = async <Problem>(
 interface Place {
   round: number
   last: boolean
-}
-
-const together = <Problem>(
-  problems: readonly Problem[],
-  reasoning: Promise<Reasoner<Problem>[][]>,
-  proposing: Promise<Rubricator<Problem>[][]>,
-): Promise<QuestionRollouts<Problem>[]> => {
-  const both = Promise.all([reasoning, proposing]).then(([reasoners, rubricators]) =>
-    problems.map((problem, q) => ({
-      problem,
-      reasoners: reasoners[q],
-      rubricators: rubricators[q],
-    })),
-  )
-  // Awaited after the parts behind it; until then a failure must not count as unhandled.
-  both.catch(() => {})
-  return both
 }
 
 const askReasoners = <Problem>(
@@ -145,24 +138,19 @@ const askReasoners = <Problem>(
       )
       if (--missing === 0) tell(responses)
     },
-    grade: items => gradeReasoners(task, items),
+    async grade(items) {
+      const scored = await task.grade(
+        items.map(({ problem, rollout: { tokens, key } }) => ({ problem, tokens, key })),
+      )
+      return items.map(({ rollout }, i) => ({
+        response: task.thinking.read(rollout.tokens),
+        scored: scored[i],
+      }))
+    },
   })
   const sampled = Promise.race([told, graded.then(() => told)])
   for (const promise of [graded, sampled]) promise.catch(() => {})
   return { sampled, graded }
-}
-
-const gradeReasoners = async <Problem>(
-  task: RubricatorTask<Problem>,
-  items: readonly AnsweredItem<Problem>[],
-): Promise<ReasonerGrade[]> => {
-  const scored = await task.grade(
-    items.map(({ problem, rollout: { tokens, key } }) => ({ problem, tokens, key })),
-  )
-  return items.map(({ rollout }, i) => ({
-    response: task.thinking.read(rollout.tokens),
-    scored: scored[i],
-  }))
 }
 
 /** One rubricator for every response; none at all where the configuration has none. */

@@ -7,7 +7,7 @@ import { initWeights } from '../../model/weights.ts'
 import { readEvals, readMetrics } from '../../runs/readers.ts'
 import { LOGIC_RUBRIC_VOCABULARY, logicRubricTokenizer } from '../../tasks/logic/thinking/index.ts'
 import { modelShapeSchema } from '../../train/config.ts'
-import { logicModelConfig } from '../logic/model.ts'
+import { wordModel } from '../common/word-models.ts'
 import { rlcerSchema } from './config.ts'
 import { rlcerEntry } from './entry.ts'
 import { runRlcer } from './run.ts'
@@ -16,7 +16,7 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gradus-rlcer-logic-'))
   const shape = modelShapeSchema.parse({ hiddenSize: 32, layers: 1, heads: 2, maxPositions: 224 })
-  const config = { ...logicModelConfig(shape), vocabSize: 8 * Math.ceil(LOGIC_RUBRIC_VOCABULARY.length / 8) }
+  const config = wordModel(LOGIC_RUBRIC_VOCABULARY)(shape)
   saveCheckpoint(join(folder, 'start'), {
     config,
     weights: initWeights(config, 1),

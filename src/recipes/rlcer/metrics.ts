@@ -8,6 +8,7 @@ import {
   validityRates,
 } from '../../eval/validity.ts'
 import type { Credited } from '../../rl/rollout.ts'
+import type { Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { RubricatorTask } from '../../tasks/scored-response.ts'
@@ -15,18 +16,70 @@ import type { HeldOut } from '../../train/recipe.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { partMeans, rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { meanKnown } from '../../util/statistics.ts'
-import { agreementMetrics, type Compared } from '../reasoning/agreement.ts'
 import type { RlcerConfig } from './config.ts'
 import type { ReasonerGrade, Reviewed } from './exploration.ts'
 import { isRight, type JudgedQuestion } from './judging.ts'
-import { isConstant, type JudgedCriterion, repeatsAmong, statementName } from './validity.ts'
+import { isConstant, repeatsAmong, statementName } from './validity.ts'
 import type { RubricGrade } from './verification.ts'
 
-type Questions = readonly JudgedQuestion<unknown>[]
-type Metrics = Omit<MetricsRow, 'step'>
+/** A verdict beside the truth, on a criterion with these points. */
+export interface Compared {
+  points: number
+  said: Verdict
+  truth: Verdict
+}
+
+export interface VerifierAgreement {
+  /** Share of verdicts that are as execution has them. */
+  agreement: number | null
+  /** Share of criteria that are not met and are said to be. */
+  falseAccepts: number | null
+  /** Share of criteria that are met and are said not to be. */
+  falseRejects: number | null
+  /** Verdicts that both gave. */
+  n: number
+}
 
 const answerShare = <Item>(items: readonly Item[], test: (item: Item) => boolean): number | null =>
   meanKnown(items.map(item => Number(test(item))))
+
+const agreementOf = (compared: readonly Compared[]): VerifierAgreement => {
+  const both = compared.filter(({ said, truth }) => said.met !== null && truth.met !== null)
+  return {
+    agreement: answerShare(both, ({ said, truth }) => said.met === truth.met),
+    falseAccepts: answerShare(
+      both.filter(({ truth }) => !truth.met),
+      ({ said }) => said.met === true,
+    ),
+    falseRejects: answerShare(
+      both.filter(({ truth }) => truth.met === true),
+      ({ said }) => !said.met,
+    ),
+    n: both.length,
+  }
+}
+
+/** The same for rewards and for penalties by themselves: they err in different directions. */
+export const agreementBySign = (
+  compared: readonly Compared[],
+): Record<'all' | 'reward' | 'penalty', VerifierAgreement> => ({
+  all: agreementOf(compared),
+  reward: agreementOf(compared.filter(({ points }) => points > 0)),
+  penalty: agreementOf(compared.filter(({ points }) => points < 0)),
+})
+
+/** As figures of a step or an evaluation, by the sign of the points. */
+export const agreementMetrics = (compared: readonly Compared[]) => {
+  const { reward, penalty } = agreementBySign(compared)
+  return {
+    verifierAgreement: { reward: reward.agreement, penalty: penalty.agreement },
+    verifierFalseAccepts: { reward: reward.falseAccepts, penalty: penalty.falseAccepts },
+    verifierFalseRejects: { reward: reward.falseRejects, penalty: penalty.falseRejects },
+  }
+}
+
+type Questions = readonly JudgedQuestion<unknown>[]
+type Metrics = Omit<MetricsRow, 'step'>
 
 export const rlcerMetrics = (questions: Questions, config: RlcerConfig, step: number): Metrics => {
   const reasoners = questions.map(own => own.reasoners)
@@ -73,9 +126,6 @@ const rubricMetrics = (questions: Questions, config: RlcerConfig, step: number):
   }
 }
 
-const columnsOf = (criteria: readonly JudgedCriterion[]): ValidityProblem['criteria'] =>
-  criteria.map(({ criterion, met }) => ({ points: criterion.points, met }))
-
 const criteriaOf = ({ rubrics }: JudgedQuestion<unknown>) => rubrics.flatMap(({ criteria }) => criteria)
 
 /** Shuffles of correctness that chance is told by. */
@@ -88,7 +138,10 @@ const validityMetrics = (
   step: number,
 ): Metrics => {
   const problems = questions.map(
-    (own): ValidityProblem => ({ correct: own.correct, criteria: columnsOf(criteriaOf(own)) }),
+    (own): ValidityProblem => ({
+      correct: own.correct,
+      criteria: criteriaOf(own).map(({ criterion, met }) => ({ points: criterion.points, met })),
+    }),
   )
   const rates = validityRates(problems, { alpha, signAware, shuffles: SHUFFLES, seed: `${seed}/${step}` })
   const { validRate, nullValidRate, correlation, nullCorrelation } = rates
@@ -160,26 +213,23 @@ const nullRates = (questions: Questions): Metrics => {
   return { judgeNullRatePositive: rate(1), judgeNullRateNegative: rate(-1) }
 }
 
-/** How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. */
-const driftMetrics = (questions: Questions, config: Pick<RlcerConfig, 'validity'>): Metrics => {
+/**
+ * How often the verifier says what execution says, where that is known: a learnt one drifts as the policy changes. And of valid criteria
+ * how many are so by execution too.
+ */
+const driftMetrics = (questions: Questions, { validity }: Pick<RlcerConfig, 'validity'>): Metrics => {
   const compared = gradesOf(questions).flatMap(comparedVerdicts)
   if (compared.length === 0) return {}
-  return {
-    ...agreementMetrics(compared),
-    validByExecution: answerShare(validOnes(questions, config), Boolean),
-  }
-}
-
-/** Of each valid criterion whether it is so by execution too. */
-const validOnes = (questions: Questions, { validity }: Pick<RlcerConfig, 'validity'>): boolean[] =>
-  questions.flatMap(({ rubrics, rubricators, correct }) =>
+  const valid = questions.flatMap(({ rubrics, rubricators, correct }) =>
     rubrics.flatMap(({ criteria }, n) => {
       const { truth_N_K = [] } = rubricators[n].grade
-      return criteria.flatMap(({ criterion: { points }, valid }, k) =>
-        valid ? isValidCriterion({ points, met: truth_N_K.map(own => own[k].met) }, correct, validity) : [],
+      return criteria.flatMap(({ criterion: { points }, valid: own }, k) =>
+        own ? isValidCriterion({ points, met: truth_N_K.map(each => each[k].met) }, correct, validity) : [],
       )
     }),
   )
+  return { ...agreementMetrics(compared), validByExecution: answerShare(valid, Boolean) }
+}
 
 /** Verdicts of a rubric beside those of execution; none where nothing was executed. */
 export const comparedVerdicts = ({

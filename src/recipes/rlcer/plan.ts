@@ -3,18 +3,16 @@
 import { describeQuestionFiles, questionSizes } from '../../tasks/questions/index.ts'
 import { mainTest, type Task } from '../../tasks/task.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import { type AnchorRow, anchorCount, anchorLines, TRIED_TOGETHER } from '../common/anchors-config.ts'
-import { evaluationLine } from '../common/evaluation-words.ts'
+import { type AnchorRow, anchorCount, anchorLines, TRIED_TOGETHER } from '../common/anchors.ts'
+import { evaluationLine } from '../common/evaluation-config.ts'
 import { judgingOf, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
-import { scaffoldLine } from '../common/scaffold-schedule.ts'
+import { scaffoldLine } from '../common/scaffold.ts'
+import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
-import { arithmeticModelConfig } from '../reasoning/arithmetic.ts'
-import { checkRlcer } from './check.ts'
-import { checkThoughtAnchors } from './check-settings.ts'
+import { checkRlcer, checkThoughtAnchors, withMiniature } from './check.ts'
 import type { QuestionsConfig, RlcerConfig } from './config.ts'
-import { withMiniature } from './tasks.ts'
 
 /** Lengths and numbers of the data that a plan is about. */
 interface PlannedData {
@@ -155,7 +153,7 @@ export const planRlcer = (config: RlcerConfig): RunPlan => {
     critic: critic !== null,
     sets,
   }
-  return methodPlan({ ...config, rollout: asked }, arithmeticModelConfig, prompts, {
+  return methodPlan({ ...config, rollout: asked }, taskModel('arithmetic'), prompts, {
     lines: [
       `data         ${data.words}`,
       `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} reasoners${rubricator.enabled ? ` and ${rollout.samples} rubricators` : ''}: up to ${formatInteger(work.reasonerTokens)} + ${formatInteger(work.rubricatorTokens)} new tokens a step, ${formatCount(work.tokensPerStep * steps)} in all`,

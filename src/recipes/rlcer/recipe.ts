@@ -23,6 +23,7 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
+import { overlongPenalty } from '../../rl/penalties.ts'
 import { datumsOf } from '../../rl/rollout.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import { withCriticLoss } from '../common/critic.ts'
@@ -30,11 +31,10 @@ import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
 import { phaseOf } from '../common/training.ts'
 import { leftOutMetrics, placesLeftOut } from '../options/options.ts'
 import { anchorMetrics, keptOutRows, onAnchors, type ThoughtAnchors } from './anchored.ts'
-import { ProposedRubrics } from './bank.ts'
 import type { RlcerConfig } from './config.ts'
 import { creditStep, learnable } from './credit.ts'
 import { type ExplorationParts, explore, type QuestionRollouts } from './exploration.ts'
-import { hintedPrompts } from './hints.ts'
+import { hintedPrompts, ProposedRubrics } from './hints.ts'
 import { assertVerified, type JudgedQuestion, judgeQuestions } from './judging.ts'
 import { outcomeOpinion, rlcerMetrics, rlcerRolloutRow } from './metrics.ts'
 import {
@@ -42,7 +42,6 @@ import {
   countedCriteria,
   neutralEvolving,
   outcomeReward,
-  overlongReward,
   reasonerReward,
   rubricatorReward,
 } from './rewards.ts'
@@ -127,6 +126,7 @@ const rewardQuestion = <Problem>(
   leftOut: ReadonlySet<number> | undefined,
   neutral: number,
 ): JudgedQuestion<Problem> => {
+  const { overlong, rollout } = config
   const counted = countedCriteria(question, config, leftOut)
   return {
     ...question,
@@ -135,7 +135,10 @@ const rewardQuestion = <Problem>(
       ...reasonerReward(config.reasonerReward, {
         outcome: outcomeReward(question.correct[m]),
         cot: cotReward(config, counted, m, item.rollout.key),
-        overlong: overlongReward(config, item.rollout.tokens.length),
+        // Taken off for a response that comes near the longest that it may be.
+        overlong: overlong
+          ? overlongPenalty(item.rollout.tokens.length, { ...overlong, maxLength: rollout.maxTokens })
+          : 0,
       }),
     })),
     rubricators: question.rubricators.map((item, n) => ({

@@ -1,6 +1,5 @@
 /** @file What reasoners and rubricators are paid: pure functions of verdicts and answers (RLCER Eq. 6 to 12). */
 
-import { overlongPenalty } from '../../rl/penalties.ts'
 import type { Reward } from '../../rl/rollout.ts'
 import { allWeightsScore } from '../../rubric/linear.ts'
 import { Rng } from '../../util/rng.ts'
@@ -67,12 +66,6 @@ export const countedCriteria = (
   const criteria = control && controlAt === 'reward' ? controlledVerdicts(valid, control, key) : valid
   return criteria.filter((_, i) => !leftOut.has(i))
 }
-
-/** What is taken off for a response that comes near the longest that it may be; 0 where nothing is. */
-export const overlongReward = (
-  { overlong, rollout }: Pick<RlcerConfig, 'overlong' | 'rollout'>,
-  tokens: number,
-): number => (overlong ? overlongPenalty(tokens, { ...overlong, maxLength: rollout.maxTokens }) : 0)
 
 /** What a reasoner's reward is made of; `cot` is what its kind of reward pays for thinking. */
 export type ReasonerParts = Record<'outcome' | 'cot' | 'overlong', number | null>
@@ -172,24 +165,20 @@ const REASONER: Readonly<Record<RlcerConfig['reasonerReward'], string>> = {
   random: 'a random number from 0 to 1, in place of what its thinking is worth',
 }
 
-const describeOverlong = ({ overlong }: Pick<RlcerConfig, 'overlong'>): string =>
-  overlong === null
-    ? ''
-    : `, less up to ${overlong.factor} in the last ${overlong.buffer} tokens before the limit`
-
-const describeRubricator = ({
-  rubricator: { enabled, evolving },
-  validity: { alpha },
-}: Pick<RlcerConfig, 'rubricator' | 'validity'>): string => {
-  if (!enabled) return 'No rubricators are trained.'
-  const format = '1 for a rubric in the format'
-  return evolving
-    ? `A rubricator gets ${format}, plus the share of its criteria that are valid: met more often where answers are right, with a correlation above ${alpha}.`
-    : `A rubricator gets ${format}.`
-}
-
 /** How the rewards of a configuration come about. */
-export const describeRlcerRewards = (
-  config: Pick<RlcerConfig, 'reasonerReward' | 'overlong' | 'rubricator' | 'validity'>,
-): string =>
-  `A reasoner gets ${REASONER[config.reasonerReward]}${describeOverlong(config)}. ${describeRubricator(config)}`
+export const describeRlcerRewards = ({
+  reasonerReward,
+  overlong,
+  rubricator: { enabled, evolving },
+  validity,
+}: Pick<RlcerConfig, 'reasonerReward' | 'overlong' | 'rubricator' | 'validity'>): string => {
+  const less =
+    overlong === null
+      ? ''
+      : `, less up to ${overlong.factor} in the last ${overlong.buffer} tokens before the limit`
+  const share = `, plus the share of its criteria that are valid: met more often where answers are right, with a correlation above ${validity.alpha}`
+  const rubricator = enabled
+    ? `A rubricator gets 1 for a rubric in the format${evolving ? share : ''}.`
+    : 'No rubricators are trained.'
+  return `A reasoner gets ${REASONER[reasonerReward]}${less}. ${rubricator}`
+}

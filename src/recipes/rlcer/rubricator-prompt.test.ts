@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rlcerSchema } from './config.ts'
 import { lettersTask, textOf, thought } from './letters.fixture.ts'
-import { fittingPrompt } from './rubricator-prompt.ts'
+import { fittingPrompt } from './verification.ts'
 
 describe('asking for a rubric', () => {
   const config = rlcerSchema.parse({ rubricator: { maxTokens: 10 } })

@@ -8,7 +8,7 @@ import { readEvals, readMetrics, readRollouts, readRubricRows, withoutTimings } 
 import type { EvalRow } from '../../runs/rows.ts'
 import { writeQuestions } from '../../tasks/questions/rows.fixture.ts'
 import { rlcerSchema } from './config.ts'
-import { EVALUATED_SETS } from './evaluation-parts.ts'
+import { EVALUATED_SETS } from './evaluate-rubrics.ts'
 import { runRlcer } from './run.ts'
 
 const SLOW_MS = 240_000

@@ -3,20 +3,17 @@
 import { scored } from '../../tasks/scored-response.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy } from '../common/evaluation.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { openThoughtAnchors } from './anchored.ts'
-import { checkRlcer, modelShape } from './check.ts'
+import { checkRlcer, modelShape, withRlcerTask } from './check.ts'
 import type { RlcerConfig } from './config.ts'
 import { rlcerEvaluation } from './evaluate.ts'
-import { EVALUATED_SETS } from './evaluation-parts.ts'
+import { EVALUATED_SETS } from './evaluate-rubrics.ts'
 import { rlcer } from './recipe.ts'
 import { describeRlcerRewards } from './rewards.ts'
-import { withRlcerTask } from './tasks.ts'
 import { openRubricVerifier, type RlcerRunParts } from './verifiers.ts'
 
 /**
@@ -29,10 +26,8 @@ export const runRlcer = async (
   options: RunOptions,
   parts: RlcerRunParts = {},
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: checkRlcer(config, 'run', parts),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: EVALUATED_SETS.plain, rewardFormula: describeRlcerRewards(config) },
     learn: run => withRlcerTask(config, run.folder, task => learnTask(config, run, task, parts)),
   })

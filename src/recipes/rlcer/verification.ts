@@ -1,9 +1,64 @@
-/** @file Verdicts of proposed rubrics on every response to their question. */
+/** @file Proposed rubrics: how they are asked for and read, and verdicts of them on every response to their question. */
 
-import type { Proposal } from '../../grade/proposal/index.ts'
+import { type Proposal, readProposal } from '../../grade/proposal/index.ts'
+import type { TokenIds } from '../../rl/datum.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
+import type { RubricatorTask } from '../../tasks/scored-response.ts'
 import type { ThinkingVerifier, ThoughtResponse, VerifierItem } from '../../tasks/thinking.ts'
+import type { RlcerConfig } from './config.ts'
 import type { JudgedRubric } from './rewards.ts'
+import { repeatsAmong } from './validity.ts'
+
+/** A rubric that ran out of tokens is none, however much of it could be mended; copies make no rubric of several criteria. */
+export const readRubric = (
+  text: string,
+  isCut: boolean,
+  { format, distinct }: Pick<RlcerConfig['rubricator'], 'format' | 'distinct'>,
+): Proposal => {
+  if (isCut) return { criteria: [], K: 0, wellFormed: false, problems: ['it was cut off at its token limit'] }
+  const read = readProposal(text, format)
+  const different = read.K - repeatsAmong(read.criteria)
+  if (!distinct || !read.wellFormed || different >= format.minCriteria) return read
+  const problem = `rubrics: expected at least ${format.minCriteria} different criteria, got ${different}`
+  return { ...read, wellFormed: false, problems: [problem] }
+}
+
+/** A response as rubricator and verifier see it. */
+export const seenOf = <Problem>(
+  { maskFinalAnswer }: Pick<RlcerConfig, 'maskFinalAnswer'>,
+  { rubricator }: Pick<RubricatorTask<Problem>, 'rubricator'>,
+  problem: Problem,
+  response: ThoughtResponse,
+): ThoughtResponse => (maskFinalAnswer ? rubricator.masked(problem, response) : response)
+
+/**
+ * Asks for a rubric about as much of a response as leaves room for it: thinking that was read and written again may be longer
+ * than it was.
+ */
+export const fittingPrompt = <Problem>(
+  { rubricator }: Pick<RlcerConfig, 'rubricator'>,
+  { task, positions = Number.POSITIVE_INFINITY }: { task: RubricatorTask<Problem>; positions?: number },
+  problem: Problem,
+  response: ThoughtResponse,
+): TokenIds => {
+  const room = positions - rubricator.maxTokens
+  const whole = task.rubricator.prompt(problem, response)
+  if (whole.length <= room) return whole
+  const promptOf = (length: number) => {
+    const thinking = response.thinking.slice(0, length)
+    return task.rubricator.prompt(problem, {
+      ...response,
+      text: thinking,
+      thinking,
+      answer: '',
+      closed: false,
+    })
+  }
+  let fits = 0
+  for (let step = 2 ** Math.ceil(Math.log2(response.thinking.length + 1)); step >= 1; step /= 2)
+    if (fits + step <= response.thinking.length && promptOf(fits + step).length <= room) fits += step
+  return promptOf(fits)
+}
 
 /** What a rubricator wrote, and what the verifier says of it on every response to the question. */
 export interface RubricGrade {

@@ -5,16 +5,70 @@ import { RUBRIC_VERIFIER } from '../../grade/thinking/index.ts'
 import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
 import { JudgeVerifier } from '../../tasks/judge-verifier.ts'
-import type { TaskWith } from '../../tasks/task.ts'
-import type { ThinkingVerifier } from '../../tasks/thinking.ts'
+import type { Task, TaskWith } from '../../tasks/task.ts'
+import type { ThinkingVerifier, VerifierItem } from '../../tasks/thinking.ts'
+import { RecentMap } from '../../util/recent-map.ts'
 import { Rng } from '../../util/rng.ts'
 import { checkFleet, openThinkingJudging } from '../common/judging.ts'
-import { modelMayBeMissing, type RunMode } from '../common/run-mode.ts'
+import { modelMayBeMissing, type RunMode } from '../common/refuse.ts'
 import { wholeModel } from '../common/starting-model.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
-import { LearnedThinkingVerifier } from '../reasoning/learned.ts'
+import { judgedText } from '../learned-verifier/labels.ts'
+import { flippedVerdicts } from '../options/spoilt-rewards.ts'
 import type { RlcerConfig } from './config.ts'
 import { plainStatement } from './validity.ts'
+
+/** Verdicts that are remembered: those of several steps. */
+const MOST_KNOWN = 100_000
+
+/**
+ * Asks a learned verifier whether thinking meets criteria, many questions in one call of the model. The same question (words of
+ * criterion, problem and response) is asked once.
+ */
+export class LearnedThinkingVerifier<Problem> implements ThinkingVerifier<Problem> {
+  readonly #learned: Pick<LearnedVerifier, 'grade'>
+  readonly #task: Pick<Task<Problem>, 'question'>
+  readonly #known = new RecentMap<string, Verdict>(MOST_KNOWN)
+  readonly #underWay = new Map<string, Promise<Verdict>>()
+
+  constructor(learned: Pick<LearnedVerifier, 'grade'>, task: Pick<Task<Problem>, 'question'>) {
+    this.#learned = learned
+    this.#task = task
+  }
+
+  verify(items: readonly VerifierItem<Problem>[]): Promise<Verdict[][]> {
+    return Promise.all(
+      items.map(({ problem, response, rubric: { criteria } }) => {
+        const question = this.#task.question(problem)
+        const text = judgedText(response)
+        return Promise.all(
+          criteria.map(async criterion => ({
+            ...(await this.#ask(question, text, criterion.text)),
+            criterionId: criterion.id,
+          })),
+        )
+      }),
+    )
+  }
+
+  async #ask(question: string, response: string, text: string): Promise<Verdict> {
+    const key = JSON.stringify([question, response, text])
+    return this.#known.get(key) ?? this.#underWay.get(key) ?? this.#grade(key, { question, response, text })
+  }
+
+  #grade(key: string, { question, response, text }: Record<'question' | 'response' | 'text', string>) {
+    const prompt = [{ role: 'user' as const, content: question }]
+    const asked = this.#learned
+      .grade({ prompt, response }, [{ id: '', text, points: 1 }])
+      .then(([verdict]) => {
+        this.#known.set(key, verdict)
+        return verdict
+      })
+      .finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, asked)
+    return asked
+  }
+}
 
 /** Parts of a run in place of the configured ones. */
 export interface RlcerRunParts {
@@ -107,19 +161,11 @@ const lenientVerifier = <Problem>(
   },
 })
 
-/** Verdicts with some inverted. Which ones depends on the items' keys alone; those that were not given stay as they are. */
+/** Verdicts with some inverted. Which ones depends on the items' keys alone. */
 export const noisyVerifier = <Problem>(
   exact: ThinkingVerifier<Problem>,
   flipRate: number,
 ): ThinkingVerifier<Problem> => ({
-  verify: async items => {
-    const verdicts = await exact.verify(items)
-    return verdicts.map((own, i) => {
-      const rng = new Rng(`flipped verdicts/${items[i].key ?? i}`)
-      return own.map((verdict): Verdict => {
-        const flips = rng.next() < flipRate
-        return flips && verdict.met !== null ? { ...verdict, met: !verdict.met } : verdict
-      })
-    })
-  },
+  verify: async items =>
+    (await exact.verify(items)).map((own, i) => flippedVerdicts(own, flipRate, items[i].key ?? i)),
 })

@@ -1,6 +1,6 @@
 /** @file What a run of rubric-as-reward refuses before it trains; its plan refuses the same. */
 
-import type { ModelConfig } from '../../model/config.ts'
+import { DEFAULT_PROXIES, type ProxySettings } from '../../grade/logic/settings.ts'
 import {
   assertDemonstrationsFit,
   below,
@@ -13,24 +13,28 @@ import { vocabularyFor } from '../../tasks/logic/lengths.ts'
 import { loadLogicRows } from '../../tasks/logic/loaders.ts'
 import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import { checkTrainingSeed } from '../../tasks/logic/testsets.ts'
-import type { ModelShape } from '../../train/config.ts'
+import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { describeValue, shortKey } from '../../util/schema.ts'
-import { givenModel } from '../common/phase.ts'
+import { checkMethod } from '../common/method-check.ts'
 import { startShape } from '../common/plan.ts'
-import { checkRemote } from '../common/remote.ts'
-import type { RunMode } from '../common/run-mode.ts'
+import { type RunMode, refuse } from '../common/refuse.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
+import { wordModel } from '../common/word-models.ts'
 import { assertProblemsFit, formatFor } from '../logic/format.ts'
-import { logicModelConfig } from '../logic/model.ts'
-import { checkSft } from '../sft/check.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { checkRubricAsRewardSettings } from './check-settings.ts'
-import type { RubricAsRewardConfig } from './config.ts'
+import { checkOptions } from '../options/options.ts'
+import { checkSourceNames, type RubricAsRewardConfig, rubricAsRewardSchema } from './config.ts'
 import { evaluationTokens, hopSets, longestRows, problemSet } from './evaluation.ts'
-import { testProblemsOf } from './mixture.ts'
-import { problemSource, testSources, trainingSources } from './problems.ts'
-import { checkApart, type OpenSource } from './sources.ts'
+import { checkSchedule, isSchedule } from './lengths.ts'
+import { conditionWeights, weighedRubric } from './rewards.ts'
+import {
+  checkApart,
+  type OpenSource,
+  problemSource,
+  testProblemsOf,
+  testSources,
+  trainingSources,
+} from './sources.ts'
 import { continuedDemonstrations } from './supervised.ts'
 
 /**
@@ -38,18 +42,21 @@ import { continuedDemonstrations } from './supervised.ts'
  * @throws ConfigError, DataError, CheckpointError for settings, files and models that a run cannot use
  */
 export const checkRubricAsReward = (config: RubricAsRewardConfig, purpose: RunMode): string | null => {
-  checkRemote(config, purpose, 'logic-cold-start', [
-    config.softCriteria === 'learned' && [
-      'softCriteria',
-      'another than "learned" with policy.kind tinker, whose server does not train the verifier',
-      'choose another',
+  const given = checkMethod(config, purpose, {
+    starts: 'logic-cold-start',
+    remote: [
+      config.softCriteria === 'learned' && [
+        'softCriteria',
+        'another than "learned" with policy.kind tinker, whose server does not train the verifier',
+        'choose another',
+      ],
     ],
-  ])
-  checkTrainingSeed(config.seed)
-  checkRubricAsRewardSettings(config)
-  const given = givenModel(config, 'logic-cold-start', purpose)
-  if (given !== null && config.task.prompt === 'miniature') assertLogicVocabulary(given)
-  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
+    settings() {
+      checkTrainingSeed(config.seed)
+      checkRubricAsRewardSettings(config)
+    },
+    ...(config.task.prompt === 'miniature' && { assertReads: assertLogicVocabulary }),
+  })
   const vocabulary = vocabularyOf(config, given)
   checkProblems(config, given, vocabulary, purpose)
   if (vocabulary !== null) checkDemonstrations(config, vocabulary)
@@ -64,10 +71,8 @@ const vocabularyOf = ({ task, coldStart }: RubricAsRewardConfig, given: string |
 }
 
 /** Shape of the model that a cold start makes, over the tokens that it has. */
-export const modelOf =
-  ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
-  (shape: ModelShape): ModelConfig =>
-    logicModelConfig(shape, coldStart ? startVocabulary(coldStart.task) : undefined)
+export const modelOf = ({ coldStart }: Pick<RubricAsRewardConfig, 'coldStart'>) =>
+  wordModel(coldStart ? startVocabulary(coldStart.task) : LOGIC_VOCABULARY)
 
 /** Problems can be read, and leave room for an answer where the model is known that answers. */
 const checkProblems = (
@@ -175,3 +180,201 @@ const checkDemonstrations = (config: RubricAsRewardConfig, vocabulary: number): 
 
 /** Problems of each set that are looked at for their lengths. */
 const FITTED = 64
+
+/**
+ * Refuses settings of which one would silently be ignored.
+ * @throws ConfigError naming the setting and what to do.
+ */
+export const checkRubricAsRewardSettings = (config: RubricAsRewardConfig): void => {
+  checkTask(config)
+  checkLearning(config)
+  checkRejection(config)
+  checkReward(config)
+  checkCredit(config)
+  checkAdvantage(config)
+  checkOptions(config, {
+    unpaid: unpaid(config),
+    allAsked: 'the criteria are worked out together, so asking for fewer saves nothing',
+    criteria: weighedRubric(config).criteria,
+  })
+}
+
+/** Why what options leave out would not be left out of what is paid. */
+const unpaid = ({ condition, weights, credit }: RubricAsRewardConfig): string | null => {
+  if (Object.keys(weights ?? conditionWeights(condition)).length === 0)
+    return `condition "${condition}", which is no weighted sum of criteria`
+  return credit === 'per-step'
+    ? 'credit "per-step", whose steps carry the verdicts of C2 also where that is left out'
+    : null
+}
+
+const checkTask = ({ task, coldStart, evaluation }: RubricAsRewardConfig): void => {
+  checkSources(task, evaluation)
+  if (coldStart !== null && task.prompt === 'chat')
+    refuse(
+      'task.prompt: expected "miniature" with coldStart, whose model reads word-level tokens, got "chat"',
+      'set task.prompt to "miniature", or start from a chat model in model.folder',
+    )
+  const real = evaluation.sets.find(set => set === 'real' || set === 'real-shuffled')
+  if (real !== undefined && evaluation.realFile === null)
+    refuse(
+      `evaluation.realFile: expected the path of a file of ProntoQA rows for the test set "${real}", got none`,
+      `set evaluation.realFile, or take "${real}" out of evaluation.sets`,
+    )
+  if (evaluation.hopProblems !== undefined && evaluation.hops === undefined)
+    refuse(
+      `evaluation.hopProblems: expected nothing set without evaluation.hops, got ${evaluation.hopProblems}`,
+      'set evaluation.hops, or leave evaluation.hopProblems out',
+    )
+  const unlisted = evaluation.hopsBetween?.find(hops => !evaluation.hops?.includes(hops))
+  if (unlisted !== undefined)
+    refuse(
+      `evaluation.hopsBetween: expected lengths of evaluation.hops, got ${unlisted}`,
+      'add it to evaluation.hops, or take it out',
+    )
+  if (!isSchedule(task.hops)) return
+  checkSchedule(task.hops)
+  if (task.file !== null)
+    refuse(
+      `task.hops: expected no schedule with task.file, whose rows have the lengths that they have, got one of kind "${task.hops.kind}"`,
+      'leave task.file out, or the schedule',
+    )
+}
+
+const checkSources = (
+  { sources, file, hops, prompt, formulas }: RubricAsRewardConfig['task'],
+  { sources: tested }: RubricAsRewardConfig['evaluation'],
+): void => {
+  if (formulas === 'shown' && prompt === 'miniature')
+    refuse(
+      'task.formulas: expected "hidden" with the miniature\'s prompts, which have sentences alone, got "shown"',
+      'set task.prompt to "chat", or leave task.formulas out',
+    )
+  for (const [key, list] of [
+    ['task.sources', sources],
+    ['evaluation.sources', tested],
+  ] as const) {
+    checkSourceNames(list ?? [], key)
+    const folio = list?.findIndex(({ kind }) => kind === 'folio') ?? -1
+    if (folio >= 0 && prompt === 'miniature')
+      refuse(
+        `${key}[${folio}]: expected no FOLIO rows with task.prompt "miniature", whose word lists hold the words of generated and ProntoQA problems alone, got "folio"`,
+        'set task.prompt to "chat" and model.folder to a model with a tokenizer of its own (as preset paper has), or leave the source out',
+      )
+  }
+  if (sources === undefined) return
+  if (file !== null)
+    refuse(
+      `task.file: expected none with task.sources, got ${file}`,
+      'make it one of the sources: {kind, path}',
+    )
+  if (isSchedule(hops))
+    refuse(
+      `task.hops: expected no schedule with task.sources, got one of kind "${hops.kind}"`,
+      'give each generated source its hops, or leave task.sources out',
+    )
+}
+
+const isDefaultAdvantage = (advantage: RubricAsRewardConfig['advantage']): boolean => {
+  const usual: Record<string, unknown> = rubricAsRewardSchema.parse({}).advantage
+  return Object.entries(advantage).every(([name, value]) => usual[name] === value)
+}
+
+const checkLearning = ({
+  method,
+  accepted,
+  demonstrations,
+  control,
+  softCriteria,
+}: RubricAsRewardConfig): void => {
+  if (accepted !== undefined && method !== 'rejection')
+    refuse(
+      `accepted: expected nothing set with method "${method}", which accepts nothing`,
+      'set method to "rejection", or leave accepted out',
+    )
+  if ((demonstrations === undefined) === (method === 'supervised'))
+    refuse(
+      method === 'supervised'
+        ? 'demonstrations: expected what is learnt with method "supervised", got nothing'
+        : `demonstrations: expected nothing set with method "${method}", which learns its own rollouts`,
+      'set method to "supervised" and demonstrations to settings of logic-cold-start, or leave both out',
+    )
+  const rewarding = Object.entries({ control, softCriteria }).find(([, value]) => value !== undefined)
+  if (method === 'supervised' && rewarding !== undefined)
+    refuse(
+      `${rewarding[0]}: expected nothing set with method "supervised", which has no reward, got "${rewarding[1]}"`,
+      'leave it out, or set method to "grpo"',
+    )
+}
+
+/** Whole rollouts are learnt that are correct and proved. */
+const checkRejection = (config: RubricAsRewardConfig): void => {
+  const { method, condition, credit, advantage, dropZero } = config
+  if (method !== 'rejection') return
+  const wrong = [
+    ['condition', '"proof"', condition === 'proof', `"${condition}"`],
+    ['credit', '"scalar"', credit === 'scalar', `"${credit}"`],
+    ['advantage', 'nothing set', isDefaultAdvantage(advantage), JSON.stringify(advantage)],
+    ['dropZero', 'true', dropZero, 'false: those that are rejected would have a part in the mean'],
+  ] as const
+  for (const [key, expected, holds, got] of wrong)
+    if (!holds)
+      refuse(
+        `${key}: expected ${expected} with method "rejection", which learns whole rollouts that are correct and proved, got ${got}`,
+        'leave it at that, or set method to "grpo"',
+      )
+}
+
+const checkReward = ({ condition, weights, softCriteria, grader, verifier }: RubricAsRewardConfig): void => {
+  if (verifier !== undefined && softCriteria !== 'learned')
+    refuse(
+      `verifier: expected nothing set with softCriteria "${softCriteria ?? 'heuristic'}", which no verifier judges`,
+      'set softCriteria to "learned", or leave verifier out',
+    )
+  const own = conditionWeights(condition)
+  if (weights !== null && Object.keys(own).length === 0)
+    refuse(
+      `weights: expected null with condition "${condition}", whose reward is no weighted sum, got ${JSON.stringify(weights)}`,
+      'leave weights out, or choose another condition',
+    )
+  const { C4 = 0, C5 = 0 } = weights ?? own
+  if (softCriteria !== undefined && C4 === 0 && C5 === 0)
+    refuse(
+      `softCriteria: expected nothing set where neither C4 nor C5 has a weight, got "${softCriteria}" with condition "${condition}"`,
+      'set condition to "hybrid", give C4 or C5 a weight, or leave softCriteria out',
+    )
+  const changed = Object.entries(grader?.proxies ?? {}).find(
+    ([name, value]) => value !== DEFAULT_PROXIES[name as keyof ProxySettings],
+  )
+  if ((softCriteria === 'exact' || softCriteria === 'learned') && changed !== undefined)
+    refuse(
+      `grader.proxies.${changed[0]}: expected nothing set with softCriteria "${softCriteria}", which does without the proxies, got ${changed[1]}`,
+      'set softCriteria to "heuristic", or leave grader.proxies out',
+    )
+}
+
+const checkCredit = ({ credit, stepWeight, control }: RubricAsRewardConfig): void => {
+  if (credit === 'per-step' && control !== undefined)
+    refuse(
+      `control: expected nothing set with credit "per-step", where each step's own verdict stays true, got "${control}"`,
+      'set credit to "scalar", or leave control out',
+    )
+  if (credit === 'scalar' && stepWeight !== 1)
+    refuse(
+      `stepWeight: expected 1 with credit "scalar", which knows no steps, got ${stepWeight}`,
+      'set credit to "per-step", or leave stepWeight out',
+    )
+}
+
+const checkAdvantage = ({ condition, advantage: { scale, redistribute } }: RubricAsRewardConfig): void => {
+  if (condition === 'rubric_norm' && scale !== 'group')
+    refuse(
+      `advantage.scale: expected "group" with condition "rubric_norm", which divides each criterion by its own spread in the group, got "${scale}"`,
+      'leave advantage.scale at "group", or choose another condition',
+    )
+  if (condition !== 'rubric_norm' && redistribute)
+    refuse(
+      `advantage.redistribute: expected false with condition "${condition}", which mixes the criteria before they are normalised, got true`,
+      'set condition to "rubric_norm", or advantage.redistribute to false',
+    )
+}

@@ -4,24 +4,82 @@ import { z } from 'zod'
 import { LOGIC_CRITERIA } from '../../grade/logic/rubric.ts'
 import { logicGraderSchema } from '../../grade/logic/settings.ts'
 import { LOGIC_STYLES } from '../../tasks/logic/generator.ts'
+import { LOGIC_FILE_FORMATS } from '../../tasks/logic/loaders.ts'
 import { demonstrationsShape, problemShape } from '../../tasks/logic/start-settings.ts'
 import { LOGIC_TEST_SETS } from '../../tasks/logic/testsets.ts'
 import {
   advantageSchema,
   batchSize,
-  LOSS_SETTING,
-  lossSettingSchema,
+  choice,
+  flag,
+  kindSchema,
+  lossSetting,
   madeProblemCount,
+  orNull,
+  recipeSetting,
   reinforcementShape,
   testProblemCount,
   testSampleCount,
 } from '../../train/config.ts'
+import { ConfigError } from '../../util/errors.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { verifierPhaseSchema } from '../learned-verifier/config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { logicPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
-import { sourcesSchema } from './sources-config.ts'
+
+const sharedShape = {
+  name: z.string().min(1).optional().describe('What figures call it; its kind when absent.'),
+  weight: z
+    .number()
+    .positive()
+    .default(1)
+    .describe('Problems of this source, relative to the weights of the others.'),
+}
+
+/** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
+const fileSourceSchema = z.strictObject({
+  kind: z.enum(LOGIC_FILE_FORMATS).describe('Which kind; each has keys of its own.'),
+  path: z.string().min(1).describe('The file.'),
+  ...sharedShape,
+  part: z
+    .enum(['train', 'test'])
+    .optional()
+    .describe(
+      'Of one file, to train on and to test on: a fifth of its contexts are `test`. Absent: all rows.',
+    ),
+})
+
+/** Generated problems; what is absent is the task's own setting. */
+const generatedSourceSchema = kindSchema('generated', {
+  ...sharedShape,
+  hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
+  style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
+  labels: z.enum(['two-way', 'three-way']).optional().describe('Which answers occur: balanced, or one only.'),
+  ...problemShape,
+})
+
+export const sourcesSchema = z
+  .array(z.discriminatedUnion('kind', [fileSourceSchema, generatedSourceSchema]))
+  .min(1)
+
+export type FileSource = z.output<typeof fileSourceSchema>
+type GeneratedSource = z.output<typeof generatedSourceSchema>
+export type SourceSettings = FileSource | GeneratedSource
+
+/** What figures call a source. */
+export const sourceName = ({ name, kind }: SourceSettings): string => name ?? kind
+
+/** Refuses two sources of one name, whose figures could not be told apart. @param key setting that lists them @throws ConfigError */
+export const checkSourceNames = (sources: readonly SourceSettings[], key: string): void => {
+  const names = sources.map(sourceName)
+  const second = names.findIndex((name, i) => names.indexOf(name) < i)
+  if (second >= 0)
+    throw new ConfigError(
+      `${key}[${second}].name: expected a name of its own, got "${names[second]}", which source ${names.indexOf(names[second])} has`,
+      { hint: 'give each of them another name' },
+    )
+}
 
 export const labelledVerifierSchema = verifierPhaseSchema.extend({
   problems: madeProblemCount
@@ -62,14 +120,11 @@ export type Condition = (typeof CONDITIONS)[number]
 const hops = z.union([hopCount, hopWeights, lengthScheduleSchema])
 
 const taskSchema = z.strictObject({
-  file: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format).',
-    ),
-  format: z.enum(['prontoqa', 'proofwriter', 'folio']).default('prontoqa').describe('Format of the rows.'),
+  file: orNull(
+    z.string(),
+    'Problems to train on: generated ones, or the rows of a file (ProntoQA, ProofWriter or FOLIO format).',
+  ),
+  format: choice(['prontoqa', 'proofwriter', 'folio'], 'prontoqa', 'Format of the rows.'),
   sources: sourcesSchema
     .optional()
     .describe(
@@ -87,17 +142,13 @@ const taskSchema = z.strictObject({
       'A number, weights by number (`{3: 1, 5: 2}`), or a schedule that grows with success or by steps.',
     ),
   ...problemShape,
-  style: z.enum(LOGIC_STYLES).default('real').describe('Style of the generated problems.'),
-  labels: z
-    .enum(['two-way', 'three-way'])
-    .default('two-way')
-    .describe('Which answers occur: balanced, or one only.'),
-  prompt: z
-    .enum(['miniature', 'chat'])
-    .default('miniature')
-    .describe(
-      "How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template.",
-    ),
+  style: choice(LOGIC_STYLES, 'real', 'Style of the generated problems.'),
+  labels: choice(['two-way', 'three-way'], 'two-way', 'Which answers occur: balanced, or one only.'),
+  prompt: choice(
+    ['miniature', 'chat'],
+    'miniature',
+    "How a problem is shown: the miniature's word-level tokens, or a chat prompt through the model's own template.",
+  ),
 })
 
 const { topK: _topK, topP: _topP, temperature: _temperature, ...sampled } = sampledEvaluationShape
@@ -118,11 +169,7 @@ const evaluationSchema = z.strictObject({
     .array(z.enum(LOGIC_TEST_SETS))
     .default(['train-distribution', 'shortcut-free'])
     .describe('Test sets.'),
-  realFile: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe("Rows in ProntoQA's format for the sets `real` and `real-shuffled`."),
+  realFile: orNull(z.string(), "Rows in ProntoQA's format for the sets `real` and `real-shuffled`."),
   sources: sourcesSchema
     .optional()
     .describe(
@@ -145,33 +192,21 @@ const evaluationSchema = z.strictObject({
 })
 
 export const rubricAsRewardSchema = z.strictObject({
-  recipe: z
-    .literal('rubric-as-reward')
-    .default('rubric-as-reward')
-    .describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rubric-as-reward'),
   ...reinforcementShape,
-  coldStart: logicPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before the reinforcement, in the run's folder `cold-start`; null: start from `model.folder`.",
-    ),
+  coldStart: coldStartSetting(logicPhaseSchema),
   task: taskSchema.prefault({}).describe('What is trained on.'),
-  condition: z
-    .enum(CONDITIONS)
-    .default('rubric')
-    .describe('Which criteria are rewarded, with which weights.'),
+  condition: choice(CONDITIONS, 'rubric', 'Which criteria are rewarded, with which weights.'),
   weights: z
     .partialRecord(z.enum(LOGIC_CRITERIA), z.number().min(0))
     .nullable()
     .default(null)
     .describe("Other weights than the condition's, by criterion; for conditions that are weighted sums."),
-  credit: z
-    .enum(['scalar', 'per-step'])
-    .default('scalar')
-    .describe(
-      "`scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict.",
-    ),
+  credit: choice(
+    ['scalar', 'per-step'],
+    'scalar',
+    "`scalar`: one advantage a rollout, as in the paper; `per-step`: each step's tokens also carry that step's verdict.",
+  ),
   stepWeight: z
     .number()
     .min(0)
@@ -200,19 +235,18 @@ export const rubricAsRewardSchema = z.strictObject({
     .describe(
       'How the solver works, and what the proxies of C4 and C5 ask for; absent: as the schema has it.',
     ),
-  noveltyDiscount: z
-    .boolean()
-    .default(false)
-    .describe("Restated, repeated and tautological steps are left out of C2's mean (off in the paper)."),
-  method: z
-    .enum(['grpo', 'rejection', 'supervised'])
-    .default('grpo')
-    .describe(
-      '`grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.',
-    ),
+  noveltyDiscount: flag(
+    false,
+    "Restated, repeated and tautological steps are left out of C2's mean (off in the paper).",
+  ),
+  method: choice(
+    ['grpo', 'rejection', 'supervised'],
+    'grpo',
+    '`grpo`, or for comparison `rejection`: supervised learning on the rollouts that condition `proof` pays, a round a step; or `supervised`: on gold proofs, `demonstrations`, with no rollouts at all.',
+  ),
   accepted: z
     .strictObject({
-      distinct: z.boolean().default(true).describe('The same response counts once.'),
+      distinct: flag(true, 'The same response counts once.'),
       atMost: z.int().positive().optional().describe('Most of a problem.'),
     })
     .optional()
@@ -231,16 +265,14 @@ export const rubricAsRewardSchema = z.strictObject({
   advantage: z
     .strictObject({
       ...advantageSchema.shape,
-      redistribute: z
-        .boolean()
-        .default(false)
-        .describe(
-          '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
-        ),
+      redistribute: flag(
+        false,
+        '`rubric_norm`: a criterion that does not vary in a group leaves its weight to the others.',
+      ),
     })
     .prefault({})
     .describe('How rewards become advantages.'),
-  loss: lossSettingSchema.prefault('gradus:rar5').describe(LOSS_SETTING),
+  loss: lossSetting('gradus:rar5'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 

@@ -55,7 +55,7 @@ const stepVerdict = ({ credit, repeated, supported, status }: StepGrade): number
 /** Which rollouts of a group are learnt: 1 for those that are accepted, earlier ones first. */
 const acceptedOf = (
   group: readonly LogicRollout[],
-  { distinct = false, atMost = Number.POSITIVE_INFINITY }: { distinct?: boolean; atMost?: number },
+  { distinct = false, atMost = Number.POSITIVE_INFINITY }: Partial<RubricAsRewardConfig['accepted']> = {},
 ): number[] => {
   const seen = new Set<string>()
   let count = 0
@@ -71,25 +71,16 @@ const acceptedOf = (
   })
 }
 
-/** Rejection sampling: learn the rollouts that are correct and proved, leave out the others. */
-const creditAccepted = (
-  groups: Groups<LogicRollout>,
-  { accepted }: Pick<RubricAsRewardConfig, 'accepted'> = {},
-): CreditedLogicRollout[][] =>
-  creditRollouts(
-    groups,
-    groups.map(group => acceptedOf(group, accepted ?? {})),
-  )
-
-/** What each rollout is taught, by method and credit. */
+/** What each rollout is taught, by method and credit; by rejection those that are correct and proved are learnt, and no others. */
 export const credit = (
   config: Pick<RubricAsRewardConfig, 'method' | 'credit' | 'accepted' | 'advantage' | 'stepWeight'>,
   groups: Groups<LogicRollout>,
   advantages_P_G: readonly (readonly number[])[],
 ): CreditedLogicRollout[][] => {
-  if (config.method === 'rejection') return creditAccepted(groups, config)
-  if (config.credit === 'per-step') return creditSteps(groups, advantages_P_G, config)
-  return creditRollouts(groups, advantages_P_G)
+  if (config.method !== 'rejection' && config.credit === 'per-step')
+    return creditSteps(groups, advantages_P_G, config)
+  const accepted_P_G = () => groups.map(group => acceptedOf(group, config.accepted))
+  return creditRollouts(groups, config.method === 'rejection' ? accepted_P_G() : advantages_P_G)
 }
 
 /** Of rejection: cross-entropy on the accepted rollouts; the policy term with advantage 1 and no ratio is just that. */

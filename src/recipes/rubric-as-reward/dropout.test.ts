@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRubricAsRewardSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { paidFor, said } from './rewards.fixture.ts'
 import { rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { logicGenerator } from '../../tasks/logic/generator.ts'
-import { checkRubricAsRewardSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { hopSets, problemSet } from './evaluation.ts'
 import { goalOf, type LengthSchedule, Lengths, lengthScheduleSchema } from './lengths.ts'
-import { problemSource } from './problems.ts'
+import { problemSource } from './sources.ts'
 
 const scheduleOf = (schedule: Record<string, unknown>): LengthSchedule => lengthScheduleSchema.parse(schedule)
 const GROWING = { kind: 'growing', from: 4, to: 6, threshold: 0.75, window: 2, shortest: 2 }

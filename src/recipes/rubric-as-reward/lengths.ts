@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { MetricsRow } from '../../runs/rows.ts'
 import type { LogicTaskExample } from '../../tasks/logic/example.ts'
 import { MAX_HOPS } from '../../tasks/logic/generator.ts'
+import { kindSchema } from '../../train/config.ts'
 import type { RecipeState } from '../../train/recipe.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
@@ -32,8 +33,7 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
    * The next length is mixed in when, over `window` steps, at least `threshold` of the rollouts on the longest problems are
    * correct and proved; `by: answered`: have the right answer, for arms that are told of nothing else.
    */
-  z.strictObject({
-    kind: z.literal('growing').describe('Which kind; each has keys of its own.'),
+  kindSchema('growing', {
     ...mixShape,
     to: hopCount.describe('Where it ends.'),
     threshold: z.number().gt(0).max(1).default(0.8).describe('Share of success at which the next one comes.'),
@@ -41,8 +41,7 @@ export const lengthScheduleSchema = z.discriminatedUnion('kind', [
     by: z.enum(['proved', 'answered']).optional().describe('By how much.'),
   }),
   /** The next length is mixed in from each of these steps on: for comparisons under one schedule. */
-  z.strictObject({
-    kind: z.literal('steps').describe('Which kind; each has keys of its own.'),
+  kindSchema('steps', {
     ...mixShape,
     at: z.array(z.int().min(2)).min(1).describe('When.'),
   }),

@@ -14,8 +14,8 @@ import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination, pointShareMetrics } from '../common/criterion-metrics.ts'
-import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
-import { gradedFields } from '../logic/graded-fields.ts'
+import { namedVerdicts, verdictFields } from '../common/rubric-task.ts'
+import { gradedFields } from '../logic/evaluate.ts'
 import { optionMetrics } from '../options/options.ts'
 import type { CreditedLogicRollout, LogicRollout } from './credit.ts'
 import { type Hops, isSchedule, type RolloutOutcome } from './lengths.ts'
@@ -48,6 +48,7 @@ const proved = truth(({ correctAndProved }) => correctAndProved)
 export const logicMetrics = (groups: Groups<LogicRollout>, rubric: Rubric): Omit<MetricsRow, 'step'> => {
   const all = groups.flat()
   const known = all.filter(({ grade }) => grade.excluded === null)
+  const excludedBy = (reason: string) => mean(all.map(({ grade }) => Number(grade.excluded === reason)))
   return {
     ...rewardMetrics(groups),
     correctAndValid: average(
@@ -66,7 +67,18 @@ export const logicMetrics = (groups: Groups<LogicRollout>, rubric: Rubric): Omit
       all,
       truth(({ answer }) => answer !== null),
     ),
-    exploits: { ...averageFlags(known), ...excludedShares(all) },
+    exploits: {
+      ...Object.fromEntries(
+        Object.keys(known[0]?.grade.flags ?? {}).map(name => [
+          name,
+          mean(known.map(own => own.grade.flags[name])),
+        ]),
+      ),
+      // What the means leave out, as shares of all rollouts.
+      solverFailed: excludedBy('solver-failed'),
+      tooLong: excludedBy('too-long'),
+      faultyProblem: excludedBy('inconsistent-premises'),
+    },
     // Where the weighted sum comes from; nothing where the reward is none.
     ...pointShareMetrics(
       known.map(({ grade: { verdicts, leftOut } }) => {
@@ -78,24 +90,6 @@ export const logicMetrics = (groups: Groups<LogicRollout>, rubric: Rubric): Omit
     ...optionMetrics(groups, () => rubric.criteria, {
       rewardWhole: all.flatMap(({ reward, grade }) => (reward === null ? [] : (grade.whole ?? reward))),
     }),
-  }
-}
-
-const averageFlags = (items: readonly LogicRollout[]): Record<string, number> =>
-  Object.fromEntries(
-    Object.keys(items[0]?.grade.flags ?? {}).map(name => [
-      name,
-      mean(items.map(({ grade }) => grade.flags[name])),
-    ]),
-  )
-
-/** What the means leave out, as shares of all rollouts. */
-const excludedShares = (items: readonly LogicRollout[]): Record<string, number> => {
-  const share = (reason: string) => mean(items.map(({ grade }) => Number(grade.excluded === reason)))
-  return {
-    solverFailed: share('solver-failed'),
-    tooLong: share('too-long'),
-    faultyProblem: share('inconsistent-premises'),
   }
 }
 

@@ -11,7 +11,7 @@ import { answering } from '../../train/answering-io.fixture.ts'
 import { keptRows } from '../../train/update-rows.ts'
 import { rubricAsRewardSchema } from './config.ts'
 import { controlledTask } from './controls.ts'
-import { rubricAsRewardPresets } from './presets.ts'
+import { rubricAsRewardPresets } from './entry.ts'
 import { rubricAsReward } from './recipe.ts'
 
 const PREMISES = [

@@ -25,7 +25,7 @@ import { problemsIn } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { phaseOf, samplingOf } from '../common/training.ts'
 import { withLeftOut } from '../options/options.ts'
-import type { RubricAsRewardConfig } from './config.ts'
+import { type RubricAsRewardConfig, sourceName } from './config.ts'
 import { credit, type LogicRollout, learntLoss } from './credit.ts'
 import { isSchedule, Lengths } from './lengths.ts'
 import {
@@ -37,7 +37,6 @@ import {
   sourceMetrics,
 } from './metrics.ts'
 import { rewardedTask, rolloutAdvantages, weighedRubric, weightsWithout } from './rewards.ts'
-import { sourceName } from './sources-config.ts'
 
 export interface RecipeParts {
   /** As training sees it. */

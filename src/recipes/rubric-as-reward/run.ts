@@ -5,21 +5,24 @@ import { type LogicGrading, logicTask, type TrainedLogicTask } from '../../tasks
 import type { StepsResult } from '../../train/steps.ts'
 import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import type { RunSession } from '../common/session.ts'
 import { logicTokensOf } from '../common/starting-model.ts'
 import { CRITERION_NAMES } from '../logic/evaluate.ts'
 import { formatFor } from '../logic/format.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { checkRubricAsReward } from './check.ts'
 import { type RubricAsRewardConfig, trainingSteps } from './config.ts'
 import { controlledTask, softlyJudged } from './controls.ts'
 import { primarySet, rubricAsRewardEvaluation } from './evaluation.ts'
-import { problemSource, testSources, trainingSources } from './problems.ts'
 import { rubricAsReward } from './recipe.ts'
 import { describeRubricRewards } from './rewards.ts'
-import { describeLeftOut, describeSmallerTest } from './source-words.ts'
-import { decideSources, type OpenSource } from './sources.ts'
+import {
+  decideSources,
+  describeLeftOut,
+  describeSmallerTest,
+  type OpenSource,
+  problemSource,
+  testSources,
+  trainingSources,
+} from './sources.ts'
 import { continuedSupervision } from './supervised.ts'
 import { hasVerifier, learnedJudge, openLearnedVerifier, trainVerifier } from './verifier.ts'
 
@@ -28,10 +31,8 @@ export const runRubricAsReward = async (
   config: RubricAsRewardConfig,
   options: RunOptions,
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod({ ...config, steps: trainingSteps(config) }, options, {
     start: checkRubricAsReward(config, 'run'),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...{ config, primarySet: primarySet(config), criterionNames: CRITERION_NAMES },
       ...describeRubricRewards(config),
@@ -48,9 +49,19 @@ const learn = async (
 ): Promise<StepsResult> => {
   const { noveltyDiscount, grader } = config
   const { folder } = run
-  const solver = await openSolver(config, run, events.onMessage)
+  const tell = (level: 'info' | 'warning', message: string) => {
+    run.run.appendEvent({ level, message })
+    events.onMessage?.(message)
+  }
+  const solver = await run.use(LogicSolver.start(grader?.solver))
+  if (solver.stats().backend !== 'z3')
+    tell(
+      'warning',
+      'Z3 could not start: the built-in solver checks the steps, and formulas beyond its fragment go unchecked',
+    )
   const format = formatFor(config.task.prompt, folder, config.task)
-  const sources = await decidedSources(config, solver, run, events.onMessage)
+  const sources = await decidedSources(config, solver)
+  for (const message of sources.told) tell('info', message)
   const stream = problemSource(config, sources.trained)
   const taskBy = (truth?: LogicGrading['truth']): TrainedLogicTask => ({
     ...logicTask(format, solver, { noveltyDiscount, proxies: grader?.proxies, truth }),
@@ -70,28 +81,8 @@ const learn = async (
     : run.train(policy, () => rubricAsReward(config, { task: controlledTask(trained, config), evaluate }))
 }
 
-const openSolver = async (
-  { grader }: RubricAsRewardConfig,
-  { run, use }: RunSession,
-  tell?: (message: string) => void,
-): Promise<LogicSolver> => {
-  const solver = await use(LogicSolver.start(grader?.solver))
-  if (solver.stats().backend !== 'z3') {
-    const message =
-      'Z3 could not start: the built-in solver checks the steps, and formulas beyond its fragment go unchecked'
-    run.appendEvent({ level: 'warning', message })
-    tell?.(message)
-  }
-  return solver
-}
-
-/** The sources with what the solver says of their rows; what of them is not used is told, and stands among the run's events. */
-const decidedSources = async (
-  config: RubricAsRewardConfig,
-  solver: LogicSolver,
-  { run }: RunSession,
-  tell?: (message: string) => void,
-) => {
+/** The sources with what the solver says of their rows, and what is to be told of them. */
+const decidedSources = async (config: RubricAsRewardConfig, solver: LogicSolver) => {
   const decided = async (sources: OpenSource[] | null) => sources && (await decideSources(sources, solver))
   const trained = await decided(trainingSources(config))
   const tested = await decided(testSources(config))
@@ -100,9 +91,5 @@ const decidedSources = async (
     ...(tested ?? []).flatMap(source => describeLeftOut(source, 'test')),
     ...(tested === null ? [] : describeSmallerTest(tested, config.evaluation.problems)),
   ]
-  for (const message of told) {
-    run.appendEvent({ level: 'info', message })
-    tell?.(message)
-  }
-  return { trained, tested }
+  return { trained, tested, told }
 }

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { parseWith } from '../../util/schema.ts'
 import { phaseOf } from '../common/training.ts'
-import { checkRubricAsRewardSettings } from './check-settings.ts'
+import { checkRubricAsRewardSettings } from './check.ts'
 import { CONDITIONS, rubricAsRewardSchema } from './config.ts'
-import { rubricAsRewardEntry } from './entry.ts'
-import { rubricAsRewardPresets } from './presets.ts'
+import { rubricAsRewardEntry, rubricAsRewardPresets } from './entry.ts'
 import { rolloutAdvantages } from './rewards.ts'
 
 const parse = (settings: Parameters<typeof rubricAsRewardSchema.parse>[0]) =>

@@ -5,13 +5,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LogicSolver } from '../../grade/logic/solver.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
-import { rubricAsRewardSchema } from './config.ts'
-import { mixedStream, testCounts, testProblemsOf } from './mixture.ts'
-import { rubricAsRewardPresets } from './presets.ts'
-import { describeLeftOut, describeSmallerTest, describeSources } from './source-words.ts'
+import { rubricAsRewardSchema, sourcesSchema } from './config.ts'
+import { rubricAsRewardPresets } from './entry.ts'
 import { folioRows, proofWriterRows, writeRows } from './sources.fixture.ts'
-import { checkApart, decideSources, type OpenSource, openSources } from './sources.ts'
-import { sourcesSchema } from './sources-config.ts'
+import {
+  checkApart,
+  decideSources,
+  describeLeftOut,
+  describeSmallerTest,
+  describeSources,
+  mixedStream,
+  type OpenSource,
+  openSources,
+  testCounts,
+  testProblemsOf,
+} from './sources.ts'
 
 let folder: string
 const at = (name: string) => join(folder, name)

@@ -15,15 +15,14 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
 import { answersTo } from '../common/answers.ts'
 import { decidingHash } from '../common/deciding.ts'
-import { runPhase } from '../common/phase.ts'
+import { runPhase } from '../common/method-run.ts'
 import type { RunOptions } from '../common/recipe.ts'
 import { samplingOf } from '../common/training.ts'
 import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
 import type { VerifierQuestion } from '../learned-verifier/reading.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
-import type { RubricAsRewardConfig } from './config.ts'
-import { labelledVerifierSchema, type VerifierSettings } from './config.ts'
+import { labelledVerifierSchema, type RubricAsRewardConfig, type VerifierSettings } from './config.ts'
 
 /** How far away in the stream of problems those lie that the verifier learns from. */
 const ELSEWHERE = 3_000_017

@@ -4,20 +4,84 @@ import {
   type JudgedGroup,
   judgeGroup,
   type QuestionRubrics,
+  STAGES,
   type StageAnchors,
+  type StageRubric,
+  stageRewards,
 } from '../../grade/evolving/index.ts'
 import { STAGE_NAMES } from '../../grade/evolving/rubrics.ts'
 import type { Retrieval, WindowStep } from '../../memory/index.ts'
 import type { Graded, Rollout } from '../../rl/rollout.ts'
-import { creditStages, stageAdvantages } from '../../rl/stage-credit.ts'
+import { creditStages, type StageRewards, stageAdvantages } from '../../rl/stage-credit.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { StepIo } from '../../train/rollout.ts'
+import { Rng } from '../../util/rng.ts'
 import { samplingOf } from '../common/training.ts'
+import { type CriteriaOptions, placesLeftOut } from '../options/options.ts'
 import type { RubricemConfig } from './config.ts'
-import { controlledRewards } from './control.ts'
-import { leftOutRubrics, rewardsWithout } from './left-out.ts'
 import type { GradedReflection } from './reflections.ts'
+
+/**
+ * Rewards of the attempts at one question in place of what the judge gave, by rollout and stage in [0, 1]; what is unknown stays so
+ * but for shuffled ones, which change places whole. Depends on the key alone.
+ */
+export const controlledRewards = (
+  rewards_G_K: readonly StageRewards[],
+  control: NonNullable<RubricemConfig['control']>,
+  key: string,
+): (number | null)[][] => {
+  const rng = new Rng(`${control} rewards/${key}`)
+  switch (control) {
+    case 'shuffled':
+      return rng.shuffle(rewards_G_K.map(own => [...own]))
+    case 'flipped':
+      return rewards_G_K.map(own => own.map(reward => (reward === null ? null : 1 - reward)))
+    case 'random':
+      return rewards_G_K.map(own => own.map(reward => (reward === null ? null : rng.next())))
+  }
+}
+
+const criterionOf = ({ id, sign, weight }: StageRubric) => ({
+  id,
+  points: sign === 'positive' ? weight : -weight,
+})
+
+/** Ids of the rubrics that a question's rewards leave out in a step, drawn stage by stage; undefined where no option leaves any out. */
+export const leftOutRubrics = (
+  config: CriteriaOptions,
+  { key, rubrics }: Pick<JudgedGroup, 'key' | 'rubrics'>,
+  step: number,
+): ReadonlySet<string> | undefined => {
+  const left = STAGES.map(stage => {
+    const own = rubrics.filter(rubric => rubric.stage === stage)
+    const places = placesLeftOut(config, `/stage ${stage}`)(own.map(criterionOf), step, key)
+    return places && [...places].map(i => own[i].id)
+  })
+  return left.includes(undefined) ? undefined : new Set(left.flatMap(ids => ids ?? []))
+}
+
+/** Rewards of stages by the rubrics that are left; of a rollout that could not be scored nothing more is known than before. */
+export const rewardsWithout = (
+  { rubrics, rollouts }: Pick<JudgedGroup, 'rubrics' | 'rollouts'>,
+  leftOut?: ReadonlySet<string>,
+): StageRewards[] => {
+  if (!leftOut?.size) return rollouts.map(({ rewards_K }) => rewards_K)
+  const kept = rubrics.filter(({ id }) => !leftOut.has(id))
+  return rollouts.map(({ rollout, scores, rewards_K }) => {
+    const counted = stageRewards(kept, rollout, scores)
+    return rewards_K.map((known, k) => (known === null ? null : counted[k]))
+  })
+}
+
+/** Rubrics as criteria, with the places of those that are left out. */
+export const stageRubricsWithout = (
+  { rubrics }: Pick<JudgedGroup, 'rubrics'>,
+  leftOut?: ReadonlySet<string>,
+) => ({
+  criteria: rubrics.map(criterionOf),
+  ...(leftOut && { places: new Set(rubrics.flatMap(({ id }, i) => (leftOut.has(id) ? [i] : []))) }),
+})
 
 /** What a step rolled out. */
 export interface RolledStep<Problem> {

@@ -17,18 +17,11 @@ import {
   STAGES,
 } from '../../tasks/research/index.ts'
 import { checkFleet } from '../common/judging.ts'
-import { checkMemoryFile } from '../common/lessons-config.ts'
-import { givenModel } from '../common/phase.ts'
+import { checkMethod, refuseColdStart } from '../common/method-check.ts'
 import { startShape } from '../common/plan.ts'
-import { assertActions, assertLoss, refuse } from '../common/refuse.ts'
-import { checkRemote } from '../common/remote.ts'
-import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { assertRecordsVocabulary } from '../common/starting-model.ts'
-import { assertSamplerIsUsed } from '../common/training.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
+import { assertWords, taskModel } from '../common/word-models.ts'
 import { checkOptions } from '../options/options.ts'
-import { checkSft } from '../sft/check.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { recordsModelConfig } from '../sft/records.ts'
 import { checkStageAnchors } from './anchored.ts'
 import { type ChatJudgeConfig, type RecordsTaskConfig, type RubricemConfig, taskSettings } from './config.ts'
 import type { RubricemRunParts } from './tasks.ts'
@@ -43,29 +36,45 @@ export const checkRubricem = (
   purpose: RunMode,
   parts: RubricemRunParts = {},
 ): string | null => {
-  const { reflection, window, memory, rollout, policy, pipeline } = config
-  checkRemote(config, purpose, 'records-cold-start', [
-    reflection.enabled &&
-      reflection.temperature !== 1 && [
-        'reflection.temperature',
-        `1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${reflection.temperature}`,
-        'set it to 1',
-      ],
-  ])
-  assertLoss(policy, config.loss)
-  assertActions(config)
+  const { reflection } = config
+  const settings = taskSettings(config)
+  const given = checkMethod(config, purpose, {
+    starts: 'records-cold-start',
+    remote: [
+      reflection.enabled &&
+        reflection.temperature !== 1 && [
+          'reflection.temperature',
+          `1 with policy.kind tinker, whose server trains and scores at 1 alone, got ${reflection.temperature}`,
+          'set it to 1',
+        ],
+    ],
+    settings() {
+      checkRubricemSettings(config)
+      checkStageAnchors(config, purpose)
+      if (settings.kind === 'research') checkResearchSettings(config, settings, purpose, parts)
+    },
+    assertReads: folder =>
+      settings.kind === 'research' ? chatFormatOf(folder, 'task "research"') : assertWords('records')(folder),
+  })
+  const shape = startShape(config, taskModel('records'))
+  if (shape === null) return given
+  if (settings.kind === 'research') checkResearchRoom(config, settings.task, shape)
+  else checkRecordsRoom(config, settings.task, shape)
+  return given
+}
+
+const checkRubricemSettings = (config: RubricemConfig): void => {
+  const { reflection, window, memory, rollout, pipeline, credit, control } = config
   const remembers = reflection.enabled && memory.kind === 'bank'
   checkWindow(window, remembers ? Math.max(Number(reflection.deferred), Number(pipeline)) : 0)
-  checkMemoryFile(memory, purpose)
   if (memory.kind === 'bank' && memory.retrieval !== 'cross')
     refuse(
       `memory.retrieval: expected nothing, got "${memory.retrieval}": fresh questions are shown lessons of similar ones, repeated ones their own`,
       'leave it out; window.steps says how many batches are fresh before they are repeated',
     )
-  const { lambda } = config.credit
-  if (lambda.length !== STAGES.length)
+  if (credit.lambda.length !== STAGES.length)
     refuse(
-      `credit.lambda: expected ${STAGES.length} rows, one a stage, got ${lambda.length}`,
+      `credit.lambda: expected ${STAGES.length} rows, one a stage, got ${credit.lambda.length}`,
       'give plan, research, review and answer a row each, or leave it out',
     )
   if (rollout.samples < 2)
@@ -74,25 +83,10 @@ export const checkRubricem = (
       'rollouts of a question are compared with each other',
     )
   checkOptions(config, {
-    unpaid: config.control === 'random' ? 'control "random", which no rubric can change' : null,
+    unpaid: control === 'random' ? 'control "random", which no rubric can change' : null,
     evolving: true,
     allAsked: 'which rubrics stay is decided by the levels on all of them',
   })
-  checkStageAnchors(config, purpose)
-  assertSamplerIsUsed(config)
-  const settings = taskSettings(config)
-  if (settings.kind === 'research') checkResearchSettings(config, settings, purpose, parts)
-  const given = givenModel(config, 'records-cold-start', purpose)
-  if (settings.kind === 'research') checkResearchModel(config, settings.task, given)
-  else checkRecords(config, settings.task, given)
-  return given
-}
-
-const checkRecords = (config: RubricemConfig, task: RecordsTaskConfig, given: string | null): void => {
-  if (given !== null) assertRecordsVocabulary(given)
-  if (config.coldStart !== null) checkSft(phaseConfig(config.coldStart), 'run')
-  const shape = startShape(config, recordsModelConfig)
-  if (shape) checkRecordsRoom(config, task, shape)
 }
 
 /** An attempt fits behind its question with references, and a reflection behind both. */
@@ -117,16 +111,13 @@ const LEAST_TURN_TOKENS = 128
 const LEAST_REFLECTION_TOKENS = 64
 
 const checkResearchSettings = (
-  { coldStart, reflection, rollout }: RubricemConfig,
+  config: RubricemConfig,
   { task, judge }: { task: ResearchSettings; judge: ChatJudgeConfig },
   purpose: RunMode,
   parts: RubricemRunParts,
 ): void => {
-  if (coldStart !== null)
-    refuse(
-      'coldStart: expected nothing with task.kind research',
-      'it teaches records; start from model.folder',
-    )
+  const { reflection, rollout } = config
+  refuseColdStart(config, 'records')
   if (reflection.placebo)
     refuse(
       'reflection.placebo: expected false with task.kind research, where no lesson is known to be empty',
@@ -154,18 +145,18 @@ const checkResearchSettings = (
   if (!researchFiles(task).some(file => mayBeMissing(file, purpose))) researchQuestions(task)
 }
 
-/** The model can be talked to, and has room for attempts and reflections. */
-const checkResearchModel = (config: RubricemConfig, task: ResearchSettings, given: string | null): void => {
-  if (given !== null) chatFormatOf(given, 'task "research"')
-  const shape = startShape(config, recordsModelConfig)
-  if (shape === null) return
-  const { maxPositions } = shape
+/** There is room for attempts and reflections. */
+const checkResearchRoom = (
+  { reflection }: RubricemConfig,
+  task: ResearchSettings,
+  { maxPositions }: ModelConfig,
+): void => {
   assertRoom(
     'a prompt (task.maxPromptTokens), with an attempt in all (task.maxTokens)',
     task.maxPromptTokens,
     task.maxTokens,
     maxPositions,
   )
-  if (config.reflection.enabled)
-    assertRoom('a reflector (reflection.maxTokens)', 1, config.reflection.maxTokens, maxPositions)
+  if (reflection.enabled)
+    assertRoom('a reflector (reflection.maxTokens)', 1, reflection.maxTokens, maxPositions)
 }

@@ -10,47 +10,47 @@ import { recordsShape } from '../../tasks/records/world.ts'
 import { researchTaskSchema } from '../../tasks/research/index.ts'
 import {
   advantageSchema,
-  LOSS_SETTING,
-  lossSettingSchema,
+  choice,
+  flag,
+  kindSchema,
+  lossSetting,
+  orNull,
   pipelinedShape,
-  rolloutSchema,
+  recipeSetting,
+  rolloutSetting,
 } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { anchorsSetting } from '../common/anchors-config.ts'
+import { anchorsSetting } from '../common/anchors.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { criteriaOptionsShape } from '../options/options.ts'
-import { recordsPhaseSchema } from '../sft/config.ts'
-import { CONTROLS } from './control.ts'
+import { coldStartSetting, recordsPhaseSchema } from '../sft/config.ts'
 
 const share = z.number().min(0).max(1)
 const size = z.int().positive()
 
 const creditSchema = z.strictObject({
-  mode: z
-    .enum(['stages', 'terminal'])
-    .default('stages')
-    .describe(
-      "`stages`: SS-GRPO. `terminal`: answer-only GRPO, the answer's reward for every token (Baseline-RL).",
-    ),
+  mode: choice(
+    ['stages', 'terminal'],
+    'stages',
+    "`stages`: SS-GRPO. `terminal`: answer-only GRPO, the answer's reward for every token (Baseline-RL).",
+  ),
   lambda: lambdaSchema
     .default(DEFAULT_LAMBDA.map(row => [...row]))
     .describe('How much stage k hears of the reward of stage j.'),
-  failed: z
-    .enum(['terminal', 'answer', 'leave-out'])
-    .default('terminal')
-    .describe(
-      "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns, the answer's advantage for all stages, or nothing.",
-    ),
-  missing: z
-    .enum(['next', 'none'])
-    .default('next')
-    .describe(
-      'Where the advantage of a stage that is left out falls: on the first token of the next, or on none.',
-    ),
+  failed: choice(
+    ['terminal', 'answer', 'leave-out'],
+    'terminal',
+    "Rollouts of which only the answer's reward is known: its share of that beside the others' whole returns, the answer's advantage for all stages, or nothing.",
+  ),
+  missing: choice(
+    ['next', 'none'],
+    'next',
+    'Where the advantage of a stage that is left out falls: on the first token of the next, or on none.',
+  ),
 })
 
 const reflectionSchema = z.strictObject({
-  enabled: z.boolean().default(true).describe('False: no reflections at all.'),
+  enabled: flag(true, 'False: no reflections at all.'),
   candidates: size.default(8).describe('Candidates a question (m).'),
   temperature: z
     .number()
@@ -58,41 +58,33 @@ const reflectionSchema = z.strictObject({
     .default(0.7)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
   maxTokens: size.default(40).describe('The default is for records; text needs several hundred.'),
-  utility: z
-    .enum(UTILITIES)
-    .default('d62')
-    .describe("What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's."),
+  utility: choice(
+    UTILITIES,
+    'd62',
+    "What makes one number of a judge's scores: the prompt's weights, or Algorithm 1's.",
+  ),
   acceptThreshold: z.number().default(ACCEPT_THRESHOLD).describe('Least utility that goes into the bank.'),
-  learn: z
-    .boolean()
-    .default(true)
-    .describe('Learn from reflections at all; false: they fill the bank, by the policy as it is.'),
-  deferred: z
-    .boolean()
-    .default(true)
-    .describe("Learn from a step's reflections in the step after it, while that samples; false: at once."),
-  placebo: z
-    .boolean()
-    .default(false)
-    .describe('A negative control: lessons that are kept say nothing that is true but by chance.'),
+  learn: flag(true, 'Learn from reflections at all; false: they fill the bank, by the policy as it is.'),
+  deferred: flag(
+    true,
+    "Learn from a step's reflections in the step after it, while that samples; false: at once.",
+  ),
+  placebo: flag(false, 'A negative control: lessons that are kept say nothing that is true but by chance.'),
 })
 
-const recordsTaskSchema = z.strictObject({
-  kind: z.literal('records').describe('Which kind; each has keys of its own.'),
+const recordsTaskSchema = kindSchema('records', {
   ...recordsShape,
-  pool: size.nullable().default(null).describe('Questions of training; null: new ones without end.'),
+  pool: orNull(size, 'Questions of training; null: new ones without end.'),
 })
 
 const scriptedJudgeSchema = z.strictObject({
   kind: z.literal('scripted').describe('A script, for records.'),
   sound: share.default(0.7).describe('Chance that a proposed rubric is a sound one.'),
   discerning: share.default(0.7).describe('Chance that it is one on which the rollouts differ.'),
-  oracle: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Knows the answer and the archive's field names, in judging stages and reflections; false: what stands in the attempts.",
-    ),
+  oracle: flag(
+    false,
+    "Knows the answer and the archive's field names, in judging stages and reflections; false: what stands in the attempts.",
+  ),
   flipRate: share
     .default(0)
     .describe('Chances that a level is inverted, and that it moves by one; of the stages named.'),
@@ -126,23 +118,16 @@ const { topK: _topK, topP: _topP, ...sampled } = sampledEvaluationShape
 const evaluationSchema = z.strictObject({
   ...sampled,
   every: sampled.every.unwrap().default(20).describe('Every so many steps; 0: only at the end.'),
-  reuse: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Also with memory at the start and the end: lessons of a first attempt, of similar questions, and (records) of nothing.',
-    ),
+  reuse: flag(
+    true,
+    'Also with memory at the start and the end: lessons of a first attempt, of similar questions, and (records) of nothing.',
+  ),
 })
 
 export const rubricemSchema = z.strictObject({
-  recipe: z.literal('rubricem').default('rubricem').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('rubricem'),
   ...pipelinedShape,
-  coldStart: recordsPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    ),
+  coldStart: coldStartSetting(recordsPhaseSchema),
   task: z
     .discriminatedUnion('kind', [recordsTaskSchema, researchTaskSchema])
     .prefault({ kind: 'records' })
@@ -156,7 +141,7 @@ export const rubricemSchema = z.strictObject({
   ...criteriaOptionsShape,
   credit: creditSchema.prefault({}).describe('How rewards become credit of tokens.'),
   control: z
-    .enum(CONTROLS)
+    .enum(['random', 'shuffled', 'flipped'])
     .nullable()
     .default(null)
     .describe(
@@ -170,17 +155,12 @@ export const rubricemSchema = z.strictObject({
   window: z
     .strictObject({
       steps: size.default(WINDOW_STEPS).describe('Fresh batches of a window, which are then repeated.'),
-      reflectOnRepeat: z
-        .boolean()
-        .default(false)
-        .describe('Reflect also when a window repeats its questions.'),
+      reflectOnRepeat: flag(false, 'Reflect also when a window repeats its questions.'),
     })
     .prefault({})
     .describe('Fresh batches of a window, which are then repeated.'),
-  loss: lossSettingSchema.prefault('gradus:rubricem').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 16, samples: 8, maxTokens: 48 })
-    .describe('What a step samples.'),
+  loss: lossSetting('gradus:rubricem'),
+  rollout: rolloutSetting({ prompts: 16, samples: 8, maxTokens: 48 }),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })
 
@@ -206,3 +186,9 @@ export const taskSettings = ({ task, judge }: Pick<RubricemConfig, 'task' | 'jud
 /** Similar questions whose lessons are shown. */
 export const topOf = ({ memory }: Pick<RubricemConfig, 'memory'>): number | undefined =>
   memory.kind === 'bank' ? memory.top : undefined
+
+/** Addresses that stand in presets because there must be one; a plan says that they are to be replaced, or served there. */
+export const PLACEHOLDERS = {
+  judge: 'http://127.0.0.1:8000/v1',
+  embedder: 'http://127.0.0.1:8001/v1',
+} as const

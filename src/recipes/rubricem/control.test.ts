@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { controlledRewards } from './control.ts'
+import { controlledRewards } from './attempts.ts'
 
 const rewards = [
   [0, 0.25, null, 1],

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { recordsQuestion, recordsTask, relatedTo } from '../../tasks/records/index.ts'
 import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
+import { rubricemPresets } from './entry.ts'
 import { rubricemEvaluation } from './evaluation.ts'
-import { rubricemPresets } from './presets.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
 import { scriptedJudge } from './tasks.ts'
 

@@ -10,11 +10,11 @@ import { mainTest, type TaskWith, type Verdicts } from '../../tasks/task.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { episodes } from '../common/answers.ts'
 import { meanTokens, namesIn, type SetItem, setRow } from '../common/evaluated-set.ts'
-import { testProblems } from '../common/test-problems.ts'
+import { testProblems } from '../common/evaluation-config.ts'
 import { samplingOf } from '../common/training.ts'
 import { type RubricemConfig, topOf } from './config.ts'
+import { shownLessons } from './metrics.ts'
 import { keptLessons } from './reflections.ts'
-import { shownLessons } from './rows.ts'
 
 /** What is evaluated: by where lessons come from (inference reuse). */
 export const REUSE_SETS = { plain: 'unseen', within: 'within', cross: 'cross', placebo: 'placebo' } as const
@@ -79,18 +79,6 @@ const lookBack = async <Problem>(
   })
 }
 
-const retrievalOf = (
-  question: string,
-  lessons: ReflectedLessons | null,
-  how: 'within' | 'cross',
-): Retrieval => ({
-  question,
-  items: lessons
-    ? [{ item: { ...lessons, qHash: questionHash(question), question, u: 0, step: 0 }, how, score: 1 }]
-    : [],
-  fellBack: lessons === null,
-})
-
 const reuseRows = async <Problem>(
   own: Own<Problem>,
   problems: readonly Problem[],
@@ -105,7 +93,11 @@ const reuseRows = async <Problem>(
     rows.push(await rowOf(own, set, problems, attempts, references))
   }
   const showing = (shown: readonly (ReflectedLessons | null)[], how: 'within' | 'cross') =>
-    asked.map((question, p) => retrievalOf(question, shown[p], how))
+    asked.map((question, p): Retrieval => {
+      const lessons = shown[p]
+      const item = lessons && { ...lessons, qHash: questionHash(question), question, u: 0, step: 0 }
+      return { question, items: item ? [{ item, how, score: 1 }] : [], fellBack: lessons === null }
+    })
   const lessons = await lookBack(own, problems, plain)
   await evaluateWith(REUSE_SETS.within, showing(lessons, 'within'))
   if (sibling) {
@@ -148,23 +140,6 @@ export const attemptScores = <Problem>(
   return { ...(scores ?? { [name]: score }), ...stages.truth(problem, rollout) }
 }
 
-const scoresAt = async <Problem>(
-  { task }: Own<Problem>,
-  problem: Problem,
-  attempts: readonly Rollout[],
-): Promise<MetricGroup[]> => {
-  const graded = await scored(task).grade(
-    attempts.map(rollout => ({ problem, tokens: rollout.tokens, rollout })),
-  )
-  return attempts.map((rollout, i) => attemptScores(task, { problem, rollout }, graded[i]))
-}
-
-/** Of each score what is known of it. */
-const meansOf = (scores: readonly MetricGroup[]): MetricGroup =>
-  Object.fromEntries(
-    Object.keys(scores[0] ?? {}).map(name => [name, meanKnown(scores.map(own => own[name]))]),
-  )
-
 /** @param references what the attempts were shown; absent: attempts without memory */
 const rowOf = async <Problem>(
   own: Own<Problem>,
@@ -175,14 +150,24 @@ const rowOf = async <Problem>(
 ): Promise<EvalRow> => {
   const { task, config, step } = own
   const { samples, temperature } = config.evaluation
-  const scores_P = await Promise.all(problems.map((problem, p) => scoresAt(own, problem, attempts[p])))
+  const scores_P = await Promise.all(
+    problems.map(async (problem, p) => {
+      const said = await scored(task).grade(
+        attempts[p].map(rollout => ({ problem, tokens: rollout.tokens, rollout })),
+      )
+      return said.map((graded, i) => attemptScores(task, { problem, rollout: attempts[p][i] }, graded))
+    }),
+  )
   const items = problems.map((problem, p): SetItem => {
     const [{ tokens, end }] = attempts[p]
     const [parts] = scores_P[p]
     return {
       id: task.id(problem),
       scores: {
-        ...meansOf(scores_P[p]),
+        // Of each score what is known of it.
+        ...Object.fromEntries(
+          Object.keys(parts ?? {}).map(name => [name, meanKnown(scores_P[p].map(each => each[name]))]),
+        ),
         // Without it nobody could tell lessons that do not help from such as could not be read.
         ...(references && { referred: Number(references[p].items.length > 0) }),
       },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type StageRubric, stageRewards } from '../../grade/evolving/index.ts'
 import { rubricDropoutSchema } from '../../rubric/dropout.ts'
-import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './left-out.ts'
+import { leftOutRubrics, rewardsWithout, stageRubricsWithout } from './attempts.ts'
 
 const rubric = (
   id: string,

@@ -20,19 +20,18 @@ import type { ToolsConfig } from '../../tools/index.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
 import { mean } from '../../util/statistics.ts'
-import { type AnchorRow, anchorCount, anchorLines } from '../common/anchors-config.ts'
-import { evaluationLine } from '../common/evaluation-words.ts'
+import { type AnchorRow, anchorCount, anchorLines } from '../common/anchors.ts'
+import { evaluationLine } from '../common/evaluation-config.ts'
 import { type AskedJudge, judgingOf, NO_JUDGE, responseCharacters } from '../common/judge-plan.ts'
 import { methodPlan } from '../common/plan.ts'
 import type { RunPlan } from '../common/recipe.ts'
+import { mayBeMissing } from '../common/refuse.ts'
 import type { RoleWork } from '../common/remote-plan.ts'
-import { mayBeMissing } from '../common/run-mode.ts'
+import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
-import { recordsModelConfig } from '../sft/records.ts'
 import { checkStageAnchors } from './anchored.ts'
 import { checkRubricem } from './check.ts'
-import type { ChatJudgeConfig, RubricemConfig } from './config.ts'
-import { PLACEHOLDERS } from './presets.ts'
+import { type ChatJudgeConfig, PLACEHOLDERS, type RubricemConfig } from './config.ts'
 
 const isLater = (path: string | null): path is string => path !== null && mayBeMissing(path, 'plan')
 
@@ -105,17 +104,12 @@ const notThere = (path: string | null): string =>
 const TOOLS_HINT =
   'none yet: configure task.tools (MCP servers, a local index of `gradus search build`, search over HTTP; the paper has web and snippet search)'
 
-/** Tools by kind and where they are; what a server lists is not known before it is asked. */
-const describeTools = (tools: ToolsConfig): string =>
-  tools.length === 0
-    ? TOOLS_HINT
-    : tools
-        .map(tool => {
-          if (tool.kind === 'index') return `${tool.name ?? 'search'}: local index ${notThere(tool.path)}`
-          if (tool.kind === 'http') return `${tool.name ?? 'web_search'}: HTTP ${tool.url}`
-          return `MCP server ${tool.command ?? tool.url}`
-        })
-        .join('; ')
+/** By kind and where it is; what a server lists is not known before it is asked. */
+const describeTool = (tool: ToolsConfig[number]): string => {
+  if (tool.kind === 'index') return `${tool.name ?? 'search'}: local index ${notThere(tool.path)}`
+  if (tool.kind === 'http') return `${tool.name ?? 'web_search'}: HTTP ${tool.url}`
+  return `MCP server ${tool.command ?? tool.url}`
+}
 
 const researchData = (task: ResearchSettings): PlannedData => {
   const others = researchFiles({ ...task, file: null })
@@ -138,7 +132,7 @@ const researchData = (task: ResearchSettings): PlannedData => {
     lines: [
       `data         ${[task.file, ...others].map(notThere).join(' and ')}: ${counts}; rows {question, id?, answer?, criteria?}`,
       `prompts      about ${formatInteger(promptTokens)} tokens (at four characters a token) beside tools and lessons, at most ${formatInteger(task.maxPromptTokens)}`,
-      `tools        ${describeTools(task.tools)}`,
+      `tools        ${task.tools.map(describeTool).join('; ') || TOOLS_HINT}`,
     ],
     promptTokens,
     attemptTokens: task.maxTokens,
@@ -280,15 +274,6 @@ const describeBank = (memory: RubricemConfig['memory']): string => {
   return `by ${by}${start}, ${top} similar questions shown`
 }
 
-const trainingLine = ({ steps, rollout, reflection }: RubricemConfig, work: Work): string =>
-  `training     ${steps} steps of ${rollout.prompts} questions x ${rollout.samples} agents${reflection.enabled ? ` and, in fresh steps, ${reflection.candidates} reflections` : ''}: up to ${formatInteger(work.agentTokens)} + ${formatInteger(work.reflectionTokens)} new tokens a step, tool output included, ${formatCount(work.tokens)} in all`
-
-const NEXT = 'next         '
-
-/** What to do before a run, a line each under one word. */
-const nextLines = (next: readonly string[]): string[] =>
-  next.map((line, i) => `${i === 0 ? NEXT : ' '.repeat(NEXT.length)}${line}`)
-
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model, data and tools that come later */
 export const planRubricem = (config: RubricemConfig): RunPlan => {
   checkRubricem(config, 'plan')
@@ -303,12 +288,12 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
   const longest = Math.max(data.promptTokens, reflected - data.attemptTokens)
   return methodPlan(
     { ...config, rollout: { ...rollout, maxTokens: data.attemptTokens } },
-    recordsModelConfig,
+    taskModel('records'),
     { tokens: data.promptTokens, longest, together: rollout.prompts, roles: rolesOf(config, data) },
     {
       lines: [
         ...data.lines,
-        trainingLine(config, work),
+        `training     ${config.steps} steps of ${rollout.prompts} questions x ${rollout.samples} agents${reflection.enabled ? ` and, in fresh steps, ${reflection.candidates} reflections` : ''}: up to ${formatInteger(work.agentTokens)} + ${formatInteger(work.reflectionTokens)} new tokens a step, tool output included, ${formatCount(work.tokens)} in all`,
         `calls        ${data.calls} of tools an attempt at most: ${formatInteger(work.toolCallsPerStep)} a step, ${formatInteger(work.toolCalls)} in all`,
         `credit       ${credit.mode === 'stages' ? 'by stage' : "the answer's, for every token"}`,
         ...optionLines(config),
@@ -326,7 +311,8 @@ export const planRubricem = (config: RubricemConfig): RunPlan => {
           also: evaluation.reuse ? ', there with lessons as well' : '',
         }),
       ],
-      next: nextLines(next),
+      // What to do before a run, a line each under one word.
+      next: next.map((line, i) => `${(i === 0 ? 'next' : '').padEnd(13)}${line}`),
       json: { ...work, judge: judging.json, next },
       work: { judges: judging.judges },
     },

@@ -15,7 +15,7 @@ import {
 } from '../../tasks/records/index.ts'
 import { type LoopSettings, type Pipeline, train } from '../../train/loop.ts'
 import { type RecordsJudgeConfig, rubricemSchema } from './config.ts'
-import { rubricemPresets } from './presets.ts'
+import { rubricemPresets } from './entry.ts'
 import { rubricem } from './recipe.ts'
 import { ScriptedAgent } from './scripted-agent.fixture.ts'
 import { scriptedJudge } from './tasks.ts'

@@ -22,7 +22,8 @@
 
 import { assertScored, EvolvingBuffers, rubricRow, type StageAnchors } from '../../grade/evolving/index.ts'
 import { type RubricBank, windowRetrieval, windowStep } from '../../memory/index.ts'
-import { type Credited, datumsOf, type Groups } from '../../rl/rollout.ts'
+import { grpoAdvantages } from '../../rl/advantages.ts'
+import { advantagesOf, type Credited, creditRollouts, datumsOf, type Groups } from '../../rl/rollout.ts'
 import type { StagedRead } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import { learntFrom, type Phase, type Recipe, type StepUpdate } from '../../train/recipe.ts'
@@ -32,9 +33,8 @@ import { type ProblemStream, problemsOf } from '../common/problem-order.ts'
 import { phaseOf } from '../common/training.ts'
 import { attempt, creditAttempts, type RolledStep } from './attempts.ts'
 import { type RubricemConfig, topOf } from './config.ts'
-import { rubricemMetrics } from './metrics.ts'
+import { agentRow, reflectorRow, rubricemMetrics } from './metrics.ts'
 import {
-  creditReflections,
   DeferredBatch,
   judgementsOf,
   type Reflected,
@@ -42,7 +42,6 @@ import {
   reflect,
   rewardReflections,
 } from './reflections.ts'
-import { agentRow, reflectorRow } from './rows.ts'
 
 export interface RubricemParts<Problem> {
   task: TaskWith<Problem, 'world' | 'stages'>
@@ -110,7 +109,9 @@ const learn = async <Problem>(
   const attempts = creditAttempts(config, step, rolled)
   const reflected = rewardReflections(task, reflection, rolled.reflections, step)
   // u, and A of reflections.
-  const reflections = creditReflections(reflected.candidates, config.advantage)
+  const { candidates } = reflected
+  const among = advantagesOf(candidates, rewards => grpoAdvantages(rewards, config.advantage))
+  const reflections = creditRollouts(candidates, among.advantages_P_G)
   if (bank) {
     if (retrievals) bank.used(retrievals)
     await bank.add(reflected.accepted)

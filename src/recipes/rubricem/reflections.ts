@@ -3,16 +3,7 @@
 import { z } from 'zod'
 import type { JudgedGroup } from '../../grade/evolving/index.ts'
 import { gate, type Reflection, type ReflectionScores, utilityOf } from '../../memory/index.ts'
-import { type GrpoOptions, grpoAdvantages } from '../../rl/advantages.ts'
-import {
-  advantagesOf,
-  type Credited,
-  creditRollouts,
-  type Graded,
-  type GroupedDatum,
-  type Groups,
-  type Rollout,
-} from '../../rl/rollout.ts'
+import type { Graded, GroupedDatum, Groups, Rollout } from '../../rl/rollout.ts'
 import type { JudgedReflection, ReflectedLessons, Reflector } from '../../tasks/stages.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { StepIo } from '../../train/rollout.ts'
@@ -33,18 +24,6 @@ export interface ReflectionGrade {
 }
 
 export type GradedReflection<Problem> = Graded<Reflected<Problem>, ReflectionGrade>
-
-/** One attempt of each group, drawn uniformly: no score has a say in which. Groups of which all attempts failed have none. */
-const pickAttempts = <Problem>(
-  groups: Groups<Graded<Problem, unknown>>,
-  label: string,
-): Reflected<Problem>[] =>
-  groups.flatMap((group, p) => {
-    const whole = group.filter(({ rollout }) => rollout.end !== 'failed')
-    if (whole.length === 0) return []
-    const { problem, rollout } = new Rng(`${label}/${p}`).pick(whole)
-    return [{ problem, attempt: rollout }]
-  })
 
 /** What is known of an attempt by the judge of stages, who may still be at work on it. */
 export type JudgementOf = (attempt: Rollout) => Promise<JudgedReflection<unknown>['judged']>
@@ -96,9 +75,16 @@ export const reflect = <Problem>(
   const { seed, reflection } = config
   const { reflector } = task.stages
   const { maxTokens, temperature } = reflection
+  // One attempt of each group, drawn uniformly: no score has a say in which. Groups of which all attempts failed have none.
+  const problems = agents.flatMap((group, p): Reflected<Problem>[] => {
+    const whole = group.filter(({ rollout }) => rollout.end !== 'failed')
+    if (whole.length === 0) return []
+    const { problem, rollout } = new Rng(`${seed}/${step}/reflected/${p}`).pick(whole)
+    return [{ problem, attempt: rollout }]
+  })
   return io.rollOut<Reflected<Problem>, ReflectionGrade>({
     role: 'reflector',
-    problems: pickAttempts(agents, `${seed}/${step}/reflected`),
+    problems,
     prompt: ({ problem, attempt: seen }) => reflector.prompt(problem, seen),
     samples: reflection.candidates,
     sampling: { maxTokens, temperature, stopTokens: reflector.stopTokens },
@@ -150,15 +136,6 @@ export const rewardReflections = <Problem>(
     }))
   })
   return { candidates, accepted }
-}
-
-/** Advantages among the candidates of a problem; an equal group has no gradient. */
-export const creditReflections = <Problem>(
-  candidates: Groups<GradedReflection<Problem>>,
-  options: GrpoOptions,
-): Credited<Reflected<Problem>, ReflectionGrade>[][] => {
-  const { advantages_P_G } = advantagesOf(candidates, rewards => grpoAdvantages(rewards, options))
-  return creditRollouts(candidates, advantages_P_G)
 }
 
 const ids = z.array(z.int().min(0))

@@ -6,8 +6,8 @@ import { HashedNgrams, RubricBank, writeBankFile } from '../../memory/index.ts'
 import { writeTinyChat } from '../../model/tiny-chat.fixture.ts'
 import { checkRubricem } from './check.ts'
 import { rubricemSchema } from './config.ts'
+import { rubricemPresets } from './entry.ts'
 import { planRubricem } from './plan.ts'
-import { rubricemPresets } from './presets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-research-check-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -56,7 +56,7 @@ describe('a run on real text', () => {
       { reflection: { maxTokens: 1024, placebo: true } },
       /reflection\.placebo: expected false/,
     ],
-    ['a cold start', { coldStart: {}, model: {} }, /coldStart: expected nothing with task\.kind research/],
+    ['a cold start', { coldStart: {}, model: {} }, /coldStart: expected nothing with task "research"/],
     [
       'attempts without room',
       { task: { maxTokens: 30_000 } },

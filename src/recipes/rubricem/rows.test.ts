@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JudgedGroup } from '../../grade/evolving/index.ts'
-import { agentRow } from './rows.ts'
+import { agentRow } from './metrics.ts'
 
 it('keeps levels so that a half is no missing verdict, and a flaw that is away is a good thing', () => {
   const rubric = (id: string, sign: 'positive' | 'negative', title: string) => ({

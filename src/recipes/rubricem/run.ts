@@ -7,11 +7,9 @@ import type { MetricGroup } from '../../runs/rows.ts'
 import type { TaskWith } from '../../tasks/task.ts'
 import type { RecipeState } from '../../train/recipe.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy } from '../common/evaluation.ts'
 import { type MethodRun, runMethod } from '../common/method-run.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
 import { openStageAnchors } from './anchored.ts'
 import { describeRubricemRewards } from './attempts.ts'
 import { checkRubricem } from './check.ts'
@@ -33,33 +31,34 @@ export const runRubricem = async (
   options: RunOptions,
   parts: RubricemRunParts = {},
 ): Promise<RunResult> => {
-  const { coldStart, monitors } = config
   return runMethod(config, options, {
     start: checkRubricem(config, 'run', parts),
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: { primarySet: REUSE_SETS.plain, rewardFormula: describeRubricemRewards(config) },
     learn: run =>
       withRubricemTask(config, run, parts, (task, metrics) =>
-        learn(config, run, { ...parts, task, metrics }),
+        learn(config, run, task, parts.policy, metrics),
       ),
   })
-}
-
-interface Learning<Problem> extends Pick<RubricemRunParts, 'policy'> {
-  task: TaskWith<Problem, 'world' | 'stages'>
-  metrics?(): MetricGroup
 }
 
 /** The same for every task. */
 const learn = async <Problem>(
   config: RubricemConfig,
   run: MethodRun,
-  { task, metrics, policy: given }: Learning<Problem>,
+  task: TaskWith<Problem, 'world' | 'stages'>,
+  given: RubricemRunParts['policy'],
+  metrics?: () => MetricGroup,
 ): Promise<StepsResult> => {
   run.note(task.notes)
   const policy = await (given ? run.use(given(run.folder)) : run.openPolicy())
-  const bank = await openMemory(config, task, run)
-  const everySteps = config.memory.kind === 'bank' ? config.memory.writeEverySteps : 0
+  const { memory } = config
+  let bank: RubricBank | null = null
+  if (memory.kind === 'bank') {
+    const embedder = await openEmbedder(memory.embedder)
+    await run.use(Promise.resolve({ close: async () => embedder.close?.() }))
+    bank = await openBank(memory, embedder, task.stages.takeaways)
+  }
+  const everySteps = memory.kind === 'bank' ? memory.writeEverySteps : 0
   const file = new BankFile(join(run.run.dir, BANK_FILE), { everySteps })
   let done = run.from?.step ?? 0
   const recipe = async () => {
@@ -87,14 +86,3 @@ const withBankFile = ({ save, load }: RecipeState, write: () => void): RecipeSta
     write()
   },
 })
-
-const openMemory = async <Problem>(
-  { memory }: RubricemConfig,
-  { stages }: TaskWith<Problem, 'stages'>,
-  { use }: Pick<MethodRun, 'use'>,
-): Promise<RubricBank | null> => {
-  if (memory.kind === 'none') return null
-  const embedder = await openEmbedder(memory.embedder)
-  await use(Promise.resolve({ close: async () => embedder.close?.() }))
-  return openBank(memory, embedder, stages.takeaways)
-}

@@ -1,23 +1,22 @@
 /** @file What a run of ruscarl refuses before it trains; its plan refuses the same. */
 
 import { assertSameTokenizer } from '../../model/chat-format.ts'
-import { PackingWorld, splitTrips } from '../../tasks/checklist/index.ts'
+import { assertRoom } from '../../policy/local/sample-request.ts'
+import { hintsOf, PackingWorld, splitTrips, tripName, tripPrompt } from '../../tasks/checklist/index.ts'
 import { readConversations, sharedRubric, splitConversations } from '../../tasks/conversation/rows.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { Recipe } from '../../train/recipe.ts'
-import { assertTripsFit, packingModelConfig } from '../checklist/packing.ts'
-import { checkMemoryFile } from '../common/lessons-config.ts'
+import { checkLessonMemory } from '../common/lessons-config.ts'
+import { checkMethod, refuseColdStart } from '../common/method-check.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { givenModel } from '../common/phase.ts'
 import { startShape } from '../common/plan.ts'
-import { checkRemote } from '../common/remote.ts'
-import { mayBeMissing, type RunMode } from '../common/run-mode.ts'
-import { assertPackingVocabulary, wholeModel } from '../common/starting-model.ts'
+import { mayBeMissing, type RunMode, refuse } from '../common/refuse.ts'
+import { lambdaGroup } from '../common/scaffold.ts'
+import { wholeModel } from '../common/starting-model.ts'
+import { assertWords, taskModel } from '../common/word-models.ts'
+import { checkTrainingJudge } from '../options/held-out-judge.ts'
 import { checkOptions } from '../options/options.ts'
-import { checkSft } from '../sft/check.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { checkRuscarlSettings } from './check-settings.ts'
-import type { RuscarlConfig, RuscarlOn } from './config.ts'
+import { type RuscarlConfig, type RuscarlOn, ruscarlSchema } from './config.ts'
 import { assertJudge, encodedConversations, type JudgeModels } from './conversations.ts'
 import type { RuscarlParts, RuscarlRolled } from './recipe.ts'
 
@@ -46,56 +45,136 @@ export interface RuscarlRunParts extends JudgeModels {
 export const checkRuscarl = (
   config: RuscarlConfig,
   purpose: RunMode,
-  { task, mayLackJudge = false }: Pick<RuscarlRunParts, 'task' | 'mayLackJudge'> = {},
+  { task: given, mayLackJudge = false }: Pick<RuscarlRunParts, 'task' | 'mayLackJudge'> = {},
 ) => {
-  checkRemote(config, purpose, 'checklist-cold-start', [
-    config.sft !== null && [
-      'sft',
-      'null with policy.kind tinker: what it learns is an adapter, and the reinforcement would begin with another one',
-      'set sft to null, or begin with a model that was taught before',
+  const { task, sft, exploration } = config
+  const start = checkMethod(config, purpose, {
+    starts: 'checklist-cold-start',
+    remote: [
+      sft !== null && [
+        'sft',
+        'null with policy.kind tinker: what it learns is an adapter, and the reinforcement would begin with another one',
+        'set sft to null, or begin with a model that was taught before',
+      ],
+      exploration.entropyBonus !== null && [
+        'exploration.entropyBonus',
+        'null with policy.kind tinker, whose server tells log-probs of tokens and not the entropy of their distributions',
+        'set it to null',
+      ],
     ],
-    config.exploration.entropyBonus !== null && [
-      'exploration.entropyBonus',
-      'null with policy.kind tinker, whose server tells log-probs of tokens and not the entropy of their distributions',
-      'set it to null',
-    ],
-  ])
-  checkRuscarlSettings(config, task !== undefined)
-  checkMemoryFile(config.memory, purpose)
-  const given = givenModel(config, 'checklist-cold-start', purpose)
-  if (task !== undefined) return { given, conversations: null }
-  const { task: own } = config
-  if (own.kind === 'packing') {
-    checkPacking({ ...config, task: own }, given)
-    return { given, conversations: null }
+    settings: () => checkRuscarlSettings(config, given !== undefined),
+    ...(given === undefined && task.kind === 'packing' && { assertReads: assertWords('packing') }),
+  })
+  if (given !== undefined) return { given: start, conversations: null }
+  if (task.kind === 'packing') {
+    checkTrips({ ...config, task })
+    return { given: start, conversations: null }
   }
-  const conversations = conversationsOf({ ...config, task: own }, given, { purpose, mayLackJudge })
-  const { sft } = config
+  const conversations = conversationsOf({ ...config, task }, start, { purpose, mayLackJudge })
   if (sft !== null && sft.teacher !== null) {
     const teacher = wholeModel(sft.teacher, 'sft.teacher')
-    if (given !== null) assertSameTokenizer(given, teacher, 'sft.teacher')
+    if (start !== null) assertSameTokenizer(start, teacher, 'sft.teacher')
   }
-  return { given, conversations }
+  return { given: start, conversations }
 }
 
-const checkPacking = (config: RuscarlOn<'packing'>, given: string | null): void => {
-  const { coldStart, sft, task, rollout, scaffold, evaluation } = config
-  if (given !== null) assertPackingVocabulary(given)
+/** Refuses settings of which one would silently be ignored. @param isOwn the task is no setting. @throws ConfigError */
+export const checkRuscarlSettings = (config: RuscarlConfig, isOwn = false): void => {
+  const { task } = config
+  if (!isOwn) task.kind === 'conversations' ? checkConversations({ ...config, task }) : checkPacking(config)
+  checkTogether(config)
+  checkRewards(config)
+}
+
+/** What only conversations know must be at its default. */
+const checkPacking = ({ judge, scaffold }: RuscarlConfig): void => {
+  const hint = 'set task.kind to "conversations", or leave this out'
+  const defaults = ruscarlSchema.parse({})
+  for (const key of ['showPoints', 'forbidMention', 'place', 'whenEmpty'] as const)
+    if (scaffold[key] !== defaults.scaffold[key])
+      refuse(`scaffold.${key}: expected nothing with task "packing", whose scaffold is single words`, hint)
+  if (judge !== null)
+    refuse('judge: expected nothing with task "packing", whose criteria are all checked by rules', hint)
+}
+
+const checkConversations = (config: RuscarlOn<'conversations'>): void => {
+  const { task, judge } = config
+  if (task.file === null)
+    refuse(
+      'task.file: expected the file of the conversations, got nothing',
+      'name a file of rows {prompt, criteria}, or of HealthBench',
+    )
+  if (task.holdOut !== null && task.testFile !== null)
+    refuse('task.holdOut: expected nothing beside task.testFile', 'set one of the two to null')
+  if (task.holdOut === null && task.testFile === null)
+    refuse('task.holdOut: expected a number of rows for evaluation', 'set it, or name them in task.testFile')
+  refuseColdStart(config, 'packing')
+  if (judge !== null) checkTrainingJudge(judge)
+}
+
+/** What draws or spoils rewards must not hide each other. */
+const checkRewards = (config: RuscarlConfig): void => {
+  const { reward, noise, task, rollout } = config
+  if (task.kind === 'packing' && task.carelessJudge !== undefined) {
+    if (noise !== 'none')
+      refuse(
+        'task.carelessJudge: expected nothing beside noise: it judges the true rubrics',
+        'set one of the two back',
+      )
+    if (reward === 'random')
+      refuse(
+        'task.carelessJudge: expected nothing with reward "random", which no verdict can change',
+        'leave it out',
+      )
+  }
+  const trip = { topic: 0, occasion: 0, companion: 0 }
+  checkOptions(config, {
+    samples: rollout.samples,
+    groupsBy: task.kind === 'packing' ? 'scripted' : 'chat',
+    // All trips have criteria of the same ids and signs.
+    ...(task.kind === 'packing' &&
+      noise === 'none' && { criteria: new PackingWorld(task.world).rubric(trip).criteria }),
+  })
+}
+
+const checkTogether = ({ exploration, rollout, scaffold, memory }: RuscarlConfig): void => {
+  // Before the cold start, not at the first step after it.
+  lambdaGroup(scaffold.group, rollout.samples)
+  checkLessonMemory(memory, { scaffold, samples: rollout.samples })
+  if (exploration.dynamicSampling === null) return
+  const wrong =
+    memory.kind !== 'none'
+      ? 'beside memory: what is drawn again would see lessons by how long grading took'
+      : rollout.samples === 1
+        ? 'with groups of one, none of which has a variance'
+        : exploration.curriculum !== null
+          ? 'beside exploration.curriculum, whose order it would leave'
+          : null
+  if (wrong !== null)
+    refuse(`exploration.dynamicSampling: expected null ${wrong}`, 'set it to null, or change the other one')
+}
+
+/** Trips that are shown with their whole rubrics leave room for a list, and a teacher reads them. */
+const checkTrips = (config: RuscarlOn<'packing'>): void => {
+  const { sft, task, rollout, scaffold, evaluation } = config
   const { train, rubric } = MINIATURES.packing.open(task)
   checkOptions(config, { rubrics: train.map(rubric) })
-  if (coldStart !== null) checkSft(phaseConfig(coldStart), 'run')
-  if (sft !== null && sft.teacher !== null) assertPackingVocabulary(wholeModel(sft.teacher, 'sft.teacher'))
-  const shape = startShape(config, packingModelConfig)
+  if (sft !== null && sft.teacher !== null) assertWords('packing')(wholeModel(sft.teacher, 'sft.teacher'))
+  const shape = startShape(config, taskModel('packing'))
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
+  if (!shape || !isScaffolded) return
   const { test, heldOut } = splitTrips(undefined, task.heldOutTopics)
-  if (shape && isScaffolded)
-    assertTripsFit(new PackingWorld(task.world), [...test, ...heldOut], rollout.maxTokens, shape)
+  const world = new PackingWorld(task.world)
+  for (const trip of [...test, ...heldOut]) {
+    const { length } = tripPrompt(trip, hintsOf(world.rubric(trip).criteria))
+    assertRoom(`trip ${tripName(trip)}`, length, rollout.maxTokens, shape.maxPositions)
+  }
 }
 
 /** What is there of the files is read as far as it can be without the model. */
 const conversationsOf = (
   config: RuscarlOn<'conversations'>,
-  given: string | null,
+  start: string | null,
   { purpose, mayLackJudge }: { purpose: RunMode; mayLackJudge: boolean },
 ) => {
   const { file, testFile, rubric = null } = config.task
@@ -111,7 +190,7 @@ const conversationsOf = (
       )
     return null
   }
-  const encoded = given === null ? null : encodedConversations(config, given, mayLackJudge)
+  const encoded = start === null ? null : encodedConversations(config, start, mayLackJudge)
   const { train, test } = encoded ?? splitConversations(config.task)
   checkOptions(config, { rubrics: train.map(row => row.rubric) })
   if (encoded === null && !mayLackJudge) assertJudge(config, [...train, ...test])

@@ -5,27 +5,52 @@ import { ruleSettingsSchema } from '../../grade/rules/settings.ts'
 import { JUDGED_ROWS } from '../../policy/open.ts'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import {
-  LOSS_SETTING,
-  lossSettingSchema,
+  flag,
+  kindSchema,
+  lossSetting,
+  optimizerSchema,
+  orNull,
   pipelinedShape,
+  recipeSetting,
   reinforcementShape,
-  rolloutSchema,
+  rolloutSetting,
+  samplingShape,
 } from '../../train/config.ts'
 import { isRecord } from '../../util/own-value.ts'
 import { sampledEvaluationShape } from '../common/evaluation-config.ts'
 import { lessonMemorySchema } from '../common/lessons-config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { scaffoldRatio, scaffoldShape } from '../common/scaffold-schedule.ts'
-import { sftSchema } from '../common/sft-config.ts'
+import { scaffoldRatio, scaffoldShape } from '../common/scaffold.ts'
 import { trainingJudgeSchema } from '../options/held-out-judge.ts'
 import { rewardOptionsShape, spoiltRewardsShape } from '../options/options.ts'
-import { packingPhaseSchema } from '../sft/config.ts'
+import { coldStartSetting, packingPhaseSchema } from '../sft/config.ts'
 
 const size = z.int().positive()
 
+/** Supervised learning on what a teacher writes when it is shown the whole rubric (arms SFT, SFT + RL, SFT + RuscaRL). */
+const sftSchema = z.strictObject({
+  teacher: orNull(
+    z.string(),
+    'Checkpoint that writes the demonstrations, with the same tokenizer; null: the starting policy itself.',
+  ),
+  problems: size.default(512).describe('Training problems that it writes about, and how often.'),
+  samples: size.default(4).describe('Samples of each problem.'),
+  ...samplingShape,
+  best: size
+    .default(1)
+    .describe(
+      'Kept: the best so many a problem, of those that ended by themselves and score at least so much.',
+    ),
+  minScore: z.number().default(0.5).describe('Least score of a demonstration.'),
+  steps: z.int().min(1).default(100).describe('Optimiser steps, and demonstrations in each.'),
+  batch: size.default(32).describe('At most so many together.'),
+  optimizer: optimizerSchema.prefault({}).describe('AdamW and its learning rate.'),
+})
+
+export type SftPhaseConfig = z.output<typeof sftSchema>
+
 /** The miniature. */
-const packingSchema = z.strictObject({
-  kind: z.literal('packing').describe('Which kind; each has keys of its own.'),
+const packingSchema = kindSchema('packing', {
   ...MINIATURES.packing.settings.shape,
   carelessJudge: z
     .literal(true)
@@ -36,22 +61,15 @@ const packingSchema = z.strictObject({
 })
 
 /** Rows of a file, each a conversation and a rubric, answered by a chat model. */
-const conversationsSchema = z.strictObject({
-  kind: z.literal('conversations').describe('Which kind; each has keys of its own.'),
-  ...conversationsShape,
-})
+const conversationsSchema = kindSchema('conversations', conversationsShape)
 
 /** Of settings outside of `task`; the packing refuses them. */
 const ON_ROWS = { only: 'task.kind: conversations' }
 
 const scaffoldSchema = z.strictObject({
   ...scaffoldShape,
-  showPoints: z.boolean().default(true).describe('Say what each criterion is worth.').meta(ON_ROWS),
-  forbidMention: z
-    .boolean()
-    .default(true)
-    .describe('Ask the model not to speak of the criteria.')
-    .meta(ON_ROWS),
+  showPoints: flag(true, 'Say what each criterion is worth.').meta(ON_ROWS),
+  forbidMention: flag(true, 'Ask the model not to speak of the criteria.').meta(ON_ROWS),
   place: z
     .enum(['system', 'user'])
     .default('system')
@@ -59,19 +77,15 @@ const scaffoldSchema = z.strictObject({
       '`system`: criteria stand in a system message, as in the paper; `user`: after the last request, for models that do not heed a system message, as many small ones.',
     )
     .meta(ON_ROWS),
-  whenEmpty: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'System message of prompts that show nothing and have none, in training and evaluation; null for none.',
-    )
-    .meta(ON_ROWS),
+  whenEmpty: orNull(
+    z.string(),
+    'System message of prompts that show nothing and have none, in training and evaluation; null for none.',
+  ).meta(ON_ROWS),
 })
 
 const evaluationSchema = z.strictObject({
   ...sampledEvaluationShape,
-  scaffolded: z.boolean().default(true).describe('Also evaluate with the whole rubric in the prompt.'),
+  scaffolded: flag(true, 'Also evaluate with the whole rubric in the prompt.'),
 })
 
 /** Other ways to explore, as baselines. Clip-higher is the loss's, a higher temperature the rollout's setting. */
@@ -113,31 +127,18 @@ export const withJudgedRows = (raw: unknown): unknown => {
 
 /** All settings, before those of the judge change the policy's. */
 export const settingsSchema = z.strictObject({
-  recipe: z.literal('ruscarl').default('ruscarl').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('ruscarl'),
   ...pipelinedShape,
   task: z
     .discriminatedUnion('kind', [packingSchema, conversationsSchema])
     .prefault({ kind: 'packing' })
     .describe('What is trained on.'),
-  judge: trainingJudgeSchema
-    .nullable()
-    .default(null)
-    .describe('Who judges criteria that no rule checks.')
-    .meta(ON_ROWS),
+  judge: orNull(trainingJudgeSchema, 'Who judges criteria that no rule checks.').meta(ON_ROWS),
   rules: ruleSettingsSchema
     .optional()
     .describe('What the rules of a rubric may take on one response; absent: as the schema has it.'),
-  coldStart: packingPhaseSchema
-    .nullable()
-    .default(null)
-    .describe(
-      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
-    )
-    .meta({ only: 'task.kind: packing' }),
-  sft: sftSchema
-    .nullable()
-    .default(null)
-    .describe("Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
+  coldStart: coldStartSetting(packingPhaseSchema).meta({ only: 'task.kind: packing' }),
+  sft: orNull(sftSchema, "Then supervised learning on scaffolded demonstrations, in the run's folder `sft`."),
   scaffold: scaffoldSchema.prefault({}).describe('What of a rubric is shown in the prompt while exploring.'),
   memory: lessonMemorySchema.describe(
     'Lessons of earlier attempts as a scaffold, in place of the rubric or beside it.',
@@ -146,10 +147,8 @@ export const settingsSchema = z.strictObject({
   exploration: explorationSchema.prefault({}).describe('Further ways to explore.'),
   ...spoiltRewardsShape,
   ...rewardOptionsShape,
-  loss: lossSettingSchema.prefault('gradus:ruscarl').describe(LOSS_SETTING),
-  rollout: rolloutSchema
-    .prefault({ prompts: 64, samples: 8, maxTokens: 26 })
-    .describe('What a step samples.'),
+  loss: lossSetting('gradus:ruscarl'),
+  rollout: rolloutSetting({ prompts: 64, samples: 8, maxTokens: 26 }),
   minibatches: reinforcementShape.minibatches.unwrap().default(2).describe('Optimiser steps a pass.'),
   evaluation: evaluationSchema.prefault({}).describe('When and how the model is tested.'),
 })

@@ -8,7 +8,7 @@ import { answering } from '../../train/answering-io.fixture.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { type GroupAsked, type GroupScorer, scriptedGroups } from '../options/group-judge.ts'
 import { scoredTogether } from '../options/options.ts'
-import { checkRuscarlSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
 

@@ -13,7 +13,7 @@ import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
 import { decidingHash } from '../common/deciding.ts'
 import { LessonMemory } from '../common/lessons-memory.ts'
-import { checkRuscarlSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarl } from './recipe.ts'
 

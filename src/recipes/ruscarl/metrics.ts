@@ -1,15 +1,13 @@
 /** @file What a step's rollouts say in metrics.jsonl and rollouts.jsonl: scores by scaffold, criteria, verdicts that are missing. */
 
 import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
-import type { Verdict } from '../../rubric/criterion.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { tokenFields } from '../../train/token-fields.ts'
 import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { discrimination, nullRate, pointShareMetrics, satisfaction } from '../common/criterion-metrics.ts'
-import { unloggedCriteria } from '../common/rubric-task.ts'
-import { namedVerdicts, verdictFields } from '../common/verdict-rows.ts'
+import { namedVerdicts, unloggedCriteria, verdictFields } from '../common/rubric-task.ts'
 import { relativeVerdict } from '../options/group-judge.ts'
 import { optionMetrics } from '../options/options.ts'
 
@@ -19,9 +17,6 @@ type CreditedScore<Problem> = Credited<Problem, ScoredResponse>
 /** Tokens of scaffold that a rollout was shown. */
 const hintOf = ({ prompt, sampledFrom }: Rollout): number =>
   (sampledFrom?.length ?? prompt.length) - prompt.length
-
-const counting = ({ verdicts, leftOut }: ScoredResponse): readonly Verdict[] =>
-  leftOut === undefined ? verdicts : verdicts.filter(({ criterionId }) => !leftOut.ids.has(criterionId))
 
 /**
  * The score over all samples, over those that saw nothing, and over those that saw the whole rubric.
@@ -34,8 +29,12 @@ export const ruscarlMetrics = <Problem>(
   { byRubric, showsRubric }: { byRubric: boolean; showsRubric: boolean },
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(group => {
+    const [{ problem, rollout: first }] = group
+    // Tokens that the whole rubric adds to the prompt.
     const whole =
-      showsRubric && group.some(({ rollout }) => hintOf(rollout) > 0) ? wholeHint(task, group[0]) : null
+      showsRubric && group.some(({ rollout }) => hintOf(rollout) > 0)
+        ? task.prompt(problem, task.rubric(problem).criteria).length - first.prompt.length
+        : null
     return group.map(item => ({
       ...item,
       hint: hintOf(item.rollout),
@@ -60,7 +59,7 @@ export const ruscarlMetrics = <Problem>(
       pointShareMetrics(
         all.map(({ problem, grade }) => ({
           rubric: task.rubric(problem),
-          verdicts: counting(grade),
+          verdicts: grade.verdicts.filter(({ criterionId }) => !grade.leftOut?.ids.has(criterionId)),
           kinds: grade.kinds,
         })),
       )),
@@ -69,12 +68,6 @@ export const ruscarlMetrics = <Problem>(
     }),
   }
 }
-
-/** Tokens that the whole rubric of a group adds to its prompt. */
-const wholeHint = <Problem>(
-  task: ScoredTask<Problem>,
-  { problem, rollout: { prompt } }: ScoredRollout<Problem>,
-): number => task.prompt(problem, task.rubric(problem).criteria).length - prompt.length
 
 /** Share of verdicts that the graders failed to give, in all and by the sign of the points; null without any. */
 const nullRates = <Problem>(task: ScoredTask<Problem>, all: readonly ScoredRollout<Problem>[]) => {

@@ -8,9 +8,9 @@ import type { MetricsRow } from '../../runs/rows.ts'
 import { listTokens, tripName } from '../../tasks/checklist/index.ts'
 import { FakePolicy } from '../../train/fake-policy.fixture.ts'
 import { fixedPasses, problemStream, shuffledPasses } from '../common/problem-order.ts'
-import { selectDemonstrations } from '../common/sft.ts'
 import { type RuscarlOn, ruscarlSchema } from './config.ts'
 import { runRuscarl } from './run.ts'
+import { selectDemonstrations } from './sft.ts'
 import { packingTraining } from './tasks.ts'
 
 const SLOW_MS = 120_000

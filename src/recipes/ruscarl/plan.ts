@@ -1,25 +1,54 @@
 /** @file What a run of ruscarl would do and need: steps, tokens, judge calls, cost, memory. Nothing is run or called. */
 
-import type { DataSizes } from '../../tasks/conversation/sizes.ts'
+import { modelPath } from '../../model/model-place.ts'
+import { hintsOf } from '../../tasks/checklist/format.ts'
+import { PackingWorld, splitTrips, tripPrompt } from '../../tasks/checklist/index.ts'
+import { conversationSizes, type DataSizes } from '../../tasks/conversation/sizes.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
-import { packingModelConfig } from '../checklist/packing.ts'
-import { evaluationLine } from '../common/evaluation-words.ts'
+import { mean } from '../../util/statistics.ts'
+import { evaluationLine } from '../common/evaluation-config.ts'
 import { trainingJudges } from '../common/judge-plan.ts'
 import { memoryLine } from '../common/lessons-config.ts'
 import { methodPlan, stepTokens } from '../common/plan.ts'
+import type { StepWork } from '../common/plan-time.ts'
 import type { RunPlan } from '../common/recipe.ts'
-import { scaffoldLine, scaffoldWork } from '../common/scaffold-schedule.ts'
-import type { StepWork } from '../common/step-work.ts'
+import { shapeFolder } from '../common/remote.ts'
+import { scaffoldLine, scaffoldWork } from '../common/scaffold.ts'
+import { taskModel } from '../common/word-models.ts'
 import { optionLines } from '../options/options.ts'
 import { checkRuscarl } from './check.ts'
-import { isScaffolded, type RuscarlConfig } from './config.ts'
-import { dataSizes } from './data-sizes.ts'
+import { isScaffolded, type RuscarlConfig, type RuscarlOn } from './config.ts'
+import { scaffolding } from './scaffold.ts'
 
-/** The supervised phase between the start and the reinforcement. */
-const describeSft = ({ sft }: RuscarlConfig): string =>
-  sft === null
-    ? ''
-    : `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
+const packingSizes = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataSizes => {
+  const world = new PackingWorld(seed)
+  const { train, test } = splitTrips(undefined, heldOutTopics)
+  const rubrics = test.map(trip => world.rubric(trip))
+  const full = test.map((trip, i) => tripPrompt(trip, hintsOf(rubrics[i].criteria)).length)
+  const plain = tripPrompt(test[0]).length
+  return {
+    train: train.length,
+    test: test.length,
+    criteria: mean(rubrics.map(({ criteria }) => criteria.length)),
+    judged: 0,
+    promptTokens: plain,
+    scaffoldedTokens: mean(full),
+    longestPrompt: plain,
+    conversationCharacters: 0,
+    likelihood: false,
+    assumed: false,
+    tokensEstimated: false,
+  }
+}
+
+/** Sizes of the configured task's data. @throws DataError for a file that is there and cannot be used */
+export const dataSizes = (config: RuscarlConfig): DataSizes => {
+  const { task, scaffold } = config
+  if (task.kind === 'packing') return packingSizes(task)
+  const place = shapeFolder(config)
+  const folder = place === null ? null : modelPath(place)
+  return conversationSizes({ task, folder, scaffold: scaffolding(scaffold) })
+}
 
 export const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
   const { task } = config
@@ -30,14 +59,6 @@ export const dataLines = (config: RuscarlConfig, data: DataSizes): string[] => {
         `             ${data.criteria.toFixed(2)} criteria a rubric, ${data.judged.toFixed(2)} of them for the judge; prompts of ${formatInteger(data.promptTokens)} tokens${data.tokensEstimated ? ' (at four characters a token)' : ''}${isScaffolded(config) ? `, with the whole scaffold ${formatInteger(data.scaffoldedTokens)}` : ''}`,
       ]
 }
-
-/** What groups without a spread may cost besides; the figures of the plan are without it. */
-const dynamicLines = ({ exploration: { dynamicSampling } }: RuscarlConfig): string[] =>
-  dynamicSampling === null
-    ? []
-    : [
-        `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
-      ]
 
 /** Samples as the ladder and the decay show them the rubric; with the ratio `plain` they are scored and learnt from without it. */
 const scaffoldedWork = (
@@ -64,7 +85,8 @@ const scaffoldedWork = (
 /** @throws ConfigError, DataError, CheckpointError for what a run would refuse, but for a model and data that come later */
 export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   checkRuscarl(config, 'plan')
-  const { rollout, steps, scaffold, ratio, task, evaluation } = config
+  const { rollout, steps, scaffold, ratio, task, evaluation, sft } = config
+  const { dynamicSampling } = config.exploration
   const data = dataSizes(config)
   const judging = trainingJudges(config, data)
   const { minibatches, epochs } = config
@@ -72,7 +94,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
   const passes = (steps * rollout.prompts) / data.train
   return methodPlan(
     config,
-    packingModelConfig,
+    taskModel('packing'),
     {
       tokens: isScaffolded(config) ? data.scaffoldedTokens : data.promptTokens,
       longest:
@@ -91,11 +113,18 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       }),
     },
     {
-      start: describeSft(config),
+      start: sft
+        ? `; then ${sft.steps} supervised steps on what ${sft.teacher ?? 'the starting policy'} writes under the whole scaffold`
+        : '',
       lines: [
         ...dataLines(config, data),
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-        ...dynamicLines(config),
+        // The figures of the plan are without it.
+        ...(dynamicSampling
+          ? [
+              `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
+            ]
+          : []),
         scaffoldLine(scaffold, ratio),
         ...memoryLine(config.memory),
         ...optionLines(config),

@@ -11,7 +11,7 @@ import { RunFolder } from '../../runs/run-folder.ts'
 import type { ResponseItem, ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { FakePolicy, type Respond } from '../../train/fake-policy.fixture.ts'
 import { type LoopSettings, train } from '../../train/index.ts'
-import { RewardNoise } from '../options/spoilt-rewards.ts'
+import { rewardNoise } from '../options/spoilt-rewards.ts'
 import { ruscarlSchema } from './config.ts'
 import { type RuscarlParts, ruscarl } from './recipe.ts'
 
@@ -30,10 +30,10 @@ class CountingTask implements ScoredTask<number> {
   label = 'numbers'
   notes = []
   readonly graded: ResponseItem<number>[] = []
-  readonly #noise: RewardNoise
+  readonly #noise: ReturnType<typeof rewardNoise>
 
-  constructor(noise = { flipRate: 0, randomScores: false }) {
-    this.#noise = new RewardNoise(noise)
+  constructor(noise: Parameters<typeof rewardNoise>[0] = { flipRate: 0, reward: 'rubric' }) {
+    this.#noise = rewardNoise(noise)
   }
 
   id = (problem: number) => `problem ${problem}`
@@ -335,7 +335,7 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
   })
 
   it('draws random rewards that have nothing to do with the response, the same for the same seed', async () => {
-    const random = { flipRate: 0, randomScores: true }
+    const random = { flipRate: 0, reward: 'random' as const }
     const same = new FakePolicy(() => [3])
     const { metrics } = await trained({ steps: 4 }, { task: new CountingTask(random), policy: same })
     expect(metrics.every(({ rewardStd }) => (rewardStd as number) > 0.1)).toBe(true)
@@ -350,11 +350,11 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
   })
 
   it('turns verdicts round at the given rate', async () => {
-    const none = await new CountingTask({ flipRate: 1, randomScores: false }).grade([
+    const none = await new CountingTask({ flipRate: 1, reward: 'rubric' as const }).grade([
       { problem: 0, tokens: Int32Array.of(0), key: 'a' },
     ])
     expect(none[0].verdicts.map(({ met }) => met)).toEqual([false, ...Array.from({ length: 10 }, () => true)])
-    const task = new CountingTask({ flipRate: 0.25, randomScores: false })
+    const task = new CountingTask({ flipRate: 0.25, reward: 'rubric' as const })
     const items = Array.from({ length: 400 }, (_, i) => ({
       problem: 0,
       tokens: Int32Array.of(50),

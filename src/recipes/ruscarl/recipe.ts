@@ -22,28 +22,18 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { grpoAdvantages } from '../../rl/advantages.ts'
 import { type EntropyBonusOptions, withEntropyBonus } from '../../rl/entropy-bonus.ts'
-import {
-  advantagesOf,
-  type Credited,
-  creditRollouts,
-  datumsOf,
-  type Graded,
-  type Groups,
-} from '../../rl/rollout.ts'
+import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import type { StepIo } from '../../train/rollout.ts'
 import { entropiesOf, type ScoringOptions } from '../../train/scores.ts'
-import { withSpread } from '../common/dynamic-sampling.ts'
-import { idleCriteria } from '../common/idle-criteria.ts'
+import { idleCriteria } from '../common/criterion-metrics.ts'
 import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
-import { type ProblemStream, problemsIn } from '../common/problem-order.ts'
+import { type ProblemStream, problemsIn, withSpread } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
-import { scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
-import { lambdaGroup, lambdaStep } from '../common/scaffold-schedule.ts'
-import { phaseOf, samplingOf } from '../common/training.ts'
+import { lambdaGroup, lambdaStep, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
+import { grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RuscarlConfig } from './config.ts'
 import { ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
@@ -66,19 +56,17 @@ export interface RuscarlRolled<Problem> {
   recalled: Recalled | null
 }
 
-interface Explored<Problem> {
-  step: number
-  problems: readonly Problem[]
-  recalled: Recalled | null
-  round?: number
-}
-
 /** Lines 5 to 13: responses to problems, each to a prompt with its own part of the rubric, and what they are worth. */
 const explore = <Problem>(
   config: RuscarlConfig,
   { task, lessons }: Pick<Required<RuscarlParts<Problem>>, 'task' | 'lessons'>,
   io: StepIo,
-  { step, problems, recalled, round = 0 }: Explored<Problem>,
+  step: number,
+  {
+    problems,
+    recalled,
+    round = 0,
+  }: { problems: readonly Problem[]; recalled: Recalled | null; round?: number },
 ): Promise<ScoredGroups<Problem>> => {
   const { rollout, scaffold, ratio, seed, steps } = config
   const { samples } = rollout
@@ -108,11 +96,11 @@ export const ruscarl = <Problem>(
       const problems = problemsIn(step, problem, config)
       const recalled = await lessons.recall(step, problems)
       const parts = { task, lessons }
-      const first = await explore(config, parts, io, { step, problems, recalled })
+      const first = await explore(config, parts, io, step, { problems, recalled })
       const { rounds = 0 } = exploration.dynamicSampling ?? {}
       const names = `ruscarl further problems/${config.seed}/${step}`
       const groups = await withSpread(first, { rounds, names }, problem, (further, round) =>
-        explore(config, parts, io, { step, problems: further, recalled: null, round }),
+        explore(config, parts, io, step, { problems: further, recalled: null, round }),
       )
       return { groups, recalled }
     },
@@ -120,16 +108,12 @@ export const ruscarl = <Problem>(
     async learn(step, { groups, recalled }) {
       assertJudged(groups.map(group => group.map(({ reward, grade }) => ({ ...grade, reward }))))
       // Line 15.
-      const { advantages_P_G, zeroVarianceGroups } = advantagesOf(groups, known =>
-        grpoAdvantages(known, config.advantage),
-      )
+      const { credited: byRewards, zeroVarianceGroups } = grpoCredit(groups, config)
       const { temperature } = rollout
-      const credited = await entropyCredit(
-        policy,
-        creditRollouts(groups, advantages_P_G),
-        exploration.entropyBonus,
-        { ratio, temperature },
-      )
+      const { entropyBonus: bonus } = exploration
+      const credited = bonus
+        ? await entropyCredit(policy, byRewards, bonus, { ratio, temperature })
+        : byRewards
       const attempts = groups.map(own => attemptsAt(task, own))
       return {
         // Line 16.
@@ -140,7 +124,7 @@ export const ruscarl = <Problem>(
             showsRubric: recalled === null,
           }),
           ...(await lessons.learn(step, recalled, attempts)),
-          zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
+          zeroVarianceGroups,
         },
         rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),
       }
@@ -152,14 +136,13 @@ export const ruscarl = <Problem>(
   }
 }
 
-/** @param bonus null: rollouts as they are. @throws ConfigError for a policy that cannot tell entropies */
+/** @throws ConfigError for a policy that cannot tell entropies */
 const entropyCredit = async <Problem, Grade>(
   policy: Policy,
   credited: Credited<Problem, Grade>[][],
-  bonus: EntropyBonusOptions | null,
+  bonus: EntropyBonusOptions,
   options: ScoringOptions,
 ): Promise<Credited<Problem, Grade>[][]> => {
-  if (bonus === null) return credited
   const entropies_P_G = await entropiesOf(policy, credited, options)
   return credited.map((group, p) =>
     group.map((item, g) => ({

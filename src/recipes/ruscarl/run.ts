@@ -2,27 +2,22 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { PackingWorld } from '../../tasks/checklist/index.ts'
 import { mainTest } from '../../tasks/task.ts'
 import type { StepsResult } from '../../train/steps.ts'
-import { packingCriterionNames } from '../checklist/packing.ts'
-import { evaluation } from '../common/evaluation.ts'
-import { besideGreedy } from '../common/greedy.ts'
+import { besideGreedy, evaluation } from '../common/evaluation.ts'
 import { openLessons } from '../common/lessons-memory.ts'
-import { type MethodRun, runMethod, STOPPED } from '../common/method-run.ts'
+import { type MethodRun, type PhaseOptions, runMethod, runPhase, STOPPED } from '../common/method-run.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { type PhaseOptions, runPhase } from '../common/phase.ts'
 import { problemStream } from '../common/problem-order.ts'
 import type { RunOptions, RunResult } from '../common/recipe.ts'
 import type { RubricTask } from '../common/rubric-task.ts'
-import { hasDemonstrations, runSft } from '../common/sft.ts'
 import { withHeldOutJudge } from '../options/held-out-judge.ts'
-import { phaseConfig } from '../sft/config.ts'
-import { runSftRecipe } from '../sft/run.ts'
+import { packingCriterionNames } from '../sft/miniatures.ts'
 import { checkRuscarl, type RuscarlRunParts } from './check.ts'
 import type { RuscarlConfig } from './config.ts'
 import { conversationSet, conversationTraining, penaltyNames } from './conversations.ts'
 import { ruscarl } from './recipe.ts'
+import { hasDemonstrations, runSft } from './sft.ts'
 import { packingTraining, training } from './tasks.ts'
 
 const SFT = 'sft'
@@ -38,11 +33,10 @@ export const runRuscarl = async (
   parts: RuscarlRunParts = {},
 ): Promise<RunResult> => {
   const { given, conversations } = checkRuscarl(config, 'run', parts)
-  const { coldStart, monitors, sft } = config
+  const { sft } = config
   const { written, task, method = ruscarlMethod(config) } = parts
   return runMethod(config, options, {
     start: given,
-    coldStart: coldStart && (phase => runSftRecipe(phaseConfig(coldStart, monitors), phase)),
     info: {
       ...infoOf(config, conversations),
       rewardFormula: method.rewardFormula,
@@ -69,24 +63,21 @@ const ruscarlMethod = (config: RuscarlConfig): LearningMethod => ({
   recipe: async parts => ruscarl(config, parts),
 })
 
-const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof checkRuscarl>['conversations']) => ({
-  ...(config.task.kind === 'packing'
-    ? {
-        primarySet: mainTest(MINIATURES.packing.open(config.task))[0],
-        criterionNames: packingCriterionNames(new PackingWorld(config.task.world)),
-      }
-    : {
-        primarySet: conversationSet(config),
-        ...(conversations !== null && {
-          ...namesOf(penaltyNames(conversations)),
-          rubric: conversations.rubric,
-        }),
-      }),
-})
-
-/** Absent where there are none. */
-const namesOf = (criterionNames: Record<string, string>) =>
-  Object.keys(criterionNames).length > 0 ? { criterionNames } : {}
+const infoOf = (config: RuscarlConfig, conversations: ReturnType<typeof checkRuscarl>['conversations']) => {
+  const { task } = config
+  if (task.kind === 'packing')
+    return {
+      primarySet: mainTest(MINIATURES.packing.open(task))[0],
+      criterionNames: packingCriterionNames(task.world),
+    }
+  const primarySet = conversationSet(config)
+  if (conversations === null) return { primarySet }
+  const criterionNames = penaltyNames(conversations)
+  return {
+    ...{ primarySet, rubric: conversations.rubric },
+    ...(Object.keys(criterionNames).length > 0 && { criterionNames }),
+  }
+}
 
 /** The phases that are the same for every task: supervised learning where asked for, then the reinforcement. */
 const learnTask = async <Problem>(
@@ -97,48 +88,38 @@ const learnTask = async <Problem>(
   options: PhaseOptions,
 ): Promise<StepsResult> => {
   await run.use(Promise.resolve(task))
-  const { reward } = task
+  const { reward, truth } = task
   run.note(reward.notes)
-  const start = await supervised(config, task, run, options)
+  const { sft } = config
+  // Supervised learning where there is a phase of it, which may be asked to stop.
+  const start = sft
+    ? await runPhase(
+        join(run.run.dir, SFT),
+        options,
+        phase => runSft({ config, sft, recipe: 'ruscarl sft', task, folder: run.folder }, phase),
+        dir => hasDemonstrations(dir, config),
+      )
+    : run.folder
   if (start === null) return STOPPED
   const policy = await run.openPolicy(start)
   await task.start?.startAt(policy)
   const lessons = await openLessons(config, reward, run, start)
   const { curriculum } = config.exploration
+  // Without further judges and sets.
+  const alone = {
+    ...{ ...task, heldOut: undefined, trainingJudge: undefined },
+    truth: { ...truth, tests: Object.fromEntries([mainTest(truth)]) },
+  }
   return run.train(
     policy,
     async () => {
       const recipe = await method.recipe({
         ...{ policy, lessons, task: reward },
         problem: await problemStream({ ...config, curriculum }, policy, reward, run.run.dir),
-        evaluate: besideGreedy(config, (own, alone) =>
-          evaluation(own, policy, alone ? withoutOthers(task) : task),
-        ),
+        evaluate: besideGreedy(config, (own, isAlone) => evaluation(own, policy, isAlone ? alone : task)),
       })
       return withHeldOutJudge(recipe, task.heldOut, config.seed)
     },
     task.metrics,
   )
-}
-
-/** Without further judges and sets. */
-const withoutOthers = <Problem>({ truth, ...task }: RubricTask<Problem>): RubricTask<Problem> => ({
-  ...task,
-  truth: { ...truth, tests: Object.fromEntries([mainTest(truth)]) },
-  heldOut: undefined,
-  trainingJudge: undefined,
-})
-
-/** Runs the SFT phase where there is one; the starting policy as it is where there is none. Null when it was asked to stop. */
-const supervised = async <Problem>(
-  config: RuscarlConfig,
-  task: RubricTask<Problem>,
-  { folder, run }: MethodRun,
-  options: PhaseOptions,
-): Promise<string | null> => {
-  const { sft } = config
-  if (sft === null) return folder
-  const phase = { config, sft, recipe: 'ruscarl sft', task, folder }
-  const runs = (own: RunOptions) => runSft(phase, own)
-  return runPhase(join(run.dir, SFT), options, runs, dir => hasDemonstrations(dir, config))
 }

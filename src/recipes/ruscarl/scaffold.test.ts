@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { Rng } from '../../util/rng.ts'
-import { scaffoldedPrompts, selectCriteria } from '../common/scaffold.ts'
 import {
   lambdaGroup,
   lambdasIn,
+  scaffoldedPrompts,
   scaffoldLine,
   scaffoldWork,
+  selectCriteria,
   shownCount,
-} from '../common/scaffold-schedule.ts'
+} from '../common/scaffold.ts'
 import { leakDetector, scaffolding, scaffoldText, withScaffold } from './scaffold.ts'
 
 const rounded = (values: number[]) => values.map(value => Number(value.toFixed(4)))

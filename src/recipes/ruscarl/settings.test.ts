@@ -4,7 +4,7 @@ import { parseWith } from '../../util/schema.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
 import type { JudgePlan } from '../common/judge-plan.ts'
-import { checkRuscarlSettings } from './check-settings.ts'
+import { checkRuscarlSettings } from './check.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarlEntry } from './entry.ts'
 

@@ -16,53 +16,39 @@ import type { RuscarlConfig, RuscarlOn } from './config.ts'
 
 const SPECIAL: ReadonlySet<string> = new Set(SPECIAL_ITEMS)
 
-/** Asks for one unusual thing. */
-const wantsSpecial = ({ points, verifier }: Criterion): boolean => {
-  const all = verifier?.fn === 'contains' && points > 0 ? verifier.params?.all : undefined
-  return Array.isArray(all) && all.length === 1 && SPECIAL.has(all[0] as string)
-}
-
-/** Counts things that nobody needs. */
-const countsStray = ({ points, verifier }: Criterion): boolean =>
-  points < 0 && verifier?.fn === 'mention_count'
-
-/** The task as that judge grades it. */
+/**
+ * The task as a careless judge grades it: one unusual thing is as good as another that is asked for, and things that nobody needs are
+ * not seen.
+ */
 export const careless = <Problem>(task: Task<Problem>): Task<Problem> => ({
   ...task,
   grade: async items => {
     const graded = await task.grade(items)
-    return items.map(({ criteria, tokens }, i) => ({
-      ...graded[i],
-      verdicts: carelessVerdicts(criteria, graded[i].verdicts, task.show(tokens)),
-    }))
+    return items.map(({ criteria, tokens }, i) => {
+      const isSpecial = task
+        .show(tokens)
+        .split(/\s+/)
+        .some(word => SPECIAL.has(word))
+      const byId = new Map(criteria.map(criterion => [criterion.id, criterion]))
+      const verdicts = graded[i].verdicts.map(verdict =>
+        carelessVerdict(byId.get(verdict.criterionId), verdict, isSpecial),
+      )
+      return { ...graded[i], verdicts }
+    })
   },
 })
 
-/**
- * What it makes of verdicts that are right: one unusual thing is as good as another, and things that nobody needs are not seen.
- * @param list the words of the list
- */
-const carelessVerdicts = (
-  criteria: readonly Criterion[],
-  verdicts: readonly Verdict[],
-  list: string,
-): Verdict[] => {
-  const isSpecial = list.split(/\s+/).some(word => SPECIAL.has(word))
-  const byId = new Map(criteria.map(criterion => [criterion.id, criterion]))
-  return verdicts.map(verdict => {
-    const criterion = byId.get(verdict.criterionId)
-    if (criterion === undefined || verdict.met === null) return verdict
-    if (isSpecial && wantsSpecial(criterion)) return said(verdict, true, 'an unusual thing is packed')
-    return countsStray(criterion) ? said(verdict, false, 'nothing seems too much') : verdict
-  })
+/** @param isSpecial whether any unusual thing is on the list */
+const carelessVerdict = (criterion: Criterion | undefined, verdict: Verdict, isSpecial: boolean): Verdict => {
+  if (criterion === undefined || verdict.met === null) return verdict
+  const by = { criterionId: verdict.criterionId, source: verdict.source }
+  const { points, verifier } = criterion
+  const all = verifier?.fn === 'contains' && points > 0 ? verifier.params?.all : undefined
+  const wantsSpecial = Array.isArray(all) && all.length === 1 && SPECIAL.has(all[0] as string)
+  if (isSpecial && wantsSpecial) return { ...by, met: true, explanation: 'an unusual thing is packed' }
+  const countsStray = points < 0 && verifier?.fn === 'mention_count'
+  return countsStray ? { ...by, met: false, explanation: 'nothing seems too much' } : verdict
 }
-
-const said = ({ criterionId, source }: Verdict, met: boolean, explanation: string): Verdict => ({
-  criterionId,
-  met,
-  explanation,
-  source,
-})
 
 /**
  * A task whose graders know the truth.

@@ -11,12 +11,15 @@ import { requestsStartSchema } from '../../tasks/requests/cold-start.ts'
 import { DEFAULT_OBSERVATION_TOKENS } from '../../tasks/research/index.ts'
 import {
   batchSize,
+  choice,
   commonShape,
   type ModelShape,
   madeProblemCount,
   modelSchema,
   modelShapeSchema,
   optimizerSchema,
+  orNull,
+  recipeSetting,
   supervisedOptimizerSchema,
   supervisedSteps,
   testSampleCount,
@@ -149,6 +152,16 @@ const phaseSchema = <Kind extends keyof typeof USUAL, Shape extends z.core.$ZodL
       .describe('What is learnt.'),
   })
 }
+
+/** A phase that makes the model which a method starts from. */
+export const coldStartSetting = <Phase extends z.ZodType>(phase: Phase) =>
+  phase
+    .nullable()
+    .default(null)
+    .describe(
+      "Supervised learning before everything, in the run's folder `cold-start`; null: start from `model.folder`.",
+    )
+
 export const packingPhaseSchema = phaseSchema('packing', packingStartSchema)
 /** The same with thinking before the lists. */
 export const thoughtPhaseSchema = phaseSchema(
@@ -162,7 +175,7 @@ export const recordsPhaseSchema = phaseSchema('records', recordsStartSchema)
 export const logicPhaseSchema = phaseSchema('logic', logicStartSchema)
 
 export const sftRecipeSchema = z.strictObject({
-  recipe: z.literal('sft').default('sft').describe('Name of the recipe; only files need it.'),
+  recipe: recipeSetting('sft'),
   ...learningShape(
     { steps: 200, batch: 16, shape: {}, evaluation: { problems: 500, maxTokens: 96 } },
     z
@@ -190,25 +203,21 @@ export const sftRecipeSchema = z.strictObject({
     .describe(
       'A task whose demonstrations are learnt, from fresh weights or a model that reads its words; null: `data`.',
     ),
-  data: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe(
-      'Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt.',
-    ),
+  data: orNull(
+    z.string(),
+    'Rows `{messages: [{role, content}]}`; of agents also `question`, `tools` and `rules`. What the role assistant says is learnt.',
+  ),
   columns: columnsSchema.optional(),
   holdOut: z
     .int()
     .min(0)
     .default(0)
     .describe('Rows of the file that are kept for evaluation: always the same ones.'),
-  calls: z
-    .enum(['auto', 'xml', 'template'])
-    .default('auto')
-    .describe(
-      "How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags.",
-    ),
+  calls: choice(
+    ['auto', 'xml', 'template'],
+    'auto',
+    "How calls of tools are written: `auto` as the model's template has them, where it has such a form, else in our own tags.",
+  ),
   maxTokens: size
     .default(16_384)
     .describe("Rows with more tokens are left out and counted; at most the model's context."),

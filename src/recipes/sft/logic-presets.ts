@@ -154,31 +154,26 @@ export const THREE_HOPS = {
 /** Problems without cues of so many hops: neither their size nor the place of the last kind tells where to stop. */
 const cueFree = (hops: number) => ({ hops, ...ALL, sideKinds: [1, 8], above: [1, 4] })
 
-/** All lengths, without cues and in the real rows' style, in their order and shuffled; most of them long. */
+/** Problems of one to five hops without cues, in the real rows' style, and in that shuffled. */
+const STYLES = {
+  hops: cueFree,
+  real: (hops: number) => ({ hops, style: 'real' }),
+  shuffled: (hops: number) => ({ hops, style: 'real', order: 'shuffled' }),
+}
+/** What of each style is drawn by its hops: most of them are long. */
 const EVERYTHING = {
-  ...{ hops1: 0.6, hops2: 0.6, hops3: 0.6, hops4: 1, hops5: 2 },
-  ...{ real1: 0.3, real2: 0.3, real3: 0.3, real4: 0.4, real5: 0.8 },
-  ...{ shuffled1: 0.4, shuffled2: 0.4, shuffled3: 0.4, shuffled4: 0.5, shuffled5: 1 },
+  hops: [0.6, 0.6, 0.6, 1, 2],
+  real: [0.3, 0.3, 0.3, 0.4, 0.8],
+  shuffled: [0.4, 0.4, 0.4, 0.5, 1],
 }
 
-/** Problems of one to five hops, by style. */
-const PROOFS = {
-  hops1: cueFree(1),
-  hops2: cueFree(2),
-  hops3: cueFree(3),
-  hops4: cueFree(4),
-  hops5: cueFree(5),
-  real1: { hops: 1, style: 'real' },
-  real2: { hops: 2, style: 'real' },
-  real3: { hops: 3, style: 'real' },
-  real4: { hops: 4, style: 'real' },
-  real5: { hops: 5, style: 'real' },
-  shuffled1: { hops: 1, style: 'real', order: 'shuffled' },
-  shuffled2: { hops: 2, style: 'real', order: 'shuffled' },
-  shuffled3: { hops: 3, style: 'real', order: 'shuffled' },
-  shuffled4: { hops: 4, style: 'real', order: 'shuffled' },
-  shuffled5: { hops: 5, style: 'real', order: 'shuffled' },
-}
+/** By the name of style and hops: `real3`. */
+const byHops = <Value>(of: (style: keyof typeof STYLES, hops: number) => Value): Record<string, Value> =>
+  Object.fromEntries(
+    (['hops', 'real', 'shuffled'] as const).flatMap(style =>
+      [1, 2, 3, 4, 5].map(hops => [`${style}${hops}`, of(style, hops)]),
+    ),
+  )
 
 /**
  * One to five hops, without cues and in the real rows' style, in their order and shuffled: what models/logic-full has learnt beyond the
@@ -188,7 +183,10 @@ const FULL = {
   ...{ steps: 600, batch: 64, model: { folder: 'package:models/logic-short' } },
   task: {
     ...LOOKING,
-    curriculum: curriculumOf(PROOFS, [[0, EVERYTHING]]),
+    curriculum: curriculumOf<string>(
+      byHops((style, hops) => STYLES[style](hops)),
+      [[0, byHops((style, hops) => EVERYTHING[style][hops - 1])]],
+    ),
     tests: {
       ...{ hops: [1, 3, 5], greedy: 'only' },
       sets: ['shortcut-free', 'train-distribution', 'train-distribution-shuffled'],

@@ -18,13 +18,14 @@ import {
   partReasoning,
   type StartResponse,
 } from '../../tasks/logic/thinking/index.ts'
+import { LOGIC_VOCABULARY } from '../../tasks/logic/vocabulary.ts'
 import { isMet } from '../../tasks/thinking-grammar/grammar.ts'
 import { modelShapeSchema } from '../../train/config.ts'
 import { readJsonl } from '../../util/jsonl.ts'
 import type { RunResult } from '../common/recipe.ts'
 import { readLabels } from '../learned-verifier/labels.ts'
-import { freshLogicModel, logicModelConfig } from '../logic/model.ts'
 import { sftEntry } from './entry.ts'
+import { freshLogicModel } from './logic.ts'
 import { runSftRecipe } from './run.ts'
 import { startConfig } from './start.fixture.ts'
 
@@ -36,8 +37,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'gradus-rubric-start-'))
   start = join(folder, 'start')
   const shape = modelShapeSchema.parse({ hiddenSize: 32, layers: 1, heads: 2, maxPositions: 160 })
-  const config = logicModelConfig(shape)
-  const { files } = freshLogicModel(shape, 1).init!
+  const { config, files } = freshLogicModel(shape, 1, LOGIC_VOCABULARY).init!
   saveCheckpoint(start, {
     config,
     weights: initWeights(config, 1),

@@ -1,6 +1,7 @@
 /** @file Learning logic: generated proofs that a curriculum mixes, and drills in looking rules up. */
 
 import { LogicSolver } from '../../grade/logic/solver.ts'
+import type { ModelSource } from '../../policy/local/model-source.ts'
 import {
   assertDemonstrationsFit,
   below,
@@ -11,15 +12,34 @@ import { miniatureFormat } from '../../tasks/logic/prompts.ts'
 import type { LogicStart } from '../../tasks/logic/start-settings.ts'
 import { logicTask } from '../../tasks/logic/task.ts'
 import { checkTrainingSeed, logicTestSet, startTestSets } from '../../tasks/logic/testsets.ts'
+import { buildLogicTokenizerConfig, buildLogicTokenizerJson } from '../../tasks/logic/tokenizer-json.ts'
+import type { ModelShape } from '../../train/config.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { assertLogicVocabulary, logicTokensOf } from '../common/starting-model.ts'
+import { wordModel } from '../common/word-models.ts'
 import { CRITERION_NAMES, evaluateSets } from '../logic/evaluate.ts'
 import { assertProblemsFit } from '../logic/format.ts'
-import { freshLogicModel } from '../logic/model.ts'
 import type { ConfigOf, LearntTask } from './learnt.ts'
 
 /** Problems of each set that are looked at for their lengths. */
 const FITTED = 64
+
+/** Fresh weights with the tokenizer files that make the saved checkpoint complete. */
+export const freshLogicModel = (
+  shape: ModelShape,
+  seed: number | string,
+  vocabulary: readonly string[],
+): ModelSource => ({
+  init: {
+    config: wordModel(vocabulary)(shape),
+    seed,
+    embeddingStd: shape.embeddingStd,
+    files: {
+      'tokenizer.json': `${JSON.stringify(buildLogicTokenizerJson(vocabulary), null, 1)}\n`,
+      'tokenizer_config.json': `${JSON.stringify(buildLogicTokenizerConfig(shape.maxPositions), null, 2)}\n`,
+    },
+  },
+})
 
 /** @throws ConfigError for a model that lacks tokens */
 const assertTokens = (folder: string, { length: needed }: readonly string[], asked: boolean): void => {

@@ -1,6 +1,7 @@
 /** @file Learning miniatures: lists of habit and such as follow hints; arithmetic with chains of thought, and rubrics about them. */
 
 import type { z } from 'zod'
+import { PENALTY } from '../../runs/criterion-words.ts'
 import type { arithmeticStartSchema } from '../../tasks/arithmetic/cold-start.ts'
 import { arithmeticStart } from '../../tasks/arithmetic/index.ts'
 import { arithmeticRubricator } from '../../tasks/arithmetic/rubricator.ts'
@@ -13,24 +14,25 @@ import {
   tripName,
   tripPrompt,
 } from '../../tasks/checklist/index.ts'
-import { freshPackingModel, packingCriterionNames } from '../checklist/packing.ts'
-import {
-  assertArithmeticVocabulary,
-  assertPackingVocabulary,
-  assertThoughtVocabulary,
-} from '../common/starting-model.ts'
-import { freshArithmeticModel } from '../reasoning/arithmetic.ts'
+import { assertWords, freshModel } from '../common/word-models.ts'
 import { type ConfigOf, type LearntTask, primarySetOf, taskEvaluation } from './learnt.ts'
 import { learnRoles } from './roles.ts'
+
+/** Names for reports: a reader has to see which criteria a response had better not meet. */
+export const packingCriterionNames = (world: number | string): Record<string, string> => {
+  const { criteria } = new PackingWorld(world).rubric({ topic: 0, occasion: 0, companion: 0 })
+  return Object.fromEntries(criteria.filter(({ points }) => points < 0).map(({ id }) => [id, PENALTY]))
+}
 
 /** Evaluated on the plain prompt, and on the prompt that says the whole rubric. */
 export const learnPacking = (config: ConfigOf<z.output<typeof packingStartSchema>>): LearntTask => {
   const { thinking = false, hinted, world } = config.task
+  const words = thinking ? 'packing-thinking' : 'packing'
   const task = packingStart(config.task, config)
   return {
     draw: task.demonstrations,
-    fresh: () => freshPackingModel(config.model.shape, config.seed, thinking),
-    assertModel: thinking ? assertThoughtVocabulary : assertPackingVocabulary,
+    fresh: () => freshModel(words, config.model.shape, config.seed),
+    assertModel: assertWords(words),
     rooms: () =>
       splitTrips().test.map(trip => ({
         what: `trip ${tripName(trip)}`,
@@ -38,7 +40,7 @@ export const learnPacking = (config: ConfigOf<z.output<typeof packingStartSchema
         newTokens: config.evaluation.maxTokens,
       })),
     primarySet: primarySetOf(task),
-    criterionNames: packingCriterionNames(new PackingWorld(world)),
+    criterionNames: packingCriterionNames(world),
     evaluate: policy => taskEvaluation(config, policy, [{ task, full: true }]),
     words: {
       training: `${100 * hinted}% of them with hints`,
@@ -59,8 +61,8 @@ export const learnArithmetic = (config: ConfigOf<z.output<typeof arithmeticStart
       words: { evaluation: 'unseen problems, without hints and with hints that are to be followed' },
     }),
     draw: task.demonstrations,
-    fresh: () => freshArithmeticModel(config.model.shape, seed),
-    assertModel: assertArithmeticVocabulary,
+    fresh: () => freshModel('arithmetic', config.model.shape, seed),
+    assertModel: assertWords('arithmetic'),
     rooms: () =>
       hints.tests.hints.map(problem => ({
         what: `problem ${problem.id} with hints`,

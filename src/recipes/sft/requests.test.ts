@@ -12,7 +12,7 @@ import { requestDemonstrations } from '../../tasks/requests/index.ts'
 import { JUDGE_TEXTS } from '../../tasks/requests/tokenizer.ts'
 import { mean } from '../../util/statistics.ts'
 import type { RunResult } from '../common/recipe.ts'
-import { freshChatModel } from './chat-model.ts'
+import { freshChatModel } from './requests.ts'
 import { runSftRecipe } from './run.ts'
 import { startConfig } from './start.fixture.ts'
 
