@@ -7,7 +7,7 @@ import { examineRun } from './check-run.ts'
 import { readNewRows, readRubricRows } from './readers.ts'
 import { loadReportData } from './report/data.ts'
 import { buildFakeRun } from './report/fake-run.fixture.ts'
-import { RunBody } from './report/parts/run-page.tsx'
+import { PageBody } from './report/parts/page.tsx'
 import { part } from './report/render.ts'
 import { renderReport, writeReport } from './report/report.ts'
 import { rubricCharts, rubricLifetimes, rubricsAbout } from './report/rubrics.ts'
@@ -174,7 +174,7 @@ describe('what a report says of them', () => {
     })
     const info = { id: 'run', createdAt: '', config: {}, environment: {} }
     const rows = { metrics: [], evals: [], rollouts: [], events: [], rubrics: [evil] }
-    const text = part(RunBody, { page: runPage({ info, status: 'running', ...rows }), sections: [] })
+    const text = part(PageBody, { page: runPage({ info, status: 'running', ...rows }) })
     expect(text).not.toMatch(/<script|<img|<b>q/)
     expect(text).toContain('&lt;script>')
   })

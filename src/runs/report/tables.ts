@@ -14,7 +14,7 @@ import type { Baseline, EvalRow, Interval, Scores } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import type { ScoreLine, SetView, TableCell, TableView } from './view.ts'
+import type { Block, ScoreLine, TableCell, TableView } from './view.ts'
 
 interface ScoreColumns {
   bars: readonly string[]
@@ -237,8 +237,14 @@ export const scoreTable = (
   })),
 })
 
-/** One for each test set. */
-export const setViews = (data: ReportData): SetView[] =>
+const tableBlocks = (...tables: (TableView | null)[]): Block[] =>
+  tables.flatMap(table => (table === null ? [] : [{ kind: 'table', table }]))
+
+const folded = (title: string, blocks: Block[]): Block[] =>
+  blocks.length === 0 ? [] : [{ kind: 'fold', title, blocks }]
+
+/** A panel for each test set: the headline scores, and what there is beside them. */
+export const setPanels = (data: ReportData): Block[] =>
   setNames(data).map(set => {
     const evals = evalsOf(data, set)
     const bars = headlineScores(evals)
@@ -254,21 +260,21 @@ export const setViews = (data: ReportData): SetView[] =>
       .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
-    const known = (...tables: (TableView | null)[]) => tables.filter(table => table !== null)
+    const about = [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' ')
     return {
-      set,
-      about: [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' '),
-      tables: [
-        { title: null, tables: [scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)] },
-        {
-          title: plural(weaker.length, 'weaker baseline'),
-          tables: weaker.length > 0 ? [scoreTable(weaker, columns)] : [],
-        },
-        { title: null, tables: known(sourceTable(data, rows, bars)) },
-        {
-          title: 'Further scores, labels and criteria',
-          tables: known(detailTable(data, rows, bars), balanceTable(rows)),
-        },
-      ].filter(({ tables }) => tables.length > 0),
+      ...{ kind: 'panel', class: 'set', title: set },
+      blocks: [
+        { kind: 'text', text: about, class: 'about' },
+        ...tableBlocks(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)),
+        ...folded(
+          plural(weaker.length, 'weaker baseline'),
+          weaker.length > 0 ? tableBlocks(scoreTable(weaker, columns)) : [],
+        ),
+        ...tableBlocks(sourceTable(data, rows, bars)),
+        ...folded(
+          'Further scores, labels and criteria',
+          tableBlocks(detailTable(data, rows, bars), balanceTable(rows)),
+        ),
+      ],
     }
   })

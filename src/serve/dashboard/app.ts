@@ -16,7 +16,7 @@ import {
   summaryOf,
 } from './context.ts'
 import { addControlPath } from './control.ts'
-import { curvesOf, MOST_CURVE_POINTS } from './curves.ts'
+import { livePage, MOST_CURVE_POINTS } from './curves.ts'
 import { fileOf } from './library.ts'
 import { addMorePaths } from './more-paths.ts'
 import type { OpenRun } from './open-run.ts'
@@ -85,13 +85,14 @@ const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void =
     return c.json(await context.summaries.all(context.library.runs))
   })
   app.get('/api/runs/:id', async c => {
-    const { run } = await indexedRun(context, c.req.param('id'))
-    await run.advance()
+    const run = await openRun(context, c.req.param('id'))
     return c.json(runView(run, await summaryOf(context, run)))
   })
-  app.get('/api/runs/:id/curves', async c =>
-    c.json(curvesOf(await openRun(context, c.req.param('id')), queryOf(c, curvesQuery))),
-  )
+  app.get('/api/runs/:id/curves', async c => {
+    const { run } = await indexedRun(context, c.req.param('id'))
+    await run.advance()
+    return c.json(livePage(run, queryOf(c, curvesQuery)))
+  })
 }
 
 /** Rollouts of a run, as far as its index has them; a short file is read before the answer. */

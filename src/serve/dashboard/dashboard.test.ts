@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { takeLock } from '../../runs/lock.ts'
+import { chartsOf, type PageSection } from '../../runs/report/view.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-dashboard-'))
@@ -120,23 +121,24 @@ describe('runs', () => {
 
   it('have curves that are thinned, and whole where they are zoomed', async () => {
     const all = await json('/api/runs/one/curves?points=10')
-    expect(all).toMatchObject({ first: 1, last: 40, stride: 4 })
-    const reward = all.sections[0].charts[0]
+    const learning = all.sections.find(({ tools }: PageSection) => tools)
+    expect(learning.tools.steps).toMatchObject({ first: 1, last: 40, stride: 4 })
+    const [reward] = chartsOf(all)
     expect(reward.x).toHaveLength(10)
     // Steps 1 to 4: (0.01 + 0.02 + 0.03 + 0.04) / 4.
     expect(reward.series[0].values[0]).toBeCloseTo(0.025, 6)
     const part = await json('/api/runs/one/curves?from=11&to=13&points=10')
-    expect(part.sections[0].charts[0].x).toEqual([11, 12, 13])
+    expect(chartsOf(part)[0].x).toEqual([11, 12, 13])
   })
 
   it('have figures of judges and of comparisons by the names that reports give them', async () => {
     const judges = await json('/api/runs/one/judges')
-    expect(judges.figures).toEqual([
-      { title: 'Missing verdicts', unit: 'rate', mean: 0.25, last: 0.25, total: null },
-      { title: 'Judge: calls', unit: 'number', mean: 3, last: 3, total: 120 },
+    expect(judges.sections[0].blocks[0].table.rows).toEqual([
+      { cells: ['Missing verdicts', '25.0%', '25.0%', ''] },
+      { cells: ['Judge: calls', '3', '3', '120'] },
     ])
-    const { charts } = await json('/api/compare?run=one&run=nested~two')
-    expect(charts.map(({ title }: { title: string }) => title)).toEqual([
+    const compared = await json('/api/compare?run=one&run=nested~two')
+    expect(chartsOf(compared).map(({ title }) => title)).toEqual([
       ...['Reward', 'Missing verdicts', 'Judge call count', 'Spread of the reward', 'Well formed', 'right'],
     ])
   })
@@ -244,9 +246,11 @@ it('tells what monitors did and can be undone', async () => {
   mkdirSync(join(dir, 'given-up', 'step-000012'), { recursive: true })
   writeFileSync(join(dir, 'given-up', 'note.json'), '{}')
   await json('/api/runs')
-  const { undoable, page } = await json('/api/runs/acted')
+  const { undoable } = await json('/api/runs/acted')
   expect(undoable).toEqual(['rollback', 'raise-kl'])
-  expect(page.events.shown.map(({ action }: { action?: string }) => action)).toEqual([
+  const { intro } = await json('/api/runs/acted/curves')
+  const panel = intro.find(({ title }: { title?: string }) => title === 'Events')
+  expect(panel.blocks[0].events.map(({ action }: { action?: string }) => action)).toEqual([
     'raise-kl',
     undefined,
     'raise-kl',

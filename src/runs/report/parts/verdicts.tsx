@@ -5,6 +5,7 @@ import { type CriterionDescription, describeVerdict, pointsWord, shownName } fro
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callTotals, describeCall, judgeName, rowCallOf } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
+import type { Criteria } from '../view.ts'
 import { noted, Table } from './table.tsx'
 
 /** A flaw that is not there is a good thing. */
@@ -45,9 +46,6 @@ const Criterion = ({ id, words }: { id: string; words: CriterionDescription }) =
     </>
   )
 }
-
-/** What a run tells of its criteria, by id. */
-export type Criteria = Record<string, CriterionDescription>
 
 /** A table; in a narrow place a list. */
 export const VerdictTable = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (

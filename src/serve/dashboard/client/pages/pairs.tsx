@@ -10,7 +10,7 @@ import { TokenField } from '../controls.tsx'
 import { Empty, Waiting } from '../parts.tsx'
 import { useKey } from '../route.tsx'
 import { setToken, token } from '../token.ts'
-import type { RunTabProps } from './overview.tsx'
+import type { RunTabProps } from './run.tsx'
 
 const CHOICES: readonly [key: string, choice: string, words: string][] = [
   ['1', 'a', 'A is better'],

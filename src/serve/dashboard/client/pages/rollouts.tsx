@@ -1,17 +1,15 @@
 /** @file Kept rollouts of a run: filtered by the index, searched by their text, each with an address of its own. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ResponseText } from '../../../../runs/report/parts/response.tsx'
 import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
 import { noted, Table } from '../../../../runs/report/parts/table.tsx'
-import type { RolloutRow } from '../../../../runs/rows.ts'
 import { number, percent } from '../../../../util/format.ts'
 import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
 import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
 import { addressOf, go, setQuery, useKey } from '../route.tsx'
-import { type TokenColour, TokenColours, Tokens } from '../tokens.tsx'
-import type { RunTabProps } from './overview.tsx'
+import { Response } from '../tokens.tsx'
+import type { RunTabProps } from './run.tsx'
 import { useSlash } from './runs.tsx'
 
 const FILTERS = 'from to min max role monitor flag criterion verdict correct q order'.split(' ')
@@ -236,21 +234,6 @@ const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSea
         <Card view={view} />
         {beside !== null && other.value !== null && <Card view={other.value} />}
       </div>
-    </>
-  )
-}
-
-const Response = ({ row }: { row: RolloutRow }) => {
-  const [colour, setColour] = useState<TokenColour | null>(null)
-  if (row.perToken === undefined) return <ResponseText row={row} />
-  return (
-    <>
-      <TokenColours chosen={colour} choose={setColour} />
-      {colour === null ? (
-        <ResponseText row={row} />
-      ) : (
-        <Tokens text={row.response} values={row.perToken} colour={colour} />
-      )}
     </>
   )
 }
