@@ -5,10 +5,12 @@ import {
   type Block,
   type FigureLine,
   type LineMark,
+  panelBlock,
   statusChip,
   statusLook,
   type TableCell,
   type TableView,
+  textBlock,
 } from '../../runs/report/view.ts'
 import { NONE, number, percent, plural } from '../../util/format.ts'
 import { bootstrapInterval, mean } from '../../util/statistics.ts'
@@ -209,8 +211,7 @@ const runDots = (
   abouts: ReadonlyMap<string, string>,
 ): Block[] => {
   const done = runs.flatMap(({ value, ...run }) => (value === null ? [] : [{ ...run, value }]))
-  if (done.length === 0)
-    return [{ kind: 'text', text: 'No finished run has this figure yet.', class: 'about' }]
+  if (done.length === 0) return [textBlock('No finished run has this figure yet.')]
   const text = isShare(claim.metric) ? percent : number
   const isYesNo = claim.test === 'share'
   const range = rangeOf(
@@ -254,17 +255,16 @@ export const claimCard = (
 ): Block => {
   const { claim: planned, status, reason, atRegistration } = claim
   const lines = comparisonsOf(claim).filter(({ marks, below }) => marks.length > 0 && below)
-  const about = (text: string): Block => ({ kind: 'text', text, class: 'about' })
-  return {
-    ...{ kind: 'panel', id: `claim-${planned.id}`, class: 'claim', title: planned.id, note: reason },
-    chip: statusChip(status),
-    blocks: [
-      { kind: 'text', text: planned.statement, class: 'statement' },
-      ...(atRegistration ? [about(`${registeredText(claim)}: ${atRegistration.reason}.`)] : []),
-      about(planOf(claim)),
+  const named = { id: `claim-${planned.id}`, class: 'claim', title: planned.id }
+  return panelBlock(
+    [
+      textBlock(planned.statement, 'statement'),
+      atRegistration && textBlock(`${registeredText(claim)}: ${atRegistration.reason}.`),
+      textBlock(planOf(claim)),
       ...runDots(claim, starts, abouts),
-      ...detailNotes(claim).map(note => about(`${note}.`)),
-      ...(lines.length > 0 ? [{ kind: 'lines' as const, lines }] : []),
+      ...detailNotes(claim).map(note => textBlock(`${note}.`)),
+      lines.length > 0 && { kind: 'lines', lines },
     ],
-  }
+    { ...named, note: reason, chip: statusChip(status) },
+  )
 }

@@ -2,7 +2,7 @@
 
 import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import type { Block, FigureLine } from '../../runs/report/view.ts'
+import { type Block, type FigureLine, panelBlock, textBlock } from '../../runs/report/view.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -66,14 +66,12 @@ const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]
       return values.length > 0 ? [{ mean: mean(values), color: COLORS[i] }] : []
     })
   const ids = [...new Set(byArm.flat().flatMap(Object.keys))]
-  return {
-    ...{ kind: 'panel', title },
-    blocks: [
-      { kind: 'text', text: 'Means over runs; every line shows 20 points or more.', class: 'about' },
-      { kind: 'key', colors: arms.map((arm, i) => [COLORS[i], arm]) },
-      { kind: 'lines', lines: ids.map(id => profileLine(id, armsOf(id))) },
-    ],
-  }
+  const blocks: Block[] = [
+    textBlock('Means over runs; every line shows 20 points or more.'),
+    { kind: 'key', colors: arms.map((arm, i) => [COLORS[i], arm]) },
+    { kind: 'lines', lines: ids.map(id => profileLine(id, armsOf(id))) },
+  ]
+  return panelBlock(blocks, { title })
 }
 
 /** The registered profiles of criteria that there are runs for. */

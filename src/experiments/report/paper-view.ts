@@ -1,13 +1,15 @@
 /** @file An experiment's page as plain data, of results that were worked out just now or of their files. */
 
 import {
-  type Block,
   type PageSection,
   type PageView,
+  panelBlock,
   settingPairs,
   statusChip,
   type TableCell,
+  tableBlock,
   tableSection,
+  textBlock,
 } from '../../runs/report/view.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
@@ -45,40 +47,38 @@ const notes = (...texts: (string | null | undefined | false)[]): string[] =>
   texts.filter(text => typeof text === 'string')
 
 /** Each look, and what each block says alone. */
-const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection[] => {
-  if (blocks.length === 0) return []
+const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection | null => {
+  if (blocks.length === 0) return null
   const cell = ({ status, reason }: { status: string; reason: string }): TableCell => ({
     ...{ ...statusChip(status), notes: [reason] },
   })
-  return [
-    tableSection(
-      'Blocks of seeds',
-      `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
-      {
-        text: true,
-        head: [
-          'Claim',
-          ...blocks.flatMap(({ nth, seeds, registeredAt }) => [
-            `Block ${nth}, ${seeds.length} seeds, registered ${registeredAt.slice(0, 10)}`,
-            ...(nth > 1 ? [`Together, look ${nth}`] : []),
+  return tableSection(
+    'Blocks of seeds',
+    `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
+    {
+      text: true,
+      head: [
+        'Claim',
+        ...blocks.flatMap(({ nth, seeds, registeredAt }) => [
+          `Block ${nth}, ${seeds.length} seeds, registered ${registeredAt.slice(0, 10)}`,
+          ...(nth > 1 ? [`Together, look ${nth}`] : []),
+        ]),
+      ],
+      rows: claims.map(({ claim }, i) => ({
+        cells: [
+          claim.id,
+          ...blocks.flatMap(({ nth, alone, together }) => [
+            cell(alone[i]),
+            ...(nth > 1 ? [cell(together[i])] : []),
           ]),
         ],
-        rows: claims.map(({ claim }, i) => ({
-          cells: [
-            claim.id,
-            ...blocks.flatMap(({ nth, alone, together }) => [
-              cell(alone[i]),
-              ...(nth > 1 ? [cell(together[i])] : []),
-            ]),
-          ],
-        })),
-      },
-    ),
-  ]
+      })),
+    },
+  )
 }
 
-const controlTable = ({ registration, controls, absentControls }: ShownResults): PageSection[] => {
-  if (controls.length + absentControls.length === 0) return []
+const controlTable = ({ registration, controls, absentControls }: ShownResults): PageSection | null => {
+  if (controls.length + absentControls.length === 0) return null
   const { of, metric } = registration.controls
   const figure = (statistics: ControlResult['above']): TableCell =>
     statistics === null
@@ -91,31 +91,29 @@ const controlTable = ({ registration, controls, absentControls }: ShownResults):
     ...statusChip(text),
     notes: notes(note, before && `${before.outcome} by rule ${before.rule}, at registration`),
   })
-  return [
-    tableSection(
-      'Negative controls',
-      `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it and it is shown not to gain on its start; it fails when it gains.`,
-      {
-        head: ['Control', 'Outcome', `${of} − control`, 'Control − its start', 'Pairs'],
-        rows: [
-          ...controls.map(own => ({
-            cells: [
-              { text: own.kind, notes: [own.arm] },
-              ...[outcome(own), figure(own.above), figure(own.gain), String(own.above?.n ?? 0)],
-            ],
-          })),
-          ...absentControls.map(({ kind, reason }) => ({
-            cells: [kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
-          })),
-        ],
-      },
-    ),
-  ]
+  return tableSection(
+    'Negative controls',
+    `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it and it is shown not to gain on its start; it fails when it gains.`,
+    {
+      head: ['Control', 'Outcome', `${of} − control`, 'Control − its start', 'Pairs'],
+      rows: [
+        ...controls.map(own => ({
+          cells: [
+            { text: own.kind, notes: [own.arm] },
+            ...[outcome(own), figure(own.above), figure(own.gain), String(own.above?.n ?? 0)],
+          ],
+        })),
+        ...absentControls.map(({ kind, reason }) => ({
+          cells: [kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
+        })),
+      ],
+    },
+  )
 }
 
 /** The column of judge calls is there when an arm had a judge. */
-const armTable = ({ arms }: ShownResults): PageSection[] => {
-  if (arms.length === 0) return []
+const armTable = ({ arms }: ShownResults): PageSection | null => {
+  if (arms.length === 0) return null
   const judged = arms.some(({ judgeCalls }) => judgeCalls !== undefined)
   const calls = ({ judgeCalls, judgeCachedShare: cached }: ArmCost): TableCell =>
     judgeCalls === undefined
@@ -124,23 +122,21 @@ const armTable = ({ arms }: ShownResults): PageSection[] => {
           text: number(Math.round(judgeCalls)),
           notes: notes(cached ? `${percent(cached)} of the questions needed none` : null),
         }
-  return [
-    tableSection('Arms', 'What each one took, means over its runs.', {
-      head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
-      rows: arms.map(arm => {
-        const known = (text: string) => (arm.runs > 0 ? text : '–')
-        return {
-          cells: [
-            { text: arm.arm, notes: notes(arm.summary) },
-            arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
-            ...[known(String(arm.steps)), known(number(Math.round(arm.tokens)))],
-            ...(judged ? [calls(arm)] : []),
-            known(formatDuration(arm.seconds)),
-          ],
-        }
-      }),
+  return tableSection('Arms', 'What each one took, means over its runs.', {
+    head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
+    rows: arms.map(arm => {
+      const known = (text: string) => (arm.runs > 0 ? text : '–')
+      return {
+        cells: [
+          { text: arm.arm, notes: notes(arm.summary) },
+          arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
+          ...[known(String(arm.steps)), known(number(Math.round(arm.tokens)))],
+          ...(judged ? [calls(arm)] : []),
+          known(formatDuration(arm.seconds)),
+        ],
+      }
     }),
-  ]
+  })
 }
 
 const settingsText = ({ versions, machine, command }: Provenance): string =>
@@ -169,28 +165,26 @@ const APART_ABOUT =
 /** The claims in tables, those that are not counted apart, and each by itself. */
 const claimSections = (
   { claims, registration, arms }: ShownResults,
-  between: readonly PageSection[],
-): PageSection[] => {
+  between: NonNullable<PageView['sections']>,
+): NonNullable<PageView['sections']> => {
   const { counted, apart } = countsOf({ claims, registration })
   const abouts = new Map(arms.flatMap(({ arm, summary: about }) => (about ? [[arm, about]] : [])))
   const starts = registration.starts.map(({ name }) => name)
-  const all = [...counted, ...apart.map(({ claim }) => claim)]
-  const cards = all.map(claim => claimCard(claim, starts, abouts))
-  const why = apart.map(({ claim, is, why: reason }) => `${claim.claim.id}, ${is}: ${reason}`)
-  const table = (own: typeof claims): Block => ({ kind: 'table', table: claimTable(own) })
-  const sections: (PageSection | false)[] = [
-    counted.length > 0 && { title: 'Claims', about: CLAIMS_ABOUT, blocks: [table(counted)] },
+  const set = apart.map(({ claim }) => claim)
+  const blocks = [...counted, ...set].map(claim => claimCard(claim, starts, abouts))
+  const lines = apart.map(({ claim, is, why }) => `${claim.claim.id}, ${is}: ${why}`)
+  return [
+    counted.length > 0 && tableSection('Claims', CLAIMS_ABOUT, claimTable(counted)),
     apart.length > 0 && {
       ...{ title: 'Apart, not counted', about: APART_ABOUT },
-      blocks: [table(apart.map(({ claim }) => claim)), { kind: 'list', lines: why }],
+      blocks: [tableBlock(claimTable(set)), { kind: 'list', lines }],
     },
     ...between,
-    all.length > 0 && {
+    blocks.length > 0 && {
       ...{ title: 'Claim by claim', about: 'Every dot is a run after its last step.' },
-      blocks: [{ kind: 'stack', blocks: cards }],
+      blocks: [{ kind: 'stack', blocks }],
     },
   ]
-  return sections.filter(section => section !== false)
 }
 
 const factsOf = ({ registration, runs, registered, rule }: ShownResults): PageView['facts'] => {
@@ -208,7 +202,7 @@ const factsOf = ({ registration, runs, registered, rule }: ShownResults): PageVi
 }
 
 /** The page of an experiment. @param curves of the arms, and other figures, or where they come from */
-export const paperView = (result: ShownResults, curves: readonly PageSection[] = []): PageView => {
+export const paperView = (result: ShownResults, curves: PageView['sections'] = []): PageView => {
   const { registration, runs, failed, claims } = result
   const { title, summary, test, afterwards, cut } = registration
   const { apart, statuses } = countsOf({ claims, registration })
@@ -226,9 +220,7 @@ export const paperView = (result: ShownResults, curves: readonly PageSection[] =
       : { text: `${runs.done} of ${runs.planned} runs`, class: 'status chip' },
     facts: factsOf(result),
     intro: [
-      ...[...notes(summary), ...afterwards.notes].map(
-        (text): Block => ({ kind: 'text', text, class: 'lead' }),
-      ),
+      ...[...notes(summary), ...afterwards.notes].map(text => textBlock(text, 'lead')),
       {
         kind: 'chips',
         chips: counts.flatMap(({ status, count }) => (count > 0 ? [statusChip(status, count)] : [])),
@@ -236,13 +228,11 @@ export const paperView = (result: ShownResults, curves: readonly PageSection[] =
     ],
     sections: [
       ...claimSections(result, curves),
-      ...[...blockTable(result), ...controlTable(result), ...armTable(result)],
-      ...(left.length > 0
-        ? [{ title: 'What was cut', blocks: [{ kind: 'list', lines: left } as const] }]
-        : []),
+      ...[blockTable(result), controlTable(result), armTable(result)],
+      left.length > 0 && { title: 'What was cut', blocks: [{ kind: 'list', lines: left }] },
       {
         title: 'Where this comes from',
-        blocks: [{ kind: 'panel', blocks: [{ kind: 'pairs', pairs: settingPairs(originOf(result)) }] }],
+        blocks: [panelBlock([{ kind: 'pairs', pairs: settingPairs(originOf(result)) }])],
       },
     ],
     footer: `Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).`,

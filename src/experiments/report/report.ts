@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { renderPage } from '../../runs/report/page.ts'
-import type { PageSection } from '../../runs/report/view.ts'
+import { chartBlock } from '../../runs/report/view.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
@@ -18,17 +18,10 @@ export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRu
   const { registration } = result
   const charts = [...paperCharts(registration, runs), ...probeCharts(registration, runs)]
   const figures = profileFigures(registration, runs)
-  const sections: (PageSection | false)[] = [
-    charts.length > 0 && {
-      ...{ title: 'Curves of the arms', about: CURVES_ABOUT },
-      blocks: [{ kind: 'charts', charts, size: 'wide' }],
-    },
+  const page = paperView(result, [
+    charts.length > 0 && { title: 'Curves of the arms', about: CURVES_ABOUT, blocks: [chartBlock(charts)] },
     figures.length > 0 && { title: 'Figures', blocks: [{ kind: 'stack', blocks: figures }] },
-  ]
-  const page = paperView(
-    result,
-    sections.filter(section => section !== false),
-  )
+  ])
   return renderPage(page, `${page.title} – Gradus`)
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { Blocks } from '../../runs/report/parts/blocks.tsx'
 import { part } from '../../runs/report/render.ts'
-import type { Block } from '../../runs/report/view.ts'
+import { type BlockList, sectionsOf } from '../../runs/report/view.ts'
 import { readExperimentPage } from './read-page.ts'
 
 const RESULTS = fileURLToPath(new URL('../../../results', import.meta.url))
@@ -17,10 +17,11 @@ const folders = readdirSync(RESULTS).filter(name => {
 it.each(folders)('the files of results/%s make the page that their report has', name => {
   const folder = join(RESULTS, name)
   const page = readExperimentPage(folder, { title: name, summary: 'What it is.', curves: [] })
-  const titled = new Map(page.sections.map(({ title, blocks }) => [title, blocks]))
-  const textIn = (blocks: readonly Block[]) => part(Blocks, { blocks }).replaceAll(/<[^>]*>/g, ' ')
+  const titled = new Map(sectionsOf(page).map(({ title, blocks }) => [title, blocks]))
+  const textIn = (blocks: BlockList) => part(Blocks, { blocks }).replaceAll(/<[^>]*>/g, ' ')
   const [cards] = titled.get('Claim by claim')!
-  const claims = 'blocks' in cards ? cards.blocks.filter(block => block.kind === 'panel') : []
+  const all = cards && 'blocks' in cards ? cards.blocks : []
+  const claims = all.flatMap(block => (block && block.kind === 'panel' ? [block] : []))
   expect(claims.length).toBeGreaterThan(0)
   const summary = readFileSync(join(folder, 'summary.md'), 'utf8')
   for (const { title, chip, blocks } of claims) {
@@ -29,7 +30,7 @@ it.each(folders)('the files of results/%s make the page that their report has', 
     expect(textIn(blocks)).toContain('expected')
     // Effects are the same in either form.
     for (const block of blocks)
-      if (block.kind === 'lines' && block.ends === undefined)
+      if (block && block.kind === 'lines' && block.ends === undefined)
         for (const { figure } of block.lines) expect(summary).toContain(figure)
   }
   expect([...titled.keys()]).toEqual(expect.arrayContaining(['Negative controls', 'Arms']))

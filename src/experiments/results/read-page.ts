@@ -1,7 +1,7 @@
 /** @file The page of results from their files alone: what their report says, but for curves, blocks and what was cut. */
 
 import { readdirSync } from 'node:fs'
-import type { PageSection, PageView } from '../../runs/report/view.ts'
+import type { PageView } from '../../runs/report/view.ts'
 import { paperView } from '../report/paper-view.ts'
 import { type ClaimFile, readClaimFile, readControlsFile } from './files.ts'
 
@@ -15,7 +15,7 @@ const claimsIn = (folder: string): ClaimFile[] =>
 /** @throws an error of any kind for files of another format */
 export const readExperimentPage = (
   folder: string,
-  { title, summary, curves }: { title: string; summary: string | null; curves: readonly PageSection[] },
+  { title, summary, curves }: { title: string; summary: string | null; curves: PageView['sections'] },
 ): PageView => {
   const claims = claimsIn(folder)
   const [first] = claims

@@ -11,6 +11,7 @@ import {
 } from '../../util/format.ts'
 import {
   type ChartTools,
+  chartBlock,
   type PageSection,
   type PageView,
   type TableCell,
@@ -107,14 +108,15 @@ const curveSection = (
   drawn: readonly RunGroup[],
   label: string,
   tools: ChartTools | undefined,
-): PageSection[] => {
+): PageSection | false => {
   const charts = overlayCharts(drawn, { isLive: tools !== undefined })
   const left = `Shown are ${drawn.length} of ${groups.length} groups, those with the highest ${label}; the tables have all.`
   const about = `Lines are means over a group's runs, bands reach from the lowest run to the highest. ${drawn.length < groups.length ? left : ''}`
-  return charts.length > 0
-    ? [{ title: 'Curves', about, tools, blocks: [{ kind: 'charts', charts, size: 'wide' }] }]
-    : []
+  return charts.length > 0 && { title: 'Curves', about, tools, blocks: [chartBlock(charts)] }
 }
+
+const SCORES_ABOUT =
+  'The latest of each run: means over runs with 95% intervals over runs (Student’s t). Differences are in points, paired by seed, or by problem where a group is one run, with their 95% intervals.'
 
 /** The page of groups. */
 export const comparePage = (
@@ -133,23 +135,14 @@ export const comparePage = (
   return {
     title,
     facts: [['', `${plural(compared.runs, 'run')} in ${plural(groups.length, 'group')}`]],
-    intro: [],
     sections: [
       tableSection(
         'Groups',
         'Runs of a group differ in nothing but the seed.',
         groupTable(compared, colorOf),
       ),
-      ...(scores.rows.length > 0
-        ? [
-            tableSection(
-              'Evaluations',
-              'The latest of each run: means over runs with 95% intervals over runs (Student’s t). Differences are in points, paired by seed, or by problem where a group is one run, with their 95% intervals.',
-              scores,
-            ),
-          ]
-        : []),
-      ...curveSection(groups, drawn, first?.label ?? 'score', tools),
+      scores.rows.length > 0 && tableSection('Evaluations', SCORES_ABOUT, scores),
+      curveSection(groups, drawn, first?.label ?? 'score', tools),
       tableSection('Settings that differ', '', settingTable(compared)),
       tableSection('Runs', '', runTable(compared, groups, addressOf)),
     ],

@@ -35,7 +35,7 @@ export const withoutRaw = (row: RolloutRow): RolloutRow => ({
 export const groupBlocks = (groups: readonly ChosenRollouts[], criteria: Criteria, of?: 'score'): Block[] =>
   groups.flatMap(({ title, about, rows }): Block[] => [
     { kind: 'heading', text: title, about },
-    { kind: 'rollouts', rows: rows.map(withoutRaw), criteria, of },
+    { kind: 'rollouts', rows: rows.map(withoutRaw), criteria, of, isBeside: of === 'score' },
   ])
 
 /** Null of a run that kept no responses of two evaluations. */

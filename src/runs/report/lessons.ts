@@ -3,7 +3,7 @@
 import { plural } from '../../util/format.ts'
 import type { RolloutRow, ShownLesson } from '../rows.ts'
 import { twoDigits } from './rubrics.ts'
-import type { Block, TableView } from './view.ts'
+import { type Block, panelBlock, type TableView, tableBlock, textBlock } from './view.ts'
 
 /** A lesson, and the latest attempt of those kept that was shown it. */
 interface LessonUse extends ShownLesson {
@@ -47,13 +47,6 @@ export const lessonBlocks = (rows: readonly RolloutRow[]): Block[] => {
     all.filter(({ how }) => how === kind).slice(0, SHOWN_OF_A_KIND),
   )
   const about = `The latest, of ${plural(all.length, 'lesson')} beside the attempts that rollouts.jsonl keeps.`
-  return [
-    {
-      ...{ kind: 'panel', class: 'set', title: 'Lessons that attempts were shown' },
-      blocks: [
-        { kind: 'table', table: lessonTable(uses) },
-        { kind: 'text', text: about, class: 'about' },
-      ],
-    },
-  ]
+  const title = 'Lessons that attempts were shown'
+  return [panelBlock([tableBlock(lessonTable(uses)), textBlock(about)], { class: 'set', title })]
 }

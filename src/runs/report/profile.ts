@@ -3,7 +3,7 @@
 import { points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
-import type { PageSection, ProfileRow } from './view.ts'
+import { type PageSection, type ProfileRow, panelBlock, textBlock } from './view.ts'
 
 /** What the intervals are, and what training cost on criteria that it could not see; empty before the end of a run. */
 const taxNote = (info: ReportData['info'], { changes }: Profile): string => {
@@ -39,14 +39,6 @@ export const profileSection = (data: ReportData): PageSection | null => {
   return {
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,
-    blocks: [
-      {
-        kind: 'panel',
-        blocks: [
-          { kind: 'profile', rows },
-          { kind: 'text', text: note, class: 'about' },
-        ],
-      },
-    ],
+    blocks: [panelBlock([{ kind: 'profile', rows }, textBlock(note)])],
   }
 }

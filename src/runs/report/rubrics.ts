@@ -4,7 +4,7 @@ import { NONE, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
-import type { PageSection, TableView } from './view.ts'
+import { chartBlock, type PageSection, panelBlock, type TableView, tableBlock } from './view.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
 
@@ -191,15 +191,8 @@ export const rubricsSection = (rows: readonly RubricRow[]): PageSection | null =
     title: 'Rubrics that evolve',
     about: rubricsAbout(rows),
     blocks: [
-      { kind: 'charts', charts: rubricCharts(rows), size: 'wide' },
-      ...(table.rows.length === 0
-        ? []
-        : [
-            {
-              ...{ kind: 'panel' as const, class: 'set', title: 'Longest lived' },
-              blocks: [{ kind: 'table' as const, table }],
-            },
-          ]),
+      chartBlock(rubricCharts(rows)),
+      table.rows.length > 0 && panelBlock([tableBlock(table)], { class: 'set', title: 'Longest lived' }),
     ],
   }
 }

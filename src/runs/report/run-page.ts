@@ -14,11 +14,16 @@ import { keptFor, type MonitorSign, signSection, signsOf } from './signs.ts'
 import { setPanels } from './tables.ts'
 import {
   type Block,
+  type BlockList,
   type ChartTools,
+  chartBlock,
+  foldBlock,
   type PageSection,
   type PageView,
+  panelBlock,
   runChip,
   settingPairs,
+  textBlock,
 } from './view.ts'
 
 /** What a run is, and how far. */
@@ -50,29 +55,14 @@ export const eventPanel = (
   title: string,
   shown: ReportData['events'],
   all: ReportData['events'],
-): Block[] => {
+): Block | false => {
   const more = all.filter(event => !shown.includes(event))
-  if (shown.length === 0) return []
-  return [
-    {
-      ...{ kind: 'panel', class: 'events', title },
-      blocks: [
-        { kind: 'events', events: shown },
-        ...(more.length === 0
-          ? []
-          : [
-              {
-                ...{ kind: 'fold' as const, title: `${more.length} more` },
-                blocks: [{ kind: 'events' as const, events: more }],
-              },
-            ]),
-      ],
-    },
-  ]
+  const fold = more.length > 0 && foldBlock(`${more.length} more`, { kind: 'events', events: more })
+  return shown.length > 0 && panelBlock([{ kind: 'events', events: shown }, fold], { class: 'events', title })
 }
 
 /** What monitors said has a section of its own. */
-const eventsOf = ({ events }: ReportData): Block[] => {
+const eventsOf = ({ events }: ReportData): Block | false => {
   const others = events.filter(event => event.monitor === undefined)
   const serious = others.filter(event => event.level !== 'info')
   const rest = others.filter(event => event.level === 'info')
@@ -104,20 +94,12 @@ const setSection = (data: ReportData): PageSection | null => {
 
 /** What the run was told to do, and where; printed in full. */
 export const settingsPanel = ({ info }: Pick<ReportData, 'info'>, isOpen = false): Block => {
+  const pairs = (value: unknown): BlockList => [{ kind: 'pairs', pairs: settingPairs(value) }]
   const environment = { gradus: info.version, ...info.environment }
-  return {
-    kind: 'panel',
-    blocks: [
-      {
-        ...{ kind: 'fold', title: 'Configuration as resolved', isOpen },
-        blocks: [{ kind: 'pairs', pairs: settingPairs(info.config) }],
-      },
-      {
-        ...{ kind: 'fold', title: 'Environment', isOpen, class: 'print' },
-        blocks: [{ kind: 'pairs', pairs: settingPairs(environment) }],
-      },
-    ],
-  }
+  return panelBlock([
+    { kind: 'fold', title: 'Configuration as resolved', isOpen, blocks: pairs(info.config) },
+    { kind: 'fold', title: 'Environment', isOpen, class: 'print', blocks: pairs(environment) },
+  ])
 }
 
 const stageText = ({ metrics }: ReportData): string => {
@@ -133,12 +115,12 @@ const curveSections = (data: ReportData, { rollouts }: ReportData): PageSection[
   chartSections(data).map(({ title, about, charts, size }) => ({
     title,
     about: title === 'Where the time went' ? stageText(data) : about,
-    blocks: [{ kind: 'charts', charts, size }, ...(title === 'Memory' ? lessonBlocks(rollouts) : [])],
+    blocks: [chartBlock(charts, size), ...(title === 'Memory' ? lessonBlocks(rollouts) : [])],
   }))
 
 const NO_STEPS: PageSection = {
   title: 'Learning',
-  blocks: [{ kind: 'text', text: 'No step has been recorded yet.', class: 'empty' }],
+  blocks: [textBlock('No step has been recorded yet.', 'empty')],
 }
 
 /** What the page of a run that goes on has otherwise. */
@@ -146,7 +128,7 @@ interface LivePage {
   /** The run between the steps that curves show. */
   curves: ReportData
   tools: ChartTools
-  events: Block[]
+  events: Block | false
   /** Where to go on from a sign. */
   signMore(sign: MonitorSign): Block[]
 }
@@ -156,25 +138,23 @@ export const runPage = (data: ReportData, live?: LivePage): PageView => {
   const { info } = data
   const curves = curveSections(live?.curves ?? data, data)
   const [learning, ...later] = curves.length > 0 ? curves : [NO_STEPS]
-  const settings = { title: 'Settings', blocks: [settingsPanel(data)] }
   const sections = [
     ...[signSection(data, live?.signMore ?? keptFor(data)), rewardSection(info), profileSection(data)],
     ...[{ ...learning, tools: curves.length > 0 ? live?.tools : undefined }, setSection(data)],
     ...[heldOutAnswers(data), ...later, rubricsSection(data.rubrics), rolloutSection(data)],
-    live ? null : settings,
-  ].filter(section => section !== null)
-  const head = runHead(data)
+    live ? null : { title: 'Settings', blocks: [settingsPanel(data)] },
+  ]
   const cards = headlineCards(data)
   return {
-    ...head,
+    ...runHead(data),
     status: runChip(data.status),
     intro: [
-      ...(cards.length > 0 ? [{ kind: 'cards' as const, cards }] : []),
-      { kind: 'contents', titles: sections.map(({ title }) => title) },
-      ...(live?.events ?? eventsOf(data)),
+      cards.length > 0 && { kind: 'cards', cards },
+      { kind: 'contents', titles: sections.flatMap(section => section?.title ?? []) },
+      live ? live.events : eventsOf(data),
     ],
     sections,
-    footer: `Written by Gradus ${info.version} from the files of the run ${info.id}. Charts by uPlot (MIT).`,
+    footer: `Written by Gradus ${info.version ?? ''} from the files of the run ${info.id}. Charts by uPlot (MIT).`,
     marks: signsOf(data.events).map(({ step, title }) => ({ step, title })),
   }
 }

@@ -5,7 +5,15 @@ import { describeCriteria } from '../criterion-words.ts'
 import type { EventRow } from '../rows.ts'
 import { withoutRaw } from './answers.ts'
 import type { ReportData } from './data.ts'
-import type { Block, PagePair, PageSection } from './view.ts'
+import {
+  type Block,
+  type BlockList,
+  foldBlock,
+  type PagePair,
+  type PageSection,
+  panelBlock,
+  textBlock,
+} from './view.ts'
 
 export interface MonitorSign {
   monitor: string
@@ -64,7 +72,7 @@ const timeline = (signs: readonly MonitorSign[], lastStep: number): Block => {
     name,
     marks: signs.filter(({ title }) => title === name).map(marks),
   }))
-  return { kind: 'panel', blocks: [{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }] }
+  return panelBlock([{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }])
 }
 
 const explanation = ({ why, advice }: MonitorSign): PagePair[] => [
@@ -73,16 +81,18 @@ const explanation = ({ why, advice }: MonitorSign): PagePair[] => [
 ]
 
 /** A card with an anchor: `warning-MONITOR-STEP`. */
-const signCard = (sign: MonitorSign, more: readonly Block[]): Block => ({
-  ...{ kind: 'panel', id: placeOf(sign), class: 'warning-card', title: sign.title },
-  chip: { text: describeSpan(sign), class: `chip ${sign.until === null ? 'warning' : 'info'}` },
-  blocks: [
-    { kind: 'text', text: `${sign.message}.`, class: 'seen' },
-    { kind: 'pairs', pairs: explanation(sign) },
-    { kind: 'figures', figures: sign.figures },
-    ...more,
-  ],
-})
+const signCard = (sign: MonitorSign, more: BlockList): Block => {
+  const chip = { text: describeSpan(sign), class: `chip ${sign.until === null ? 'warning' : 'info'}` }
+  return panelBlock(
+    [
+      textBlock(`${sign.message}.`, 'seen'),
+      { kind: 'pairs', pairs: explanation(sign) },
+      { kind: 'figures', figures: sign.figures },
+      ...more,
+    ],
+    { id: placeOf(sign), class: 'warning-card', title: sign.title, chip },
+  )
+}
 
 /** Rollouts that were kept to show a sign, folded away. */
 export const keptFor =
@@ -91,7 +101,7 @@ export const keptFor =
     const rows = rollouts.filter(row => row.monitor === monitor && row.step === step).map(withoutRaw)
     if (rows.length === 0) return []
     const title = `${plural(rows.length, 'rollout')} of step ${step} that ${rows.length === 1 ? 'shows' : 'show'} it best`
-    return [{ kind: 'fold', title, blocks: [{ kind: 'rollouts', rows, criteria: describeCriteria(info) }] }]
+    return [foldBlock(title, { kind: 'rollouts', rows, criteria: describeCriteria(info) })]
   }
 
 /** @param more what stands under each */

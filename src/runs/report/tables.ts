@@ -14,7 +14,16 @@ import type { Baseline, EvalRow, Interval, Scores } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import type { Block, ScoreLine, TableCell, TableView } from './view.ts'
+import {
+  type Block,
+  foldBlock,
+  panelBlock,
+  type ScoreLine,
+  type TableCell,
+  type TableView,
+  tableBlock,
+  textBlock,
+} from './view.ts'
 
 interface ScoreColumns {
   bars: readonly string[]
@@ -237,12 +246,6 @@ export const scoreTable = (
   })),
 })
 
-const tableBlocks = (...tables: (TableView | null)[]): Block[] =>
-  tables.flatMap(table => (table === null ? [] : [{ kind: 'table', table }]))
-
-const folded = (title: string, blocks: Block[]): Block[] =>
-  blocks.length === 0 ? [] : [{ kind: 'fold', title, blocks }]
-
 /** A panel for each test set: the headline scores, and what there is beside them. */
 export const setPanels = (data: ReportData): Block[] =>
   setNames(data).map(set => {
@@ -261,20 +264,18 @@ export const setPanels = (data: ReportData): Block[] =>
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
     const about = [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' ')
-    return {
-      ...{ kind: 'panel', class: 'set', title: set },
-      blocks: [
-        { kind: 'text', text: about, class: 'about' },
-        ...tableBlocks(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)),
-        ...folded(
-          plural(weaker.length, 'weaker baseline'),
-          weaker.length > 0 ? tableBlocks(scoreTable(weaker, columns)) : [],
-        ),
-        ...tableBlocks(sourceTable(data, rows, bars)),
-        ...folded(
-          'Further scores, labels and criteria',
-          tableBlocks(detailTable(data, rows, bars), balanceTable(rows)),
-        ),
+    const [sources, details, balance] = [
+      ...[sourceTable(data, rows, bars), detailTable(data, rows, bars), balanceTable(rows)],
+    ].map(table => table && tableBlock(table))
+    return panelBlock(
+      [
+        textBlock(about),
+        tableBlock(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)),
+        weaker.length > 0 &&
+          foldBlock(plural(weaker.length, 'weaker baseline'), tableBlock(scoreTable(weaker, columns))),
+        sources,
+        (details ?? balance) && foldBlock('Further scores, labels and criteria', details, balance),
       ],
-    }
+      { class: 'set', title: set },
+    )
   })

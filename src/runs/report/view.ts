@@ -35,6 +35,7 @@ export type TableCell =
       href?: string
       /** In small below it. */
       notes?: string[]
+      chips?: readonly Chip[]
       /** What who points at it is told. */
       title?: string
       /** Name of a colour of the page, shown before it. */
@@ -120,6 +121,13 @@ export interface PagePair {
   note?: string
 }
 
+export interface PageLink {
+  text: string
+  href: string
+  /** Pressed outside of fields it leads there too. */
+  key?: string
+}
+
 /** Something to be chosen, which the address then has. */
 export interface PageChoice {
   /** What it is in the address. */
@@ -142,10 +150,13 @@ export interface Panel {
   /** Beside the title. */
   chip?: Chip
   note?: string | null
-  blocks: readonly Block[]
+  blocks: BlockList
 }
 
-/** What stands on a page, one below the other. */
+/** What stands one below the other; what is false is not there. */
+export type BlockList = readonly (Block | false | null)[]
+
+/** What stands on a page. */
 export type Block =
   | { kind: 'text'; text: string; class: string }
   | { kind: 'heading'; text: string; about?: string }
@@ -153,7 +164,7 @@ export type Block =
   | { kind: 'figures'; figures: Readonly<Record<string, number>> }
   | { kind: 'chips'; chips: readonly Chip[] }
   | { kind: 'facts'; facts: readonly PageFact[] }
-  | { kind: 'links'; links: readonly { text: string; href: string; title?: string }[] }
+  | { kind: 'links'; links: readonly PageLink[] }
   | { kind: 'list'; lines: readonly string[] }
   | { kind: 'pairs'; pairs: readonly PagePair[] }
   | { kind: 'contents'; titles: readonly string[] }
@@ -173,11 +184,11 @@ export type Block =
       colors: readonly (readonly [color: string, words: string])[]
     }
   /** Rollouts, or answers of evaluations, which have scores. */
-  | { kind: 'rollouts'; rows: readonly RolloutRow[]; criteria: Criteria; of?: 'score' }
+  | { kind: 'rollouts'; rows: readonly RolloutRow[]; criteria: Criteria; of?: 'score'; isBeside?: boolean }
   /** Text as it stands. */
   | { kind: 'document'; text: string }
-  | { kind: 'stack'; class?: string; blocks: readonly Block[] }
-  | { kind: 'fold'; title: string; isOpen?: boolean; class?: string; blocks: readonly Block[] }
+  | { kind: 'stack'; class?: string; blocks: BlockList }
+  | { kind: 'fold'; title: string; isOpen?: boolean; class?: string; blocks: BlockList }
   | Panel
   /** Of pages that go on: something to choose, and what comes from an address of its own. */
   | { kind: 'choices'; choices: readonly PageChoice[] }
@@ -199,42 +210,61 @@ export interface PageSection {
   about?: string | null
   /** Over it. */
   tools?: ChartTools
-  blocks: readonly Block[]
+  blocks: BlockList
 }
 
 export interface PageView {
   title: string
   /** How what it is about stands. */
   status?: Chip
-  facts: readonly PageFact[]
+  facts?: readonly PageFact[]
   /** What stands before the first section, and after the last. */
-  intro: readonly Block[]
-  sections: readonly PageSection[]
-  end?: readonly Block[]
+  intro?: BlockList
+  sections?: readonly (PageSection | false | null)[]
+  end?: BlockList
   /** Who wrote it, of a file. */
   footer?: string
   /** Steps that charts mark. */
   marks?: readonly { step: number; title: string }[]
 }
 
+export const textBlock = (text: string, own = 'about'): Block => ({ kind: 'text', text, class: own })
+
+export const tableBlock = (table: TableView): Block => ({ kind: 'table', table })
+
+export const chartBlock = (charts: readonly ChartSpec[], size: 'wide' | 'narrow' = 'wide'): Block => ({
+  ...{ kind: 'charts', charts, size },
+})
+
+/** @param more its class, its place in addresses, what stands beside its title */
+export const panelBlock = (blocks: BlockList, more: Omit<Panel, 'kind' | 'blocks'> = {}): Block => ({
+  ...{ kind: 'panel', ...more, blocks },
+})
+
+export const foldBlock = (title: string, ...blocks: BlockList): Block => ({ kind: 'fold', title, blocks })
+
 /** A section that is a table. */
 export const tableSection = (title: string, about: string, table: TableView): PageSection => ({
   ...{ title, about },
-  blocks: [
-    table.rows.length > 0 ? { kind: 'table', table } : { kind: 'text', text: 'None.', class: 'empty' },
-  ],
+  blocks: [table.rows.length > 0 ? tableBlock(table) : textBlock('None.', 'empty')],
 })
 
+/** The sections that a page has. */
+export const sectionsOf = ({ sections = [] }: PageView): PageSection[] =>
+  sections.filter(section => section !== false && section !== null)
+
 /** All charts of a page. */
-export const chartsOf = ({ intro, sections, end = [] }: PageView): ChartSpec[] => {
-  const within = (block: Block): readonly ChartSpec[] =>
-    'charts' in block ? block.charts : 'blocks' in block ? block.blocks.flatMap(within) : []
-  return [...intro, ...sections.flatMap(({ blocks }) => blocks), ...end].flatMap(within)
+export const chartsOf = (page: PageView): ChartSpec[] => {
+  const within = (block: Block | false | null): readonly ChartSpec[] => {
+    if (!block) return []
+    return 'charts' in block ? block.charts : 'blocks' in block ? block.blocks.flatMap(within) : []
+  }
+  return sectionsOf(page).flatMap(({ blocks }) => blocks.flatMap(within))
 }
 
 /** A page that says a thing and no more. */
 export const plainView = (title: string, text: string): PageView => ({
-  ...{ title, facts: [], intro: [{ kind: 'text', text, class: 'empty' }], sections: [] },
+  ...{ title, intro: [textBlock(text, 'empty')] },
 })
 
 /** How a run stands. */

@@ -22,7 +22,7 @@ import { addMorePaths } from './more-paths.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
 import { addPairPaths } from './pairs.ts'
-import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
+import { listRollouts, rolloutPage, rolloutQuery, rolloutsQuery } from './rollout-query.ts'
 import { runView } from './run-view.ts'
 import type { LiveRun } from './wire.ts'
 
@@ -110,12 +110,13 @@ const indexedRun = async (
 const addRolloutPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
   app.get('/api/runs/:id/rollouts', async c => {
     const { run, bytes } = await indexedRun(context, c.req.param('id'))
-    return c.json(listRollouts(run.found.dir, run.rollouts, queryOf(c, rolloutsQuery), bytes))
+    return c.json(listRollouts(run.found, run.rollouts, queryOf(c, rolloutsQuery), bytes))
   })
   app.get('/api/runs/:id/rollouts/:nth', async c => {
     const { run } = await indexedRun(context, c.req.param('id'))
     const criteria = describeCriteria(run.info)
-    return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), criteria))
+    const [nth, query] = [Number(c.req.param('nth')), queryOf(c, rolloutQuery)]
+    return c.json(rolloutPage(run.found, run.rollouts, nth, query, criteria))
   })
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { sectionsOf } from '../../runs/report/view.ts'
 import type { ReadSlimCharts } from './arm-curves.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
@@ -85,7 +86,7 @@ describe('curves of an experiment under way', () => {
     const id = `paper~${HASH}`
     expect(await titles(json)).toEqual([['paper, under way', `/experiment/${id}`]])
     expect(await json(`/api/experiments/${id}`)).toMatchObject({
-      sections: [{ title: 'Curves of the arms' }],
+      sections: [false, { title: 'Curves of the arms' }],
       facts: [
         ['registered', '2026-01-01 00:00'],
         ['as', HASH],
@@ -157,9 +158,7 @@ describe('curves of results', () => {
       error: 'runs.jsonl.br: cut short',
     })
     const none = await ask([writeResults('no-runs')])
-    expect(
-      (await none('/api/experiments/paper')).sections.map(({ title }: { title: string }) => title),
-    ).toEqual(['Claims'])
+    expect(sectionsOf(await none('/api/experiments/paper')).map(({ title }) => title)).toEqual(['Claims'])
     expect((await none('/api/experiments/nothing/curves')).status).toBe(404)
   })
 })

@@ -7,7 +7,7 @@ import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
 import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import type { Block, PageSection } from '../../runs/report/view.ts'
+import { type Block, chartBlock, type PageSection, textBlock } from '../../runs/report/view.ts'
 import { plural } from '../../util/format.ts'
 import { thinnedData } from './curves.ts'
 import { workFolder } from './experiments.ts'
@@ -24,14 +24,12 @@ const POINTS = 150
 /** Runs that go on are read again after this. */
 const WORK_MS = 15_000
 
+const CURVES_ABOUT =
+  'Lines are means over cold starts and seeds; n is how many runs. Bands are 95% intervals of the mean (Student’s t over runs), none where fewer than three have a value: with few runs they are wide, and they say nothing of other tasks or starts.'
+
 /** Where curves come from, and how far they may be trusted. */
 const curveBlocks = (source: string, charts: readonly ChartSpec[]): Block[] => [
-  {
-    kind: 'text',
-    text: `${source} Lines are means over cold starts and seeds; n is how many runs. Bands are 95% intervals of the mean (Student’s t over runs), none where fewer than three have a value: with few runs they are wide, and they say nothing of other tasks or starts.`,
-    class: 'about',
-  },
-  { kind: 'charts', charts, size: 'wide' },
+  ...[textBlock(`${source} ${CURVES_ABOUT}`), chartBlock(charts)],
 ]
 
 /** Runs of a registration by arm: they lie in `paper/hash/arm/start-seed/run`, wherever the folder of the work is. */
@@ -102,12 +100,12 @@ export class ArmCurvesCache {
   }
 
   /** The section of an experiment's curves, which come from an address of their own; none where it has no runs. */
-  sectionsOf(library: Library, found: FoundExperiment): PageSection[] {
+  section(library: Library, found: FoundExperiment): PageSection | false {
     const hasRuns =
       (this.#read !== null && slimState(found.dir) !== null) || runsByArm(library, found).size > 0
     const path = `/api/experiments/${encodeURIComponent(found.id)}/curves`
     const what = 'the curves of the arms'
-    return hasRuns ? [{ title: 'Curves of the arms', blocks: [{ kind: 'load', path, what }] }] : []
+    return hasRuns && { title: 'Curves of the arms', blocks: [{ kind: 'load', path, what }] }
   }
 
   /** @throws DataError for a damaged file */

@@ -73,7 +73,7 @@ const SMOOTHINGS = [
 ] as const
 
 /** Of a run that goes on the latest come first. */
-const eventBlocks = ({ events }: OpenRun): Block[] => {
+const eventBlock = ({ events }: OpenRun): Block | false => {
   const told = events
     .filter(({ monitor }) => monitor === undefined)
     .slice(-MOST_EVENTS)
@@ -104,7 +104,7 @@ export const livePage = (run: OpenRun, request: CurvesRequest): PageView => {
   return runPage(data, {
     curves,
     tools: { smoothings: SMOOTHINGS, steps: { first, last, from, to, stride } },
-    events: eventBlocks(run),
+    events: eventBlock(run),
     signMore: sign => [signLinks(run, sign)],
   })
 }

@@ -18,7 +18,9 @@ import {
   plainView,
   type ScoreLine,
   type TableView,
+  tableBlock,
   tableSection,
+  textBlock,
 } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
@@ -73,11 +75,11 @@ const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: Evalua
   const answers = twoEvals(run, set, query).map((row): Block => {
     const shown = sampleRow(row, id)
     return shown === null
-      ? { kind: 'text', text: 'No response was kept of this evaluation.', class: 'empty' }
+      ? textBlock('No response was kept of this evaluation.', 'empty')
       : { kind: 'rollouts', rows: [shown], criteria, of: 'score' }
   })
   return {
-    ...{ title: id, facts: [] },
+    title: id,
     intro: [{ kind: 'links', links: [{ text: 'All problems', href: addressOf(run, { ...query, set }) }] }],
     sections: [
       {
@@ -157,9 +159,7 @@ const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] 
         ['paired difference, points', paired && changeOf(paired)],
       ],
     },
-    items.length === 0
-      ? { kind: 'text', text: 'No problem changed.', class: 'empty' }
-      : { kind: 'table', table },
+    items.length === 0 ? textBlock('No problem changed.', 'empty') : tableBlock(table),
   ]
 }
 
@@ -172,8 +172,8 @@ export const evaluationPage = (run: OpenRun, query: EvaluationQuery): PageView =
   const resets = ['before', 'after', 'score']
   const choice = { name: 'set', label: 'Problems', value: set, options: sets, resets }
   return {
-    ...{ title: 'Evaluation', facts: [] },
-    intro: sets.length > 1 ? [{ kind: 'choices', choices: [choice] }] : [],
+    title: 'Evaluation',
+    intro: [sets.length > 1 && { kind: 'choices', choices: [choice] }],
     sections: [
       tableSection(
         `Scores on ${set}`,

@@ -5,11 +5,13 @@ import { basename, join } from 'node:path'
 import { z } from 'zod'
 import {
   type Block,
-  type PageSection,
+  foldBlock,
   type PageView,
+  panelBlock,
   plainView,
   statusChip,
   tableSection,
+  textBlock,
 } from '../../runs/report/view.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
 
@@ -109,7 +111,7 @@ const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {
   return { title: title ?? name, summary, claims }
 }
 
-const barePage = (found: FoundExperiment, curves: readonly PageSection[]): PageView => {
+const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): PageView => {
   const { title, summary, claims } = bareExperiment(found)
   const table = {
     head: ['Claim', 'Status', { name: 'Reason', kind: 'reason' }],
@@ -119,53 +121,46 @@ const barePage = (found: FoundExperiment, curves: readonly PageSection[]): PageV
   }
   return {
     ...{ title, facts: found.isWork ? registeredFacts(found.dir) : [] },
-    intro: [{ kind: 'text', text: summary ?? '', class: 'lead' }, statusChips(claims)],
-    sections: [...(claims.length > 0 ? [tableSection('Claims', '', table)] : []), ...curves],
+    intro: [textBlock(summary ?? '', 'lead'), statusChips(claims)],
+    sections: [claims.length > 0 && tableSection('Claims', '', table), ...curves],
   }
 }
 
 const listPanel = (found: FoundExperiment): Block => {
   const { title, summary, claims } = bareExperiment(found)
-  return {
-    ...{ kind: 'panel', title, href: `/experiment/${encodeURIComponent(found.id)}` },
-    blocks: [{ kind: 'text', text: summary ?? '', class: 'about' }, statusChips(claims)],
-  }
+  const href = `/experiment/${encodeURIComponent(found.id)}`
+  return panelBlock([textBlock(summary ?? ''), statusChips(claims)], { title, href })
 }
 
 /** The page of all experiments. */
 export const experimentList = (all: readonly FoundExperiment[]): PageView => {
   const blocks = shownExperiments(all).map(listPanel)
-  if (blocks.length === 0)
-    return plainView('Experiments', 'No results of an experiment are here. gradus experiment writes them.')
-  return {
-    ...{ title: 'Experiments', facts: [], sections: [] },
-    intro: [{ kind: 'stack', class: 'cards-list', blocks }],
-  }
+  if (blocks.length > 0)
+    return { title: 'Experiments', intro: [{ kind: 'stack', class: 'cards-list', blocks }] }
+  const none = 'No results of an experiment are here. gradus experiment writes them.'
+  return plainView('Experiments', none)
 }
 
 /** The page of results in a folder, as their report has it. What their files are is known one floor up. */
 export type ReadExperiment = (
   folder: string,
-  head: { title: string; summary: string | null; curves: readonly PageSection[] },
+  head: { title: string; summary: string | null; curves: PageView['sections'] },
 ) => Promise<PageView>
 
 /** Files of a format that is not known are told of by what all formats have. @param curves of the arms */
 export const experimentPage = async (
   found: FoundExperiment,
   read: ReadExperiment | null,
-  curves: readonly PageSection[],
+  curves: PageView['sections'],
 ): Promise<PageView> => {
   const { title, summary, claims } = bareExperiment(found)
   const page = barePage(found, curves)
   const known =
-    read === null || claims.length === 0
-      ? page
-      : await read(found.dir, { title, summary, curves }).catch(() => page)
+    claims.length === 0 ? null : await read?.(found.dir, { title, summary, curves }).catch(() => null)
   const text = found.isWork ? null : readText(found.dir, 'summary.md')
-  if (text === null) return known
   return {
-    ...known,
+    ...(known ?? page),
     footer: undefined,
-    end: [{ kind: 'fold', title: 'Its summary as written', blocks: [{ kind: 'document', text }] }],
+    end: [text !== null && foldBlock('Its summary as written', { kind: 'document', text })],
   }
 }

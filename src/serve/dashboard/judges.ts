@@ -3,10 +3,12 @@
 import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
 import { knownMetric } from '../../runs/report/known-metrics.ts'
 import {
+  chartBlock,
   type PageSection,
   type PageView,
   plainView,
   type TableView,
+  tableBlock,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
@@ -106,14 +108,11 @@ export const judgesPage = (run: OpenRun): PageView => {
     title: 'Judges',
     about:
       'Figures a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is told by the sign of the points.',
-    blocks: [
-      { kind: 'table', table: figureTable(figures) },
-      { kind: 'charts', charts, size: 'narrow' },
-    ],
+    blocks: [tableBlock(figureTable(figures)), chartBlock(charts, 'narrow')],
   }
-  const inEvaluations = tableSection('In evaluations', '', evaluations)
+  const isAsked = evaluations.rows.length > 0
   return {
-    ...{ title: 'Judges', facts: [], intro: [] },
-    sections: [judges, ...(evaluations.rows.length > 0 ? [inEvaluations] : [])],
+    title: 'Judges',
+    sections: [judges, isAsked && tableSection('In evaluations', '', evaluations)],
   }
 }

@@ -23,10 +23,7 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
   })
   app.get('/api/runs/:id/settings', async c => {
     const run = await openRun(context, c.req.param('id'))
-    const page: PageView = {
-      ...{ title: 'Settings', facts: [], sections: [] },
-      intro: [settingsPanel(run, true)],
-    }
+    const page: PageView = { title: 'Settings', intro: [settingsPanel(run, true)] }
     return c.json(page)
   })
   app.get('/api/runs/:id/judges', async c => c.json(judgesPage(await openRun(context, c.req.param('id')))))
@@ -48,8 +45,8 @@ export const addMorePaths = (app: Hono<DashboardEnv>, context: DashboardContext)
   }
   app.get('/api/experiments/:id', async c => {
     const found = foundExperiment(c.req.param('id'))
-    const curves = context.armCurves.sectionsOf(context.library, found)
-    return c.json(await experimentPage(found, context.readExperiment, curves))
+    const curves = context.armCurves.section(context.library, found)
+    return c.json(await experimentPage(found, context.readExperiment, [curves]))
   })
   app.get('/api/experiments/:id/curves', async c =>
     c.json(await context.armCurves.of(context.library, foundExperiment(c.req.param('id')))),

@@ -7,11 +7,12 @@ import {
   shownName,
 } from '../../runs/criterion-words.ts'
 import {
-  type Block,
+  foldBlock,
   type PageSection,
   type PageView,
   plainView,
   type TableCell,
+  tableBlock,
   tableSection,
 } from '../../runs/report/view.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
@@ -208,13 +209,10 @@ const criterionCells = (run: string, own: CriterionMetrics): TableCell[] => {
   ]
 }
 
-const criteriaSection = (run: OpenRun): PageSection[] => {
+const criteriaSection = (run: OpenRun): PageSection | null => {
   const criteria = criteriaOf(run)
-  if (criteria.length === 0) return []
-  const meanings: Block = {
-    ...{ kind: 'fold', title: 'What the figures mean' },
-    blocks: [{ kind: 'pairs', pairs: Object.entries(MEANINGS).map(([name, text]) => ({ name, text })) }],
-  }
+  if (criteria.length === 0) return null
+  const pairs = Object.entries(MEANINGS).map(([name, text]) => ({ name, text }))
   const table = {
     head: [
       ...['Criterion', 'Points', 'First', { name: 'Now', kind: 'meter' }, 'Change', 'Share of the reward'],
@@ -222,14 +220,12 @@ const criteriaSection = (run: OpenRun): PageSection[] => {
     ],
     rows: criteria.map(own => ({ cells: criterionCells(run.found.id, own) })),
   }
-  return [
-    {
-      title: 'Criteria',
-      about:
-        'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
-      blocks: [{ kind: 'table', table }, meanings],
-    },
-  ]
+  return {
+    title: 'Criteria',
+    about:
+      'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
+    blocks: [tableBlock(table), foldBlock('What the figures mean', { kind: 'pairs', pairs })],
+  }
 }
 
 /** Figures about the rubric as a whole that some recipes have, in words; and what is the same where answers are shuffled. */
@@ -245,7 +241,7 @@ const VALIDITY: readonly { key: string; words: string; floor?: string }[] = [
 const BY_SIGN: Readonly<Record<string, string>> = { reward: ', on merits', penalty: ', on flaws' }
 
 /** First and last tenth of the steps. */
-const validitySection = (run: OpenRun): PageSection[] => {
+const validitySection = (run: OpenRun): PageSection | null => {
   const { rows } = run.metrics.rows(10)
   const [first, last] = [rows[0], rows.at(-1)]
   const names = run.metrics.names()
@@ -266,11 +262,11 @@ const validitySection = (run: OpenRun): PageSection[] => {
       }
     }),
   )
-  if (cells.length === 0) return []
+  if (cells.length === 0) return null
   const about =
     'First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled.'
   const head = ['Figure', 'First', { name: 'Now', kind: 'meter' }, 'Above chance']
-  return [tableSection('The rubric as a whole', about, { head, rows: cells })]
+  return tableSection('The rubric as a whole', about, { head, rows: cells })
 }
 
 const numberOr = (value: unknown): number | null => (typeof value === 'number' ? value : null)
@@ -278,7 +274,7 @@ const numberOr = (value: unknown): number | null => (typeof value === 'number' ?
 const FATES = { kept: 'kept', inactive: 'set aside', pruned: 'dropped' }
 
 /** Rubrics of a run whose rubrics evolve, the latest first. */
-const fatesSection = ({ rubrics }: OpenRun): PageSection[] => {
+const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
   const rows = rubrics.rows
     .flatMap(({ step, question, rubrics: own }) =>
       own
@@ -294,18 +290,18 @@ const fatesSection = ({ rubrics }: OpenRun): PageSection[] => {
     )
     .slice(-MOST_FATES)
     .reverse()
-  if (rows.length === 0) return []
+  if (rows.length === 0) return null
   const about = `The latest, of ${plural(rubrics.count, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`
   const head = [
     ...[{ name: 'Step', kind: 'num' }, 'Fate', { name: 'Rubric', kind: 'head' }, 'Stage', 'Variance'],
     { name: 'Question', kind: 'excerpt' },
   ]
-  return [tableSection('Rubrics born and dropped', about, { head, rows })]
+  return tableSection('Rubrics born and dropped', about, { head, rows })
 }
 
 export const rubricPage = (run: OpenRun): PageView => {
-  const sections = [...criteriaSection(run), ...validitySection(run), ...fatesSection(run)]
-  return sections.length === 0
+  const sections = [criteriaSection(run), validitySection(run), fatesSection(run)]
+  return sections.every(section => section === null)
     ? plainView('Rubric', 'No criterion has been scored in this run.')
-    : { title: 'Rubric', facts: [], intro: [], sections }
+    : { title: 'Rubric', sections }
 }

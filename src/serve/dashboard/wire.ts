@@ -1,7 +1,6 @@
 /** @file What the dashboard's server tells its page: plain data, types alone, so that both sides are checked against one shape. */
 
-import type { CriterionDescription } from '../../runs/criterion-words.ts'
-import type { PageView } from '../../runs/report/view.ts'
+import type { PageChoice, PageView, TableView } from '../../runs/report/view.ts'
 import type { EvalRow, RolloutRow } from '../../runs/rows.ts'
 import type { Estimate } from '../../util/intervals.ts'
 
@@ -52,54 +51,19 @@ export interface RunView extends Pick<PageView, 'title' | 'facts'> {
 /** An evaluation without its single problems. */
 export type LightEval = Omit<EvalRow, 'items'>
 
-/** A kept rollout in a list. */
-export interface RolloutLine {
-  nth: number
-  step: number
-  role: string
-  problemId: string
-  sample: number | null
-  reward: number | null
-  advantage: number | null
-  correct: boolean | null
-  monitor: string | null
-  finish: string | null
-  /** The beginning of its response, or the words around what was searched for. */
-  excerpt: string
-  flags: string[]
-}
-
+/** A piece of a list of kept rollouts. */
 export interface RolloutsPage {
   total: number
   /** Share of the file that the index has read. */
   progress: number
   matching: number | null
-  rows: RolloutLine[]
-  /** Where the next page begins; null at the end. */
+  table: TableView
+  /** Where the next piece begins; null at the end. */
   next: string | null
   /** How far a search has come: looked at, of so many. */
   searched: { seen: number; of: number } | null
-  facets: Facets
-}
-
-/** What can be asked for. */
-export interface Facets {
-  roles: string[]
-  criteria: string[]
-  flags: string[]
-  monitors: string[]
-  steps: [number, number] | null
-  rewards: [number, number] | null
-}
-
-export interface RolloutView {
-  nth: number
-  total: number
-  row: RolloutRow
-  /** What the run tells of its criteria, by id. */
-  criteria: Record<string, CriterionDescription>
-  /** Rollouts of the same step, role and problem that were kept, this one included. */
-  group: RolloutLine[]
+  /** What can be asked for. */
+  choices: PageChoice[]
 }
 
 /** What travels in an event of the stream. */

@@ -4,8 +4,18 @@ import { type ComponentChildren, Fragment, type VNode } from 'preact'
 import { number } from '../../../util/format.ts'
 import type { EventRow, RolloutRow } from '../../rows.ts'
 import { type ChartSpec, chartPlace } from '../chart-spec.ts'
-import type { Block, ChartTools, Chip, HeadlineCard, PageChoice, PageFact, PagePair, Panel } from '../view.ts'
+import type {
+  Block,
+  BlockList,
+  ChartTools,
+  HeadlineCard,
+  PageChoice,
+  PageFact,
+  PagePair,
+  Panel,
+} from '../view.ts'
 import { ChartFrame } from './chart-frame.tsx'
+import { ChipOf } from './chip.tsx'
 import { ColorKey, Lines } from './lines.tsx'
 import { Profile } from './profile.tsx'
 import { RolloutCard } from './rollout.tsx'
@@ -26,8 +36,6 @@ export const anchorOf = (title: string): string =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '')
-
-export const ChipOf = ({ chip }: { chip: Chip }) => <span class={chip.class}>{chip.text}</span>
 
 /** Those of which nothing is known are left out; some say by themselves what they are. */
 export const Facts = ({ facts }: { facts: readonly PageFact[] }) => (
@@ -138,13 +146,13 @@ const PanelOf = ({ panel, live }: { panel: Panel; live?: LiveParts }) => {
 type BlockOf<Kind> = Extract<Block, { kind: Kind }>
 
 const Rollouts = ({
-  block: { rows, criteria, of },
+  block: { rows, criteria, of, isBeside },
   live,
 }: {
   block: BlockOf<'rollouts'>
   live?: LiveParts
 }) => (
-  <div class={of === 'score' ? 'stack beside' : 'stack'}>
+  <div class={isBeside ? 'stack beside' : 'stack'}>
     {rows.map((row, i) => (
       <RolloutCard key={`${i}-${row.step}`} {...{ row, criteria, of }} response={live?.response(row)} />
     ))}
@@ -196,8 +204,8 @@ const Small = ({ block }: { block: Block }) => {
     case 'links':
       return (
         <div class="row tools">
-          {block.links.map(({ text, href, title }) => (
-            <a href={href} title={title} key={text}>
+          {block.links.map(({ text, href, key }) => (
+            <a href={href} title={key} aria-keyshortcuts={key} key={text}>
               {text}
             </a>
           ))}
@@ -261,10 +269,6 @@ const BlockOfPage = ({ block, live }: { block: Block; live?: LiveParts }) => {
   }
 }
 
-export const Blocks = ({ blocks, live }: { blocks: readonly Block[]; live?: LiveParts }) => (
-  <>
-    {blocks.map((block, i) => (
-      <BlockOfPage block={block} live={live} key={i} />
-    ))}
-  </>
+export const Blocks = ({ blocks, live }: { blocks: BlockList; live?: LiveParts }) => (
+  <>{blocks.map((block, i) => block && <BlockOfPage block={block} live={live} key={i} />)}</>
 )

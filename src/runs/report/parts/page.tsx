@@ -1,19 +1,20 @@
 /** @file A page: its head, what it shows in sections under headings, and who wrote it. The same in a file and in the dashboard. */
 
 import { type ComponentChildren, Fragment } from 'preact'
-import type { Chip, PageFact, PageView } from '../view.ts'
-import { anchorOf, Blocks, ChipOf, Facts, type LiveParts } from './blocks.tsx'
+import { type Chip, type PageFact, type PageView, sectionsOf } from '../view.ts'
+import { anchorOf, Blocks, Facts, type LiveParts } from './blocks.tsx'
+import { ChipOf } from './chip.tsx'
 
 interface PageHeadProps {
   title: string
   status?: Chip
   note?: string
-  facts: readonly PageFact[]
+  facts?: readonly PageFact[]
   children?: ComponentChildren
 }
 
 /** The head of a page, with what is to be known of it in a line. */
-export const PageHead = ({ title, status, note, facts, children }: PageHeadProps) => (
+export const PageHead = ({ title, status, note, facts = [], children }: PageHeadProps) => (
   <header>
     <div class="row">
       <h1>{title}</h1>
@@ -43,8 +44,8 @@ export const Section = ({ title, about, children }: SectionProps) => (
 /** A page below its head. */
 export const PageBody = ({ page, live }: { page: PageView; live?: LiveParts }) => (
   <>
-    <Blocks blocks={page.intro} live={live} />
-    {page.sections.map(({ title, about, tools, blocks }) => (
+    <Blocks blocks={page.intro ?? []} live={live} />
+    {sectionsOf(page).map(({ title, about, tools, blocks }) => (
       <Fragment key={title}>
         {tools && live?.tools(tools)}
         <Section title={title} about={about}>
@@ -52,7 +53,7 @@ export const PageBody = ({ page, live }: { page: PageView; live?: LiveParts }) =
         </Section>
       </Fragment>
     ))}
-    {page.end && <Blocks blocks={page.end} live={live} />}
+    <Blocks blocks={page.end ?? []} live={live} />
   </>
 )
 

@@ -46,7 +46,7 @@ const BLOCKS: Block[] = [
   { kind: 'figures', figures: { [HOSTILE]: 1 } },
   { kind: 'chips', chips: [chip] },
   { kind: 'facts', facts: [[HOSTILE, HOSTILE]] },
-  { kind: 'links', links: [{ text: HOSTILE, href: `/${HOSTILE}`, title: HOSTILE }] },
+  { kind: 'links', links: [{ text: HOSTILE, href: `/${HOSTILE}`, key: HOSTILE }] },
   { kind: 'list', lines: [HOSTILE] },
   { kind: 'pairs', pairs: [{ name: HOSTILE, text: HOSTILE, note: HOSTILE }] },
   { kind: 'contents', titles: [HOSTILE, HOSTILE, HOSTILE] },

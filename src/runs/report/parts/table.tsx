@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { NONE } from '../../../util/format.ts'
 import type { TableCell, TableColumn, TableView } from '../view.ts'
+import { ChipOf } from './chip.tsx'
 import { Track } from './lines.tsx'
 import { Meter } from './meter.tsx'
 
@@ -90,7 +91,7 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
 
 const CellText = ({ cell }: { cell: TableCell }) => {
   if (typeof cell === 'string') return <>{cell}</>
-  const { text, class: own, href, bar, color, marks, notes = [] } = cell
+  const { text, class: own, href, bar, color, marks, notes = [], chips = [] } = cell
   if (bar && notes.length === 0) return <Meter text={text} {...bar} />
   const named = href ? <a href={href}>{text}</a> : text
   const Place = marks ? 'div' : 'span'
@@ -100,6 +101,9 @@ const CellText = ({ cell }: { cell: TableCell }) => {
       {marks && <Track marks={marks} />}
       {bar && <Meter text={text} {...bar} />}
       {noted(bar ? '' : own ? <span class={own}>{named}</span> : named, ...notes)}
+      {chips.map(chip => (
+        <ChipOf chip={chip} key={chip.text} />
+      ))}
     </Place>
   )
 }

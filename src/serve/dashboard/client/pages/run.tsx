@@ -45,7 +45,7 @@ const stampOf = (news: LiveRun | null): string =>
 
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
   const left = leftOf(run)
-  const facts: PageView['facts'] = [['recipe', view.title], ...view.facts]
+  const facts: PageView['facts'] = [['recipe', view.title], ...(view.facts ?? [])]
   return (
     <PageHead title={run.name} status={runChip(run.status)} facts={facts} note={there ? '' : 'not connected'}>
       <div class="stack" aria-live="polite">

@@ -1,7 +1,7 @@
 /** @file All runs in a table: what they are, how far, how they go; filtered, sorted, grouped, and chosen for a comparison. */
 
 import { useRef, useState } from 'preact/hooks'
-import { ChipOf } from '../../../../runs/report/parts/blocks.tsx'
+import { ChipOf } from '../../../../runs/report/parts/chip.tsx'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
 import { noted, Table } from '../../../../runs/report/parts/table.tsx'
 import { runChip } from '../../../../runs/report/view.ts'
