@@ -1,19 +1,17 @@
 /** @file A claim as its page shows it: what was expected, the differences that were tested, and every run behind it. */
 
-import { COLORS } from '../../runs/report/bands.ts'
+import { dotBlocks, measureMarks } from '../../runs/report/marks.ts'
 import {
   type Block,
-  type FigureLine,
   type LineMark,
   panelBlock,
   statusChip,
-  statusLook,
   type TableCell,
   type TableView,
+  type TrackLine,
   textBlock,
 } from '../../runs/report/view.ts'
-import { NONE, number, percent, plural } from '../../util/format.ts'
-import { bootstrapInterval, mean } from '../../util/statistics.ts'
+import { NONE, number, percent } from '../../util/format.ts'
 import { isMargin } from '../analysis/analysis.ts'
 import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import { metricText } from '../plan/registration.ts'
@@ -50,37 +48,6 @@ const planOf = ({ claim }: ClaimResult): string => {
   const size = `${sizeText(metric, smallestEffect)} ${unitText(metric)}`.trim()
   const budget = BUDGETS[equal === 'steps' || equal === 'tokens' ? equal : 'both']
   return `${metricText(metric)}; expected: ${DIRECTION_WORDS[direction]}${budget}; ${margin}: ${size}. ${note}`.trim()
-}
-
-/** Where values lie on a line: shares of the way from its low end to its high one. */
-const scaleOf = ([low, high]: readonly [number, number]) => {
-  const width = high - low || 1
-  return (value: number) => (value - low) / width
-}
-
-interface Measure {
-  ends: [number, number]
-  value: number
-  interval: readonly [number, number]
-  status: string
-  /** A smallest effect that is to be reached, or a margin. */
-  least?: number
-  zone?: readonly [number, number]
-}
-
-/** A figure with its interval: zero in the middle where it may be below it, dashed what is to be reached, shaded a margin. */
-const measureMarks = ({ ends, value, interval, status, least, zone }: Measure): LineMark[] => {
-  const at = scaleOf(ends)
-  const between = (kind: string, [low, high]: readonly [number, number]) => ({
-    ...{ class: kind, at: at(low), to: at(high) },
-  })
-  return [
-    ...(least === undefined ? [] : [{ class: 'least', at: at(least) }]),
-    ...(zone === undefined ? [] : [between('zone', zone)]),
-    ...(ends[0] < 0 ? [{ class: 'zero', at: 0.5 }] : []),
-    between(`span ${statusLook(status)}`, interval),
-    { class: `mean ${statusLook(status)}`, at: at(value) },
-  ]
 }
 
 /** A difference on a scale of its own, zero in the middle. */
@@ -125,7 +92,7 @@ const detailsOf = (claim: ClaimResult, comparison: ArmComparison): string => {
 }
 
 /** A row of the table of claims after its claim and status, and the line of its card. */
-interface ShownComparison extends FigureLine {
+interface ShownComparison extends TrackLine {
   means: string
   note: string | null
   /** Effect, p, what could be found, pairs. */
@@ -196,15 +163,7 @@ export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
 
 const known = (text: string | null): string[] => (text === null ? [] : [text])
 
-/** A scale on which the values of all arms fit; runs of 0 or 1 have the same one whatever they are. */
-const rangeOf = (values: readonly number[], isYesNo: boolean): [number, number] => {
-  if (isYesNo) return [-0.05, 1.05]
-  const [low, high] = [Math.min(...values), Math.max(...values)]
-  const room = 0.06 * (high - low || Math.abs(high) || 1)
-  return [low - room, high + room]
-}
-
-/** Every run of each arm as a point on one scale, with the arm's mean and its interval. @param abouts what arms are */
+/** Every run of each arm as a point on one scale. @param abouts what arms are */
 const runDots = (
   { claim, runs }: ClaimResult,
   starts: readonly string[],
@@ -212,39 +171,20 @@ const runDots = (
 ): Block[] => {
   const done = runs.flatMap(({ value, ...run }) => (value === null ? [] : [{ ...run, value }]))
   if (done.length === 0) return [textBlock('No finished run has this figure yet.')]
-  const text = isShare(claim.metric) ? percent : number
-  const isYesNo = claim.test === 'share'
-  const range = rangeOf(
-    done.map(({ value }) => value),
-    isYesNo,
-  )
-  const at = scaleOf(range)
-  const colorOf = (start: string) => COLORS[Math.max(0, starts.indexOf(start)) % COLORS.length]
-  const lines = [...new Set(done.map(({ arm }) => arm))].map((arm): FigureLine => {
+  const groups = [...new Set(done.map(({ arm }) => arm))].map(arm => {
     const own = done.filter(run => run.arm === arm)
-    const values = own.map(({ value }) => value)
-    const { low, high } = bootstrapInterval(values, { resamples: 2000, seed: 'report' })
-    const isMany = values.length > 1
     const dots = own.map(({ start, seed, value }) => ({
-      ...{ class: 'run', at: at(value), color: colorOf(start) },
+      ...{ value, color: Math.max(0, starts.indexOf(start)) },
       title: `cold start ${start}, seed ${seed}: ${valueText(claim.metric, value)}`,
     }))
-    return {
-      ...{ name: arm, about: abouts.get(arm), figure: text(mean(values)) },
-      label: `${arm}: ${plural(values.length, 'run')}, mean ${text(mean(values))}`,
-      notes: isMany ? [`${text(low)} to ${text(high)}`] : [],
-      marks: [
-        ...(isMany ? [{ class: 'span arm', at: at(low), to: at(high) }] : []),
-        ...dots,
-        { class: 'average', at: at(mean(values)) },
-      ],
-    }
+    return { name: arm, about: abouts.get(arm), dots }
   })
-  const colors = starts.map(start => [colorOf(start), `cold start ${start}`] as const)
-  return [
-    { kind: 'lines', lines, ends: isYesNo ? ['no', 'yes'] : [text(range[0]), text(range[1])] },
-    { kind: 'key', colors: [...colors, ['ink', 'mean, with 95% interval']] },
-  ]
+  const text = isShare(claim.metric) ? percent : number
+  return dotBlocks(groups, {
+    colors: starts.map(start => `cold start ${start}`),
+    text,
+    isYesNo: claim.test === 'share',
+  })
 }
 
 /** A card with an anchor: `claim-ID`. */

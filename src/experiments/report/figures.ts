@@ -2,7 +2,7 @@
 
 import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { type Block, type FigureLine, panelBlock, textBlock } from '../../runs/report/view.ts'
+import { type Block, panelBlock, type TrackLine, textBlock } from '../../runs/report/view.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -47,7 +47,7 @@ const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, n
 const LEAST_WIDTH = 0.2
 
 /** One line a criterion, on a scale of its own: differences between arms are small beside those between criteria. */
-const profileLine = (id: string, arms: readonly { mean: number; color: string }[]): FigureLine => {
+const profileLine = (id: string, arms: readonly { mean: number; color: string }[]): TrackLine => {
   const means = arms.map(arm => arm.mean)
   const [least, most] = [Math.min(...means), Math.max(...means)]
   const width = Math.max(LEAST_WIDTH, 1.1 * (most - least))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { Blocks } from '../../runs/report/parts/blocks.tsx'
 import { part } from '../../runs/report/render.ts'
-import { type BlockList, sectionsOf } from '../../runs/report/view.ts'
+import { type BlockList, shownSections } from '../../runs/report/view.ts'
 import { readExperimentPage } from './read-page.ts'
 
 const RESULTS = fileURLToPath(new URL('../../../results', import.meta.url))
@@ -17,7 +17,7 @@ const folders = readdirSync(RESULTS).filter(name => {
 it.each(folders)('the files of results/%s make the page that their report has', name => {
   const folder = join(RESULTS, name)
   const page = readExperimentPage(folder, { title: name, summary: 'What it is.', curves: [] })
-  const titled = new Map(sectionsOf(page).map(({ title, blocks }) => [title, blocks]))
+  const titled = new Map(shownSections(page).map(({ title, blocks }) => [title, blocks]))
   const textIn = (blocks: BlockList) => part(Blocks, { blocks }).replaceAll(/<[^>]*>/g, ' ')
   const [cards] = titled.get('Claim by claim')!
   const all = cards && 'blocks' in cards ? cards.blocks : []

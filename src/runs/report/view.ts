@@ -97,7 +97,7 @@ export interface ProfileRow {
 }
 
 /** A name, what is drawn on its line, and its figures. */
-export interface FigureLine {
+export interface TrackLine {
   name: string
   /** What who points at the name is told. */
   about?: string
@@ -175,7 +175,7 @@ export type Block =
   | { kind: 'charts'; charts: readonly ChartSpec[]; size: 'wide' | 'narrow' }
   | { kind: 'profile'; rows: readonly ProfileRow[] }
   /** Under the lines what their ends are. */
-  | { kind: 'lines'; lines: readonly FigureLine[]; ends?: readonly [string, string] }
+  | { kind: 'lines'; lines: readonly TrackLine[]; ends?: readonly [string, string] }
   /** What colours stand for: names of colours of the page, with their words. */
   | {
       kind: 'key'
@@ -250,7 +250,7 @@ export const tableSection = (title: string, about: string, table: TableView): Pa
 })
 
 /** The sections that a page has. */
-export const sectionsOf = ({ sections = [] }: PageView): PageSection[] =>
+export const shownSections = ({ sections = [] }: PageView): PageSection[] =>
   sections.filter(section => section !== false && section !== null)
 
 /** All charts of a page. */
@@ -259,7 +259,7 @@ export const chartsOf = (page: PageView): ChartSpec[] => {
     if (!block) return []
     return 'charts' in block ? block.charts : 'blocks' in block ? block.blocks.flatMap(within) : []
   }
-  return sectionsOf(page).flatMap(({ blocks }) => blocks.flatMap(within))
+  return shownSections(page).flatMap(({ blocks }) => blocks.flatMap(within))
 }
 
 /** A page that says a thing and no more. */

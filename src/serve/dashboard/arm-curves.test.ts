@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { sectionsOf } from '../../runs/report/view.ts'
+import { shownSections } from '../../runs/report/view.ts'
 import type { ReadSlimCharts } from './arm-curves.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
@@ -158,7 +158,7 @@ describe('curves of results', () => {
       error: 'runs.jsonl.br: cut short',
     })
     const none = await ask([writeResults('no-runs')])
-    expect(sectionsOf(await none('/api/experiments/paper')).map(({ title }) => title)).toEqual(['Claims'])
+    expect(shownSections(await none('/api/experiments/paper')).map(({ title }) => title)).toEqual(['Claims'])
     expect((await none('/api/experiments/nothing/curves')).status).toBe(404)
   })
 })

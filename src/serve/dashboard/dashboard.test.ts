@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { takeLock } from '../../runs/lock.ts'
-import { chartsOf, sectionsOf } from '../../runs/report/view.ts'
+import { chartsOf, shownSections } from '../../runs/report/view.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-dashboard-'))
@@ -121,7 +121,7 @@ describe('runs', () => {
 
   it('have curves that are thinned, and whole where they are zoomed', async () => {
     const all = await json('/api/runs/one/curves?points=10')
-    const learning = sectionsOf(all).find(({ tools }) => tools)!
+    const learning = shownSections(all).find(({ tools }) => tools)!
     expect(learning.tools!.steps).toMatchObject({ first: 1, last: 40, stride: 4 })
     const [reward] = chartsOf(all)
     expect(reward.x).toHaveLength(10)

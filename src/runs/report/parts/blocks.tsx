@@ -17,7 +17,7 @@ import type {
 import { ChartFrame } from './chart-frame.tsx'
 import { ChipOf } from './chip.tsx'
 import { ColorKey, Lines } from './lines.tsx'
-import { Profile } from './profile.tsx'
+import { ProfileBars } from './profile.tsx'
 import { RolloutCard } from './rollout.tsx'
 import { TextTable } from './table.tsx'
 
@@ -243,7 +243,7 @@ const BlockOfPage = ({ block, live }: { block: Block; live?: LiveParts }) => {
     case 'charts':
       return <div class={`stack charts ${block.size}`}>{block.charts.map(live?.draw ?? chartPlaced)}</div>
     case 'profile':
-      return <Profile rows={block.rows} />
+      return <ProfileBars rows={block.rows} />
     case 'lines':
       return <Lines lines={block.lines} ends={block.ends} />
     case 'key':

@@ -1,6 +1,6 @@
 /** @file Figures on a line: intervals, the runs of arms as dots, the steps of a sign. */
 
-import type { FigureLine, LineMark } from '../view.ts'
+import type { LineMark, TrackLine } from '../view.ts'
 import { barPlace } from './meter.tsx'
 import { noted } from './table.tsx'
 
@@ -41,7 +41,7 @@ export const ColorKey = ({ colors }: { colors: readonly (readonly [color: string
 )
 
 interface LinesProps {
-  lines: readonly FigureLine[]
+  lines: readonly TrackLine[]
   ends?: readonly [string, string]
 }
 

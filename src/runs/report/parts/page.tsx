@@ -1,7 +1,7 @@
 /** @file A page: its head, what it shows in sections under headings, and who wrote it. The same in a file and in the dashboard. */
 
 import { type ComponentChildren, Fragment } from 'preact'
-import { type Chip, type PageFact, type PageView, sectionsOf } from '../view.ts'
+import { type Chip, type PageFact, type PageView, shownSections } from '../view.ts'
 import { anchorOf, Blocks, Facts, type LiveParts } from './blocks.tsx'
 import { ChipOf } from './chip.tsx'
 
@@ -45,7 +45,7 @@ export const Section = ({ title, about, children }: SectionProps) => (
 export const PageBody = ({ page, live }: { page: PageView; live?: LiveParts }) => (
   <>
     <Blocks blocks={page.intro ?? []} live={live} />
-    {sectionsOf(page).map(({ title, about, tools, blocks }) => (
+    {shownSections(page).map(({ title, about, tools, blocks }) => (
       <Fragment key={title}>
         {tools && live?.tools(tools)}
         <Section title={title} about={about}>

@@ -97,7 +97,7 @@ const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed 
   </div>
 )
 
-export const Profile = ({ rows }: { rows: readonly ProfileRow[] }) => {
+export const ProfileBars = ({ rows }: { rows: readonly ProfileRow[] }) => {
   const hasBefore = rows.some(({ before }) => before !== null)
   return (
     <div class="profile-panel">

@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks'
 import { Blocks, type LiveParts } from '../../../../runs/report/parts/blocks.tsx'
 import { PageBody, PageHead } from '../../../../runs/report/parts/page.tsx'
-import { type Block, type ChartTools, type PageView, sectionsOf } from '../../../../runs/report/view.ts'
+import { type Block, type ChartTools, type PageView, shownSections } from '../../../../runs/report/view.ts'
 import { number } from '../../../../util/format.ts'
 import { useJson } from '../api.ts'
 import { Chart, LookTools, lookOf } from '../chart.tsx'
@@ -41,7 +41,7 @@ const Later = ({ path, what, live }: { path: string; what: string; live: LivePar
 /** @param page whose curves have the look that the address says, where it has tools for that */
 const livePartsOf = (page: PageView, query: URLSearchParams): LiveParts => {
   const { marks } = page
-  const tools = sectionsOf(page).find(own => own.tools)?.tools
+  const tools = shownSections(page).find(own => own.tools)?.tools
   const look = tools && lookOf(query)
   const zoomed = tools?.steps && { onZoom: zoom, onReset: showAll }
   const live: LiveParts = {
