@@ -107,7 +107,7 @@ export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
 }
 
 /** What happened to rubrics, in a sentence or two. */
-export const rubricsAbout = (rows: readonly RubricRow[]): string => {
+const rubricsAbout = (rows: readonly RubricRow[]): string => {
   const steps = [...changesOf(rows).values()]
   const total = (key: 'born' | 'pruned' | 'inactive') => steps.reduce((sum, own) => sum + own[key], 0)
   const questions = new Set(rows.map(({ question }) => question)).size

@@ -15,11 +15,11 @@ import type {
   Panel,
 } from '../view.ts'
 import { ChartFrame } from './chart-frame.tsx'
-import { ChipOf } from './chip.tsx'
 import { ColorKey, Lines } from './lines.tsx'
 import { ProfileBars } from './profile.tsx'
 import { RolloutCard } from './rollout.tsx'
 import { TextTable } from './table.tsx'
+import { ChipOf } from './words.tsx'
 
 /** What a page that goes on has in place of what a file has: a file is read, its script draws charts and no more. */
 export interface LiveParts {

@@ -2,7 +2,7 @@
 
 import type { LineMark, TrackLine } from '../view.ts'
 import { barPlace } from './meter.tsx'
-import { noted } from './table.tsx'
+import { noted } from './words.tsx'
 
 const Mark = ({ mark: { class: own, at, to, title, href, color } }: { mark: LineMark }) => {
   const style = {

@@ -3,7 +3,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { type Chip, type PageFact, type PageView, shownSections } from '../view.ts'
 import { anchorOf, Blocks, Facts, type LiveParts } from './blocks.tsx'
-import { ChipOf } from './chip.tsx'
+import { ChipOf } from './words.tsx'
 
 interface PageHeadProps {
   title: string

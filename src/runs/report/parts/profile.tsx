@@ -4,7 +4,7 @@ import { percent } from '../../../util/format.ts'
 import type { ProfileRow } from '../view.ts'
 import { ColorKey } from './lines.tsx'
 import { Bar } from './meter.tsx'
-import { noted } from './table.tsx'
+import { noted } from './words.tsx'
 
 const SIZE = 340
 const RADIUS = 118

@@ -3,20 +3,12 @@
 import type { ComponentChildren } from 'preact'
 import { NONE } from '../../../util/format.ts'
 import type { TableCell, TableColumn, TableView } from '../view.ts'
-import { ChipOf } from './chip.tsx'
 import { Track } from './lines.tsx'
 import { Meter } from './meter.tsx'
+import { ChipOf, noted } from './words.tsx'
 
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
-
-/** What stands in a cell, and below it in small what belongs to it, so far as it is known. */
-export const noted = (text: ComponentChildren, ...notes: (string | null | undefined | false)[]) => (
-  <>
-    {text}
-    {notes.map(note => note && <small key={note}>{note}</small>)}
-  </>
-)
 
 /**
  * What a column is called, what stands in it (null: nothing is known), its class, and what who points at a cell is told. Of the

@@ -6,7 +6,8 @@ import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callTotals, describeCall, judgeName, rowCallOf } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
 import type { Criteria } from '../view.ts'
-import { noted, Table } from './table.tsx'
+import { Table } from './table.tsx'
+import { noted } from './words.tsx'
 
 /** A flaw that is not there is a good thing. */
 const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionDescription): string =>

@@ -2,8 +2,17 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { LiveRun, RunView } from '../wire.ts'
 import type { Loaded } from './api.ts'
-import { setQuery } from './route.tsx'
+import { type PageAddress, setQuery } from './route.tsx'
+
+/** What every part of a run's page is given. */
+export interface RunTabProps {
+  view: RunView
+  place: PageAddress
+  /** Changes when files of the run have grown. */
+  news: LiveRun | null
+}
 
 /** Says that something is on its way, or why it is not. */
 export const Waiting = ({ loaded, what }: { loaded: Loaded<unknown>; what: string }) =>

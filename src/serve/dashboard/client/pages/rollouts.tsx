@@ -6,10 +6,9 @@ import type { PageChoice } from '../../../../runs/report/view.ts'
 import { number, percent } from '../../../../util/format.ts'
 import type { RolloutsPage } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
-import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
+import { Bound, Choice, Empty, type RunTabProps, Waiting } from '../parts.tsx'
 import { go, setQuery, useKey } from '../route.tsx'
 import { LivePage } from './page.tsx'
-import type { RunTabProps } from './run.tsx'
 import { useSlash } from './runs.tsx'
 
 const BOUNDS = [

@@ -7,20 +7,12 @@ import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Controls } from '../controls.tsx'
-import { useTitle, Waiting } from '../parts.tsx'
+import { type RunTabProps, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, type PageAddress } from '../route.tsx'
 import { LivePage } from './page.tsx'
 import { PairsTab } from './pairs.tsx'
 import { RolloutsTab } from './rollouts.tsx'
 import { leftOf, StepBar } from './runs.tsx'
-
-/** What every part of a run's page is given. */
-export interface RunTabProps {
-  view: RunView
-  place: PageAddress
-  /** Changes when files of the run have grown. */
-  news: LiveRun | null
-}
 
 /** A part that the server makes. @param everyMs asks anew at most so often while the run goes on */
 const served = (path: string, what: string, everyMs: number) =>

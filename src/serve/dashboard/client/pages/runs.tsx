@@ -1,9 +1,9 @@
 /** @file All runs in a table: what they are, how far, how they go; filtered, sorted, grouped, and chosen for a comparison. */
 
 import { useRef, useState } from 'preact/hooks'
-import { ChipOf } from '../../../../runs/report/parts/chip.tsx'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
-import { noted, Table } from '../../../../runs/report/parts/table.tsx'
+import { Table } from '../../../../runs/report/parts/table.tsx'
+import { ChipOf, noted } from '../../../../runs/report/parts/words.tsx'
 import { runChip } from '../../../../runs/report/view.ts'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
