@@ -2,8 +2,8 @@
 
 import type { Rubric } from '../rubric/criterion.ts'
 import { plainPage } from '../runs/report/page.ts'
+import { PageHead, Section } from '../runs/report/parts/page.tsx'
 import { ResponseText } from '../runs/report/parts/response.tsx'
-import { PageHead, Sections } from '../runs/report/parts/section.tsx'
 import { TextTable } from '../runs/report/parts/table.tsx'
 import { VerdictTable } from '../runs/report/parts/verdicts.tsx'
 import { part } from '../runs/report/render.ts'
@@ -176,16 +176,12 @@ const Answers = ({ problems, primary, a, b, paired }: AnswerPage) => {
 const Page = (page: AnswerPage) => (
   <main>
     <PageHead title={page.title} facts={page.facts.map(fact => ['', fact])} />
-    <Sections
-      sections={[
-        {
-          title: 'Figures',
-          about: 'Means over problems with 95% intervals over problems.',
-          inside: <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />,
-        },
-        { title: 'Answers', inside: <Answers {...page} /> },
-      ]}
-    />
+    <Section title="Figures" about="Means over problems with 95% intervals over problems.">
+      <TextTable table={{ ...page.table, rows: page.table.rows.map(cells => ({ cells })) }} />
+    </Section>
+    <Section title="Answers">
+      <Answers {...page} />
+    </Section>
   </main>
 )
 

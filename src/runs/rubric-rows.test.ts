@@ -7,10 +7,10 @@ import { examineRun } from './check-run.ts'
 import { readNewRows, readRubricRows } from './readers.ts'
 import { loadReportData } from './report/data.ts'
 import { buildFakeRun } from './report/fake-run.fixture.ts'
-import { RunBody } from './report/parts/run-page.tsx'
+import { PageBody } from './report/parts/page.tsx'
 import { part } from './report/render.ts'
 import { renderReport, writeReport } from './report/report.ts'
-import { rubricCharts, rubricLifetimes, rubricsAbout } from './report/rubrics.ts'
+import { rubricCharts, rubricLifetimes, rubricsSection } from './report/rubrics.ts'
 import { runPage } from './report/run-page.ts'
 import { fakeRubricRows, rubricRow, rubricStatus } from './rubric-row.fixture.ts'
 import { RunFolder } from './run-folder.ts'
@@ -126,8 +126,8 @@ describe('what a report says of them', () => {
     expect(rubricCharts([])).toEqual([])
     const refused = [{ stage: null, title: 'has b', description: '2 points', rule: 'anchors', reason: 'why' }]
     const anew = [{ ...rows[0], rubrics: [], refused }]
-    expect([rubricCharts(anew), rubricsAbout(anew)]).toEqual([[], 'Proposals refused: anchors 1.'])
-    expect(rubricsAbout(rows)).toBe(
+    expect([rubricCharts(anew), rubricsSection(anew)?.about]).toEqual([[], 'Proposals refused: anchors 1.'])
+    expect(rubricsSection(rows)?.about).toBe(
       '4 rubrics born for 2 questions: 1 dropped because others told the rollouts apart better, 1 set aside because no two rollouts differed on them. Proposals refused: duplicate 1, malformed 1. Nothing could be proposed 1 time: the judge failed.',
     )
   })
@@ -174,7 +174,7 @@ describe('what a report says of them', () => {
     })
     const info = { id: 'run', createdAt: '', config: {}, environment: {} }
     const rows = { metrics: [], evals: [], rollouts: [], events: [], rubrics: [evil] }
-    const text = part(RunBody, { page: runPage({ info, status: 'running', ...rows }), sections: [] })
+    const text = part(PageBody, { page: runPage({ info, status: 'running', ...rows }) })
     expect(text).not.toMatch(/<script|<img|<b>q/)
     expect(text).toContain('&lt;script>')
   })

@@ -1,8 +1,17 @@
 /** @file A claim as its page shows it: what was expected, the differences that were tested, and every run behind it. */
 
-import { dotRow } from '../../runs/report/dots.ts'
-import type { ArmDotsView, ClaimView, ComparisonView, TrackView } from '../../runs/report/view.ts'
-import { percent } from '../../util/format.ts'
+import { dotBlocks, measureMarks } from '../../runs/report/marks.ts'
+import {
+  type Block,
+  type LineMark,
+  panelBlock,
+  statusChip,
+  type TableCell,
+  type TableView,
+  type TrackLine,
+  textBlock,
+} from '../../runs/report/view.ts'
+import { NONE, number, percent } from '../../util/format.ts'
 import { isMargin } from '../analysis/analysis.ts'
 import { type ArmComparison, type ClaimResult, comparisonName } from '../analysis/claims.ts'
 import { metricText } from '../plan/registration.ts'
@@ -42,23 +51,18 @@ const planOf = ({ claim }: ClaimResult): string => {
 }
 
 /** A difference on a scale of its own, zero in the middle. */
-const trackOf = (
+const differenceMarks = (
   { direction, smallestEffect }: ClaimResult['claim'],
-  { difference, interval }: NonNullable<ArmComparison['statistics']>,
-): TrackView => {
-  const reach = 1.15 * Math.max(...interval.map(Math.abs), Math.abs(difference), smallestEffect, 1e-9)
-  return {
-    ends: [-reach, reach],
-    value: difference,
-    interval,
-    least: isMargin(direction) ? null : direction === 'greater' ? smallestEffect : -smallestEffect,
-    zone: isMargin(direction)
-      ? [
-          direction === 'not-above' ? -reach : -smallestEffect,
-          direction === 'not-below' ? reach : smallestEffect,
-        ]
-      : null,
-  }
+  { statistics, status }: ArmComparison,
+): LineMark[] => {
+  if (statistics === null) return []
+  const { difference: value, interval } = statistics
+  const reach = 1.15 * Math.max(...interval.map(Math.abs), Math.abs(value), smallestEffect, 1e-9)
+  const own = { ends: [-reach, reach] as [number, number], value, interval, status }
+  if (!isMargin(direction))
+    return measureMarks({ ...own, least: direction === 'greater' ? smallestEffect : -smallestEffect })
+  const low = direction === 'not-above' ? -reach : -smallestEffect
+  return measureMarks({ ...own, zone: [low, direction === 'not-below' ? reach : smallestEffect] })
 }
 
 /** What is told of a comparison beside its figures, in full. */
@@ -87,70 +91,120 @@ const detailsOf = (claim: ClaimResult, comparison: ArmComparison): string => {
     .join(' ')
 }
 
-const comparisonView = (claim: ClaimResult, comparison: ArmComparison): ComparisonView => {
-  const { statistics, status, p } = comparison
+/** A row of the table of claims after its claim and status, and the line of its card. */
+interface ShownComparison extends TrackLine {
+  means: string
+  note: string | null
+  /** Effect, p, what could be found, pairs. */
+  cells: TableCell[]
+}
+
+const comparisonOf = (claim: ClaimResult, comparison: ArmComparison): ShownComparison => {
+  const { statistics, p } = comparison
   const { metric, reference } = claim.claim
   const difference = (value: number) => differenceText(metric, value)
+  const figure = statistics ? difference(statistics.difference) : NONE
+  const notes = statistics?.interval ? [statistics.interval.map(difference).join(' to ')] : []
   return {
-    name: comparisonName(comparison, reference),
-    track: statistics && trackOf(claim.claim, statistics),
-    status,
-    effect: statistics ? difference(statistics.difference) : '–',
-    interval: statistics?.interval.map(difference).join(' to ') ?? null,
+    ...{ name: comparisonName(comparison, reference), figure, notes },
+    marks: differenceMarks(claim.claim, comparison),
     means: statistics
       ? `${valueText(metric, statistics.meanA)} / ${valueText(metric, statistics.meanB)}`
-      : '–',
-    p: statistics ? pText(p) : '–',
-    detectable: detectableText(claim, comparison),
-    n: statistics?.n ?? 0,
+      : NONE,
     note: startsNote(metric, comparison),
-    details: detailsOf(claim, comparison),
+    below: detailsOf(claim, comparison),
+    cells: [
+      { text: figure, notes },
+      ...[statistics ? pText(p) : NONE, detectableText(claim, comparison), String(statistics?.n ?? 0)],
+    ],
   }
 }
 
-const shareView = ({ share, claim: { atLeast }, status }: ClaimResult): ComparisonView => ({
-  name: `share of runs, at least ${percent(atLeast)}`,
-  track: share && {
-    ...{ ends: [0, 1], value: share.share, interval: share.interval, least: atLeast!, zone: null },
-  },
-  status,
-  effect: share ? `${share.hits} of ${share.n}` : '–',
-  interval: share?.interval.map(end => percent(end)).join(' to ') ?? null,
-  ...{ means: '', p: '–', detectable: '–', n: share?.n ?? 0, note: null, details: '' },
+const shareOf = ({ share, claim: { atLeast }, status }: ClaimResult): ShownComparison => {
+  const figure = share ? `${share.hits} of ${share.n}` : NONE
+  const notes = share ? [share.interval.map(end => percent(end)).join(' to ')] : []
+  const marks =
+    share === null
+      ? []
+      : measureMarks({ ends: [0, 1], value: share.share, interval: share.interval, status, least: atLeast! })
+  return {
+    ...{ name: `share of runs, at least ${percent(atLeast)}`, figure, notes, marks, means: '', note: null },
+    cells: [{ text: figure, notes }, ...[NONE, NONE, String(share?.n ?? 0)]],
+  }
+}
+
+const comparisonsOf = (claim: ClaimResult): ShownComparison[] =>
+  claim.comparisons.length === 0 ? [shareOf(claim)] : claim.comparisons.map(each => comparisonOf(claim, each))
+
+/** A row a comparison; what is the whole claim's stands in its first one. */
+export const claimTable = (claims: readonly ClaimResult[]): TableView => ({
+  class: 'claims',
+  head: [
+    ...['Claim', { name: 'Status', kind: 'item' }, { name: 'Comparison', kind: 'forest' }, 'Effect', 'p'],
+    ...['Detectable', { name: 'Pairs', kind: 'num quiet' }, 'p, Holm'],
+  ],
+  rows: claims.flatMap(claim => {
+    const { id, statement } = claim.claim
+    const status = { ...statusChip(claim.status), notes: known(registeredText(claim)) }
+    return comparisonsOf(claim).map(({ name, means, note, marks, cells }, i) => {
+      const words = [[name, means].filter(text => text !== '').join(': '), ...known(note)]
+      const compared = { text: '', notes: words, ...(marks.length > 0 && { marks }) }
+      return i === 0
+        ? {
+            cells: [
+              { text: id, href: `#claim-${id}`, notes: [statement] },
+              ...[status, compared, ...cells, pText(claim.adjustedP)],
+            ],
+          }
+        : { kind: 'more', cells: [{ text: id, class: 'hidden' }, '', compared, ...cells, ''] }
+    })
+  }),
 })
 
-/** Every run of each arm that has a value. @param abouts what arms are */
-const dotsOf = (
+const known = (text: string | null): string[] => (text === null ? [] : [text])
+
+/** Every run of each arm as a point on one scale. @param abouts what arms are */
+const runDots = (
   { claim, runs }: ClaimResult,
-  starts: string[],
+  starts: readonly string[],
   abouts: ReadonlyMap<string, string>,
-): ArmDotsView | null => {
-  const rows = [...new Set(runs.map(({ arm }) => arm))].flatMap(arm => {
-    const dots = runs.flatMap(({ arm: own, start, seed, value }) =>
-      own === arm && value !== null
-        ? [{ value, start, title: `cold start ${start}, seed ${seed}: ${valueText(claim.metric, value)}` }]
-        : [],
-    )
-    return dots.length > 0 ? [dotRow(arm, dots, abouts.get(arm))] : []
+): Block[] => {
+  const done = runs.flatMap(({ value, ...run }) => (value === null ? [] : [{ ...run, value }]))
+  if (done.length === 0) return [textBlock('No finished run has this figure yet.')]
+  const groups = [...new Set(done.map(({ arm }) => arm))].map(arm => {
+    const own = done.filter(run => run.arm === arm)
+    const dots = own.map(({ start, seed, value }) => ({
+      ...{ value, color: Math.max(0, starts.indexOf(start)) },
+      title: `cold start ${start}, seed ${seed}: ${valueText(claim.metric, value)}`,
+    }))
+    return { name: arm, about: abouts.get(arm), dots }
   })
-  if (rows.length === 0) return null
-  return { rows, starts, isShare: isShare(claim.metric), isYesNo: claim.test === 'share' }
+  const text = isShare(claim.metric) ? percent : number
+  return dotBlocks(groups, {
+    colors: starts.map(start => `cold start ${start}`),
+    text,
+    isYesNo: claim.test === 'share',
+  })
 }
 
-export const claimView = (
+/** A card with an anchor: `claim-ID`. */
+export const claimCard = (
   claim: ClaimResult,
-  starts: string[],
+  starts: readonly string[],
   abouts: ReadonlyMap<string, string>,
-): ClaimView => {
-  const { claim: planned, status, reason, atRegistration, adjustedP, comparisons } = claim
-  return {
-    ...{ id: planned.id, statement: planned.statement, status, reason },
-    registered: atRegistration && { status: registeredText(claim)!, reason: atRegistration.reason },
-    adjustedP: pText(adjustedP),
-    plan: planOf(claim),
-    comparisons:
-      planned.test === 'share' ? [shareView(claim)] : comparisons.map(each => comparisonView(claim, each)),
-    dots: dotsOf(claim, starts, abouts),
-    notes: detailNotes(claim),
-  }
+): Block => {
+  const { claim: planned, status, reason, atRegistration } = claim
+  const lines = comparisonsOf(claim).filter(({ marks, below }) => marks.length > 0 && below)
+  const named = { id: `claim-${planned.id}`, class: 'claim', title: planned.id }
+  return panelBlock(
+    [
+      textBlock(planned.statement, 'statement'),
+      atRegistration && textBlock(`${registeredText(claim)}: ${atRegistration.reason}.`),
+      textBlock(planOf(claim)),
+      ...runDots(claim, starts, abouts),
+      ...detailNotes(claim).map(note => textBlock(`${note}.`)),
+      lines.length > 0 && { kind: 'lines', lines },
+    ],
+    { ...named, note: reason, chip: statusChip(status) },
+  )
 }

@@ -1,6 +1,16 @@
 /** @file An experiment's page as plain data, of results that were worked out just now or of their files. */
 
-import type { ExperimentPage, TableCell } from '../../runs/report/view.ts'
+import {
+  type PageSection,
+  type PageView,
+  panelBlock,
+  settingPairs,
+  statusChip,
+  type TableCell,
+  tableBlock,
+  tableSection,
+  textBlock,
+} from '../../runs/report/view.ts'
 import { formatDuration, number, percent } from '../../util/format.ts'
 import type { ControlResult } from '../analysis/controls.ts'
 import { looksOf } from '../plan/blocks.ts'
@@ -8,10 +18,8 @@ import type { Registration } from '../plan/registration.ts'
 import { countsOf } from '../results/counts.ts'
 import type { ArmCost, PaperResult } from '../results/paper.ts'
 import type { Provenance } from '../run/provenance.ts'
-import { claimView } from './claim-view.ts'
+import { claimCard, claimTable } from './claim-view.ts'
 import { differenceText } from './units.ts'
-
-type PageTable = ExperimentPage['tables'][number]
 
 /** What a page is made of: all of it is in results, and in their files. */
 export interface ShownResults
@@ -39,40 +47,38 @@ const notes = (...texts: (string | null | undefined | false)[]): string[] =>
   texts.filter(text => typeof text === 'string')
 
 /** Each look, and what each block says alone. */
-const blockTable = ({ blocks, claims, registration }: ShownResults): PageTable[] => {
-  if (blocks.length === 0) return []
+const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection | null => {
+  if (blocks.length === 0) return null
   const cell = ({ status, reason }: { status: string; reason: string }): TableCell => ({
-    ...{ text: status, isStatus: true, notes: [reason] },
+    ...{ ...statusChip(status), notes: [reason] },
   })
-  return [
+  return tableSection(
+    'Blocks of seeds',
+    `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
     {
-      title: 'Blocks of seeds',
-      about: `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
-      table: {
-        text: true,
-        head: [
-          'Claim',
-          ...blocks.flatMap(({ nth, seeds, registeredAt }) => [
-            `Block ${nth}, ${seeds.length} seeds, registered ${registeredAt.slice(0, 10)}`,
-            ...(nth > 1 ? [`Together, look ${nth}`] : []),
+      text: true,
+      head: [
+        'Claim',
+        ...blocks.flatMap(({ nth, seeds, registeredAt }) => [
+          `Block ${nth}, ${seeds.length} seeds, registered ${registeredAt.slice(0, 10)}`,
+          ...(nth > 1 ? [`Together, look ${nth}`] : []),
+        ]),
+      ],
+      rows: claims.map(({ claim }, i) => ({
+        cells: [
+          claim.id,
+          ...blocks.flatMap(({ nth, alone, together }) => [
+            cell(alone[i]),
+            ...(nth > 1 ? [cell(together[i])] : []),
           ]),
         ],
-        rows: claims.map(({ claim }, i) => ({
-          cells: [
-            claim.id,
-            ...blocks.flatMap(({ nth, alone, together }) => [
-              cell(alone[i]),
-              ...(nth > 1 ? [cell(together[i])] : []),
-            ]),
-          ],
-        })),
-      },
+      })),
     },
-  ]
+  )
 }
 
-const controlTable = ({ registration, controls, absentControls }: ShownResults): PageTable[] => {
-  if (controls.length + absentControls.length === 0) return []
+const controlTable = ({ registration, controls, absentControls }: ShownResults): PageSection | null => {
+  if (controls.length + absentControls.length === 0) return null
   const { of, metric } = registration.controls
   const figure = (statistics: ControlResult['above']): TableCell =>
     statistics === null
@@ -82,34 +88,32 @@ const controlTable = ({ registration, controls, absentControls }: ShownResults):
           notes: [statistics.interval.map(end => differenceText(metric, end)).join(' to ')],
         }
   const outcome = ({ outcome: text, note, atRegistration: before }: ControlResult): TableCell => ({
-    ...{ text, isStatus: true },
+    ...statusChip(text),
     notes: notes(note, before && `${before.outcome} by rule ${before.rule}, at registration`),
   })
-  return [
+  return tableSection(
+    'Negative controls',
+    `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it and it is shown not to gain on its start; it fails when it gains.`,
     {
-      title: 'Negative controls',
-      about: `What ${of} gains must come from what it is rewarded for. A control passes when ${of} is above it and it is shown not to gain on its start; it fails when it gains.`,
-      table: {
-        head: ['Control', 'Outcome', `${of} − control`, 'Control − its start', 'Pairs'],
-        rows: [
-          ...controls.map(own => ({
-            cells: [
-              { text: own.kind, notes: [own.arm] },
-              ...[outcome(own), figure(own.above), figure(own.gain), String(own.above?.n ?? 0)],
-            ],
-          })),
-          ...absentControls.map(({ kind, reason }) => ({
-            cells: [kind, { text: 'left out', isStatus: true as const, notes: [reason] }, '', '', ''],
-          })),
-        ],
-      },
+      head: ['Control', 'Outcome', `${of} − control`, 'Control − its start', 'Pairs'],
+      rows: [
+        ...controls.map(own => ({
+          cells: [
+            { text: own.kind, notes: [own.arm] },
+            ...[outcome(own), figure(own.above), figure(own.gain), String(own.above?.n ?? 0)],
+          ],
+        })),
+        ...absentControls.map(({ kind, reason }) => ({
+          cells: [kind, { ...statusChip('left out'), notes: [reason] }, '', '', ''],
+        })),
+      ],
     },
-  ]
+  )
 }
 
 /** The column of judge calls is there when an arm had a judge. */
-const armTable = ({ arms }: ShownResults): PageTable[] => {
-  if (arms.length === 0) return []
+const armTable = ({ arms }: ShownResults): PageSection | null => {
+  if (arms.length === 0) return null
   const judged = arms.some(({ judgeCalls }) => judgeCalls !== undefined)
   const calls = ({ judgeCalls, judgeCachedShare: cached }: ArmCost): TableCell =>
     judgeCalls === undefined
@@ -118,27 +122,21 @@ const armTable = ({ arms }: ShownResults): PageTable[] => {
           text: number(Math.round(judgeCalls)),
           notes: notes(cached ? `${percent(cached)} of the questions needed none` : null),
         }
-  return [
-    {
-      title: 'Arms',
-      about: 'What each one took, means over its runs.',
-      table: {
-        head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
-        rows: arms.map(arm => {
-          const known = (text: string) => (arm.runs > 0 ? text : '–')
-          return {
-            cells: [
-              { text: arm.arm, notes: notes(arm.summary) },
-              arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
-              ...[known(String(arm.steps)), known(number(Math.round(arm.tokens)))],
-              ...(judged ? [calls(arm)] : []),
-              known(formatDuration(arm.seconds)),
-            ],
-          }
-        }),
-      },
-    },
-  ]
+  return tableSection('Arms', 'What each one took, means over its runs.', {
+    head: ['Arm', 'Runs', 'Steps', 'Generated tokens', ...(judged ? ['Judge calls'] : []), 'Time a run'],
+    rows: arms.map(arm => {
+      const known = (text: string) => (arm.runs > 0 ? text : '–')
+      return {
+        cells: [
+          { text: arm.arm, notes: notes(arm.summary) },
+          arm.runs < arm.planned ? `${arm.runs} of ${arm.planned}` : String(arm.runs),
+          ...[known(String(arm.steps)), known(number(Math.round(arm.tokens)))],
+          ...(judged ? [calls(arm)] : []),
+          known(formatDuration(arm.seconds)),
+        ],
+      }
+    }),
+  })
 }
 
 const settingsText = ({ versions, machine, command }: Provenance): string =>
@@ -158,41 +156,85 @@ const originOf = (result: ShownResults): Record<string, string> => ({
   ...(result.notes && { 'several machines': result.notes.join('; ') }),
 })
 
-/** @param document summary.md, where it is shown */
-export const paperView = (result: ShownResults, document: string | null = null): ExperimentPage => {
-  const { registration, runs, registered, failed, claims } = result
-  const { title, summary, starts, seeds, steps, test, afterwards, cut } = registration
-  const { counted, apart, statuses } = countsOf({ claims, registration })
-  const abouts = new Map(result.arms.flatMap(({ arm, summary: about }) => (about ? [[arm, about]] : [])))
-  const view = (claim: (typeof claims)[number]) =>
-    claimView(
-      claim,
-      starts.map(({ name }) => name),
-      abouts,
-    )
-  const isDone = runs.done === runs.planned
-  return {
-    ...{ title, isDone, state: isDone ? 'complete' : `${runs.done} of ${runs.planned} runs` },
-    facts: [
-      ['cold starts', starts.length],
-      ['seeds', seeds.length],
-      ['steps', steps],
-      ['test problems', number(test.problems)],
-      ['training', runs.seconds === null ? null : formatDuration(runs.seconds)],
-      ['registered', registered.registeredAt.slice(0, 16).replace('T', ' ')],
-      ['as', `${registration.hash.slice(0, 16)} ${registration.file}`],
-      ['decision rule', result.rule],
-    ],
-    lead: [...notes(summary), ...afterwards.notes],
-    statuses: [...statuses, { status: 'apart, not counted', count: apart.length }],
-    claims: counted.map(view),
-    apart: {
-      claims: apart.map(({ claim }) => view(claim)),
-      why: apart.map(({ claim, is, why }) => `${claim.claim.id}, ${is}: ${why}`),
+const CLAIMS_ABOUT =
+  'Effects are means of paired differences (of shares: in points), one pair for each cold start and seed, with 95% bootstrap intervals, widened for few pairs and, against the start, by the start’s own sampling error; p by sign-flip permutation, then corrected by Holm over all claims of the paper and for the looks. Dashed: the smallest effect that was registered as mattering; shaded: a registered margin. Detectable is the effect that so many pairs would find four times in five as the first of all claims, or the margin that they would show. All of it is given these cold starts; where their effects differ, it is said.'
+
+const APART_ABOUT =
+  'Their status says less than it seems to: whatever was trained would have come out so, or half of the comparison is missing.'
+
+/** The claims in tables, those that are not counted apart, and each by itself. */
+const claimSections = (
+  { claims, registration, arms }: ShownResults,
+  between: NonNullable<PageView['sections']>,
+): NonNullable<PageView['sections']> => {
+  const { counted, apart } = countsOf({ claims, registration })
+  const abouts = new Map(arms.flatMap(({ arm, summary: about }) => (about ? [[arm, about]] : [])))
+  const starts = registration.starts.map(({ name }) => name)
+  const set = apart.map(({ claim }) => claim)
+  const blocks = [...counted, ...set].map(claim => claimCard(claim, starts, abouts))
+  const lines = apart.map(({ claim, is, why }) => `${claim.claim.id}, ${is}: ${why}`)
+  return [
+    counted.length > 0 && tableSection('Claims', CLAIMS_ABOUT, claimTable(counted)),
+    apart.length > 0 && {
+      ...{ title: 'Apart, not counted', about: APART_ABOUT },
+      blocks: [tableBlock(claimTable(set)), { kind: 'list', lines }],
     },
-    tables: [...blockTable(result), ...controlTable(result), ...armTable(result)],
-    cut: [...cut, ...notes(test.note), ...failed.map(({ id, message }) => `Run ${id} failed: ${message}`)],
-    origin: originOf(result),
-    document,
+    ...between,
+    blocks.length > 0 && {
+      ...{ title: 'Claim by claim', about: 'Every dot is a run after its last step.' },
+      blocks: [{ kind: 'stack', blocks }],
+    },
+  ]
+}
+
+const factsOf = ({ registration, runs, registered, rule }: ShownResults): PageView['facts'] => {
+  const { starts, seeds, steps, test, hash, file } = registration
+  return [
+    ['cold starts', starts.length],
+    ['seeds', seeds.length],
+    ['steps', steps],
+    ['test problems', number(test.problems)],
+    ['training', runs.seconds === null ? null : formatDuration(runs.seconds)],
+    ['registered', registered.registeredAt.slice(0, 16).replace('T', ' ')],
+    ['as', `${hash.slice(0, 16)} ${file}`],
+    ['decision rule', rule],
+  ]
+}
+
+/** The page of an experiment. @param curves of the arms, and other figures, or where they come from */
+export const paperView = (result: ShownResults, curves: PageView['sections'] = []): PageView => {
+  const { registration, runs, failed, claims } = result
+  const { title, summary, test, afterwards, cut } = registration
+  const { apart, statuses } = countsOf({ claims, registration })
+  const isDone = runs.done === runs.planned
+  const counts = [...statuses, { status: 'apart, not counted', count: apart.length }]
+  const left = [
+    ...cut,
+    ...notes(test.note),
+    ...failed.map(({ id, message }) => `Run ${id} failed: ${message}`),
+  ]
+  return {
+    title,
+    status: isDone
+      ? { text: 'complete', class: 'status chip finished' }
+      : { text: `${runs.done} of ${runs.planned} runs`, class: 'status chip' },
+    facts: factsOf(result),
+    intro: [
+      ...[...notes(summary), ...afterwards.notes].map(text => textBlock(text, 'lead')),
+      {
+        kind: 'chips',
+        chips: counts.flatMap(({ status, count }) => (count > 0 ? [statusChip(status, count)] : [])),
+      },
+    ],
+    sections: [
+      ...claimSections(result, curves),
+      ...[blockTable(result), controlTable(result), armTable(result)],
+      left.length > 0 && { title: 'What was cut', blocks: [{ kind: 'list', lines: left }] },
+      {
+        title: 'Where this comes from',
+        blocks: [panelBlock([{ kind: 'pairs', pairs: settingPairs(originOf(result)) }])],
+      },
+    ],
+    footer: `Written by Gradus ${result.analysedWith.versions.gradus}. All of it in this miniature: a CPU model says nothing about models a thousand times larger. Charts by uPlot (MIT).`,
   }
 }

@@ -1,14 +1,13 @@
 /** @file A paper's report as one file. */
 
 import { join } from 'node:path'
-import { chartPage } from '../../runs/report/page.ts'
-import { ExperimentFile } from '../../runs/report/parts/experiment-page.tsx'
-import { part } from '../../runs/report/render.ts'
+import { renderPage } from '../../runs/report/page.ts'
+import { chartBlock } from '../../runs/report/view.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { paperCharts } from './curves.ts'
-import { probeCharts, profileFigures } from './figures.tsx'
+import { probeCharts, profileFigures } from './figures.ts'
 import { paperView } from './paper-view.ts'
 
 const CURVES_ABOUT =
@@ -16,13 +15,14 @@ const CURVES_ABOUT =
 
 /** The report as HTML, self-contained. */
 export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
-  const page = paperView(result)
   const { registration } = result
   const charts = [...paperCharts(registration, runs), ...probeCharts(registration, runs)]
   const figures = profileFigures(registration, runs)
-  const version = result.analysedWith.versions.gradus
-  const body = part(ExperimentFile, { page, charts, curvesAbout: CURVES_ABOUT, figures, version })
-  return chartPage(`${page.title} – Gradus`, body, charts)
+  const page = paperView(result, [
+    charts.length > 0 && { title: 'Curves of the arms', about: CURVES_ABOUT, blocks: [chartBlock(charts)] },
+    figures.length > 0 && { title: 'Figures', blocks: [{ kind: 'stack', blocks: figures }] },
+  ])
+  return renderPage(page, `${page.title} – Gradus`)
 }
 
 /** Writes `report.html` beside the results and returns its path. */

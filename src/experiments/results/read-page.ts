@@ -1,7 +1,7 @@
 /** @file The page of results from their files alone: what their report says, but for curves, blocks and what was cut. */
 
 import { readdirSync } from 'node:fs'
-import type { ExperimentPage } from '../../runs/report/view.ts'
+import type { PageView } from '../../runs/report/view.ts'
 import { paperView } from '../report/paper-view.ts'
 import { type ClaimFile, readClaimFile, readControlsFile } from './files.ts'
 
@@ -15,8 +15,8 @@ const claimsIn = (folder: string): ClaimFile[] =>
 /** @throws an error of any kind for files of another format */
 export const readExperimentPage = (
   folder: string,
-  { title, summary, document }: { title: string; summary: string | null; document: string | null },
-): ExperimentPage => {
+  { title, summary, curves }: { title: string; summary: string | null; curves: PageView['sections'] },
+): PageView => {
   const claims = claimsIn(folder)
   const [first] = claims
   const { controls, absent, arms, of, metric } = readControlsFile(folder)
@@ -39,6 +39,6 @@ export const readExperimentPage = (
   }
   return paperView(
     { ...results, analysedWith, notes, runs: first.runsDone, registered, registration },
-    document,
+    curves,
   )
 }

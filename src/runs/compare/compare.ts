@@ -1,12 +1,10 @@
 /** @file Any number of runs compared: in groups over seeds, as figures, as text, and as a page with one curve over another. */
 
-import { chartPage } from '../report/page.ts'
-import { ComparisonReport } from '../report/parts/compare-page.tsx'
-import { part } from '../report/render.ts'
+import { renderPage } from '../report/page.ts'
 import { type ComparedRuns, metricComparisons, scoreComparisons } from './comparisons.ts'
 import { type ComparedRun, type GroupedRuns, groupRuns, type RunGroup, runNames } from './groups.ts'
 import { comparisonText } from './text.ts'
-import { compareView } from './view.ts'
+import { comparePage } from './view.ts'
 
 const stepOf = ({ data }: ComparedRun): number => data.metrics.at(-1)?.step ?? 0
 
@@ -49,9 +47,6 @@ export const compareMany = (
 ): { json: ComparedRuns; text: string; page(): string } => {
   const grouped = groupRuns(dirs, labels)
   const json = comparedRuns(grouped)
-  const page = () => {
-    const view = compareView(grouped.groups, json)
-    return chartPage(title, part(ComparisonReport, { title, view }), view.charts)
-  }
+  const page = () => renderPage(comparePage(title, grouped.groups, json), title)
   return { json, text: comparisonText(json), page }
 }

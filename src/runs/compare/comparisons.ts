@@ -1,8 +1,7 @@
 /** @file The figures of groups of runs: means with intervals over runs, and differences to the first group, paired by seed. */
 
-import { studentQuantile } from '../../util/special.ts'
-import { mean, meanKnown, std } from '../../util/statistics.ts'
-import { FEWEST_VALUES } from '../report/bands.ts'
+import { mean, meanKnown } from '../../util/statistics.ts'
+import { studentInterval } from '../report/bands.ts'
 import { finalMeans } from '../report/compare.ts'
 import { evalsOf, setNames } from '../report/data.ts'
 import { pairedDifference } from '../report/paired.ts'
@@ -58,13 +57,6 @@ export interface ComparedRuns {
   metrics: MetricComparison[]
   /** Settings in which groups differ; a value a group, null where it has none. */
   settings: { name: string; values: unknown[] }[]
-}
-
-/** 95% interval of a mean by Student's t; of two values it would be thirteen times their distance, which tells nobody anything. */
-const studentInterval = (values: readonly number[]): Interval | null => {
-  if (values.length < FEWEST_VALUES) return null
-  const half = (studentQuantile(0.975, values.length - 1) * std(values, 1)) / Math.sqrt(values.length)
-  return [mean(values) - half, mean(values) + half]
 }
 
 export const runMean = (values: readonly number[]): RunMean => ({

@@ -9,7 +9,15 @@ import {
   points,
   pointsInterval,
 } from '../../util/format.ts'
-import type { CompareView, TableCell, TableView } from '../report/view.ts'
+import {
+  type ChartTools,
+  chartBlock,
+  type PageSection,
+  type PageView,
+  type TableCell,
+  type TableView,
+  tableSection,
+} from '../report/view.ts'
 import { scoreNamesOf } from '../scores.ts'
 import { groupColor, overlayCharts, shownGroups } from './charts.ts'
 import {
@@ -88,32 +96,55 @@ const settingTable = ({ groups, settings }: ComparedRuns): TableView => ({
 })
 
 interface CompareOptions {
-  /** Every figure there is, as it is. */
-  isLive?: boolean
+  /** Of live runs: how curves may be had, which are every figure there is, as it is. */
+  tools?: ChartTools
   /** Where the page of a run is, by its folder. */
   addressOf?(dir: string): string | undefined
 }
 
-/** What a page of groups shows. */
-export const compareView = (
+/** Curves of the groups, with what they are of. */
+const curveSection = (
+  groups: readonly RunGroup[],
+  drawn: readonly RunGroup[],
+  label: string,
+  tools: ChartTools | undefined,
+): PageSection | false => {
+  const charts = overlayCharts(drawn, { isLive: tools !== undefined })
+  const left = `Shown are ${drawn.length} of ${groups.length} groups, those with the highest ${label}; the tables have all.`
+  const about = `Lines are means over a group's runs, bands reach from the lowest run to the highest. ${drawn.length < groups.length ? left : ''}`
+  return charts.length > 0 && { title: 'Curves', about, tools, blocks: [chartBlock(charts)] }
+}
+
+const SCORES_ABOUT =
+  'The latest of each run: means over runs with 95% intervals over runs (Student’s t). Differences are in points, paired by seed, or by problem where a group is one run, with their 95% intervals.'
+
+/** The page of groups. */
+export const comparePage = (
+  title: string,
   groups: readonly RunGroup[],
   compared: ComparedRuns,
-  { isLive = false, addressOf = () => undefined }: CompareOptions = {},
-): CompareView => {
+  { tools, addressOf = () => undefined }: CompareOptions = {},
+): PageView => {
   const [first] = compared.scores
   const drawn = shownGroups(groups, first?.groups.map(({ mean }) => mean) ?? [])
   const colorOf = (label: string) => {
     const at = drawn.findIndex(group => group.label === label)
     return at < 0 ? undefined : groupColor(at)
   }
-  const left = `Shown are ${drawn.length} of ${groups.length} groups, those with the highest ${first?.label ?? 'score'}; the tables have all.`
+  const scores = scoreTable(compared, scoreComparisons(groups, scoreNamesOf))
   return {
-    about: `${plural(compared.runs, 'run')} in ${plural(groups.length, 'group')}`,
-    groups: groupTable(compared, colorOf),
-    scores: scoreTable(compared, scoreComparisons(groups, scoreNamesOf)),
-    curvesAbout: `Lines are means over a group's runs, bands reach from the lowest run to the highest. ${drawn.length < groups.length ? left : ''}`,
-    charts: overlayCharts(drawn, { isLive }),
-    settings: settingTable(compared),
-    runs: runTable(compared, groups, addressOf),
+    title,
+    facts: [['', `${plural(compared.runs, 'run')} in ${plural(groups.length, 'group')}`]],
+    sections: [
+      tableSection(
+        'Groups',
+        'Runs of a group differ in nothing but the seed.',
+        groupTable(compared, colorOf),
+      ),
+      scores.rows.length > 0 && tableSection('Evaluations', SCORES_ABOUT, scores),
+      curveSection(groups, drawn, first?.label ?? 'score', tools),
+      tableSection('Settings that differ', '', settingTable(compared)),
+      tableSection('Runs', '', runTable(compared, groups, addressOf)),
+    ],
   }
 }

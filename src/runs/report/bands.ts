@@ -47,7 +47,7 @@ export interface CurveBand {
 }
 
 /** Of fewer values an interval says more of how few they are than of what they are. */
-export const FEWEST_VALUES = 3
+const FEWEST_VALUES = 3
 
 /** Quantiles by degrees of freedom: a chart asks for the same ones at every step. */
 const quantiles = new Map<number, number>()
@@ -57,12 +57,21 @@ const quantileOf = (df: number): number => {
   return known
 }
 
-/** A mean with its 95% interval: Student's t times the standard error, none for fewer than three values. */
+/** 95% interval of a mean by Student's t; none for fewer than three values: of two it would be thirteen times their distance. */
+export const studentInterval = (values: readonly number[]): [number, number] | null => {
+  if (values.length < FEWEST_VALUES) return null
+  const [centre, half] = [
+    mean(values),
+    quantileOf(values.length - 1) * (std(values, 1) / Math.sqrt(values.length)),
+  ]
+  return [centre - half, centre + half]
+}
+
+/** A mean with its 95% interval, of no width where there is none. */
 export const meanBand = (values: readonly number[]): CurveBand => {
   const centre = mean(values)
-  if (values.length < FEWEST_VALUES) return { centre, low: centre, high: centre }
-  const half = (quantileOf(values.length - 1) * std(values, 1)) / Math.sqrt(values.length)
-  return { centre, low: centre - half, high: centre + half }
+  const [low, high] = studentInterval(values) ?? [centre, centre]
+  return { centre, low, high }
 }
 
 /** A mean between the lowest value and the highest. */

@@ -6,7 +6,13 @@ import { COLORS } from './bands.ts'
 import { type ChartSeries, type ChartSpec, roundForPage, smoothingWindow } from './chart-spec.ts'
 import { criterionLabel, evalsOf, type ReportData, setNames, stageNames, stepSeconds } from './data.ts'
 import { HEALTH, METRIC_FAMILIES, metricOf, titleOfKey } from './known-metrics.ts'
-import type { ChartSection } from './view.ts'
+
+export interface ChartSection {
+  title: string
+  about?: string
+  size: 'wide' | 'narrow'
+  charts: ChartSpec[]
+}
 
 const PLACED = new Set([
   ...HEALTH.map(known => known.key),

@@ -25,7 +25,6 @@ import type {
 } from '../rows.ts'
 import { isFinished, loadRunState } from '../run-state.ts'
 import { describePairs, pairedCriterion } from './paired.ts'
-import type { ChosenRollouts } from './view.ts'
 
 export type * from '../rows.ts'
 
@@ -244,6 +243,13 @@ export const stageShares = (metrics: readonly MetricsRow[]): Record<string, numb
   })
   const rest = Math.max(0, 1000 - tenths.reduce((sum, share) => sum + share, 0))
   return Object.fromEntries([...names.map((name, i) => [name, tenths[i] / 10]), ['rest', rest / 10]])
+}
+
+/** Rollouts, or answers of evaluations, that are shown together. */
+export interface ChosenRollouts {
+  title: string
+  about: string
+  rows: RolloutRow[]
 }
 
 /** Best and worst rollouts of the last quarter of the run, the latest, and the earliest to compare with; not those of warnings. */

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import type { RolloutRow, ShownLesson } from '../rows.ts'
-import { lessonUses, reportLessons } from './lessons.ts'
-import { RunBody } from './parts/run-page.tsx'
+import { lessonBlocks, lessonUses } from './lessons.ts'
+import { Blocks } from './parts/blocks.tsx'
 import { part } from './render.ts'
-import { runPage } from './run-page.ts'
 
 const lesson = (text: string, changes: Partial<ShownLesson> = {}): ShownLesson => ({
   ...{ how: 'cross', question: 'Where is the cave?', text },
@@ -23,15 +22,10 @@ it('has every lesson once, with the latest attempt that was shown it', () => {
   ])
 })
 
-const textOf = (rollouts: RolloutRow[]) => {
-  const info = { id: 'run', createdAt: '', config: {}, environment: {} }
-  const rows = { metrics: [], evals: [], rollouts, events: [], rubrics: [] }
-  const page = { ...runPage({ info, status: 'running', ...rows }), rollouts: null }
-  return part(RunBody, { page, sections: [{ title: 'Memory', size: 'narrow', charts: [] }] })
-}
+const textOf = (rollouts: RolloutRow[]) => part(Blocks, { blocks: lessonBlocks(rollouts) })
 
 it('is nothing where nothing was shown, and a few of either kind where much was', () => {
-  expect(reportLessons([row(1), row(2)])).toBeNull()
+  expect(lessonBlocks([row(1), row(2)])).toEqual([])
   const rows = Array.from({ length: 20 }, (_, i) =>
     row(i + 1, [lesson(`other ${i + 1};`), lesson(`own ${i + 1};`, { how: 'within' })]),
   )

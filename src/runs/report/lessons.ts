@@ -1,8 +1,17 @@
 /** @file Lessons of a memory that attempts were shown: a few of them, to read. */
 
 import { plural } from '../../util/format.ts'
-import type { RolloutRow } from '../rows.ts'
-import type { LessonUse, ShownLessons } from './view.ts'
+import type { RolloutRow, ShownLesson } from '../rows.ts'
+import { twoDigits } from './rubrics.ts'
+import { type Block, panelBlock, type TableView, tableBlock, textBlock } from './view.ts'
+
+/** A lesson, and the latest attempt of those kept that was shown it. */
+interface LessonUse extends ShownLesson {
+  step: number
+  /** What was asked. */
+  asked: string
+  reward: number | null
+}
 
 /** Each lesson once, the latest first. */
 export const lessonUses = (rows: readonly RolloutRow[]): LessonUse[] => {
@@ -18,15 +27,26 @@ export const lessonUses = (rows: readonly RolloutRow[]): LessonUse[] => {
 
 const SHOWN_OF_A_KIND = 3
 
-/** The latest lessons of either kind, beside the questions that were asked; null where none were shown. */
-export const reportLessons = (rows: readonly RolloutRow[]): ShownLessons | null => {
+const OF = { within: 'of the same question', cross: 'of a similar question' } as const
+
+const lessonTable = (uses: readonly LessonUse[]): TableView => ({
+  head: ['Lesson', { name: 'Asked', kind: 'item' }, 'Step', 'Reward of the attempt'],
+  rows: uses.map(({ how, question, text, asked, step, reward }) => ({
+    cells: [
+      { text, class: 'lesson', notes: [how === 'cross' ? `${OF.cross}: ${question}` : OF.within] },
+      ...[asked, String(step), twoDigits(reward)],
+    ],
+  })),
+})
+
+/** The latest lessons of either kind, beside the questions that were asked; nothing where none were shown. */
+export const lessonBlocks = (rows: readonly RolloutRow[]): Block[] => {
   const all = lessonUses(rows)
-  if (all.length === 0) return null
+  if (all.length === 0) return []
   const uses = (['within', 'cross'] as const).flatMap(kind =>
     all.filter(({ how }) => how === kind).slice(0, SHOWN_OF_A_KIND),
   )
-  return {
-    uses,
-    about: `The latest, of ${plural(all.length, 'lesson')} beside the attempts that rollouts.jsonl keeps.`,
-  }
+  const about = `The latest, of ${plural(all.length, 'lesson')} beside the attempts that rollouts.jsonl keeps.`
+  const title = 'Lessons that attempts were shown'
+  return [panelBlock([tableBlock(lessonTable(uses)), textBlock(about)], { class: 'set', title })]
 }

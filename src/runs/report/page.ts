@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { escapeMarkup } from '../../util/format.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { RunError } from '../errors.ts'
-import type { ChartSpec } from './chart-spec.ts'
-import { jsonForScript } from './render.ts'
+import { FilePage } from './parts/page.tsx'
+import { jsonForScript, part } from './render.ts'
+import { chartsOf, type PageView } from './view.ts'
 
 /**
  * The script of pages that are files, and the style of all pages.
@@ -35,11 +36,11 @@ const frame = (title: string, body: string, style: string, policy = ''): string 
 /** A whole page of nothing but text and style; it runs no script. @param body as `part` makes it, all text in it escaped */
 export const plainPage = (title: string, body: string, style = ''): string => frame(title, body, style)
 
-/** A whole page that may run no script but its own, which draws the charts that `body` has places of. */
-export const chartPage = (title: string, body: string, charts: readonly ChartSpec[]): string => {
+/** A page as a file, which may run no script but its own: that draws the charts, of which the page has the places. */
+export const renderPage = (page: PageView, title: string): string => {
   const script = pageFile('app.js').replaceAll('</script', '<\\/script')
   const hash = createHash('sha256').update(script).digest('base64')
-  const data = `<script type="application/json" id="chart-data">${jsonForScript(charts)}</script>`
-  const all = `${body}\n${data}\n<script type="module">${script}</script>`
+  const data = `<script type="application/json" id="chart-data">${jsonForScript(chartsOf(page))}</script>`
+  const all = `${part(FilePage, { page })}\n${data}\n<script type="module">${script}</script>`
   return frame(title, all, '', ` script-src 'sha256-${hash}';`)
 }

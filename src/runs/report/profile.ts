@@ -3,11 +3,11 @@
 import { points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
-import type { ProfileRow, ProfileView } from './view.ts'
+import { type PageSection, type ProfileRow, panelBlock, textBlock } from './view.ts'
 
-/** What the intervals are, and what training cost on criteria that it could not see; null before the end of a run. */
-const taxNote = (info: ReportData['info'], { changes }: Profile): string | null => {
-  if (changes === null) return null
+/** What the intervals are, and what training cost on criteria that it could not see; empty before the end of a run. */
+const taxNote = (info: ReportData['info'], { changes }: Profile): string => {
+  if (changes === null) return ''
   const unseen = Object.entries(changes).filter(([, { unseen }]) => unseen === true)
   const named = (entries: typeof unseen) => entries.map(([id]) => criterionLabel(info, id)).join(' and ')
   const taxed = unseen.filter(([, change]) => isTax(change))
@@ -21,7 +21,7 @@ const taxNote = (info: ReportData['info'], { changes }: Profile): string | null 
 }
 
 /** Null of a run without criteria. */
-export const profileView = (data: ReportData): ProfileView | null => {
+export const profileSection = (data: ReportData): PageSection | null => {
   const profile = rubricProfile(data)
   if (profile === null) return null
   const rows = Object.entries(profile.after).map(([id, after]): ProfileRow => {
@@ -35,6 +35,10 @@ export const profileView = (data: ReportData): ProfileView | null => {
       isTaxed: change !== undefined && isTax(change),
     }
   })
-  const about = `Mean score of each criterion (${profile.source}).`
-  return { about, rows, note: taxNote(data.info, profile) }
+  const note = taxNote(data.info, profile)
+  return {
+    title: 'Rubric profile',
+    about: `Mean score of each criterion (${profile.source}).`,
+    blocks: [panelBlock([{ kind: 'profile', rows }, textBlock(note)])],
+  }
 }

@@ -5,17 +5,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evalItem, evalRow } from '../eval-row.fixture.ts'
 import type { EvalRow, RolloutRow } from '../rows.ts'
 import { RunFolder } from '../run-folder.ts'
+import { groupBlocks } from './answers.ts'
 import { chartPlace, movingMean, smoothingWindow } from './chart-spec.ts'
 import { chartSections } from './charts.ts'
 import { chooseRollouts, loadReportData, type ReportData, rubricProfile, stageShares } from './data.ts'
 import { buildFakeRun } from './fake-run.fixture.ts'
-import { Rollouts, RunBody } from './parts/run-page.tsx'
-import { SetPanel } from './parts/set-panel.tsx'
+import { Blocks } from './parts/blocks.tsx'
+import { PageBody } from './parts/page.tsx'
 import { jsonForScript, part } from './render.ts'
 import { renderReport, writeReport } from './report.ts'
-import { rewardView } from './reward.ts'
+import { rewardSection } from './reward.ts'
 import { runPage } from './run-page.ts'
-import { setViews } from './tables.ts'
+import { setPanels } from './tables.ts'
 
 let root: string
 let page: string
@@ -35,8 +36,8 @@ const bareRun = (name: string, fill: (run: RunFolder) => void = () => {}) => {
 const chartIds = (name: string, fill: (run: RunFolder) => void) =>
   chartSections(bareRun(name, fill)).flatMap(section => section.charts.map(chart => chart.id))
 
-const cardsOf = (data: ReportData) => part(RunBody, { page: runPage(data), sections: [] })
-const tablesOf = (data: ReportData) => setViews(data).map(view => part(SetPanel, { view }))
+const cardsOf = (data: ReportData) => part(PageBody, { page: runPage(data) })
+const tablesOf = (data: ReportData) => setPanels(data).map(panel => part(Blocks, { blocks: [panel] }))
 
 describe('a report', () => {
   it('is one file that fetches nothing', () => {
@@ -586,14 +587,16 @@ describe('what is rewarded', () => {
       { id: 'right', text: null, points: -1, check: null, rows: 4 },
       { id: 'kind', text: 'Is kind.', points: null, check: null },
     ]
-    const view = rewardView({ ...info, rubric: { criteria, ofRows: 7, sha256: '' } })!
-    expect(view.criteria.map(({ about, worth }) => [about, worth])).toEqual([
-      ['Is <b>short</b>.', '+2 points · rule length (max: 15)'],
+    const section = rewardSection({ ...info, rubric: { criteria, ofRows: 7, sha256: '' } })!
+    const text = part(Blocks, { blocks: section.blocks })
+    const told = [...text.matchAll(/<dd>([^<]*)<span class="quiet"> ([^<]*)</g)]
+    expect(told.map(([, about, worth]) => [about, worth])).toEqual([
+      ['Is &lt;b>short&lt;/b>.', '+2 points · rule length (max: 15)'],
       ['Each row says it in words of its own.', '−1 point · a judge decides · in 4 rows'],
       ['Is kind.', 'points differ by row · a judge decides'],
     ])
-    expect(view.others).toContain('And 7 criteria that single rows have')
-    expect(rewardView(info)).toBeNull()
+    expect(text).toContain('And 7 criteria that single rows have')
+    expect(rewardSection(info)).toBeNull()
   })
 })
 
@@ -601,9 +604,16 @@ describe('a rubricator’s rollout', () => {
   it('says which of its criteria are valid, where others are met or not', () => {
     const verdicts = [true, false].map((met, i) => ({ criterionId: `c${i}`, met, explanation: 'why' }))
     const card = (role?: string) =>
-      part(Rollouts, {
-        criteria: {},
-        rows: [{ step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow],
+      part(Blocks, {
+        blocks: groupBlocks(
+          [
+            {
+              ...{ title: '', about: '' },
+              rows: [{ step: 1, prompt: 'q', response: 'r', reward: 1, role, verdicts } as RolloutRow],
+            },
+          ],
+          {},
+        ),
       })
     expect(card('rubricator')).toMatch(/c0<.*>valid<.*c1<.*>not valid</s)
     expect(card()).toMatch(/c0<.*>met<.*c1<.*>not met</s)

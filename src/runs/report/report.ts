@@ -4,18 +4,13 @@ import { join, resolve } from 'node:path'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { guardWrite } from '../errors.ts'
 import { loadReportData, type ReportData } from './data.ts'
-import { chartPage } from './page.ts'
-import { RunReport } from './parts/run-page.tsx'
-import { part } from './render.ts'
-import { pageSections, runPage } from './run-page.ts'
+import { renderPage } from './page.ts'
+import { runPage } from './run-page.ts'
 
 /** The report as HTML. All text of the run is escaped, and the page may run no script but its own. */
 export const renderReport = (data: ReportData): string => {
   const page = runPage(data)
-  const sections = pageSections(data)
-  const charts = [...sections.flatMap(section => section.charts), ...(page.rubrics?.charts ?? [])]
-  const body = part(RunReport, { page, sections, status: data.status })
-  return chartPage(`${page.title} – ${data.info.id} – Gradus`, body, charts)
+  return renderPage(page, `${page.title} – ${data.info.id} – Gradus`)
 }
 
 /**

@@ -4,7 +4,7 @@ import { formatInteger, plural, threeDigits } from '../../util/format.ts'
 import { pointsWord } from '../criterion-words.ts'
 import type { RewardedCriterion, RunInfo } from '../rows.ts'
 import { criterionLabel } from './data.ts'
-import type { RewardView } from './view.ts'
+import { type PagePair, type PageSection, panelBlock, textBlock } from './view.ts'
 
 const weightOf = ({ criterionWeights }: RunInfo, id: string): string => {
   if (criterionWeights === undefined) return ''
@@ -22,27 +22,30 @@ const describeWorth = ({ points, check, rows }: RewardedCriterion): string =>
     ...(rows === undefined ? [] : [`in ${plural(rows, 'row')}`]),
   ].join(' · ')
 
-const otherCriteria = ({ rubric }: RunInfo): string | null =>
+const otherCriteria = ({ rubric }: RunInfo): string =>
   rubric === undefined || rubric.ofRows === 0
-    ? null
+    ? ''
     : `${rubric.criteria.length > 0 ? 'And ' : ''}${formatInteger(rubric.ofRows)} ${rubric.ofRows === 1 ? 'criterion' : 'criteria'} that single rows have for themselves; rollouts show theirs.`
 
 /** Null for a run that says nothing of it. */
-export const rewardView = (info: RunInfo): RewardView | null => {
-  const criteria = [
+export const rewardSection = (info: RunInfo): PageSection | null => {
+  const pairs: PagePair[] = [
     // A recipe's own, then those of the rubric that the run was given.
-    ...Object.entries(info.criterionAbout ?? {}).map(([id, about]) => ({
-      ...{ name: criterionLabel(info, id), about, worth: weightOf(info, id) },
+    ...Object.entries(info.criterionAbout ?? {}).map(([id, text]) => ({
+      ...{ name: criterionLabel(info, id), text, note: weightOf(info, id) },
     })),
     ...(info.rubric?.criteria ?? []).map(own => ({
-      ...{
-        name: own.id,
-        about: own.text ?? 'Each row says it in words of its own.',
-        worth: describeWorth(own),
-      },
+      name: own.id,
+      text: own.text ?? 'Each row says it in words of its own.',
+      note: describeWorth(own),
     })),
   ]
   const others = otherCriteria(info)
-  if (info.rewardFormula === undefined && criteria.length === 0 && others === null) return null
-  return { formula: info.rewardFormula ?? null, criteria, others }
+  const isEmpty = pairs.length === 0 && others === ''
+  if (info.rewardFormula === undefined && isEmpty) return null
+  return {
+    title: 'What is rewarded',
+    about: info.rewardFormula,
+    blocks: [!isEmpty && panelBlock([{ kind: 'pairs', pairs }, textBlock(others, 'quiet')])],
+  }
 }

@@ -1,14 +1,27 @@
 /** @file Rubrics that evolve: how many were born, kept and dropped over the steps, and the ones that lived longest. */
 
-import { number, plural } from '../../util/format.ts'
+import { NONE, number, plural } from '../../util/format.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import type { RubricRow, RubricStatus } from '../rows.ts'
 import { type ChartSeries, type ChartSpec, movingMean, roundForPage, smoothingWindow } from './chart-spec.ts'
-import type { RubricLifetime } from './view.ts'
+import { chartBlock, type PageSection, panelBlock, type TableView, tableBlock } from './view.ts'
 
 const STAGES = ['plan', 'research', 'review', 'answer']
 
-export const rubricStage = (stage: number): string => STAGES[stage - 1] ?? `stage ${stage}`
+const rubricStage = (stage: number): string => STAGES[stage - 1] ?? `stage ${stage}`
+
+/** A rubric from its birth to the last that is known of it. */
+interface RubricLifetime extends Pick<RubricStatus, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
+  question: string
+  description: string
+  since: number
+  last: number
+  /** Steps at which rollouts were scored on it. */
+  times: number
+  /** Means over those; null where nothing was ever known. */
+  score: number | null
+  variance: number | null
+}
 
 /** What changed in a step, over all of its questions. */
 interface StepChanges {
@@ -94,7 +107,7 @@ export const rubricCharts = (rows: readonly RubricRow[]): ChartSpec[] => {
 }
 
 /** What happened to rubrics, in a sentence or two. */
-export const rubricsAbout = (rows: readonly RubricRow[]): string => {
+const rubricsAbout = (rows: readonly RubricRow[]): string => {
   const steps = [...changesOf(rows).values()]
   const total = (key: 'born' | 'pruned' | 'inactive') => steps.reduce((sum, own) => sum + own[key], 0)
   const questions = new Set(rows.map(({ question }) => question)).size
@@ -146,4 +159,40 @@ export const rubricLifetimes = (rows: readonly RubricRow[]): RubricLifetime[] =>
   return lifetimes.sort(
     (a, b) => lived(b) - lived(a) || b.times - a.times || (b.variance ?? -1) - (a.variance ?? -1),
   )
+}
+
+const FATES = { kept: 'in use', pruned: 'dropped', inactive: 'set aside' } as const
+const SHOWN_LIFETIMES = 12
+
+export const twoDigits = (value: number | null): string => (value === null ? NONE : value.toFixed(2))
+
+/** What rollouts earned on rubrics, and how well these discriminate. */
+const lifetimeTable = (lifetimes: readonly RubricLifetime[]): TableView => ({
+  head: [
+    ...['Rubric', { name: 'Stage', kind: 'item' }, 'Weight', 'Steps', 'Times scored', 'Mean score'],
+    ...['Mean variance', { name: 'Now', kind: 'item' }],
+  ],
+  rows: lifetimes.map(({ title, description, question, stage, sign, weight, score, ...own }) => ({
+    cells: [
+      { text: title, notes: [description, question] },
+      { text: rubricStage(stage), notes: [sign === 'positive' ? 'merit' : 'flaw'] },
+      ...[String(weight), `${own.since} – ${own.last}`, String(own.times)],
+      score === null ? NONE : { text: twoDigits(score), bar: { value: score } },
+      ...[twoDigits(own.variance), FATES[own.fate]],
+    ],
+  })),
+})
+
+/** Null of a run whose rubrics stay as they are. */
+export const rubricsSection = (rows: readonly RubricRow[]): PageSection | null => {
+  if (rows.length === 0) return null
+  const table = lifetimeTable(rubricLifetimes(rows).slice(0, SHOWN_LIFETIMES))
+  return {
+    title: 'Rubrics that evolve',
+    about: rubricsAbout(rows),
+    blocks: [
+      chartBlock(rubricCharts(rows)),
+      table.rows.length > 0 && panelBlock([tableBlock(table)], { class: 'set', title: 'Longest lived' }),
+    ],
+  }
 }

@@ -1,98 +1,105 @@
-/** @file A run's page as plain data: of its report, and of the dashboard while it goes on. Components in parts/ show it. */
+/** @file A run's page: of its report, and of the dashboard while it goes on. */
 
 import { formatDuration, number } from '../../util/format.ts'
 import { describeCriteria } from '../criterion-words.ts'
-import { heldOutAnswers, withoutRaw } from './answers.ts'
+import { groupBlocks, heldOutAnswers } from './answers.ts'
 import { headlineCards } from './cards.ts'
 import { chartSections } from './charts.ts'
 import { chooseRollouts, type ReportData, stageShares, stageWord, totalsOf } from './data.ts'
-import { reportLessons } from './lessons.ts'
-import { profileView } from './profile.ts'
-import { rewardView } from './reward.ts'
-import { rubricCharts, rubricLifetimes, rubricsAbout } from './rubrics.ts'
-import { signsOf } from './signs.ts'
-import { setViews } from './tables.ts'
-import type { ChartSection, RunPage, ShownSign } from './view.ts'
+import { lessonBlocks } from './lessons.ts'
+import { profileSection } from './profile.ts'
+import { rewardSection } from './reward.ts'
+import { rubricsSection } from './rubrics.ts'
+import { keptFor, type MonitorSign, signSection, signsOf } from './signs.ts'
+import { setPanels } from './tables.ts'
+import {
+  type Block,
+  type BlockList,
+  type ChartTools,
+  chartBlock,
+  foldBlock,
+  type PageSection,
+  type PageView,
+  panelBlock,
+  runChip,
+  settingPairs,
+  textBlock,
+} from './view.ts'
 
-const SHOWN_LIFETIMES = 12
-
-const factsOf = (data: ReportData): RunPage['facts'] => {
+/** What a run is, and how far. */
+export const runHead = (data: ReportData): Pick<PageView, 'title' | 'facts'> => {
   const { info, metrics } = data
   const done = metrics.at(-1)?.step ?? 0
   const { seconds, rollouts, tokens } = totalsOf(data)
   const isDone = info.steps === undefined || info.steps === done
   const many = (value: number) => (value > 0 ? number(Math.round(value)) : null)
-  return [
-    ['run', info.id],
-    ['model', info.model ?? null],
-    ['seed', info.seed ?? null],
-    ['steps', isDone ? number(done) : `${number(done)} of ${number(info.steps)}`],
-    ['training time', seconds > 0 ? formatDuration(seconds) : null],
-    ['rollouts sampled', many(rollouts)],
-    ['tokens sampled', many(tokens)],
-    ['tokens a second', seconds > 0 && tokens > 0 ? number(tokens / seconds) : null],
-    ['forked from', info.forkedFrom ? `${info.forkedFrom.run}, step ${info.forkedFrom.step}` : null],
-    ['started', info.createdAt.slice(0, 16).replace('T', ' ')],
-  ]
+  return {
+    title: [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · '),
+    facts: [
+      ['run', info.id],
+      ['model', info.model ?? null],
+      ['seed', info.seed ?? null],
+      ['steps', isDone ? number(done) : `${number(done)} of ${number(info.steps)}`],
+      ['training time', seconds > 0 ? formatDuration(seconds) : null],
+      ['rollouts sampled', many(rollouts)],
+      ['tokens sampled', many(tokens)],
+      ['tokens a second', seconds > 0 && tokens > 0 ? number(tokens / seconds) : null],
+      ['forked from', info.forkedFrom ? `${info.forkedFrom.run}, step ${info.forkedFrom.step}` : null],
+      ['started', info.createdAt.slice(0, 16).replace('T', ' ')],
+    ],
+  }
+}
+
+/** @param shown events of `all` that are not folded away */
+export const eventPanel = (
+  title: string,
+  shown: ReportData['events'],
+  all: ReportData['events'],
+): Block | false => {
+  const more = all.filter(event => !shown.includes(event))
+  const fold = more.length > 0 && foldBlock(`${more.length} more`, { kind: 'events', events: more })
+  return shown.length > 0 && panelBlock([{ kind: 'events', events: shown }, fold], { class: 'events', title })
 }
 
 /** What monitors said has a section of its own. */
-const eventsOf = ({ events }: ReportData): RunPage['events'] => {
+const eventsOf = ({ events }: ReportData): Block | false => {
   const others = events.filter(event => event.monitor === undefined)
   const serious = others.filter(event => event.level !== 'info')
   const rest = others.filter(event => event.level === 'info')
-  const shown = serious.length > 0 ? serious.slice(0, 12) : rest.slice(0, 3)
-  const more = [...serious, ...rest].filter(event => !shown.includes(event))
-  return { isSerious: serious.length > 0, shown, more }
+  return serious.length > 0
+    ? eventPanel('Worth knowing', serious.slice(0, 12), [...serious, ...rest])
+    : eventPanel('Events', rest.slice(0, 3), rest)
 }
 
-/** Signs with the rollouts that were kept to show them. */
-const shownSigns = ({ events, rollouts }: ReportData): ShownSign[] =>
-  signsOf(events).map(sign => {
-    const kept = rollouts.filter(row => row.monitor === sign.monitor && row.step === sign.step)
-    return { ...sign, rollouts: kept.length, rows: kept.map(withoutRaw) }
-  })
-
-const rolloutsOf = (data: ReportData): RunPage['rollouts'] => {
-  const groups = chooseRollouts(data).map(({ rows, ...group }) => ({ ...group, rows: rows.map(withoutRaw) }))
+const rolloutSection = (data: ReportData): PageSection | null => {
+  const groups = chooseRollouts(data)
   if (groups.length === 0) return null
-  const about = `From ${number(data.rollouts.length)} kept in rollouts.jsonl. Where steps were checked one by one, each has its verdict beside it.`
-  return { about, groups }
+  return {
+    title: 'Rollouts',
+    about: `From ${number(data.rollouts.length)} kept in rollouts.jsonl. Where steps were checked one by one, each has its verdict beside it.`,
+    blocks: groupBlocks(groups, describeCriteria(data.info)),
+  }
 }
 
-const rubricsOf = ({ rubrics }: ReportData): RunPage['rubrics'] =>
-  rubrics.length === 0
-    ? null
-    : {
-        about: rubricsAbout(rubrics),
-        charts: rubricCharts(rubrics),
-        lifetimes: rubricLifetimes(rubrics).slice(0, SHOWN_LIFETIMES),
-      }
-
-/** Everything that a run's page tells but for its curves. */
-export const runPage = (data: ReportData): RunPage => {
-  const { info, metrics } = data
-  const signs = shownSigns(data)
-  const ends = signs.map(({ step, until }) => until ?? step)
+const setSection = (data: ReportData): PageSection | null => {
+  const blocks = setPanels(data)
+  if (blocks.length === 0) return null
   return {
-    title: [info.recipe ?? info.id, info.preset].filter(part => part !== undefined).join(' · '),
-    facts: factsOf(data),
-    cards: headlineCards(data),
-    events: eventsOf(data),
-    signs,
-    lastStep: Math.max(info.steps ?? 0, metrics.at(-1)?.step ?? 0, ...ends),
-    reward: rewardView(info),
-    profile: profileView(data),
-    sets: setViews(data),
-    answers: heldOutAnswers(data),
-    lessons: reportLessons(data.rollouts),
-    rubrics: rubricsOf(data),
-    rollouts: rolloutsOf(data),
-    criteria: describeCriteria(info),
-    config: info.config,
-    environment: info.environment ?? {},
-    version: info.version,
+    title: 'Test sets',
+    about:
+      'Problems that training never saw. Bars carry 95% intervals; what shallow cues or published models reach stands in the same table.',
+    blocks: [{ kind: 'stack', blocks }],
   }
+}
+
+/** What the run was told to do, and where; printed in full. */
+export const settingsPanel = ({ info }: Pick<ReportData, 'info'>, isOpen = false): Block => {
+  const pairs = (value: unknown): BlockList => [{ kind: 'pairs', pairs: settingPairs(value) }]
+  const environment = { gradus: info.version, ...info.environment }
+  return panelBlock([
+    { kind: 'fold', title: 'Configuration as resolved', isOpen, blocks: pairs(info.config) },
+    { kind: 'fold', title: 'Environment', isOpen, class: 'print', blocks: pairs(environment) },
+  ])
 }
 
 const stageText = ({ metrics }: ReportData): string => {
@@ -104,7 +111,50 @@ const stageText = ({ metrics }: ReportData): string => {
 }
 
 /** The curves of a run in their sections. */
-export const pageSections = (data: ReportData): ChartSection[] =>
-  chartSections(data).map(section =>
-    section.title === 'Where the time went' ? { ...section, about: stageText(data) } : section,
-  )
+const curveSections = (data: ReportData, { rollouts }: ReportData): PageSection[] =>
+  chartSections(data).map(({ title, about, charts, size }) => ({
+    title,
+    about: title === 'Where the time went' ? stageText(data) : about,
+    blocks: [chartBlock(charts, size), ...(title === 'Memory' ? lessonBlocks(rollouts) : [])],
+  }))
+
+const NO_STEPS: PageSection = {
+  title: 'Learning',
+  blocks: [textBlock('No step has been recorded yet.', 'empty')],
+}
+
+/** What the page of a run that goes on has otherwise. */
+interface LivePage {
+  /** The run between the steps that curves show. */
+  curves: ReportData
+  tools: ChartTools
+  events: Block | false
+  /** Where to go on from a sign. */
+  signMore(sign: MonitorSign): Block[]
+}
+
+/** @param live absent for a report, which has settings and rollouts too */
+export const runPage = (data: ReportData, live?: LivePage): PageView => {
+  const { info } = data
+  const curves = curveSections(live?.curves ?? data, data)
+  const [learning, ...later] = curves.length > 0 ? curves : [NO_STEPS]
+  const sections = [
+    ...[signSection(data, live?.signMore ?? keptFor(data)), rewardSection(info), profileSection(data)],
+    ...[{ ...learning, tools: curves.length > 0 ? live?.tools : undefined }, setSection(data)],
+    ...[heldOutAnswers(data), ...later, rubricsSection(data.rubrics), rolloutSection(data)],
+    live ? null : { title: 'Settings', blocks: [settingsPanel(data)] },
+  ]
+  const cards = headlineCards(data)
+  return {
+    ...runHead(data),
+    status: runChip(data.status),
+    intro: [
+      cards.length > 0 && { kind: 'cards', cards },
+      { kind: 'contents', titles: sections.flatMap(section => section?.title ?? []) },
+      live ? live.events : eventsOf(data),
+    ],
+    sections,
+    footer: `Written by Gradus ${info.version ?? ''} from the files of the run ${info.id}. Charts by uPlot (MIT).`,
+    marks: signsOf(data.events).map(({ step, title }) => ({ step, title })),
+  }
+}

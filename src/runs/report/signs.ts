@@ -1,8 +1,21 @@
 /** @file What monitors said, as spans of steps: a sign from the step where it was seen to the one where it was gone. */
 
+import { number, plural } from '../../util/format.ts'
+import { describeCriteria } from '../criterion-words.ts'
 import type { EventRow } from '../rows.ts'
+import { withoutRaw } from './answers.ts'
+import type { ReportData } from './data.ts'
+import {
+  type Block,
+  type BlockList,
+  foldBlock,
+  type PagePair,
+  type PageSection,
+  panelBlock,
+  textBlock,
+} from './view.ts'
 
-export interface ReportedSign {
+export interface MonitorSign {
   monitor: string
   title: string
   /** Step at which it was seen. */
@@ -15,7 +28,7 @@ export interface ReportedSign {
   figures: Record<string, number>
 }
 
-const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRow): ReportedSign => ({
+const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRow): MonitorSign => ({
   ...{ monitor: monitor!, title: title ?? monitor!, step: step!, until: null },
   // Told by itself an event begins with its title, which here stands above it.
   message: message.startsWith(`${title}: `) ? message.slice(`${title}: `.length) : message,
@@ -23,8 +36,8 @@ const signOf = ({ monitor, title, step, message, why, advice, figures }: EventRo
 })
 
 /** Signs in the order in which they came; what is no monitor's is left out. */
-export const signsOf = (events: readonly EventRow[]): ReportedSign[] => {
-  const signs: ReportedSign[] = []
+export const signsOf = (events: readonly EventRow[]): MonitorSign[] => {
+  const signs: MonitorSign[] = []
   for (const event of events) {
     if (event.monitor === undefined || event.step === undefined) continue
     if (event.turn !== 'over') {
@@ -38,5 +51,75 @@ export const signsOf = (events: readonly EventRow[]): ReportedSign[] => {
 }
 
 /** `steps 10 to 20`, `since step 40`. */
-export const describeSpan = ({ step, until }: Pick<ReportedSign, 'step' | 'until'>): string =>
+const describeSpan = ({ step, until }: Pick<MonitorSign, 'step' | 'until'>): string =>
   until === null ? `since step ${step}` : `steps ${step} to ${until}`
+
+const placeOf = ({ monitor, step }: MonitorSign): string => `warning-${monitor}-${step}`
+
+/** One line a monitor, a bar from sign to end. */
+const timeline = (signs: readonly MonitorSign[], lastStep: number): Block => {
+  const share = (step: number) => step / Math.max(1, lastStep)
+  const marks = ({ until, ...sign }: MonitorSign) => ({
+    ...{
+      class: '',
+      at: share(sign.step),
+      to: share(until ?? lastStep),
+      href: `#${placeOf({ until, ...sign })}`,
+    },
+    title: `${sign.title}, ${describeSpan({ until, ...sign })}`,
+  })
+  const lines = [...new Set(signs.map(({ title }) => title))].map(name => ({
+    name,
+    marks: signs.filter(({ title }) => title === name).map(marks),
+  }))
+  return panelBlock([{ kind: 'lines', lines, ends: ['step 0', number(lastStep)] }])
+}
+
+const explanation = ({ why, advice }: MonitorSign): PagePair[] => [
+  ...(why === null ? [] : [{ name: 'Why it matters', text: `${why}.` }]),
+  ...(advice === null ? [] : [{ name: 'What to try', text: `${advice}.` }]),
+]
+
+/** A card with an anchor: `warning-MONITOR-STEP`. */
+const signCard = (sign: MonitorSign, more: BlockList): Block => {
+  const chip = { text: describeSpan(sign), class: `chip ${sign.until === null ? 'warning' : 'info'}` }
+  return panelBlock(
+    [
+      textBlock(`${sign.message}.`, 'seen'),
+      { kind: 'pairs', pairs: explanation(sign) },
+      { kind: 'figures', figures: sign.figures },
+      ...more,
+    ],
+    { id: placeOf(sign), class: 'warning-card', title: sign.title, chip },
+  )
+}
+
+/** Rollouts that were kept to show a sign, folded away. */
+export const keptFor =
+  ({ info, rollouts }: ReportData) =>
+  ({ monitor, step }: MonitorSign): Block[] => {
+    const rows = rollouts.filter(row => row.monitor === monitor && row.step === step).map(withoutRaw)
+    if (rows.length === 0) return []
+    const title = `${plural(rows.length, 'rollout')} of step ${step} that ${rows.length === 1 ? 'shows' : 'show'} it best`
+    return [foldBlock(title, { kind: 'rollouts', rows, criteria: describeCriteria(info) })]
+  }
+
+/** @param more what stands under each */
+export const signSection = (
+  { info, events, metrics }: ReportData,
+  more: (sign: MonitorSign) => Block[],
+): PageSection | null => {
+  const signs = signsOf(events)
+  if (signs.length === 0) return null
+  const ends = signs.map(({ step, until }) => until ?? step)
+  const lastStep = Math.max(info.steps ?? 0, metrics.at(-1)?.step ?? 0, ...ends)
+  return {
+    title: 'Warnings',
+    about:
+      'Signs that the monitors saw while training: a bar reaches from the step of the warning to the step where the sign was gone. A sign is a reason to look, not a verdict.',
+    blocks: [
+      timeline(signs, lastStep),
+      { kind: 'stack', blocks: signs.map(sign => signCard(sign, more(sign))) },
+    ],
+  }
+}

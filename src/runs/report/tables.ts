@@ -14,7 +14,16 @@ import type { Baseline, EvalRow, Interval, Scores } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
 import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
-import type { ScoreLine, SetView, TableCell, TableView } from './view.ts'
+import {
+  type Block,
+  foldBlock,
+  panelBlock,
+  type ScoreLine,
+  type TableCell,
+  type TableView,
+  tableBlock,
+  textBlock,
+} from './view.ts'
 
 interface ScoreColumns {
   bars: readonly string[]
@@ -237,8 +246,8 @@ export const scoreTable = (
   })),
 })
 
-/** One for each test set. */
-export const setViews = (data: ReportData): SetView[] =>
+/** A panel for each test set: the headline scores, and what there is beside them. */
+export const setPanels = (data: ReportData): Block[] =>
   setNames(data).map(set => {
     const evals = evalsOf(data, set)
     const bars = headlineScores(evals)
@@ -254,21 +263,19 @@ export const setViews = (data: ReportData): SetView[] =>
       .filter(name => [...rows, ...baselines].some(({ scores }) => name in scores))
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
-    const known = (...tables: (TableView | null)[]) => tables.filter(table => table !== null)
-    return {
-      set,
-      about: [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' '),
-      tables: [
-        { title: null, tables: [scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)] },
-        {
-          title: plural(weaker.length, 'weaker baseline'),
-          tables: weaker.length > 0 ? [scoreTable(weaker, columns)] : [],
-        },
-        { title: null, tables: known(sourceTable(data, rows, bars)) },
-        {
-          title: 'Further scores, labels and criteria',
-          tables: known(detailTable(data, rows, bars), balanceTable(rows)),
-        },
-      ].filter(({ tables }) => tables.length > 0),
-    }
+    const about = [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' ')
+    const [sources, details, balance] = [
+      ...[sourceTable(data, rows, bars), detailTable(data, rows, bars), balanceTable(rows)],
+    ].map(table => table && tableBlock(table))
+    return panelBlock(
+      [
+        textBlock(about),
+        tableBlock(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)),
+        weaker.length > 0 &&
+          foldBlock(plural(weaker.length, 'weaker baseline'), tableBlock(scoreTable(weaker, columns))),
+        sources,
+        (details ?? balance) && foldBlock('Further scores, labels and criteria', details, balance),
+      ],
+      { class: 'set', title: set },
+    )
   })

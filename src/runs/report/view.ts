@@ -1,34 +1,66 @@
-/** @file What pages of runs show, as plain data: made of a run's files by Node, shown by the components in parts/, in files and in the dashboard. */
+/**
+ * @file What pages show, as plain data: of a run, of its rubric, judges and evaluations, of a comparison, of an experiment. Node makes
+ * it of files; the components in parts/ show it, in a file of its own or in the dashboard, which asks for it.
+ */
 
 import type { CriterionDescription } from '../criterion-words.ts'
-import type { EventRow, Interval, RolloutRow, RubricStatus, Scores, ShownLesson } from '../rows.ts'
+import type { EventRow, Interval, RolloutRow, Scores } from '../rows.ts'
 import type { ChartSpec } from './chart-spec.ts'
-import type { DotRow } from './dots.ts'
-import type { ReportedSign } from './signs.ts'
+
+/** A word with a look of its own: `chip warning`. */
+export interface Chip {
+  text: string
+  class: string
+}
+
+/** Something on a line: a point, or from one place to another; places are shares of the line. */
+export interface LineMark {
+  class: string
+  at: number
+  to?: number
+  /** What who points at it is told, and where it leads. */
+  title?: string
+  href?: string
+  /** Name of a colour of the page, where its class does not say it. */
+  color?: string
+}
 
 export type TableCell =
   | string
   | {
       text: string
+      /** The look of the text. */
+      class?: string
       /** Where it leads. */
       href?: string
       /** In small below it. */
       notes?: string[]
+      chips?: readonly Chip[]
       /** What who points at it is told. */
       title?: string
       /** Name of a colour of the page, shown before it. */
       color?: string
-      /** It is a status, in its colour. */
-      isStatus?: true
-      /** The share as a bar beside it. */
-      bar?: { value: number; kind: ScoreLine['kind']; interval?: Interval }
+      /** The share as a bar beside it; `floor`: what chance alone gives. */
+      bar?: { value: number; kind?: ScoreLine['kind']; interval?: Interval; floor?: number | null }
+      /** What is drawn on a line over it. */
+      marks?: readonly LineMark[]
     }
 
+/** A column of which its name does not say all. */
+export interface TableColumn {
+  name: string
+  /** Class of its cells: `num` to the right, `item` words; `head` is what names a row, where that is not the first. */
+  kind?: string
+  /** What who points at its name is told. */
+  title?: string
+}
+
 export interface TableView {
-  head: readonly string[]
+  head: readonly (string | TableColumn)[]
   rows: readonly { kind?: string; cells: readonly TableCell[] }[]
   /** Cells are words, which stand to the left. */
   text?: boolean
+  class?: string
 }
 
 /** A line of scores: of an evaluation, or of a baseline. */
@@ -64,184 +96,207 @@ export interface ProfileRow {
   isTaxed: boolean
 }
 
-export interface ProfileView {
-  about: string
-  rows: ProfileRow[]
-  /** What the intervals are; null before the end of a run. */
-  note: string | null
-}
-
-export interface RewardView {
-  formula: string | null
-  criteria: { name: string; about: string; worth: string }[]
-  /** Of criteria that are no run's, but a row's. */
-  others: string | null
-}
-
-/** A lesson, and the latest attempt of those kept that was shown it. */
-export interface LessonUse extends ShownLesson {
-  step: number
-  /** What was asked. */
-  asked: string
-  reward: number | null
-}
-
-export interface ShownLessons {
-  uses: LessonUse[]
-  about: string
-}
-
-/** A rubric from its birth to the last that is known of it. */
-export interface RubricLifetime extends Pick<RubricStatus, 'stage' | 'sign' | 'title' | 'weight' | 'fate'> {
-  question: string
-  description: string
-  since: number
-  last: number
-  /** Steps at which rollouts were scored on it. */
-  times: number
-  /** Means over those; null where nothing was ever known. */
-  score: number | null
-  variance: number | null
-}
-
-/** What is known of a set of problems. */
-export interface SetView {
-  set: string
-  about: string
-  /** The headline scores, and what there is beside them; what has a title is folded away under it. */
-  tables: { title: string | null; tables: TableView[] }[]
-}
-
-export interface ChartSection {
-  title: string
-  about?: string
-  /** `wide` charts stand two in a row, `narrow` ones three. */
-  size: 'wide' | 'narrow'
-  charts: ChartSpec[]
-}
-
-/** Rollouts, or answers of evaluations, that are shown together. */
-export interface ChosenRollouts {
-  title: string
-  about: string
-  rows: RolloutRow[]
-}
-
-/** What is shown of them, and why. */
-export interface RolloutGroups {
-  about: string
-  groups: ChosenRollouts[]
-}
-
-/** A monitor's sign, with how many rollouts were kept to show it, and those that are shown with it. */
-export type ShownSign = ReportedSign & { rollouts: number; rows: RolloutRow[] }
-
-export interface RunPage {
-  title: string
-  /** Names and what they are; null where nothing is known. */
-  facts: [name: string, value: string | number | null][]
-  cards: HeadlineCard[]
-  /** Events that are no monitor's: those that are worth knowing, and the rest. */
-  events: { isSerious: boolean; shown: EventRow[]; more: EventRow[] }
-  signs: ShownSign[]
-  /** Where the line of signs ends. */
-  lastStep: number
-  reward: RewardView | null
-  profile: ProfileView | null
-  sets: SetView[]
-  /** Held-out problems before and after. */
-  answers: RolloutGroups | null
-  lessons: ShownLessons | null
-  rubrics: { about: string; charts: ChartSpec[]; lifetimes: RubricLifetime[] } | null
-  rollouts: RolloutGroups | null
-  /** What the run tells of its criteria, by id. */
-  criteria: Record<string, CriterionDescription>
-  config: unknown
-  environment: Record<string, string | number>
-  version: string | undefined
-}
-
-/** A comparison of groups of runs. */
-export interface CompareView {
-  /** How many runs and groups there are. */
-  about: string
-  groups: TableView
-  scores: TableView
-  curvesAbout: string
-  charts: ChartSpec[]
-  settings: TableView
-  runs: TableView
-}
-
-/** A figure with its interval on a line, beside what was registered: a smallest effect that is to be reached, or a margin. */
-export interface TrackView {
-  /** Ends of the line. */
-  ends: [number, number]
-  value: number
-  interval: [number, number]
-  least: number | null
-  zone: [number, number] | null
-}
-
-/** Two arms of a claim, or an arm and a number; or a share of runs. */
-export interface ComparisonView {
+/** A name, what is drawn on its line, and its figures. */
+export interface TrackLine {
   name: string
-  /** Null where nothing can be compared yet. */
-  track: TrackView | null
-  status: string
-  effect: string
-  interval: string | null
-  means: string
-  p: string
-  detectable: string
-  n: number
-  /** What has to be said beside it, and what of it in full. */
-  note: string | null
-  details: string
+  /** What who points at the name is told. */
+  about?: string
+  marks: readonly LineMark[]
+  /** What is drawn, in words. */
+  label?: string
+  figure?: string
+  notes?: readonly (string | null | undefined)[]
+  /** In small under it. */
+  below?: string
 }
 
-export interface ClaimView {
-  id: string
-  statement: string
-  status: string
-  reason: string | null
-  /** What it was by the rule at its registration, where that is another one; and why. */
-  registered: { status: string; reason: string } | null
-  /** After Holm's correction. */
-  adjustedP: string
-  plan: string
-  comparisons: ComparisonView[]
-  /** Every run of each arm; null before the first is done. */
-  dots: ArmDotsView | null
-  notes: string[]
+/** A name and what it is; null where nothing is known. */
+export type PageFact = readonly [name: string, value: string | number | Chip | null]
+
+/** A setting and its value, or a word and what it means. */
+export interface PagePair {
+  name: string
+  /** Null where there is none. */
+  text: string | null
+  note?: string
 }
 
-export interface ArmDotsView {
-  rows: DotRow[]
-  /** Cold starts: one colour each. */
-  starts: string[]
-  isShare: boolean
-  /** Runs are 0 or 1: no, or yes. */
-  isYesNo: boolean
+export interface PageLink {
+  text: string
+  href: string
+  /** Pressed outside of fields it leads there too. */
+  key?: string
 }
 
-/** An experiment: its claims and what they rest on. */
-export interface ExperimentPage {
+/** Something to be chosen, which the address then has. */
+export interface PageChoice {
+  /** What it is in the address. */
+  name: string
+  label: string
+  value: string
+  options: readonly (string | readonly [value: string, words: string])[]
+  /** What the address loses with it. */
+  resets?: readonly string[]
+}
+
+export interface Panel {
+  kind: 'panel'
+  /** Its place in addresses. */
+  id?: string
+  class?: string
+  title?: string
+  /** Where the title leads. */
+  href?: string
+  /** Beside the title. */
+  chip?: Chip
+  note?: string | null
+  blocks: BlockList
+}
+
+/** What stands one below the other; what is false is not there. */
+export type BlockList = readonly (Block | false | null)[]
+
+/** What stands on a page. */
+export type Block =
+  | { kind: 'text'; text: string; class: string }
+  | { kind: 'heading'; text: string; about?: string }
+  /** A name with its number each. */
+  | { kind: 'figures'; figures: Readonly<Record<string, number>> }
+  | { kind: 'chips'; chips: readonly Chip[] }
+  | { kind: 'facts'; facts: readonly PageFact[] }
+  | { kind: 'links'; links: readonly PageLink[] }
+  | { kind: 'list'; lines: readonly string[] }
+  | { kind: 'pairs'; pairs: readonly PagePair[] }
+  | { kind: 'contents'; titles: readonly string[] }
+  | { kind: 'cards'; cards: readonly HeadlineCard[] }
+  | { kind: 'events'; events: readonly EventRow[] }
+  | { kind: 'table'; table: TableView }
+  /** `wide` charts stand two in a row, `narrow` ones three. */
+  | { kind: 'charts'; charts: readonly ChartSpec[]; size: 'wide' | 'narrow' }
+  | { kind: 'profile'; rows: readonly ProfileRow[] }
+  /** Under the lines what their ends are. */
+  | { kind: 'lines'; lines: readonly TrackLine[]; ends?: readonly [string, string] }
+  /** What colours stand for: names of colours of the page, with their words. */
+  | {
+      kind: 'key'
+      title?: string
+      about?: string
+      colors: readonly (readonly [color: string, words: string])[]
+    }
+  /** Rollouts, or answers of evaluations, which have scores. */
+  | { kind: 'rollouts'; rows: readonly RolloutRow[]; criteria: Criteria; of?: 'score'; isBeside?: boolean }
+  /** Text as it stands. */
+  | { kind: 'document'; text: string }
+  | { kind: 'stack'; class?: string; blocks: BlockList }
+  | { kind: 'fold'; title: string; isOpen?: boolean; class?: string; blocks: BlockList }
+  | Panel
+  /** Of pages that go on: something to choose, and what comes from an address of its own. */
+  | { kind: 'choices'; choices: readonly PageChoice[] }
+  | { kind: 'load'; path: string; what: string }
+
+/** What a run tells of its criteria, by id. */
+export type Criteria = Record<string, CriterionDescription>
+
+/** How a reader may have the curves of a page that goes on. */
+export interface ChartTools {
+  /** Points that thick lines average, with their words; the first is what there is when nothing is chosen. */
+  smoothings: readonly (readonly [value: string, words: string])[]
+  /** First and last step that there is, those that are shown, and how many a point stands for; of curves that can be zoomed. */
+  steps?: { first: number; last: number; from: number; to: number; stride: number }
+}
+
+export interface PageSection {
   title: string
-  /** How far it is; empty where that is not known. */
-  state: string
-  isDone: boolean
-  facts: [name: string, value: string | number | null][]
-  lead: string[]
-  statuses: { status: string; count: number }[]
-  claims: ClaimView[]
-  /** Claims that are not counted, and why. */
-  apart: { claims: ClaimView[]; why: string[] }
-  /** Tables of blocks of seeds, of controls, of arms: those that there are. */
-  tables: { title: string; about: string; table: TableView }[]
-  cut: string[]
-  /** Names and values; null where it is not known. */
-  origin: Record<string, string> | null
-  /** summary.md as it stands. */
-  document: string | null
+  about?: string | null
+  /** Over it. */
+  tools?: ChartTools
+  blocks: BlockList
+}
+
+export interface PageView {
+  title: string
+  /** How what it is about stands. */
+  status?: Chip
+  facts?: readonly PageFact[]
+  /** What stands before the first section, and after the last. */
+  intro?: BlockList
+  sections?: readonly (PageSection | false | null)[]
+  end?: BlockList
+  /** Who wrote it, of a file. */
+  footer?: string
+  /** Steps that charts mark. */
+  marks?: readonly { step: number; title: string }[]
+}
+
+export const textBlock = (text: string, own = 'about'): Block => ({ kind: 'text', text, class: own })
+
+export const tableBlock = (table: TableView): Block => ({ kind: 'table', table })
+
+export const chartBlock = (charts: readonly ChartSpec[], size: 'wide' | 'narrow' = 'wide'): Block => ({
+  ...{ kind: 'charts', charts, size },
+})
+
+/** @param more its class, its place in addresses, what stands beside its title */
+export const panelBlock = (blocks: BlockList, more: Omit<Panel, 'kind' | 'blocks'> = {}): Block => ({
+  ...{ kind: 'panel', ...more, blocks },
+})
+
+export const foldBlock = (title: string, ...blocks: BlockList): Block => ({ kind: 'fold', title, blocks })
+
+/** A section that is a table. */
+export const tableSection = (title: string, about: string, table: TableView): PageSection => ({
+  ...{ title, about },
+  blocks: [table.rows.length > 0 ? tableBlock(table) : textBlock('None.', 'empty')],
+})
+
+/** The sections that a page has. */
+export const shownSections = ({ sections = [] }: PageView): PageSection[] =>
+  sections.filter(section => section !== false && section !== null)
+
+/** All charts of a page. */
+export const chartsOf = (page: PageView): ChartSpec[] => {
+  const within = (block: Block | false | null): readonly ChartSpec[] => {
+    if (!block) return []
+    return 'charts' in block ? block.charts : 'blocks' in block ? block.blocks.flatMap(within) : []
+  }
+  return shownSections(page).flatMap(({ blocks }) => blocks.flatMap(within))
+}
+
+/** A page that says a thing and no more. */
+export const plainView = (title: string, text: string): PageView => ({
+  ...{ title, intro: [textBlock(text, 'empty')] },
+})
+
+/** How a run stands. */
+export const runChip = (status: string): Chip => ({ text: status, class: `status chip ${status}` })
+
+/** What a word means that has a colour: statuses of claims, outcomes of controls. What has no look is grey. */
+const LOOKS: Readonly<Record<string, string>> = {
+  reproduced: 'yes',
+  'not reproduced': 'no',
+  inconclusive: 'open',
+  passed: 'yes',
+  failed: 'no',
+  open: 'open',
+}
+
+/** The class of a status: its colour. */
+export const statusLook = (status: string): string => LOOKS[status] ?? 'none'
+
+/** A status in its colour; with a number before it, how many have it. */
+export const statusChip = (status: string, count?: number): Chip => ({
+  text: count === undefined ? status : `${count} ${status}`,
+  class: `verdict chip ${statusLook(status)}`,
+})
+
+/** Dotted names of settings, nested as they may be, with what stands there. */
+export const settingPairs = (value: unknown, path = ''): PagePair[] => {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    const entries = Object.entries(value)
+    if (entries.length > 0)
+      return entries.flatMap(([key, item]) => settingPairs(item, path === '' ? key : `${path}.${key}`))
+  }
+  return [
+    { name: path, text: value === null ? null : typeof value === 'string' ? value : JSON.stringify(value) },
+  ]
 }

@@ -59,10 +59,7 @@ describe('warnings in a report', () => {
   it('show the rollouts that were kept for them, and no others', () => {
     const kept = [rollout(10, 'a'), rollout(12, 'b'), rollout(10), rollout(40, 'a')]
     const page = renderReport(dataOf([on(10, 'a')], kept))
-    const section = page.slice(
-      page.indexOf('<section class="section-warnings'),
-      page.indexOf('<section class="section-rollouts'),
-    )
+    const section = page.slice(page.indexOf('<h2>Warnings</h2>'), page.indexOf('<h2>Learning</h2>'))
     expect(section).toContain('1 rollout of step 10 that shows it best')
     expect(section.match(/response of step \d+(?: for \w)?/g)).toEqual(['response of step 10 for a'])
   })

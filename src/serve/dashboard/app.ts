@@ -16,13 +16,13 @@ import {
   summaryOf,
 } from './context.ts'
 import { addControlPath } from './control.ts'
-import { curvesOf, MOST_CURVE_POINTS } from './curves.ts'
+import { livePage, MOST_CURVE_POINTS } from './curves.ts'
 import { fileOf } from './library.ts'
 import { addMorePaths } from './more-paths.ts'
 import type { OpenRun } from './open-run.ts'
 import { loadAssets, SHELL } from './page.ts'
 import { addPairPaths } from './pairs.ts'
-import { listRollouts, rolloutsQuery, viewRollout } from './rollout-query.ts'
+import { listRollouts, rolloutPage, rolloutQuery, rolloutsQuery } from './rollout-query.ts'
 import { runView } from './run-view.ts'
 import type { LiveRun } from './wire.ts'
 
@@ -85,13 +85,14 @@ const addRunPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void =
     return c.json(await context.summaries.all(context.library.runs))
   })
   app.get('/api/runs/:id', async c => {
-    const { run } = await indexedRun(context, c.req.param('id'))
-    await run.advance()
+    const run = await openRun(context, c.req.param('id'))
     return c.json(runView(run, await summaryOf(context, run)))
   })
-  app.get('/api/runs/:id/curves', async c =>
-    c.json(curvesOf(await openRun(context, c.req.param('id')), queryOf(c, curvesQuery))),
-  )
+  app.get('/api/runs/:id/curves', async c => {
+    const { run } = await indexedRun(context, c.req.param('id'))
+    await run.advance()
+    return c.json(livePage(run, queryOf(c, curvesQuery)))
+  })
 }
 
 /** Rollouts of a run, as far as its index has them; a short file is read before the answer. */
@@ -109,12 +110,13 @@ const indexedRun = async (
 const addRolloutPaths = (app: Hono<DashboardEnv>, context: DashboardContext): void => {
   app.get('/api/runs/:id/rollouts', async c => {
     const { run, bytes } = await indexedRun(context, c.req.param('id'))
-    return c.json(listRollouts(run.found.dir, run.rollouts, queryOf(c, rolloutsQuery), bytes))
+    return c.json(listRollouts(run.found, run.rollouts, queryOf(c, rolloutsQuery), bytes))
   })
   app.get('/api/runs/:id/rollouts/:nth', async c => {
     const { run } = await indexedRun(context, c.req.param('id'))
     const criteria = describeCriteria(run.info)
-    return c.json(viewRollout(run.found.dir, run.rollouts, Number(c.req.param('nth')), criteria))
+    const [nth, query] = [Number(c.req.param('nth')), queryOf(c, rolloutQuery)]
+    return c.json(rolloutPage(run.found, run.rollouts, nth, query, criteria))
   })
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { shownSections } from '../../runs/report/view.ts'
 import type { ReadSlimCharts } from './arm-curves.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
@@ -64,22 +65,36 @@ const ask = async (roots: readonly string[], slimCharts?: ReadSlimCharts) => {
   }
 }
 
+type Ask = Awaited<ReturnType<typeof ask>>
+
+/** Titles of the experiments with where they lead. */
+const titles = async (json: Ask) => {
+  const { intro } = await json('/api/experiments')
+  return intro[0].blocks.map(({ title, href }: { title: string; href: string }) => [title, href])
+}
+
+/** What is said of curves, and these. */
+const curves = async (json: Ask, id: string) => {
+  const { status: _, ...blocks } = await json(`/api/experiments/${id}/curves`)
+  // biome-ignore lint/suspicious/noExplicitAny: blocks of several kinds
+  return Object.values(blocks) as any[]
+}
+
 describe('curves of an experiment under way', () => {
   it('are means over the runs of each arm, with intervals where there are three', async () => {
     const json = await ask([writeWork('work')])
     const id = `paper~${HASH}`
-    const [line] = Object.values(await json('/api/experiments')).filter(own => typeof own === 'object')
-    expect(line).toMatchObject({ id, title: 'paper, under way', statuses: [] })
+    expect(await titles(json)).toEqual([['paper, under way', `/experiment/${id}`]])
     expect(await json(`/api/experiments/${id}`)).toMatchObject({
-      claims: [],
+      sections: [false, { title: 'Curves of the arms' }],
       facts: [
         ['registered', '2026-01-01 00:00'],
         ['as', HASH],
       ],
     })
-    const view = await json(`/api/experiments/${id}/curves`)
-    expect(view).toMatchObject({ from: 'work', runs: 5, left: null })
-    const reward = view.charts.find(({ title }: { title: string }) => title === 'Reward')
+    const [about, { charts }] = await curves(json, id)
+    expect(about.text).toContain('Of 5 runs in the folder of the work, as far as they are.')
+    const reward = charts.find(({ title }: { title: string }) => title === 'Reward')
     expect(reward.series.map(({ label }: { label: string }) => label)).toEqual([
       'control, n = 2',
       'method, n = 3',
@@ -97,16 +112,15 @@ describe('curves of an experiment under way', () => {
     const text = `${JSON.stringify({ step: 0, ...good, scores: null })}\n{"step":\n${JSON.stringify({ step: 1, ...good })}\n`
     writeFileSync(join(work, 'paper', HASH, 'method', 'a-seed-0', 'run', 'evals.jsonl'), text)
     const json = await ask([work])
-    const view = await json(`/api/experiments/paper~${HASH}/curves`)
-    expect(view).toMatchObject({ status: 200, runs: 5 })
-    expect(view.charts[0]).toMatchObject({ x: [1], series: [{ values: [0.5] }] })
+    const [about, { charts }] = await curves(json, `paper~${HASH}`)
+    expect(about.text).toContain('Of 5 runs')
+    expect(charts[0]).toMatchObject({ x: [1], series: [{ values: [0.5] }] })
   })
 
   it('stand with its results as soon as there are some, and the work is no experiment of its own any more', async () => {
     const json = await ask([writeWork('done-work'), writeResults('done-results')])
-    const all = Object.values(await json('/api/experiments')).filter(own => typeof own === 'object')
-    expect(all).toMatchObject([{ id: 'paper', title: 'Paper' }])
-    expect(await json('/api/experiments/paper/curves')).toMatchObject({ from: 'work', runs: 5 })
+    expect(await titles(json)).toEqual([['Paper', '/experiment/paper']])
+    expect((await curves(json, 'paper'))[0].text).toContain('Of 5 runs in the folder of the work')
   })
 })
 
@@ -122,7 +136,10 @@ describe('curves of results', () => {
       return []
     })
     for (let i = 0; i < 2; i++)
-      expect(await json('/api/experiments/paper/curves')).toMatchObject({ from: 'results', charts: [] })
+      expect(await curves(json, 'paper')).toMatchObject([
+        { text: expect.stringContaining('Of the runs beside the results') },
+        { charts: [] },
+      ])
     expect(reads).toBe(1)
     writeFileSync(file, 'other bytes')
     await json('/api/experiments/paper/curves')
@@ -141,7 +158,7 @@ describe('curves of results', () => {
       error: 'runs.jsonl.br: cut short',
     })
     const none = await ask([writeResults('no-runs')])
-    expect(await none('/api/experiments/paper/curves')).toMatchObject({ from: null, charts: [] })
+    expect(shownSections(await none('/api/experiments/paper')).map(({ title }) => title)).toEqual(['Claims'])
     expect((await none('/api/experiments/nothing/curves')).status).toBe(404)
   })
 })

@@ -7,11 +7,12 @@ import { overlayCharts } from '../../runs/compare/charts.ts'
 import type { ComparedRun, RunGroup } from '../../runs/compare/groups.ts'
 import { aboutOnly, COLORS, meanBand, withinShares } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
+import { type Block, chartBlock, type PageSection, textBlock } from '../../runs/report/view.ts'
+import { plural } from '../../util/format.ts'
 import { thinnedData } from './curves.ts'
 import { workFolder } from './experiments.ts'
 import { type FoundExperiment, type FoundRun, fileOf, type Library } from './library.ts'
 import { OpenRun } from './open-run.ts'
-import type { ArmCurvesView } from './wire.ts'
 
 /** Charts of the runs that lie beside results in a folder; null where none do. What that file is, is known one layer up. */
 export type ReadSlimCharts = (folder: string) => Promise<ChartSpec[] | null>
@@ -23,7 +24,13 @@ const POINTS = 150
 /** Runs that go on are read again after this. */
 const WORK_MS = 15_000
 
-const NOTHING: ArmCurvesView = { charts: [], from: null, runs: 0, left: null }
+const CURVES_ABOUT =
+  'Lines are means over cold starts and seeds; n is how many runs. Bands are 95% intervals of the mean (Student’s t over runs), none where fewer than three have a value: with few runs they are wide, and they say nothing of other tasks or starts.'
+
+/** Where curves come from, and how far they may be trusted. */
+const curveBlocks = (source: string, charts: readonly ChartSpec[]): Block[] => [
+  ...[textBlock(`${source} ${CURVES_ABOUT}`), chartBlock(charts)],
+]
 
 /** Runs of a registration by arm: they lie in `paper/hash/arm/start-seed/run`, wherever the folder of the work is. */
 const runsByArm = (library: Library, found: FoundExperiment): Map<string, FoundRun[]> => {
@@ -49,7 +56,7 @@ const curvesOfRun = async (found: FoundRun): Promise<ComparedRun[]> => {
   }
 }
 
-const workCurves = async (library: Library, found: FoundExperiment): Promise<ArmCurvesView> => {
+const workCurves = async (library: Library, found: FoundExperiment): Promise<Block[]> => {
   const arms = [...runsByArm(library, found)].sort(([a], [b]) => (a < b ? -1 : 1))
   const groups: RunGroup[] = []
   let read = 0
@@ -64,15 +71,14 @@ const workCurves = async (library: Library, found: FoundExperiment): Promise<Arm
     }
     groups.push({ label: `${arm}, n = ${own.length}`, runs: own })
   }
-  if (read === 0) return NOTHING
-  const all = arms.reduce((sum, [, runs]) => sum + runs.length, 0)
-  const left = all === read ? null : { runs: all - read, arms: Math.max(0, arms.length - COLORS.length) }
+  const left = arms.reduce((sum, [, runs]) => sum + runs.length, 0) - read
+  const source = `Of ${plural(read, 'run')} in the folder of the work, as far as they are${left === 0 ? '' : `; ${plural(left, 'run')} more are left out`}.`
   const charts = overlayCharts(groups, { band: meanBand }).map(spec => ({
     ...spec,
     ...aboutOnly(spec.series),
     series: spec.unit === 'rate' || spec.unit === 'share' ? withinShares(spec.series) : spec.series,
   }))
-  return { charts, from: 'work', runs: read, left }
+  return curveBlocks(source, charts)
 }
 
 /** Names the state of the file beside results; null where there is none. */
@@ -86,27 +92,36 @@ const slimState = (dir: string): string | null => {
 /** Curves of experiments, each worked out once as long as its files stay. */
 export class ArmCurvesCache {
   readonly #read: ReadSlimCharts | null
-  readonly #known = new Map<string, { state: string; view: Promise<ArmCurvesView> }>()
+  readonly #known = new Map<string, { state: string; blocks: Promise<Block[]> }>()
 
   /** @param read null: results have no curves but those of their work folder */
   constructor(read: ReadSlimCharts | null) {
     this.#read = read
   }
 
+  /** The section of an experiment's curves, which come from an address of their own; none where it has no runs. */
+  section(library: Library, found: FoundExperiment): PageSection | false {
+    const hasRuns =
+      (this.#read !== null && slimState(found.dir) !== null) || runsByArm(library, found).size > 0
+    const path = `/api/experiments/${encodeURIComponent(found.id)}/curves`
+    const what = 'the curves of the arms'
+    return hasRuns && { title: 'Curves of the arms', blocks: [{ kind: 'load', path, what }] }
+  }
+
   /** @throws DataError for a damaged file */
-  of(library: Library, found: FoundExperiment): Promise<ArmCurvesView> {
+  of(library: Library, found: FoundExperiment): Promise<Block[]> {
     const slim = this.#read === null ? null : slimState(found.dir)
     const state = slim ?? `work ${Math.floor(Date.now() / WORK_MS)}`
     const known = this.#known.get(found.id)
-    if (known?.state === state) return known.view
-    const view = slim === null ? workCurves(library, found) : this.#slim(found)
-    this.#known.set(found.id, { state, view })
-    view.catch(() => this.#known.delete(found.id))
-    return view
+    if (known?.state === state) return known.blocks
+    const blocks = slim === null ? workCurves(library, found) : this.#slim(found)
+    this.#known.set(found.id, { state, blocks })
+    blocks.catch(() => this.#known.delete(found.id))
+    return blocks
   }
 
-  async #slim({ dir }: FoundExperiment): Promise<ArmCurvesView> {
+  async #slim({ dir }: FoundExperiment): Promise<Block[]> {
     const charts = await this.#read?.(dir)
-    return charts ? { charts, from: 'results', runs: 0, left: null } : NOTHING
+    return charts ? curveBlocks('Of the runs beside the results, as in their report.', charts) : []
   }
 }

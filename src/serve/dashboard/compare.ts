@@ -2,14 +2,19 @@
 
 import { comparedRuns } from '../../runs/compare/compare.ts'
 import { type ComparedRun, groupLoaded, runNames } from '../../runs/compare/groups.ts'
-import { compareView } from '../../runs/compare/view.ts'
-import type { CompareView } from '../../runs/report/view.ts'
+import { comparePage } from '../../runs/compare/view.ts'
+import type { PageView } from '../../runs/report/view.ts'
 import { comparedEvals, thinnedData } from './curves.ts'
 import type { OpenRun } from './open-run.ts'
 
 const POINTS = 250
+const SMOOTHINGS = [
+  ['', 'none'],
+  ['5', '5 points'],
+  ['15', '15 points'],
+] as const
 
-export const liveComparison = (runs: readonly OpenRun[]): CompareView => {
+export const liveComparison = (runs: readonly OpenRun[]): PageView => {
   const addresses = new Map(runs.map(({ found: { dir, id } }) => [dir, `/run/${encodeURIComponent(id)}`]))
   const compared = runs.map((run): ComparedRun => {
     const { data } = thinnedData(run, { points: POINTS }, comparedEvals(run))
@@ -17,5 +22,6 @@ export const liveComparison = (runs: readonly OpenRun[]): CompareView => {
   })
   const grouped = groupLoaded(compared, runNames(runs.map(({ found }) => found.dir)), () => false)
   const addressOf = (dir: string) => addresses.get(dir)
-  return compareView(grouped.groups, comparedRuns(grouped), { isLive: true, addressOf })
+  const tools = { smoothings: SMOOTHINGS }
+  return comparePage('Compare', grouped.groups, comparedRuns(grouped), { tools, addressOf })
 }

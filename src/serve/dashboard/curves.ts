@@ -1,11 +1,12 @@
 /** @file What pages show of a run that goes on, made by the functions of its report, of as much as a screen shows. */
 
 import type { ReportData, RunTotals } from '../../runs/report/data.ts'
-import { pageSections, runPage } from '../../runs/report/run-page.ts'
-import type { RunPage } from '../../runs/report/view.ts'
+import { eventPanel, runPage } from '../../runs/report/run-page.ts'
+import type { MonitorSign } from '../../runs/report/signs.ts'
+import type { Block, PageView } from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
+import { plural } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
-import type { CurvesView } from './wire.ts'
 
 /** More points than a chart has pixels say nothing. */
 export const MOST_CURVE_POINTS = 1_000
@@ -29,7 +30,7 @@ const totalsOf = ({ metrics }: OpenRun): RunTotals => ({
 /** A run as its report reads it, but for rollouts; where steps are many, a row of metrics is the mean of some. */
 export const thinnedData = (
   run: OpenRun,
-  { from, to, points = 500 }: CurvesRequest,
+  { from, to, points = 600 }: CurvesRequest,
   evals: ReportData['evals'] = run.evals,
 ): { data: ReportData; stride: number } => {
   const { rows: metrics, stride } = run.metrics.rows(Math.min(points, MOST_CURVE_POINTS), from, to)
@@ -46,20 +47,6 @@ export const thinnedData = (
     ...(stride > 1 && { totals: totalsOf(run) }),
   }
   return { data, stride }
-}
-
-/** All curves of a run between two steps; where steps are many, a point is the mean of some. */
-export const curvesOf = (run: OpenRun, request: CurvesRequest): CurvesView => {
-  const { data, stride } = thinnedData(run, request)
-  const { first, last } = run.metrics
-  return {
-    first,
-    last,
-    from: data.metrics[0]?.step ?? first,
-    to: data.metrics.at(-1)?.step ?? last,
-    stride,
-    sections: pageSections(data),
-  }
 }
 
 const whole = new WeakMap<OpenRun, { count: number; evals: EvalRow[] }>()
@@ -79,15 +66,45 @@ export const comparedEvals = (run: OpenRun): EvalRow[] => {
   return evals
 }
 
-/** A run's page; its rollouts, settings and those that show signs have pages of their own. */
-export const livePage = (run: OpenRun): RunPage => {
-  const page = runPage(thinnedData(run, {}, comparedEvals(run)).data)
-  const signs = page.signs.map(sign => ({ ...sign, rollouts: run.rollouts.shownBy(sign.monitor, sign.step) }))
-  // Of a run that goes on the latest come first.
-  const told = run.events
+const SMOOTHINGS = [
+  ['', 'as the report'],
+  ['1', 'none'],
+  ...['5', '15', '51'].map(points => [points, `${points} points`] as const),
+] as const
+
+/** Of a run that goes on the latest come first. */
+const eventBlock = ({ events }: OpenRun): Block | false => {
+  const told = events
     .filter(({ monitor }) => monitor === undefined)
     .slice(-MOST_EVENTS)
     .reverse()
-  const events = { isSerious: false, shown: told.slice(0, SHOWN_EVENTS), more: told.slice(SHOWN_EVENTS) }
-  return { ...page, signs, events }
+  return eventPanel('Events', told.slice(0, SHOWN_EVENTS), told)
+}
+
+/** The rollouts that show a sign, and the curves around it. */
+const signLinks = ({ found: { id }, rollouts }: OpenRun, { monitor, step }: MonitorSign): Block => {
+  const shown = rollouts.shownBy(monitor, step)
+  const address = `/run/${encodeURIComponent(id)}/rollouts?monitor=${encodeURIComponent(monitor)}&from=${step}&to=${step}`
+  const text = `${plural(shown, 'rollout')} that ${shown === 1 ? 'shows' : 'show'} it`
+  return {
+    kind: 'links',
+    links: [
+      ...(shown > 0 ? [{ text, href: address }] : []),
+      { text: 'Steps around it', href: `?from=${Math.max(1, step - 20)}&to=${step + 20}` },
+    ],
+  }
+}
+
+/** A run's page, with curves between two steps; its rollouts and settings have pages of their own. */
+export const livePage = (run: OpenRun, request: CurvesRequest): PageView => {
+  const data = thinnedData(run, {}, comparedEvals(run)).data
+  const { data: curves, stride } = thinnedData(run, request)
+  const { first, last } = run.metrics
+  const [from, to] = [curves.metrics[0]?.step ?? first, curves.metrics.at(-1)?.step ?? last]
+  return runPage(data, {
+    curves,
+    tools: { smoothings: SMOOTHINGS, steps: { first, last, from, to, stride } },
+    events: eventBlock(run),
+    signMore: sign => [signLinks(run, sign)],
+  })
 }

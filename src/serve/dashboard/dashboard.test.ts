@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { takeLock } from '../../runs/lock.ts'
+import { chartsOf, shownSections } from '../../runs/report/view.ts'
 import { type Dashboard, startDashboard } from './server.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-dashboard-'))
@@ -120,60 +121,73 @@ describe('runs', () => {
 
   it('have curves that are thinned, and whole where they are zoomed', async () => {
     const all = await json('/api/runs/one/curves?points=10')
-    expect(all).toMatchObject({ first: 1, last: 40, stride: 4 })
-    const reward = all.sections[0].charts[0]
+    const learning = shownSections(all).find(({ tools }) => tools)!
+    expect(learning.tools!.steps).toMatchObject({ first: 1, last: 40, stride: 4 })
+    const [reward] = chartsOf(all)
     expect(reward.x).toHaveLength(10)
     // Steps 1 to 4: (0.01 + 0.02 + 0.03 + 0.04) / 4.
     expect(reward.series[0].values[0]).toBeCloseTo(0.025, 6)
     const part = await json('/api/runs/one/curves?from=11&to=13&points=10')
-    expect(part.sections[0].charts[0].x).toEqual([11, 12, 13])
+    expect(chartsOf(part)[0].x).toEqual([11, 12, 13])
   })
 
   it('have figures of judges and of comparisons by the names that reports give them', async () => {
     const judges = await json('/api/runs/one/judges')
-    expect(judges.figures).toEqual([
-      { title: 'Missing verdicts', unit: 'rate', mean: 0.25, last: 0.25, total: null },
-      { title: 'Judge: calls', unit: 'number', mean: 3, last: 3, total: 120 },
+    expect(judges.sections[0].blocks[0].table.rows).toEqual([
+      { cells: ['Missing verdicts', '25.0%', '25.0%', ''] },
+      { cells: ['Judge: calls', '3', '3', '120'] },
     ])
-    const { charts } = await json('/api/compare?run=one&run=nested~two')
-    expect(charts.map(({ title }: { title: string }) => title)).toEqual([
+    const compared = await json('/api/compare?run=one&run=nested~two')
+    expect(chartsOf(compared).map(({ title }) => title)).toEqual([
       ...['Reward', 'Missing verdicts', 'Judge call count', 'Spread of the reward', 'Well formed', 'right'],
     ])
   })
 })
 
+/** A line of a list of rollouts. */
+// biome-ignore lint/suspicious/noExplicitAny: cells of many shapes
+type Row = { cells: any[] }
+
 describe('rollouts', () => {
   it('are filtered by what the index knows', async () => {
     const list = async (query: string) => json(`/api/runs/one/rollouts?${query}`)
-    expect(await list('')).toMatchObject({
-      total: 160,
-      matching: 160,
-      facets: { criteria: ['right'], steps: [1, 40] },
-    })
+    const all = await list('')
+    expect(all).toMatchObject({ total: 160, matching: 160 })
+    expect(all.choices.map(({ name }: { name: string }) => name)).toEqual(['order', 'criterion', 'flag'])
     expect((await list('from=3&to=4')).matching).toBe(8)
     expect((await list('min=0.5')).matching).toBe(80)
-    expect(
-      (await list('criterion=right&verdict=met&from=1&to=1')).rows.map(
-        ({ sample }: { sample: number }) => sample,
-      ),
-    ).toEqual([3, 2])
+    const met = await list('criterion=right&verdict=met&from=1&to=1')
+    expect(met.table.rows.map(({ cells }: Row) => cells[2].notes[0])).toEqual([
+      'policy · sample 3',
+      'policy · sample 2',
+    ])
     expect((await list('flag=odd&from=2&to=2')).matching).toBe(0)
-    expect((await list('order=best')).rows[0].reward).toBe(0.75)
+    expect((await list('order=best')).table.rows[0].cells[1].text).toBe('0.75')
     const page = await list('after=150')
-    expect([page.rows.length, page.next]).toEqual([10, null])
+    expect([page.table.rows.length, page.next]).toEqual([10, null])
   })
 
   it('are searched by their text, and told with the words around', async () => {
     const found = await json('/api/runs/one/rollouts?q=The%20NEEDLE')
-    expect(found.rows.map(({ step }: { step: number }) => step)).toEqual([5, 5, 5, 5])
-    expect(found.rows[0].excerpt).toContain('needle')
-    expect((await json('/api/runs/one/rollouts?q=criterionId')).rows).toEqual([])
+    expect(found.table.rows.map(({ cells }: Row) => cells[0])).toEqual(['5', '5', '5', '5'])
+    expect(found.table.rows[0].cells[3]).toContain('needle')
+    expect((await json('/api/runs/one/rollouts?q=criterionId')).table.rows).toEqual([])
   })
 
   it('are shown whole, with those of their group; a place that is none is refused', async () => {
     const view = await json('/api/runs/one/rollouts/17')
-    expect(view.row).toMatchObject({ step: 5, sample: 1, verdicts: [{ criterionId: 'right', met: false }] })
-    expect(view.group.map(({ sample }: { sample: number }) => sample)).toEqual([0, 1, 2, 3])
+    const [row] = view.sections[0].blocks[0].rows
+    expect(row).toMatchObject({ step: 5, sample: 1, verdicts: [{ criterionId: 'right', met: false }] })
+    expect(view.intro[1].choices[0].options).toEqual([
+      ...[
+        ['', 'none'],
+        ['16', 'sample 0, reward 0'],
+      ],
+      ...[
+        ['18', 'sample 2, reward 0.50'],
+        ['19', 'sample 3, reward 0.75'],
+      ],
+    ])
     for (const nth of ['160', '-1', 'x', '1.5'])
       expect((await get(`/api/runs/one/rollouts/${nth}`)).status, nth).toBe(422)
   })
@@ -191,7 +205,7 @@ describe('rollouts', () => {
     await again.close()
     writeFileSync(join(dir, 'rollouts.jsonl'), lines([rollout(1, 0), rollout(2, 1)]))
     const cut = await json('/api/runs/cut/rollouts')
-    expect([cut.total, cut.rows[0].step]).toEqual([2, 2])
+    expect([cut.total, cut.table.rows[0].cells[0]]).toEqual([2, '2'])
     expect(existsSync(join(dir, 'rollouts.index'))).toBe(false)
   })
 })
@@ -244,9 +258,11 @@ it('tells what monitors did and can be undone', async () => {
   mkdirSync(join(dir, 'given-up', 'step-000012'), { recursive: true })
   writeFileSync(join(dir, 'given-up', 'note.json'), '{}')
   await json('/api/runs')
-  const { undoable, page } = await json('/api/runs/acted')
+  const { undoable } = await json('/api/runs/acted')
   expect(undoable).toEqual(['rollback', 'raise-kl'])
-  expect(page.events.shown.map(({ action }: { action?: string }) => action)).toEqual([
+  const { intro } = await json('/api/runs/acted/curves')
+  const panel = intro.find(({ title }: { title?: string }) => title === 'Events')
+  expect(panel.blocks[0].events.map(({ action }: { action?: string }) => action)).toEqual([
     'raise-kl',
     undefined,
     'raise-kl',

@@ -3,51 +3,53 @@
 import { z } from 'zod'
 import { describeCriteria } from '../../runs/criterion-words.ts'
 import { sampleRow } from '../../runs/eval-samples.ts'
-import { pairedDifference, pairedItems } from '../../runs/report/paired.ts'
+import {
+  type PairedDifference,
+  type PairedItem,
+  pairedDifference,
+  pairedItems,
+} from '../../runs/report/paired.ts'
 import { scoreTable } from '../../runs/report/tables.ts'
-import type { ScoreLine, TableView } from '../../runs/report/view.ts'
+import {
+  type Block,
+  type Chip,
+  type PageChoice,
+  type PageView,
+  plainView,
+  type ScoreLine,
+  type TableView,
+  tableBlock,
+  tableSection,
+  textBlock,
+} from '../../runs/report/view.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { describeScore, headlineScores, scoreNamesOf } from '../../runs/scores.ts'
 import { DataError } from '../../util/errors.ts'
-import { number } from '../../util/format.ts'
+import { number, percent, points, pointsInterval } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
-import type { EvaluationView, ItemView, LightEval, WonItem } from './wire.ts'
+import type { LightEval } from './wire.ts'
 
 export const evaluationQuery = z.object({
-  set: z.string(),
+  set: z.string().optional(),
   before: z.coerce.number().optional(),
   after: z.coerce.number().optional(),
   score: z.string().optional(),
+  /** A problem whose responses are to be read. */
+  item: z.string().optional(),
 })
 
-export const itemQuery = evaluationQuery.omit({ score: true }).extend({ id: z.string() })
+type EvaluationQuery = z.output<typeof evaluationQuery>
 
 /** Items that a page is sent, those that changed most. */
 const MOST_ITEMS = 400
 
-/** Items by how they changed; a score is a mean over samples, so any change counts. */
-const changesOf = (pairs: readonly WonItem[]) => ({
-  won: pairs.filter(({ before, after }) => after > before).length,
-  lost: pairs.filter(({ before, after }) => after < before).length,
-  same: pairs.filter(({ before, after }) => after === before).length,
-})
-
 /** The two evaluations that are asked for; the first and the last where none is named. @throws DataError where there are none */
-const twoEvals = (
-  run: OpenRun,
-  { set, before, after }: Pick<z.output<typeof evaluationQuery>, 'set' | 'before' | 'after'>,
-): EvalRow[] => {
+const twoEvals = (run: OpenRun, set: string, { before, after }: EvaluationQuery): EvalRow[] => {
   const own = run.evals.flatMap((row, index) => (row.set === set ? [{ index, step: row.step }] : []))
   if (own.length === 0) throw new DataError(`${set}: the run has no evaluation on this set`)
   const place = (step: number | undefined, otherwise: number) =>
     own.findLast(row => row.step === step)?.index ?? own.at(otherwise)!.index
   return run.wholeEvals([place(before, 0), place(after, -1)])
-}
-
-/** The responses to one problem at two evaluations. @throws DataError where the run has no such evaluations */
-export const itemView = (run: OpenRun, { id, ...query }: z.output<typeof itemQuery>): ItemView => {
-  const [before, after] = twoEvals(run, query).map(row => sampleRow(row, id))
-  return { id, before, after, criteria: describeCriteria(run.info) }
 }
 
 /** Every score at every step. */
@@ -61,33 +63,129 @@ const allScores = (evals: readonly LightEval[]): TableView => {
   return scoreTable(lines, { bars, others, evals, head: 'Step' })
 }
 
-/** @throws DataError where the run has no such evaluations */
-export const evaluationView = (run: OpenRun, query: z.output<typeof evaluationQuery>): EvaluationView => {
-  const { set, score } = query
-  const rows = twoEvals(run, query)
-  const [first, last] = rows
-  const scores = scoreNamesOf(rows)
-  const name = score !== undefined && scores.includes(score) ? score : last.primary
-  const pairs = pairedItems(first, last, item => item.scores[name]).map(
-    ({ earlier, later, before, after }): WonItem => ({
-      ...{ id: later.id, before, after },
-      readable: earlier.sample !== undefined || later.sample !== undefined,
-    }),
-  )
-  const same = pairs.filter(item => item.after === item.before && item.readable)
-  const changed = pairs.filter(item => item.after !== item.before)
-  changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
-  const own = run.evals.filter(row => row.set === set)
+const addressOf = ({ found: { id } }: OpenRun, query: EvaluationQuery): string => {
+  const asked = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value))
+  return `/run/${encodeURIComponent(id)}/evaluation?${asked}`
+}
+
+/** The responses to one problem at two evaluations, one beside the other. */
+const itemPage = (run: OpenRun, set: string, { item: id = '', ...query }: EvaluationQuery): PageView => {
+  const criteria = describeCriteria(run.info)
+  const answers = twoEvals(run, set, query).map((row): Block => {
+    const shown = sampleRow(row, id)
+    return shown === null
+      ? textBlock('No response was kept of this evaluation.', 'empty')
+      : { kind: 'rollouts', rows: [shown], criteria, of: 'score' }
+  })
   return {
-    set,
-    steps: [...new Set(own.map(({ step }) => step))],
-    scores: allScores(own),
-    before: first.step,
-    after: last.step,
-    score: name,
-    words: Object.fromEntries(scores.map(each => [each, describeScore(each, rows)])),
-    paired: first.step === last.step ? null : pairedDifference(first, last, name),
-    ...changesOf(pairs),
-    items: [...changed, ...same].slice(0, MOST_ITEMS),
+    title: id,
+    intro: [{ kind: 'links', links: [{ text: 'All problems', href: addressOf(run, { ...query, set }) }] }],
+    sections: [
+      {
+        title: id.length > 160 ? 'Responses to one problem' : id,
+        blocks: [{ kind: 'stack', class: 'beside', blocks: answers }],
+      },
+    ],
+  }
+}
+
+/** A score is a mean over samples, so any change counts. */
+const itemTable = (items: readonly PairedItem[], addressOfItem: (id: string) => string): TableView => ({
+  head: ['Problem', 'Before', 'After', 'Change'],
+  rows: items.map(({ earlier, later: { id, sample }, before, after }) => {
+    const isReadable = earlier.sample !== undefined || sample !== undefined
+    const size = Math.abs((after - before) * 100).toFixed(1)
+    const change =
+      before === after
+        ? { text: 'the same', class: 'quiet' }
+        : {
+            text: `${after > before ? 'won' : 'lost'} ${size}`,
+            class: `change ${after > before ? 'up' : 'down'}`,
+          }
+    return {
+      cells: [
+        isReadable ? { text: id, href: addressOfItem(id) } : id,
+        ...[percent(before), percent(after), change],
+      ],
+    }
+  }),
+})
+
+/** What there is to choose between: two steps, and a score. */
+const choicesOf = (run: OpenRun, set: string, rows: readonly EvalRow[], score: string): PageChoice[] => {
+  const steps = [...new Set(run.evals.flatMap(row => (row.set === set ? [row.step] : [])))]
+  const options = steps.map((step): [string, string] => [String(step), `step ${step}`])
+  const [first, last] = rows.map(({ step }) => String(step))
+  const words = scoreNamesOf(rows).map((name): [string, string] => [name, describeScore(name, rows)])
+  return [
+    { name: 'before', label: 'Between', value: first, options },
+    { name: 'after', label: 'and', value: last, options },
+    { name: 'score', label: 'Score', value: score, options: words },
+  ]
+}
+
+/** Coloured where the interval leaves zero out. */
+const changeOf = ({ difference, interval }: PairedDifference): Chip => {
+  const look = interval[0] > 0 ? 'up' : interval[1] < 0 ? 'down' : ''
+  return { text: `${points(difference)} (${pointsInterval(interval)})`, class: `change ${look}` }
+}
+
+/** The same problems at two steps: which were won and lost, and how sure the difference is. */
+const wonAndLost = (run: OpenRun, set: string, query: EvaluationQuery): Block[] => {
+  const rows = twoEvals(run, set, query)
+  const [first, last] = rows
+  const { score } = query
+  const name = score !== undefined && scoreNamesOf(rows).includes(score) ? score : last.primary
+  const pairs = pairedItems(first, last, item => item.scores[name])
+  const changed = pairs.filter(({ before, after }) => before !== after)
+  const won = changed.filter(({ before, after }) => after > before).length
+  const same = pairs.filter(({ before, after }) => before === after)
+  const readable = same.filter(
+    ({ earlier, later }) => earlier.sample !== undefined || later.sample !== undefined,
+  )
+  changed.sort((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+  const paired = first.step === last.step ? null : pairedDifference(first, last, name)
+  const items = [...changed, ...readable].slice(0, MOST_ITEMS)
+  const table = itemTable(items, item => addressOf(run, { ...query, set, item }))
+  return [
+    { kind: 'choices', choices: choicesOf(run, set, rows, name) },
+    {
+      kind: 'facts',
+      facts: [
+        ['won', number(won)],
+        ['lost', number(changed.length - won)],
+        ['the same', number(same.length)],
+        ['paired difference, points', paired && changeOf(paired)],
+      ],
+    },
+    items.length === 0 ? textBlock('No problem changed.', 'empty') : tableBlock(table),
+  ]
+}
+
+/** @throws DataError where the run has no such evaluations */
+export const evaluationPage = (run: OpenRun, query: EvaluationQuery): PageView => {
+  const sets = [...new Set(run.evals.map(({ set }) => set))]
+  const set = sets.includes(query.set ?? '') ? query.set! : sets[0]
+  if (set === undefined) return plainView('Evaluation', 'Nothing has been evaluated yet.')
+  if (query.item !== undefined) return itemPage(run, set, query)
+  const resets = ['before', 'after', 'score']
+  const choice = { name: 'set', label: 'Problems', value: set, options: sets, resets }
+  return {
+    title: 'Evaluation',
+    intro: [sets.length > 1 && { kind: 'choices', choices: [choice] }],
+    sections: [
+      tableSection(
+        `Scores on ${set}`,
+        'Problems that training never saw, with 95% intervals over problems.',
+        allScores(run.evals.filter(row => row.set === set)),
+      ),
+      {
+        title: 'Won and lost',
+        about:
+          'The same problems at two steps; a score is a mean over the samples of a problem. Of the first problems of a set one response is kept: their names lead to it.',
+        blocks: wonAndLost(run, set, query),
+      },
+    ],
   }
 }

@@ -3,9 +3,17 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import type { ClaimView, ExperimentPage } from '../../runs/report/view.ts'
+import {
+  type Block,
+  foldBlock,
+  type PageView,
+  panelBlock,
+  plainView,
+  statusChip,
+  tableSection,
+  textBlock,
+} from '../../runs/report/view.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
-import type { ExperimentLine } from './wire.ts'
 
 const MOST_BYTES = 32 * 1024 ** 2
 
@@ -56,11 +64,6 @@ const firstClaim = (dir: string): Claim | null => {
   return null
 }
 
-const claimView = ({ claim, status, reason }: Claim): ClaimView => ({
-  ...{ id: claim.id, statement: claim.statement, status, reason: reason ?? null, registered: null },
-  ...{ adjustedP: '–', plan: '', comparisons: [], dots: null, notes: [] },
-})
-
 /** The first heading of summary.md, and the paragraph under it. */
 const headOf = (dir: string): { title: string | null; summary: string | null } => {
   const lines = (readText(dir, 'summary.md') ?? '').split('\n').filter(line => line.trim() !== '')
@@ -77,7 +80,7 @@ export const workFolder = ({ dir, name, isWork }: FoundExperiment): string | nul
 const registeredSchema = z.looseObject({ sha256: z.string().nullish(), registeredAt: z.string().nullish() })
 
 /** What was put down in the folder of the work before the first run. */
-const registeredFacts = (dir: string): ExperimentPage['facts'] => {
+const registeredFacts = (dir: string): PageView['facts'] => {
   const parsed = registeredSchema.safeParse(jsonIn(dir, 'registration.json'))
   if (!parsed.success) return []
   const { sha256, registeredAt } = parsed.data
@@ -88,53 +91,76 @@ const registeredFacts = (dir: string): ExperimentPage['facts'] => {
 }
 
 /** Experiments with results, and those under way of which there are none yet. */
-export const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] => {
+const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] => {
   const done = new Set(all.flatMap(own => (own.isWork ? [] : (workFolder(own) ?? []))))
   return all.filter(own => !own.isWork || !done.has(workFolder(own) ?? ''))
 }
 
-const statusesOf = (claims: readonly Claim[]): ExperimentPage['statuses'] => {
+const statusChips = (claims: readonly Claim[]): Block => {
   const counts = new Map<string, number>()
   for (const { status } of claims) counts.set(status, (counts.get(status) ?? 0) + 1)
-  return [...counts].map(([status, count]) => ({ status, count }))
+  return { kind: 'chips', chips: [...counts].map(([status, count]) => statusChip(status, count)) }
 }
 
-/** What every experiment's page has; of one without results its curves are all there is. */
-const barePage = ({ name, dir, isWork }: FoundExperiment): ExperimentPage => {
+/** What every format of results has; of one under way its curves are all there is. */
+const bareExperiment = ({ name, dir, isWork }: FoundExperiment) => {
+  const claims = isWork ? [] : claimsIn(dir)
   const { title, summary } = isWork
     ? { title: `${name}, under way`, summary: 'It has no results yet.' }
     : headOf(dir)
-  const claims = isWork ? [] : claimsIn(dir)
+  return { title: title ?? name, summary, claims }
+}
+
+const barePage = (found: FoundExperiment, curves: PageView['sections'] = []): PageView => {
+  const { title, summary, claims } = bareExperiment(found)
+  const table = {
+    head: ['Claim', 'Status', { name: 'Reason', kind: 'reason' }],
+    rows: claims.map(({ claim: { id, statement }, status, reason }) => ({
+      cells: [{ text: id, notes: [statement] }, statusChip(status), reason ?? ''],
+    })),
+  }
   return {
-    ...{ title: title ?? name, state: '', isDone: false, facts: isWork ? registeredFacts(dir) : [] },
-    ...{
-      lead: summary === null ? [] : [summary],
-      statuses: statusesOf(claims),
-      claims: claims.map(claimView),
-    },
-    ...{ apart: { claims: [], why: [] }, tables: [], cut: [], origin: null },
-    document: isWork ? null : readText(dir, 'summary.md'),
+    ...{ title, facts: found.isWork ? registeredFacts(found.dir) : [] },
+    intro: [textBlock(summary ?? '', 'lead'), statusChips(claims)],
+    sections: [claims.length > 0 && tableSection('Claims', '', table), ...curves],
   }
 }
 
-export const experimentLine = (found: FoundExperiment): ExperimentLine => {
-  const { title, lead, statuses } = barePage(found)
-  return { id: found.id, name: found.name, title, summary: lead[0] ?? null, statuses }
+const listPanel = (found: FoundExperiment): Block => {
+  const { title, summary, claims } = bareExperiment(found)
+  const href = `/experiment/${encodeURIComponent(found.id)}`
+  return panelBlock([textBlock(summary ?? ''), statusChips(claims)], { title, href })
+}
+
+/** The page of all experiments. */
+export const experimentList = (all: readonly FoundExperiment[]): PageView => {
+  const blocks = shownExperiments(all).map(listPanel)
+  if (blocks.length > 0)
+    return { title: 'Experiments', intro: [{ kind: 'stack', class: 'cards-list', blocks }] }
+  const none = 'No results of an experiment are here. gradus experiment writes them.'
+  return plainView('Experiments', none)
 }
 
 /** The page of results in a folder, as their report has it. What their files are is known one floor up. */
 export type ReadExperiment = (
   folder: string,
-  head: { title: string; summary: string | null; document: string | null },
-) => Promise<ExperimentPage>
+  head: { title: string; summary: string | null; curves: PageView['sections'] },
+) => Promise<PageView>
 
-/** Files of a format that is not known are told of by what all formats have. */
+/** Files of a format that is not known are told of by what all formats have. @param curves of the arms */
 export const experimentPage = async (
   found: FoundExperiment,
   read: ReadExperiment | null,
-): Promise<ExperimentPage> => {
-  const page = barePage(found)
-  if (found.isWork || read === null || page.claims.length === 0) return page
-  const { title, lead, document } = page
-  return read(found.dir, { title, summary: lead[0] ?? null, document }).catch(() => page)
+  curves: PageView['sections'],
+): Promise<PageView> => {
+  const { title, summary, claims } = bareExperiment(found)
+  const page = barePage(found, curves)
+  const known =
+    claims.length === 0 ? null : await read?.(found.dir, { title, summary, curves }).catch(() => null)
+  const text = found.isWork ? null : readText(found.dir, 'summary.md')
+  return {
+    ...(known ?? page),
+    footer: undefined,
+    end: [text !== null && foldBlock('Its summary as written', { kind: 'document', text })],
+  }
 }

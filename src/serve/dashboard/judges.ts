@@ -2,10 +2,18 @@
 
 import { type ChartSpec, type ChartUnit, roundForPage } from '../../runs/report/chart-spec.ts'
 import { knownMetric } from '../../runs/report/known-metrics.ts'
+import {
+  chartBlock,
+  type PageSection,
+  type PageView,
+  plainView,
+  type TableView,
+  tableBlock,
+  tableSection,
+} from '../../runs/report/view.ts'
 import type { MetricGroup } from '../../runs/rows.ts'
-import { capitalised } from '../../util/format.ts'
+import { capitalised, number, percent } from '../../util/format.ts'
 import type { OpenRun } from './open-run.ts'
-import type { JudgesView } from './wire.ts'
 
 const ABOUT_JUDGES = /judge|verifier|verdict|unjudged|failedScor|failedGen/i
 const POINTS = 400
@@ -37,14 +45,24 @@ const calledOf = (key: string, name: string | null): { title: string; unit: Char
     unit: /CachedShare$/.test(name ?? key) ? 'rate' : 'number',
   }
 
-export const judgesView = (run: OpenRun): JudgesView => {
-  const { rows } = run.metrics.rows(POINTS)
-  const found = run.metrics
+interface JudgeFigure {
+  title: string
+  unit: ChartUnit
+  mean: number
+  last: number
+  /** Of what is counted. */
+  total: number | null
+  chart: ChartSpec
+}
+
+const figuresOf = ({ metrics }: OpenRun): JudgeFigure[] => {
+  const { rows } = metrics.rows(POINTS)
+  const found = metrics
     .names()
     .filter(({ key, name }) =>
       ABOUT_JUDGES.test(name === null || key === 'criteria' ? key : `${key}.${name}`),
     )
-  const figures = found.flatMap(({ key, name }) => {
+  return found.flatMap(({ key, name }) => {
     const values = rows.map(row => {
       const value = name === null ? row[key] : (row[key] as MetricGroup | undefined)?.[name]
       return typeof value === 'number' ? roundForPage(value) : null
@@ -53,21 +71,48 @@ export const judgesView = (run: OpenRun): JudgesView => {
     if (known.length === 0) return []
     const { title, unit } = calledOf(key, name)
     const mean = known.reduce((sum, value) => sum + value, 0) / known.length
-    const total = COUNTS.test(name ?? key) ? run.metrics.total(key, name ?? undefined) : null
-    return [{ id: `judge-${key}-${name ?? ''}`, title, unit, values, mean, last: known.at(-1)!, total }]
+    const total = COUNTS.test(name ?? key) ? metrics.total(key, name ?? undefined) : null
+    const chart: ChartSpec = {
+      ...{ id: `judge-${key}-${name ?? ''}`, title, unit, x: rows.map(row => row.step) },
+      series: [{ label: title, color: 'c1', kind: 'line', values }],
+    }
+    return [{ title, unit, mean, last: known.at(-1)!, total, chart }]
   })
+}
+
+const figureTable = (figures: readonly JudgeFigure[]): TableView => ({
+  head: ['Figure', 'Mean of a step', 'Latest', 'In all'],
+  rows: figures.map(({ title, unit, mean, last, total }) => {
+    const text = unit === 'share' || unit === 'rate' ? percent : number
+    const all = total === null ? '' : number(Math.round(total))
+    return { cells: [title, text(mean), text(last), all] }
+  }),
+})
+
+const evaluationTable = ({ evals }: OpenRun): TableView => ({
+  head: ['Step', { name: 'Set', kind: 'item' }, 'Calls', 'Missing verdicts'],
+  rows: evals.flatMap(({ step, set, judgeCalls, judgeNullRate }) =>
+    judgeCalls === undefined && judgeNullRate === undefined
+      ? []
+      : [{ cells: [String(step), set, number(judgeCalls), percent(judgeNullRate)] }],
+  ),
+})
+
+export const judgesPage = (run: OpenRun): PageView => {
+  const figures = figuresOf(run)
+  const evaluations = evaluationTable(run)
+  if (figures.length === 0 && evaluations.rows.length === 0)
+    return plainView('Judges', 'No judge was asked in this run: its criteria are decided by programs.')
+  const charts = figures.map(({ chart }) => chart)
+  const judges: PageSection = {
+    title: 'Judges',
+    about:
+      'Figures a step, as the run recorded them. A verdict that a judge failed to give is neither met nor unmet; its share is told by the sign of the points.',
+    blocks: [tableBlock(figureTable(figures)), chartBlock(charts, 'narrow')],
+  }
+  const isAsked = evaluations.rows.length > 0
   return {
-    figures: figures.map(({ title, unit, mean, last, total }) => ({ title, unit, mean, last, total })),
-    charts: figures.map(
-      ({ id, title, unit, values }): ChartSpec => ({
-        ...{ id, title, unit, x: rows.map(row => row.step) },
-        series: [{ label: title, color: 'c1', kind: 'line', values }],
-      }),
-    ),
-    evaluations: run.evals.flatMap(({ step, set, judgeCalls, judgeNullRate }) =>
-      judgeCalls === undefined && judgeNullRate === undefined
-        ? []
-        : [{ step, set, calls: judgeCalls ?? null, nullRate: judgeNullRate ?? null }],
-    ),
+    title: 'Judges',
+    sections: [judges, isAsked && tableSection('In evaluations', '', evaluations)],
   }
 }

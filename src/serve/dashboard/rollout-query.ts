@@ -1,13 +1,15 @@
 /** @file Lists of kept rollouts: filters are answered by the index, text by reading rows until there are enough or time is up. */
 
 import { z } from 'zod'
-import type { CriterionDescription } from '../../runs/criterion-words.ts'
+import type { Criteria, PageChoice, PageView, TableView } from '../../runs/report/view.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
+import { number } from '../../util/format.ts'
 import { rowOf } from './growing-file.ts'
+import type { FoundRun } from './library.ts'
 import type { IndexedRollout, RolloutIndex } from './rollout-index.ts'
 import { RowReader } from './row-text.ts'
-import type { Facets, RolloutLine, RolloutsPage, RolloutView } from './wire.ts'
+import type { RolloutsPage } from './wire.ts'
 
 const PAGE = 30
 const EXCERPT = 180
@@ -15,6 +17,7 @@ const EXCERPT = 180
 const SEARCH_MS = 350
 
 const figure = z.coerce.number()
+const ORDERS = ['newest', 'oldest', 'best', 'worst'] as const
 
 export const rolloutsQuery = z.object({
   from: figure.optional(),
@@ -28,7 +31,7 @@ export const rolloutsQuery = z.object({
   verdict: z.enum(['met', 'unmet', 'none']).optional(),
   correct: z.enum(['yes', 'no']).optional(),
   q: z.string().max(400).optional(),
-  order: z.enum(['newest', 'oldest', 'best', 'worst']).default('newest'),
+  order: z.enum(ORDERS).default('newest'),
   after: z.coerce.number().int().min(0).default(0),
 })
 
@@ -116,20 +119,44 @@ const excerptOf = (row: RolloutRow, needle: string): string | null => {
   return null
 }
 
-const lineOf = (nth: number, row: RolloutRow, excerpt: string): RolloutLine => ({
-  nth,
-  step: row.step,
-  role: row.role ?? 'policy',
-  problemId: String(row.problemId ?? '').slice(0, 200),
-  sample: row.sample ?? null,
-  reward: row.reward ?? null,
-  advantage: row.advantage ?? null,
-  correct: row.correct ?? null,
-  monitor: row.monitor ?? null,
-  finish: row.finishReason ?? null,
-  excerpt,
-  flags: Object.entries(row.flags ?? {}).flatMap(([name, value]) => (value > 0 ? [name] : [])),
-})
+/** A kept rollout in a list. @param excerpt the beginning of its response, or the words around what was searched for */
+const lineOf = (row: RolloutRow, href: string, excerpt: string): TableView['rows'][number] => {
+  const {
+    step,
+    role = 'policy',
+    problemId,
+    sample,
+    reward,
+    advantage,
+    monitor,
+    finishReason,
+    flags = {},
+  } = row
+  const is = [role, ...(sample === undefined ? [] : [`sample ${sample}`]), finishReason]
+  return {
+    cells: [
+      String(step),
+      { text: number(reward), class: 'name', notes: advantage === undefined ? [] : [number(advantage)] },
+      {
+        text: String(problemId ?? '').slice(0, 200) || 'rollout',
+        ...{ href, notes: [is.filter(word => word !== undefined).join(' · ')] },
+        chips: [
+          ...(monitor === undefined ? [] : [{ text: monitor, class: 'chip warning' }]),
+          ...Object.entries(flags).flatMap(([text, value]) => (value > 0 ? [{ text, class: 'flag' }] : [])),
+        ],
+      },
+      excerpt,
+    ],
+  }
+}
+
+const HEAD = [
+  ...['Step', 'Reward'].map(name => ({ name, kind: 'num' })),
+  ...[
+    { name: 'Problem', kind: 'head' },
+    { name: 'Response', kind: 'excerpt' },
+  ],
+]
 
 /** A rollout's row. @throws DataError where it cannot be read */
 export const readRow = (reader: RowReader, index: RolloutIndex, nth: number): RolloutRow => {
@@ -138,45 +165,41 @@ export const readRow = (reader: RowReader, index: RolloutIndex, nth: number): Ro
   return rowOf<RolloutRow>({ offset, bytes, text }, 'rollouts.jsonl')
 }
 
-/** Facets by index, as long as that holds as many rollouts. */
-const known = new WeakMap<RolloutIndex, { count: number; facets: Facets }>()
-
-const facetsOf = (index: RolloutIndex): Facets => {
-  const found = known.get(index)
-  if (found?.count === index.count) return found.facets
-  const facets = facetsNow(index)
-  known.set(index, { count: index.count, facets })
-  return facets
+/** What can be asked for. */
+const choicesOf = (index: RolloutIndex, query: RolloutsQuery): PageChoice[] => {
+  const { roles, criteria, flags, monitors } = index
+  const any = (name: 'role' | 'criterion' | 'verdict' | 'flag' | 'monitor', label: string, of: string[]) =>
+    of.length === 0 ? [] : [{ name, label, value: query[name] ?? '', options: [['', 'any'] as const, ...of] }]
+  return [
+    { name: 'order', label: 'Order', value: query.order, options: ORDERS },
+    ...any('role', 'Role', roles.list.length > 1 ? roles.list : []),
+    ...any('criterion', 'Criterion', criteria.list),
+    ...any('verdict', 'Verdict', query.criterion === undefined ? [] : ['met', 'unmet', 'none']),
+    ...any('flag', 'Flag', flags.list),
+    ...any('monitor', 'Warning', monitors.list),
+  ]
 }
 
-const facetsNow = (index: RolloutIndex): Facets => {
-  let rewards: [number, number] | null = null
-  for (let nth = 0; nth < index.count; nth++) {
-    const { reward } = index.at(nth)
-    if (reward === null) continue
-    rewards =
-      rewards === null ? [reward, reward] : [Math.min(rewards[0], reward), Math.max(rewards[1], reward)]
-  }
-  return {
-    roles: index.roles.list,
-    criteria: index.criteria.list,
-    flags: index.flags.list,
-    monitors: index.monitors.list,
-    steps: index.count === 0 ? null : [index.at(0).step, index.at(index.count - 1).step],
-    rewards,
-  }
+/** The address of a rollout, or of all, with what was asked for. */
+const addressOf = (run: string, query: Partial<RolloutsQuery>, nth?: number): string => {
+  const { after: _, ...filters } = query
+  const known = Object.entries(filters).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, `${value}`]],
+  )
+  const place = nth === undefined ? '' : `/${nth}`
+  return `/run/${encodeURIComponent(run)}/rollouts${place}?${new URLSearchParams(Object.fromEntries(known))}`
 }
 
 /** A page of a list. @param bytes of the file, to say how far the index is */
 export const listRollouts = (
-  dir: string,
+  { id, dir }: Pick<FoundRun, 'id' | 'dir'>,
   index: RolloutIndex,
   query: RolloutsQuery,
   bytes: number,
 ): RolloutsPage => {
   const places = placesOf(index, query)
   const needle = (query.q ?? '').toLowerCase()
-  const rows: RolloutLine[] = []
+  const rows: TableView['rows'][number][] = []
   let at = query.after
   if (places.length > at) {
     const reader = new RowReader(dir, 'rollouts.jsonl')
@@ -185,7 +208,7 @@ export const listRollouts = (
       for (; at < places.length && rows.length < PAGE && performance.now() < endMs; at++) {
         const row = readRow(reader, index, places[at])
         const excerpt = excerptOf(row, needle)
-        if (excerpt !== null) rows.push(lineOf(places[at], row, excerpt))
+        if (excerpt !== null) rows.push(lineOf(row, addressOf(id, query, places[at]), excerpt))
       }
     } finally {
       reader.close()
@@ -195,43 +218,72 @@ export const listRollouts = (
     total: index.count,
     progress: bytes === 0 ? 1 : Math.min(1, index.bytes / bytes),
     matching: needle === '' ? places.length : null,
-    rows,
+    table: { class: 'rollout-table', head: HEAD, rows },
     next: at < places.length ? String(at) : null,
     searched: needle === '' ? null : { seen: at, of: places.length },
-    facets: facetsOf(index),
+    choices: choicesOf(index, query),
   }
 }
 
-/** Rollouts of the same step: they are written one after the other. */
-const nearby = (index: RolloutIndex, nth: number): number[] => {
-  const { step } = index.at(nth)
+/** Other rollouts of the same step, role and problem that were kept; those of a step are written one after the other. */
+const groupOf = (index: RolloutIndex, nth: number): number[] => {
+  const { step, role, problem } = index.at(nth)
   let [first, last] = [nth, nth]
   while (first > 0 && index.at(first - 1).step === step) first--
   while (last + 1 < index.count && index.at(last + 1).step === step) last++
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(other => {
+    const own = index.at(other)
+    return other !== nth && own.role === role && own.problem === problem
+  })
 }
 
-/** One rollout whole, and those of its group that were kept. @throws DataError where there is none */
-export const viewRollout = (
-  dir: string,
+export const rolloutQuery = rolloutsQuery.partial().extend({ beside: z.coerce.number().optional() })
+
+/** One rollout whole, or two of a group beside one another. @throws DataError where there is none */
+export const rolloutPage = (
+  { id, dir }: Pick<FoundRun, 'id' | 'dir'>,
   index: RolloutIndex,
   nth: number,
-  criteria: Record<string, CriterionDescription>,
-): RolloutView => {
-  if (!Number.isInteger(nth) || nth < 0 || nth >= index.count)
-    throw new DataError(`rollout ${nth}: expected one of 0 to ${index.count - 1}`)
-  const own = index.at(nth)
+  { beside, ...query }: z.output<typeof rolloutQuery>,
+  criteria: Criteria,
+): PageView => {
   const reader = new RowReader(dir, 'rollouts.jsonl')
+  const rowAt = (at: number) => {
+    if (Number.isInteger(at) && at >= 0 && at < index.count) return readRow(reader, index, at)
+    throw new DataError(`rollout ${at}: expected one of 0 to ${index.count - 1}`)
+  }
   try {
-    const row = readRow(reader, index, nth)
-    const group: RolloutLine[] = []
-    for (const other of nearby(index, nth)) {
-      const { role, problem } = index.at(other)
-      if (role !== own.role || problem !== own.problem) continue
-      const its = readRow(reader, index, other)
-      if (its.problemId === row.problemId) group.push(lineOf(other, its, excerptOf(its, '') ?? ''))
+    const rows = [nth, ...(beside === undefined ? [] : [beside])].map(rowAt)
+    const to = (at: number) => addressOf(id, query, at)
+    const others = groupOf(index, nth).map((at): [string, string] => {
+      const { sample, reward } = index.at(at)
+      return [String(at), `sample ${sample ?? at}, reward ${number(reward)}`]
+    })
+    const choice = { name: 'beside', label: 'Beside it, of the same group', value: String(beside ?? '') }
+    const problem = String(rows[0].problemId ?? '')
+    return {
+      title: `Rollout ${nth}`,
+      intro: [
+        {
+          kind: 'links',
+          links: [
+            { text: 'All rollouts', href: addressOf(id, query) },
+            ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
+            ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
+          ],
+        },
+        others.length > 0 && {
+          kind: 'choices',
+          choices: [{ ...choice, options: [['', 'none'], ...others] }],
+        },
+      ],
+      sections: [
+        {
+          title: problem === '' || problem.length > 160 ? `Rollout ${nth}` : problem,
+          blocks: [{ kind: 'rollouts', rows, criteria, isBeside: beside !== undefined }],
+        },
+      ],
     }
-    return { nth, total: index.count, row, criteria, group }
   } finally {
     reader.close()
   }

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { shownSections } from '../../runs/report/view.ts'
 import { OpenRun } from './open-run.ts'
-import { rubricView } from './rubric-view.ts'
+import { criteriaOf, rubricPage } from './rubric-view.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'gradus-rubric-view-'))
 process.env.GRADUS_CACHE = join(root, 'cache')
@@ -11,7 +12,7 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 const lines = (rows: readonly object[]) => rows.map(row => `${JSON.stringify(row)}\n`).join('')
 
-const viewOf = async (files: Record<string, readonly object[]>) => {
+const opened = async (files: Record<string, readonly object[]>) => {
   const dir = mkdtempSync(join(root, 'run-'))
   writeFileSync(
     join(dir, 'config.json'),
@@ -21,8 +22,10 @@ const viewOf = async (files: Record<string, readonly object[]>) => {
   const run = new OpenRun({ id: 'r', name: 'r', dir, folder: '' })
   await run.advance()
   await run.rollouts.advance()
-  return rubricView(run)
+  return run
 }
+
+const metricsOf = async (files: Parameters<typeof opened>[0]) => criteriaOf(await opened(files))
 
 /** Two rollouts of a group, met or not. */
 const pair = (step: number, first: boolean | null, second: boolean) =>
@@ -34,7 +37,7 @@ const pair = (step: number, first: boolean | null, second: boolean) =>
 describe('discrimination', () => {
   it('is what the run recorded over all its groups, in the last tenth of the steps', async () => {
     const steps = Array.from({ length: 20 }, (_, i) => i + 1)
-    const { criteria } = await viewOf({
+    const criteria = await metricsOf({
       metrics: steps.map(step => ({
         step,
         criteria: { c: 0.5 },
@@ -51,10 +54,10 @@ describe('discrimination', () => {
       ...Array.from({ length: 8 }, (_, i) => pair(i + 1, i < 2, true)).flat(),
       ...pair(9, null, true),
     ]
-    const { criteria } = await viewOf({ rollouts })
+    const criteria = await metricsOf({ rollouts })
     expect(criteria[0].discrimination).toEqual({ value: 6 / 8, keptGroups: 8 })
-    const few = await viewOf({ rollouts: rollouts.slice(0, 14) })
-    expect(few.criteria[0].discrimination).toBeNull()
+    const few = await metricsOf({ rollouts: rollouts.slice(0, 14) })
+    expect(few[0].discrimination).toBeNull()
   })
 })
 
@@ -63,7 +66,7 @@ it('agreement is of the latest evaluation in which two graders spoke', async () 
     ...{ step, set: `set ${step}`, n: 1, primary: 'a', scores: { a: { value: 1 } } },
     ...(agreement && { agreement }),
   })
-  const { criteria } = await viewOf({
+  const criteria = await metricsOf({
     metrics: [{ step: 1, criteria: { c: 1, d: 1 } }],
     evals: [evaluation(0, { c: 0.5, d: 0.1 }), evaluation(5, { c: 0.75, d: null }), evaluation(9)],
   })
@@ -74,7 +77,7 @@ it('agreement is of the latest evaluation in which two graders spoke', async () 
 })
 
 it('validity stands beside its floor of chance, and figures by sign apart', async () => {
-  const { validity } = await viewOf({
+  const run = await opened({
     metrics: [
       {
         step: 1,
@@ -85,10 +88,22 @@ it('validity stands beside its floor of chance, and figures by sign apart', asyn
       },
     ],
   })
-  expect(validity).toEqual([
-    { key: 'validRate', first: 0.6, last: 0.6, floor: 0.2 },
-    { key: 'saturation', first: 0.3, last: 0.3, floor: null },
-    { key: 'verifierAgreement.reward', first: 0.9, last: 0.9, floor: null },
-    { key: 'verifierAgreement.penalty', first: 0.7, last: 0.7, floor: null },
+  const section = shownSections(rubricPage(run)).find(({ title }) => title === 'The rubric as a whole')!
+  const [table] = section.blocks.flatMap(block => (block && block.kind === 'table' ? [block.table] : []))
+  const bar = (text: string, value: number, floor: number | null) => ({
+    text,
+    bar: { value, floor },
+    notes: [],
+  })
+  expect(table.rows.map(({ cells }) => cells)).toEqual([
+    [
+      'Valid criteria',
+      '60.0%',
+      bar('60.0%', 0.6, 0.2),
+      { text: '+40.0', class: 'change', notes: ['chance 20.0%'] },
+    ],
+    ['One verdict on all responses', '30.0%', bar('30.0%', 0.3, null), ''],
+    ['Verifier agrees with execution, on merits', '90.0%', bar('90.0%', 0.9, null), ''],
+    ['Verifier agrees with execution, on flaws', '70.0%', bar('70.0%', 0.7, null), ''],
   ])
 })

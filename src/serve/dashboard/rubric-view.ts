@@ -1,12 +1,48 @@
 /** @file What the criteria of a run's rubric do: how often each is met, whether that goes with the reward, how it changed. */
 
-import { describeCriteria } from '../../runs/criterion-words.ts'
+import {
+  type CriterionDescription,
+  describeCriteria,
+  pointsWord,
+  shownName,
+} from '../../runs/criterion-words.ts'
+import {
+  foldBlock,
+  type PageSection,
+  type PageView,
+  plainView,
+  type TableCell,
+  tableBlock,
+  tableSection,
+} from '../../runs/report/view.ts'
 import type { MetricGroup, MetricsRow } from '../../runs/rows.ts'
 import { pearson } from '../../util/descriptive.ts'
+import { NONE, number, percent, plural, points } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RolloutIndex } from './rollout-index.ts'
-import type { CriterionMetrics, RubricView } from './wire.ts'
+
+export interface CriterionMetrics {
+  id: string
+  words: CriterionDescription
+  /** Mean over the training rollouts, first and last tenth of the steps. */
+  first: number | null
+  last: number | null
+  /** Shares of the points earned, and to be had, in the last tenth. */
+  rewardShare: number | null
+  pointShare: number | null
+  /** Of the rollouts that were kept: how many have a verdict, how often it is met, how it goes with the reward. */
+  kept: number
+  rate: number | null
+  withReward: number | null
+  /**
+   * Share of groups in which it tells rollouts apart: of all groups of the last tenth of the steps, or, of runs that do not
+   * record it, of so many groups of which several rollouts were kept.
+   */
+  discrimination: { value: number; keptGroups: number | null } | null
+  /** Share of responses on which two graders said the same of it, at the latest evaluation where two did. */
+  agreement: { value: number; step: number; set: string } | null
+}
 
 /** Born and dropped rubrics that a page is sent, the latest. */
 const MOST_FATES = 120
@@ -102,7 +138,7 @@ const valueIn = (group: unknown, id: string): number | null => {
 }
 
 /** The criteria of the run's own rubric first, in its order. */
-const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
+export const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
   const { rows } = run.metrics.rows(10)
   const [first, last] = [rows[0], rows.at(-1)]
   const named = run.metrics.names().flatMap(({ key, name }) => (key === 'criteria' && name ? [name] : []))
@@ -123,55 +159,149 @@ const criteriaOf = (run: OpenRun): CriterionMetrics[] => {
   }))
 }
 
-/** Figures about the rubric as a whole that some recipes have, first and last tenth of the steps. */
-const VALIDITY = [
-  'validRate',
-  'saturation',
-  'alwaysMet',
-  'verifierAgreement',
-  'zeroVarianceGroups',
-  'judgeNullRate',
+/** What the figures are, for who points at their names. */
+const MEANINGS = {
+  Discrimination:
+    'Share of groups (all rollouts of a prompt in a step) in which the criterion tells rollouts apart: not all of its verdicts there are equal. Where it is 0 the criterion adds nothing to any advantage. Of runs that do not record it: over the groups of which several rollouts were kept, which are the best and the worst.',
+  Agreement:
+    'Share of responses on which two graders gave the same verdict: the held-out judge and the run’s own, or training’s judge and the truth. Of the latest evaluation that had two.',
+  'With the reward':
+    'Pearson correlation of the criterion’s credit with the reward, over the rollouts that were kept.',
+}
+
+const explained = (name: keyof typeof MEANINGS) => ({ name, title: MEANINGS[name] })
+
+const changeCell = (difference: number, ...notes: string[]): TableCell => ({
+  ...{ text: points(difference), class: 'change', notes },
+})
+
+/** A share with its bar; in small what has to be said of it. */
+const barCell = (value: number | null, floor?: number | null, ...notes: string[]): TableCell =>
+  value === null ? NONE : { text: percent(value), bar: { value, floor }, notes }
+
+const criterionCells = (run: string, own: CriterionMetrics): TableCell[] => {
+  const { id, words, first, last, rate, rewardShare, pointShare, discrimination, agreement } = own
+  const { text, check, points: worth } = words
+  const says = [shownName(words), text, check === null ? 'a judge decides' : check]
+  const unmet = `/run/${encodeURIComponent(run)}/rollouts?criterion=${encodeURIComponent(id)}&verdict=unmet`
+  const groups = discrimination?.keptGroups ?? null
+  return [
+    { text: id, href: unmet, notes: says.filter(words => words !== undefined) },
+    worth === undefined ? '' : pointsWord(worth),
+    percent(first),
+    barCell(last ?? rate, undefined, ...(last === null && rate !== null ? ['of kept rollouts'] : [])),
+    first !== null && last !== null ? changeCell(last - first) : '',
+    {
+      text: percent(rewardShare),
+      notes: pointShare === null ? [] : [`of ${percent(pointShare)} to be had`],
+    },
+    discrimination === null
+      ? NONE
+      : {
+          text: percent(discrimination.value),
+          notes: groups === null ? [] : [`of ${plural(groups, 'kept group')}`],
+        },
+    agreement === null
+      ? NONE
+      : { text: percent(agreement.value), notes: [`step ${agreement.step}`], title: agreement.set },
+    number(own.withReward),
+    own.kept === 0 ? NONE : number(own.kept),
+  ]
+}
+
+const criteriaSection = (run: OpenRun): PageSection | null => {
+  const criteria = criteriaOf(run)
+  if (criteria.length === 0) return null
+  const pairs = Object.entries(MEANINGS).map(([name, text]) => ({ name, text }))
+  const table = {
+    head: [
+      ...['Criterion', 'Points', 'First', { name: 'Now', kind: 'meter' }, 'Change', 'Share of the reward'],
+      ...[explained('Discrimination'), explained('Agreement'), explained('With the reward'), 'Kept verdicts'],
+    ],
+    rows: criteria.map(own => ({ cells: criterionCells(run.found.id, own) })),
+  }
+  return {
+    title: 'Criteria',
+    about:
+      'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
+    blocks: [tableBlock(table), foldBlock('What the figures mean', { kind: 'pairs', pairs })],
+  }
+}
+
+/** Figures about the rubric as a whole that some recipes have, in words; and what is the same where answers are shuffled. */
+const VALIDITY: readonly { key: string; words: string; floor?: string }[] = [
+  { key: 'validRate', words: 'Valid criteria', floor: 'nullValidRate' },
+  { key: 'saturation', words: 'One verdict on all responses' },
+  { key: 'alwaysMet', words: 'Always met' },
+  { key: 'verifierAgreement', words: 'Verifier agrees with execution' },
+  { key: 'zeroVarianceGroups', words: 'Groups in which all rewards are equal' },
+  { key: 'judgeNullRate', words: 'Missing verdicts' },
 ]
 
-/** What the same figure is where answers are shuffled: what chance gives (`validityRates`). */
-const FLOORS: Readonly<Record<string, string>> = { validRate: 'nullValidRate' }
+const BY_SIGN: Readonly<Record<string, string>> = { reward: ', on merits', penalty: ', on flaws' }
 
-const validityOf = (run: OpenRun): RubricView['validity'] => {
+/** First and last tenth of the steps. */
+const validitySection = (run: OpenRun): PageSection | null => {
   const { rows } = run.metrics.rows(10)
   const [first, last] = [rows[0], rows.at(-1)]
-  const figure = (key: string, name: string | null): RubricView['validity'] => {
-    const at = (row: MetricsRow | undefined, of: string) =>
-      name === null ? numberOr(row?.[of]) : valueIn(row?.[of], name)
-    const value = at(last, key)
-    if (value === null) return []
-    const floor = key in FLOORS ? at(last, FLOORS[key]) : null
-    return [{ key: name === null ? key : `${key}.${name}`, first: at(first, key), last: value, floor }]
-  }
   const names = run.metrics.names()
-  return VALIDITY.flatMap(key =>
-    names.filter(own => own.key === key).flatMap(({ name }) => figure(key, name)),
+  const cells = VALIDITY.flatMap(({ key, words, floor: floorKey = '' }) =>
+    names.flatMap(({ key: own, name }) => {
+      const at = (row: MetricsRow | undefined, of: string) =>
+        name === null ? numberOr(row?.[of]) : valueIn(row?.[of], name)
+      const value = own === key ? at(last, key) : null
+      if (value === null) return []
+      const floor = at(last, floorKey)
+      return {
+        cells: [
+          `${words}${name === null ? '' : (BY_SIGN[name] ?? `, ${name}`)}`,
+          percent(at(first, key)),
+          barCell(value, floor),
+          floor === null ? '' : changeCell(value - floor, `chance ${percent(floor)}`),
+        ],
+      }
+    }),
   )
+  if (cells.length === 0) return null
+  const about =
+    'First and last tenth of the steps. The mark on the bar is the floor of chance: what the same criteria reach when answers are shuffled.'
+  const head = ['Figure', 'First', { name: 'Now', kind: 'meter' }, 'Above chance']
+  return tableSection('The rubric as a whole', about, { head, rows: cells })
 }
 
 const numberOr = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
-const fatesOf = ({ rubrics }: OpenRun): RubricView['fates'] =>
-  rubrics.rows
+const FATES = { kept: 'kept', inactive: 'set aside', pruned: 'dropped' }
+
+/** Rubrics of a run whose rubrics evolve, the latest first. */
+const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
+  const rows = rubrics.rows
     .flatMap(({ step, question, rubrics: own }) =>
       own
         .filter(({ born, fate }) => born || fate !== 'kept')
-        .map(({ title, stage, sign, born, fate, weight, variance, description, since }) => ({
-          ...{ step, question, title, stage, sign, weight, variance, since },
-          fate: born ? ('born' as const) : fate,
-          description: description ?? null,
+        .map(({ title, stage, sign, born, fate, variance, description }) => ({
+          cells: [
+            String(step),
+            born ? { text: 'born', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
+            { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
+            ...[String(stage), number(variance), question],
+          ],
         })),
     )
     .slice(-MOST_FATES)
     .reverse()
+  if (rows.length === 0) return null
+  const about = `The latest, of ${plural(rubrics.count, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`
+  const head = [
+    ...[{ name: 'Step', kind: 'num' }, 'Fate', { name: 'Rubric', kind: 'head' }, 'Stage', 'Variance'],
+    { name: 'Question', kind: 'excerpt' },
+  ]
+  return tableSection('Rubrics born and dropped', about, { head, rows })
+}
 
-export const rubricView = (run: OpenRun): RubricView => ({
-  criteria: criteriaOf(run),
-  validity: validityOf(run),
-  fates: fatesOf(run),
-  questions: run.rubrics.count,
-})
+export const rubricPage = (run: OpenRun): PageView => {
+  const sections = [criteriaSection(run), validitySection(run), fatesSection(run)]
+  return sections.every(section => section === null)
+    ? plainView('Rubric', 'No criterion has been scored in this run.')
+    : { title: 'Rubric', sections }
+}

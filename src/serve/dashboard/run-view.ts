@@ -1,7 +1,8 @@
-/** @file What a run's own pages say beside its curves: what its report has, evaluations, thresholds of monitors. */
+/** @file What stands over all pages of a run: what it is, how far, thresholds of its monitors. */
 
 import { hasGivenUp } from '../../runs/given-up.ts'
-import { livePage } from './curves.ts'
+import { runHead } from '../../runs/report/run-page.ts'
+import { thinnedData } from './curves.ts'
 import type { OpenRun } from './open-run.ts'
 import type { RunSummary, RunView } from './wire.ts'
 
@@ -40,8 +41,7 @@ const undoableOf = ({ found, events }: OpenRun): RunView['undoable'] => {
 
 export const runView = (run: OpenRun, summary: RunSummary): RunView => ({
   run: summary,
-  page: livePage(run),
-  sets: [...new Set(run.evals.map(({ set }) => set))],
+  ...runHead(thinnedData(run, {}).data),
   monitors: changedMonitors(run),
   undoable: undoableOf(run),
 })

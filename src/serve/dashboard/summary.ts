@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { readRunInfo } from '../../runs/readers.ts'
 import { flatSettings } from '../../runs/report/compare.ts'
 import { runStatus, stepSeconds } from '../../runs/report/data.ts'
+import { signsOf } from '../../runs/report/signs.ts'
 import { checkedEval } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow } from '../../runs/rows.ts'
 import { describeScore, scoreValue } from '../../runs/scores.ts'
@@ -91,15 +92,9 @@ const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[]
 }
 
 /** Titles of monitors whose sign has come and not gone. */
-const openWarnings = (events: readonly EventRow[]): string[] => {
-  const open = new Map<string, string>()
-  for (const { monitor, turn, title } of events) {
-    if (monitor === undefined) continue
-    if (turn === 'on') open.set(monitor, title ?? monitor)
-    else open.delete(monitor)
-  }
-  return [...open.values()]
-}
+const openWarnings = (events: readonly EventRow[]): string[] => [
+  ...new Set(signsOf(events).flatMap(({ until, title }) => (until === null ? [title] : []))),
+]
 
 const settingText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 

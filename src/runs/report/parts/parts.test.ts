@@ -3,13 +3,10 @@ import type { RolloutRow } from '../../rows.ts'
 import { withoutRaw } from '../answers.ts'
 import { part } from '../render.ts'
 import { scoreTable } from '../tables.ts'
-import type { ClaimView } from '../view.ts'
-import { ExperimentBody } from './experiment-page.tsx'
-import { Facts } from './facts.tsx'
-import { Pairs } from './pairs.tsx'
+import type { Block, PageView } from '../view.ts'
+import { Blocks } from './blocks.tsx'
+import { FilePage } from './page.tsx'
 import { RolloutCard } from './rollout.tsx'
-import { Rollouts } from './run-page.tsx'
-import { SignCard } from './sign.tsx'
 import { TextTable } from './table.tsx'
 
 const HOSTILE = `"><img src=x onerror="window.harmed=1"><script>window.harmed=1</script>'&`
@@ -31,9 +28,39 @@ const row: RolloutRow = {
   judgeCalls: [{ judge: HOSTILE, raw: `${HOSTILE} thinks aloud` }],
 }
 
-const claim: ClaimView = {
-  ...{ id: HOSTILE, status: HOSTILE, reason: HOSTILE, statement: HOSTILE, plan: HOSTILE, adjustedP: '' },
-  ...{ registered: { status: HOSTILE, reason: HOSTILE }, comparisons: [], dots: null, notes: [HOSTILE] },
+const chip = { text: HOSTILE, class: HOSTILE }
+const mark = { class: HOSTILE, at: 0.5, title: HOSTILE, href: `#${HOSTILE}`, color: HOSTILE }
+const line = {
+  name: HOSTILE,
+  about: HOSTILE,
+  marks: [mark],
+  label: HOSTILE,
+  figure: HOSTILE,
+  notes: [HOSTILE],
+}
+
+/** Every kind that shows words of runs. */
+const BLOCKS: Block[] = [
+  { kind: 'text', text: HOSTILE, class: HOSTILE },
+  { kind: 'heading', text: HOSTILE, about: HOSTILE },
+  { kind: 'figures', figures: { [HOSTILE]: 1 } },
+  { kind: 'chips', chips: [chip] },
+  { kind: 'facts', facts: [[HOSTILE, HOSTILE]] },
+  { kind: 'links', links: [{ text: HOSTILE, href: `/${HOSTILE}`, key: HOSTILE }] },
+  { kind: 'list', lines: [HOSTILE] },
+  { kind: 'pairs', pairs: [{ name: HOSTILE, text: HOSTILE, note: HOSTILE }] },
+  { kind: 'contents', titles: [HOSTILE, HOSTILE, HOSTILE] },
+  { kind: 'events', events: [{ level: 'info', message: HOSTILE }] },
+  { kind: 'lines', lines: [{ ...line, below: HOSTILE }], ends: [HOSTILE, HOSTILE] },
+  { kind: 'key', colors: [[HOSTILE, HOSTILE]] },
+  { kind: 'document', text: HOSTILE },
+  { kind: 'panel', id: HOSTILE, title: HOSTILE, chip, note: HOSTILE, blocks: [] },
+  { kind: 'fold', title: HOSTILE, blocks: [] },
+]
+
+const page: PageView = {
+  ...{ title: HOSTILE, status: chip, facts: [[HOSTILE, HOSTILE]], intro: BLOCKS, footer: HOSTILE },
+  sections: [{ title: HOSTILE, about: HOSTILE, blocks: BLOCKS }],
 }
 
 /** Elements and attributes that no component writes. */
@@ -44,23 +71,8 @@ describe('components in a file', () => {
     const shown = [
       part(RolloutCard, { row, criteria: { [HOSTILE]: { name: HOSTILE, text: HOSTILE, points: -1 } } }),
       part(RolloutCard, { row: { ...row, turns: [{ by: 'environment', text: HOSTILE }] }, criteria: {} }),
-      part(SignCard, {
-        sign: {
-          ...{ monitor: HOSTILE, title: HOSTILE, step: 1, until: null, message: HOSTILE },
-          ...{ why: HOSTILE, advice: HOSTILE, figures: { [HOSTILE]: 1 } },
-        },
-      }),
-      part(ExperimentBody, {
-        page: {
-          ...{ title: HOSTILE, state: HOSTILE, isDone: false, facts: [[HOSTILE, HOSTILE]], lead: [HOSTILE] },
-          ...{ statuses: [], claims: [claim], apart: { claims: [], why: [] }, tables: [], cut: [HOSTILE] },
-          ...{ origin: { [HOSTILE]: HOSTILE }, document: HOSTILE },
-        },
-        charts: [],
-        curvesAbout: '',
-      }),
-      part(Pairs, { value: { [HOSTILE]: HOSTILE } }),
-      part(Facts, { facts: [[HOSTILE, HOSTILE]] }),
+      part(FilePage, { page }),
+      ...BLOCKS.map(block => part(Blocks, { blocks: [block] })),
       part(TextTable, {
         table: scoreTable(
           [{ name: HOSTILE, note: HOSTILE, kind: 'before', scores: { [HOSTILE]: { value: 0.5 } } }],
@@ -84,7 +96,7 @@ describe('components in a file', () => {
 
   it('leave out of a report what judges wrote, and keep who they were', () => {
     const card = String(part(RolloutCard, { row, criteria: {} }))
-    const report = String(part(Rollouts, { criteria: {}, rows: [withoutRaw(row)] }))
+    const report = String(part(RolloutCard, { criteria: {}, row: withoutRaw(row) }))
     expect(card).toContain('thinks aloud')
     expect(report).not.toContain('thinks aloud')
     expect(report).toContain('class="judge"')

@@ -1,10 +1,10 @@
 /** @file The rubric profile before and after, as a radar and as bars with their figures. */
 
 import { percent } from '../../../util/format.ts'
-import type { ProfileRow, ProfileView } from '../view.ts'
+import type { ProfileRow } from '../view.ts'
+import { ColorKey } from './lines.tsx'
 import { Bar } from './meter.tsx'
-import { noted } from './table.tsx'
-import { ColorKey } from './tracks.tsx'
+import { noted } from './words.tsx'
 
 const SIZE = 340
 const RADIUS = 118
@@ -97,22 +97,19 @@ const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed 
   </div>
 )
 
-export const ProfilePanel = ({ profile: { rows, note } }: { profile: ProfileView }) => (
-  <div class="panel profile-panel">
-    {rows.length >= 3 && <Radar rows={rows} />}
-    <div>
-      <ColorKey
-        colors={[
-          ...(rows.some(({ before }) => before !== null) ? [['before', 'before'] as const] : []),
-          ['c1', 'after'],
-        ]}
-      />
-      <div class="profile">
-        {rows.map(row => (
-          <BarRow row={row} key={row.id} />
-        ))}
+export const ProfileBars = ({ rows }: { rows: readonly ProfileRow[] }) => {
+  const hasBefore = rows.some(({ before }) => before !== null)
+  return (
+    <div class="profile-panel">
+      {rows.length >= 3 && <Radar rows={rows} />}
+      <div>
+        <ColorKey colors={[...(hasBefore ? [['before', 'before'] as const] : []), ['c1', 'after']]} />
+        <div class="profile">
+          {rows.map(row => (
+            <BarRow row={row} key={row.id} />
+          ))}
+        </div>
       </div>
-      {note !== null && <p class="about">{note}</p>}
     </div>
-  </div>
-)
+  )
+}

@@ -5,8 +5,9 @@ import { number } from '../../../util/format.ts'
 import { ownValue } from '../../../util/own-value.ts'
 import type { RolloutRow, RolloutStep } from '../../rows.ts'
 import { describeAnswer, rolloutFacts, STATUS_MARKS } from '../rollout-words.ts'
+import type { Criteria } from '../view.ts'
 import { ResponseText } from './response.tsx'
-import { type Criteria, VerdictTable } from './verdicts.tsx'
+import { VerdictTable } from './verdicts.tsx'
 
 /** With a mark: nothing is told by colour alone. A status without a colour of its own is grey. */
 const StepStatus = ({ status }: { status: string }) => (

@@ -2,20 +2,13 @@
 
 import type { ComponentChildren } from 'preact'
 import { NONE } from '../../../util/format.ts'
-import type { TableCell, TableView } from '../view.ts'
-import { StatusChip } from './claim.tsx'
+import type { TableCell, TableColumn, TableView } from '../view.ts'
+import { Track } from './lines.tsx'
 import { Meter } from './meter.tsx'
+import { ChipOf, noted } from './words.tsx'
 
 /** Arrow keys scroll what has the focus. */
 const FOCUSABLE = { tabIndex: 0 }
-
-/** What stands in a cell, and below it in small what belongs to it, so far as it is known. */
-export const noted = (text: ComponentChildren, ...notes: (string | null | undefined | false)[]) => (
-  <>
-    {text}
-    {notes.map(note => note && <small key={note}>{note}</small>)}
-  </>
-)
 
 /**
  * What a column is called, what stands in it (null: nothing is known), its class, and what who points at a cell is told. Of the
@@ -90,35 +83,50 @@ export const Table = <Row,>({ rows, columns, class: own = '', rowClass }: TableP
 
 const CellText = ({ cell }: { cell: TableCell }) => {
   if (typeof cell === 'string') return <>{cell}</>
-  const { text, href, bar, color, isStatus, notes = [] } = cell
-  if (bar) return <Meter text={text} {...bar} />
+  const { text, class: own, href, bar, color, marks, notes = [], chips = [] } = cell
+  if (bar && notes.length === 0) return <Meter text={text} {...bar} />
+  const named = href ? <a href={href}>{text}</a> : text
+  const Place = marks ? 'div' : 'span'
   return (
-    <span>
+    <Place>
       {color && <i class="swatch" style={{ background: `var(--${color})` }} />}
-      {noted(isStatus ? <StatusChip status={text} /> : href ? <a href={href}>{text}</a> : text, ...notes)}
-    </span>
+      {marks && <Track marks={marks} />}
+      {bar && <Meter text={text} {...bar} />}
+      {noted(bar ? '' : own ? <span class={own}>{named}</span> : named, ...notes)}
+      {chips.map(chip => (
+        <ChipOf chip={chip} key={chip.text} />
+      ))}
+    </Place>
   )
 }
 
-/** What the cells of a column are, by those that say it. */
-const kindOf = ({ rows, text }: TableView, i: number): string | undefined => {
+/** What the cells of a column are: as it says itself, else by those that show it. */
+const kindOf = ({ rows, text }: TableView, i: number, { kind }: TableColumn): string | undefined => {
+  if (kind !== undefined || i === 0) return kind
   const cells = rows.map(({ cells: own }) => own[i]).filter(cell => typeof cell === 'object')
-  if (i === 0) return undefined
   if (cells.some(({ bar }) => bar)) return 'meter'
-  return text || cells.some(({ isStatus }) => isStatus) ? 'item' : 'num'
+  return text || cells.some(({ class: own }) => own?.includes('chip')) ? 'item' : 'num'
 }
 
 export const TextTable = ({ table }: { table: TableView }) => (
   <Table
+    class={table.class}
     rows={table.rows}
-    columns={table.head.map(
-      (name, i): Column<TableView['rows'][number]> => [
-        name,
+    columns={table.head.map((given, i): Column<TableView['rows'][number]> => {
+      const column = typeof given === 'string' ? { name: given } : given
+      return [
+        column.title === undefined ? (
+          column.name
+        ) : (
+          <span class="explained" title={column.title}>
+            {column.name}
+          </span>
+        ),
         ({ cells }) => (cells[i] === NONE ? null : <CellText cell={cells[i]} />),
-        kindOf(table, i),
+        kindOf(table, i, column),
         ({ cells }) => (typeof cells[i] === 'string' ? undefined : cells[i].title),
-      ],
-    )}
+      ]
+    })}
     rowClass={({ kind }) => kind}
   />
 )

@@ -5,7 +5,9 @@ import { type CriterionDescription, describeVerdict, pointsWord, shownName } fro
 import type { RolloutRow, RolloutVerdict } from '../../rows.ts'
 import { callTotals, describeCall, judgeName, rowCallOf } from '../judge-words.ts'
 import { verdictWord } from '../rollout-words.ts'
-import { noted, Table } from './table.tsx'
+import type { Criteria } from '../view.ts'
+import { Table } from './table.tsx'
+import { noted } from './words.tsx'
 
 /** A flaw that is not there is a good thing. */
 const lookOf = ({ met }: RolloutVerdict, { points = 1 }: CriterionDescription): string =>
@@ -45,9 +47,6 @@ const Criterion = ({ id, words }: { id: string; words: CriterionDescription }) =
     </>
   )
 }
-
-/** What a run tells of its criteria, by id. */
-export type Criteria = Record<string, CriterionDescription>
 
 /** A table; in a narrow place a list. */
 export const VerdictTable = ({ row, criteria }: { row: RolloutRow; criteria: Criteria }) => (

@@ -5,6 +5,7 @@ import uPlot from 'uplot'
 import { type ChartSpec, chartPlace } from '../../../runs/report/chart-spec.ts'
 import { type ChartMark, type DrawnChart, drawChart } from '../../../runs/report/client/chart.ts'
 import { ChartFrame } from '../../../runs/report/parts/chart-frame.tsx'
+import type { ChartTools } from '../../../runs/report/view.ts'
 import { Check, Choice } from './parts.tsx'
 import { setQuery } from './route.tsx'
 
@@ -25,7 +26,7 @@ export const LookTools = ({
   smoothings,
 }: {
   query: URLSearchParams
-  smoothings: [string, string][]
+  smoothings: ChartTools['smoothings']
 }) => (
   <>
     <Choice name="smooth" label="Smoothing" value={query.get('smooth') ?? ''} options={smoothings} />

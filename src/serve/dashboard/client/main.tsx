@@ -1,8 +1,7 @@
 /** @file The page of the dashboard: a bar on top, and below it what the address asks for. */
 
 import { render } from 'preact'
-import { ComparePage } from './pages/compare.tsx'
-import { ExperimentsPage, ExperimentView } from './pages/experiments.tsx'
+import { ComparePage, WholePage } from './pages/page.tsx'
 import { RunPages } from './pages/run.tsx'
 import { RunsPage } from './pages/runs.tsx'
 import { followLinks, type PageAddress, usePlace } from './route.tsx'
@@ -19,8 +18,12 @@ const Page = ({ place }: { place: PageAddress }) => {
   if (section === undefined) return <RunsPage place={place} />
   if (section === 'run' && id !== undefined) return <RunPages key={id} id={id} place={place} />
   if (section === 'compare') return <ComparePage place={place} />
-  if (section === 'experiments') return <ExperimentsPage />
-  if (section === 'experiment' && id !== undefined) return <ExperimentView key={id} id={id} />
+  const { query } = place
+  if (section === 'experiments') return <WholePage path="/api/experiments" query={query} what="experiments" />
+  if (section === 'experiment' && id !== undefined) {
+    const path = `/api/experiments/${encodeURIComponent(id)}`
+    return <WholePage key={id} path={path} query={query} what="the experiment" />
+  }
   return (
     <main id="content">
       <h1>Nothing here</h1>

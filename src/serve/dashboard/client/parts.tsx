@@ -2,10 +2,17 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { noted } from '../../../runs/report/parts/table.tsx'
-import { points, pointsInterval } from '../../../util/format.ts'
+import type { LiveRun, RunView } from '../wire.ts'
 import type { Loaded } from './api.ts'
-import { setQuery } from './route.tsx'
+import { type PageAddress, setQuery } from './route.tsx'
+
+/** What every part of a run's page is given. */
+export interface RunTabProps {
+  view: RunView
+  place: PageAddress
+  /** Changes when files of the run have grown. */
+  news: LiveRun | null
+}
 
 /** Says that something is on its way, or why it is not. */
 export const Waiting = ({ loaded, what }: { loaded: Loaded<unknown>; what: string }) =>
@@ -35,21 +42,6 @@ export const ago = (iso: string | null): string => {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`
   return `${Math.floor(seconds / 86_400)} d ago`
-}
-
-interface ChangeProps {
-  difference: number
-  interval?: readonly [number, number] | null
-}
-
-/** A difference with its interval, in points, coloured where the interval leaves zero out. */
-export const Change = ({ difference, interval }: ChangeProps) => {
-  const sure = interval !== undefined && interval !== null && (interval[0] > 0 || interval[1] < 0)
-  return (
-    <span class={`change ${sure ? (difference > 0 ? 'up' : 'down') : ''}`}>
-      {noted(points(difference), interval && pointsInterval(interval))}
-    </span>
-  )
 }
 
 interface ChoiceProps {

@@ -77,8 +77,11 @@ export const addressOf = (...parts: (string | number)[]): string =>
 export const followLinks = (): void =>
   addEventListener('click', event => {
     const to = (event.target as Element).closest('a')?.getAttribute('href')
-    if (!to?.startsWith('/') || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+    if (!to?.startsWith('/') && !to?.startsWith('?')) return
     event.preventDefault()
+    // What changes the query alone leaves the reader where he is.
+    if (to.startsWith('?')) return setQuery(Object.fromEntries(new URLSearchParams(to)), false)
     go(to)
     scrollTo(0, 0)
   })

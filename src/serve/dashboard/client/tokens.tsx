@@ -1,9 +1,9 @@
 /** @file A response with its tokens coloured by how likely they were, or by what they were taught. */
 
-import type { TokenValues } from '../../../runs/rows.ts'
+import { useState } from 'preact/hooks'
+import { ResponseText } from '../../../runs/report/parts/response.tsx'
+import type { RolloutRow, TokenValues } from '../../../runs/rows.ts'
 import { SHADES, shadedTokens, type TokenColour } from './token-shades.ts'
-
-export type { TokenColour } from './token-shades.ts'
 
 const CHOICES: readonly [TokenColour | null, string][] = [
   [null, 'parts'],
@@ -17,7 +17,7 @@ interface TokenColoursProps {
 }
 
 /** What the response is shown by. */
-export const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
+const TokenColours = ({ chosen, choose }: TokenColoursProps) => (
   <fieldset class="row">
     <legend>Show by</legend>
     {CHOICES.map(([colour, name]) => (
@@ -62,7 +62,7 @@ interface TokensProps {
   colour: TokenColour
 }
 
-export const Tokens = ({ text, values, colour }: TokensProps) => (
+const Tokens = ({ text, values, colour }: TokensProps) => (
   <>
     <Legend colour={colour} />
     <pre class="piece text tokens">
@@ -74,3 +74,19 @@ export const Tokens = ({ text, values, colour }: TokensProps) => (
     </pre>
   </>
 )
+
+/** A response in its parts, or, where the run kept them, by its tokens. */
+export const Response = ({ row }: { row: RolloutRow }) => {
+  const [colour, setColour] = useState<TokenColour | null>(null)
+  if (row.perToken === undefined) return <ResponseText row={row} />
+  return (
+    <>
+      <TokenColours chosen={colour} choose={setColour} />
+      {colour === null ? (
+        <ResponseText row={row} />
+      ) : (
+        <Tokens text={row.response} values={row.perToken} colour={colour} />
+      )}
+    </>
+  )
+}

@@ -7,10 +7,9 @@ import { percent, percentInterval } from '../../../../util/format.ts'
 import type { PairAnswer, PairsView } from '../../wire.ts'
 import { postJson, useJson, useThrottled } from '../api.ts'
 import { TokenField } from '../controls.tsx'
-import { Empty, Waiting } from '../parts.tsx'
+import { Empty, type RunTabProps, Waiting } from '../parts.tsx'
 import { useKey } from '../route.tsx'
 import { setToken, token } from '../token.ts'
-import type { RunTabProps } from './overview.tsx'
 
 const CHOICES: readonly [key: string, choice: string, words: string][] = [
   ['1', 'a', 'A is better'],

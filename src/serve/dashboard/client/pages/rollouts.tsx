@@ -1,20 +1,15 @@
 /** @file Kept rollouts of a run: filtered by the index, searched by their text, each with an address of its own. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ResponseText } from '../../../../runs/report/parts/response.tsx'
-import { RolloutCard } from '../../../../runs/report/parts/rollout.tsx'
-import { noted, Table } from '../../../../runs/report/parts/table.tsx'
-import type { RolloutRow } from '../../../../runs/rows.ts'
+import { TextTable } from '../../../../runs/report/parts/table.tsx'
+import type { PageChoice } from '../../../../runs/report/view.ts'
 import { number, percent } from '../../../../util/format.ts'
-import type { Facets, RolloutLine, RolloutsPage, RolloutView } from '../../wire.ts'
+import type { RolloutsPage } from '../../wire.ts'
 import { getJson, useJson, useThrottled } from '../api.ts'
-import { Bound, Choice, Empty, Waiting } from '../parts.tsx'
-import { addressOf, go, setQuery, useKey } from '../route.tsx'
-import { type TokenColour, TokenColours, Tokens } from '../tokens.tsx'
-import type { RunTabProps } from './overview.tsx'
+import { Bound, Choice, Empty, type RunTabProps, Waiting } from '../parts.tsx'
+import { go, setQuery, useKey } from '../route.tsx'
+import { LivePage } from './page.tsx'
 import { useSlash } from './runs.tsx'
-
-const FILTERS = 'from to min max role monitor flag criterion verdict correct q order'.split(' ')
 
 const BOUNDS = [
   ['from', 'Steps from'],
@@ -23,25 +18,14 @@ const BOUNDS = [
   ['max', 'to'],
 ] as const
 
-const any = (options: readonly string[]): [string, string][] => [
-  ['', 'any'],
-  ...options.map((option): [string, string] => [option, option]),
-]
-
-const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) => {
+const Filters = ({ query, choices }: { query: URLSearchParams; choices: readonly PageChoice[] }) => {
   const value = (name: string) => query.get(name) ?? ''
   const field = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(value('q'))
   const settled = useThrottled(text, 400)
   useSlash(field)
   useEffect(() => setQuery({ q: settled }), [settled])
-  const choices: [name: string, label: string, options: readonly string[]][] = [
-    ['role', 'Role', facets.roles.length > 1 ? facets.roles : []],
-    ['criterion', 'Criterion', facets.criteria],
-    ['verdict', 'Verdict', value('criterion') === '' ? [] : ['met', 'unmet', 'none']],
-    ['flag', 'Flag', facets.flags],
-    ['monitor', 'Warning', facets.monitors],
-  ]
+  const [order, ...others] = choices
   return (
     <search class="row tools">
       <input
@@ -52,20 +36,13 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
         value={text}
         onInput={event => setText(event.currentTarget.value)}
       />
-      <Choice
-        name="order"
-        label="Order"
-        value={value('order') || 'newest'}
-        options={['newest', 'oldest', 'best', 'worst']}
-      />
+      <Choice {...order} />
       {BOUNDS.map(([name, label]) => (
         <Bound key={name} label={label} value={value(name)} onInput={typed => setQuery({ [name]: typed })} />
       ))}
-      {choices
-        .filter(([, , options]) => options.length > 0)
-        .map(([name, label, options]) => (
-          <Choice key={name} name={name} label={label} value={value(name)} options={any(options)} />
-        ))}
+      {others.map(choice => (
+        <Choice key={choice.name} {...choice} />
+      ))}
       <button
         type="button"
         onClick={() => {
@@ -79,46 +56,6 @@ const Filters = ({ query, facets }: { query: URLSearchParams; facets: Facets }) 
   )
 }
 
-const Problem = ({ line, to }: { line: RolloutLine; to: string }) => (
-  <>
-    <a href={to}>{line.problemId || `rollout ${line.nth}`}</a>
-    <small>
-      {line.role}
-      {line.sample !== null && ` · sample ${line.sample}`}
-      {line.finish !== null && ` · ${line.finish}`}
-    </small>
-    {line.monitor !== null && <span class="chip warning">{line.monitor}</span>}
-    {line.flags.map(flag => (
-      <span class="flag" key={flag}>
-        {flag}
-      </span>
-    ))}
-  </>
-)
-
-const Lines = ({
-  rows,
-  addressOfLine,
-}: {
-  rows: readonly RolloutLine[]
-  addressOfLine(nth: number): string
-}) => (
-  <Table
-    class="rollout-table"
-    rows={rows}
-    columns={[
-      ['Step', ({ step }) => step, 'num'],
-      [
-        'Reward',
-        ({ reward, advantage }) => noted(<b>{number(reward)}</b>, advantage !== null && number(advantage)),
-        'num',
-      ],
-      ['Problem', line => <Problem line={line} to={addressOfLine(line.nth)} />, 'head'],
-      ['Response', ({ excerpt }) => excerpt, 'excerpt'],
-    ]}
-  />
-)
-
 /** A list that goes on where it ended, or where a search ran out of time. */
 const useMore = (base: string, first: RolloutsPage | null) => {
   const [more, setMore] = useState<{ base: string; pages: RolloutsPage[] }>({ base, pages: [] })
@@ -129,29 +66,18 @@ const useMore = (base: string, first: RolloutsPage | null) => {
     const page = await getJson<RolloutsPage>(`${base}&after=${latest.next}`)
     setMore({ base, pages: [...pages, page] })
   }
-  return { rows: [...(first?.rows ?? []), ...pages.flatMap(({ rows }) => rows)], latest, load }
-}
-
-export const RolloutsTab = ({ view, place, news }: RunTabProps) => {
-  const id = view.run.id
-  const nth = place.path[3]
-  if (place.path[2] === 'rollouts' && nth !== undefined)
-    return <OneRollout id={id} nth={nth} query={place.query} />
-  return <RolloutList id={id} query={place.query} version={news?.rollouts ?? 0} />
+  return { rows: [first, ...pages].flatMap(page => page?.table.rows ?? []), latest, load }
 }
 
 const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParams; version: number }) => {
-  const asked = new URLSearchParams(
-    FILTERS.flatMap(name => (query.get(name) ? [[name, query.get(name)!]] : [])),
-  )
-  const base = `/api/runs/${encodeURIComponent(id)}/rollouts?${asked}`
+  const base = `/api/runs/${encodeURIComponent(id)}/rollouts?${query}`
   const loaded = useJson<RolloutsPage>(base, useThrottled(version, 3_000))
   const { rows, latest, load } = useMore(base, loaded.value)
   const first = loaded.value
   if (first === null || latest === null) return <Waiting loaded={loaded} what="the rollouts" />
   return (
     <>
-      <Filters query={query} facets={first.facets} />
+      <Filters query={query} choices={first.choices} />
       <p class="quiet" aria-live="polite">
         {first.progress < 1 && `Reading the file for the first time: ${percent(first.progress)}. `}
         {first.matching === null
@@ -162,7 +88,7 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
       {rows.length === 0 ? (
         <Empty>{first.total === 0 ? 'No rollout has been kept yet.' : 'No rollout is like that.'}</Empty>
       ) : (
-        <Lines rows={rows} addressOfLine={nth => `${addressOf('run', id, 'rollouts', nth)}?${asked}`} />
+        <TextTable table={{ ...first.table, rows }} />
       )}
       {latest.next !== null && (
         <p>
@@ -175,82 +101,19 @@ const RolloutList = ({ id, query, version }: { id: string; query: URLSearchParam
   )
 }
 
-/** `j` and `k` go to the next and the one before. */
-const useSteps = (to: (change: number) => string | null): void =>
-  useKey(key => {
-    const change = { j: 1, k: -1 }[key]
-    const address = change === undefined ? null : to(change)
-    if (address !== null) go(address)
-    return address !== null
-  })
-
-const Card = ({ view: { row, criteria } }: { view: RolloutView }) => (
-  <RolloutCard row={row} criteria={criteria} response={<Response row={row} />} />
-)
-
 const OneRollout = ({ id, nth, query }: { id: string; nth: string; query: URLSearchParams }) => {
-  const path = (which: string) => `/api/runs/${encodeURIComponent(id)}/rollouts/${encodeURIComponent(which)}`
-  const beside = query.get('beside')
-  const loaded = useJson<RolloutView>(path(nth))
-  const other = useJson<RolloutView>(beside === null ? null : path(beside))
-  const view = loaded.value
-  const filters = new URLSearchParams([...query].filter(([name]) => name !== 'beside'))
-  const addressOfNth = (which: number) => `${addressOf('run', id, 'rollouts', which)}?${filters}`
-  useSteps(change => {
-    const to = Number(nth) + change
-    return view === null || to < 0 || to >= view.total ? null : addressOfNth(to)
+  useKey(key => {
+    const to = document.querySelector(`a[aria-keyshortcuts="${CSS.escape(key)}"]`)?.getAttribute('href')
+    if (to) go(to)
+    return Boolean(to)
   })
-  if (view === null) return <Waiting loaded={loaded} what="the rollout" />
-  const others = view.group.filter(line => line.nth !== view.nth)
-  return (
-    <>
-      <div class="row tools">
-        <a href={`${addressOf('run', id, 'rollouts')}?${filters}`}>All rollouts</a>
-        {view.nth > 0 && (
-          <a href={addressOfNth(view.nth - 1)} title="k">
-            Before
-          </a>
-        )}
-        {view.nth + 1 < view.total && (
-          <a href={addressOfNth(view.nth + 1)} title="j">
-            Next
-          </a>
-        )}
-        {others.length > 0 && (
-          <Choice
-            name="beside"
-            label="Beside it, of the same group"
-            value={beside ?? ''}
-            options={[
-              ['', 'none'],
-              ...others.map(({ nth: at, sample, reward }): [string, string] => [
-                String(at),
-                `sample ${sample ?? at}, reward ${number(reward)}`,
-              ]),
-            ]}
-          />
-        )}
-      </div>
-      <h2>{view.row.problemId.length > 160 ? `Rollout ${view.nth}` : view.row.problemId}</h2>
-      <div class={beside === null ? 'stack' : 'stack beside'}>
-        <Card view={view} />
-        {beside !== null && other.value !== null && <Card view={other.value} />}
-      </div>
-    </>
-  )
+  const path = `/api/runs/${encodeURIComponent(id)}/rollouts/${encodeURIComponent(nth)}`
+  return <LivePage path={path} query={query} what="the rollout" />
 }
 
-const Response = ({ row }: { row: RolloutRow }) => {
-  const [colour, setColour] = useState<TokenColour | null>(null)
-  if (row.perToken === undefined) return <ResponseText row={row} />
-  return (
-    <>
-      <TokenColours chosen={colour} choose={setColour} />
-      {colour === null ? (
-        <ResponseText row={row} />
-      ) : (
-        <Tokens text={row.response} values={row.perToken} colour={colour} />
-      )}
-    </>
-  )
+export const RolloutsTab = ({ view, place: { path, query }, news }: RunTabProps) => {
+  const { id } = view.run
+  const nth = path[3]
+  if (nth !== undefined) return <OneRollout id={id} nth={nth} query={query} />
+  return <RolloutList id={id} query={query} version={news?.rollouts ?? 0} />
 }

@@ -1,41 +1,45 @@
 /** @file The pages of a run: its head, which follows it as it goes on, and below it the part that the address asks for. */
 
 import { useState } from 'preact/hooks'
-import { SettingsPanel } from '../../../../runs/report/parts/run-page.tsx'
-import { PageHead } from '../../../../runs/report/parts/section.tsx'
+import { PageHead } from '../../../../runs/report/parts/page.tsx'
+import { type PageView, runChip } from '../../../../runs/report/view.ts'
 import { formatDuration, number } from '../../../../util/format.ts'
 import type { LiveRun, RunSummary, RunView } from '../../wire.ts'
 import { useJson, useLive, useThrottled } from '../api.ts'
 import { Controls } from '../controls.tsx'
-import { useTitle, Waiting } from '../parts.tsx'
+import { type RunTabProps, useTitle, Waiting } from '../parts.tsx'
 import { addressOf, type PageAddress } from '../route.tsx'
-import { EvaluationTab } from './evaluation.tsx'
-import { JudgesTab } from './judges.tsx'
-import { Overview, type RunTabProps } from './overview.tsx'
+import { LivePage } from './page.tsx'
 import { PairsTab } from './pairs.tsx'
 import { RolloutsTab } from './rollouts.tsx'
-import { RubricTab } from './rubric.tsx'
 import { leftOf, StepBar } from './runs.tsx'
 
+/** A part that the server makes. @param everyMs asks anew at most so often while the run goes on */
+const served = (path: string, what: string, everyMs: number) =>
+  function Served({ view, place: { query }, news }: RunTabProps) {
+    const version = useThrottled(stampOf(news), everyMs)
+    const address = `/api/runs/${encodeURIComponent(view.run.id)}/${path}`
+    return <LivePage path={address} query={query} version={version} what={what} />
+  }
+
 const TABS = [
-  { path: undefined, name: 'Curves', show: Overview },
-  { path: 'rollouts', name: 'Rollouts', show: RolloutsTab },
-  { path: 'rubric', name: 'Rubric', show: RubricTab },
-  { path: 'pairs', name: 'Pairs', show: PairsTab },
-  { path: 'evaluation', name: 'Evaluation', show: EvaluationTab },
-  { path: 'judges', name: 'Judges', show: JudgesTab },
-  {
-    path: 'settings',
-    name: 'Settings',
-    show: ({ view }: RunTabProps) => <SettingsPanel page={view.page} open />,
-  },
+  { path: undefined, name: 'Curves', Show: served('curves', 'the curves', 2_000) },
+  { path: 'rollouts', name: 'Rollouts', Show: RolloutsTab },
+  { path: 'rubric', name: 'Rubric', Show: served('rubric', 'the rubric', 4_000) },
+  { path: 'pairs', name: 'Pairs', Show: PairsTab },
+  { path: 'evaluation', name: 'Evaluation', Show: served('evaluation', 'the evaluations', 3_000) },
+  { path: 'judges', name: 'Judges', Show: served('judges', 'the judges', 3_000) },
+  { path: 'settings', name: 'Settings', Show: served('settings', 'the settings', 60_000) },
 ] as const
+
+const stampOf = (news: LiveRun | null): string =>
+  news === null ? '' : `${news.run.step} ${news.run.status} ${news.evals} ${news.events} ${news.rollouts}`
 
 const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boolean }) => {
   const left = leftOf(run)
-  const facts: RunView['page']['facts'] = [['recipe', view.page.title], ...view.page.facts]
+  const facts: PageView['facts'] = [['recipe', view.title], ...(view.facts ?? [])]
   return (
-    <PageHead title={run.name} status={run.status} facts={facts} note={there ? '' : 'not connected'}>
+    <PageHead title={run.name} status={runChip(run.status)} facts={facts} note={there ? '' : 'not connected'}>
       <div class="stack" aria-live="polite">
         <span>
           step {number(run.step)}
@@ -61,9 +65,7 @@ const Head = ({ view, run, there }: { view: RunView; run: RunSummary; there: boo
 export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
   const [news, setNews] = useState<LiveRun | null>(null)
   const there = useLive(`/api/runs/${encodeURIComponent(id)}/live`, { run: (data: LiveRun) => setNews(data) })
-  const stamp =
-    news === null ? '' : `${news.run.step} ${news.run.status} ${news.evals} ${news.events} ${news.rollouts}`
-  const version = useThrottled(stamp, 2_000)
+  const version = useThrottled(stampOf(news), 2_000)
   const loaded = useJson<RunView>(`/api/runs/${encodeURIComponent(id)}`, version)
   const view = loaded.value
   const run = news?.run ?? view?.run
@@ -90,7 +92,7 @@ export const RunPages = ({ id, place }: { id: string; place: PageAddress }) => {
           </a>
         ))}
       </nav>
-      <tab.show view={view} place={place} news={news} />
+      <tab.Show view={view} place={place} news={news} />
     </main>
   )
 }

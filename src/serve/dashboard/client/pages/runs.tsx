@@ -2,8 +2,9 @@
 
 import { useRef, useState } from 'preact/hooks'
 import { Bar } from '../../../../runs/report/parts/meter.tsx'
-import { Status } from '../../../../runs/report/parts/section.tsx'
-import { noted, Table } from '../../../../runs/report/parts/table.tsx'
+import { Table } from '../../../../runs/report/parts/table.tsx'
+import { ChipOf, noted } from '../../../../runs/report/parts/words.tsx'
+import { runChip } from '../../../../runs/report/view.ts'
 import { formatDuration, number, percent, plural } from '../../../../util/format.ts'
 import type { RunSummary } from '../../wire.ts'
 import { useJson, useLive } from '../api.ts'
@@ -78,7 +79,7 @@ const Progress = ({ run }: { run: RunSummary }) => (
 
 const State = ({ run: { status, warnings, problem } }: { run: RunSummary }) => (
   <>
-    <Status status={status} />
+    <ChipOf chip={runChip(status)} />
     {warnings.length > 0 && (
       <span class="chip warning" title={warnings.join('\n')}>
         {plural(warnings.length, 'warning')}

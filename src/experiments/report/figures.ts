@@ -2,7 +2,7 @@
 
 import { bandSeries, COLORS, type CurveBand, meanBand } from '../../runs/report/bands.ts'
 import type { ChartSpec } from '../../runs/report/chart-spec.ts'
-import { ColorKey, Lines } from '../../runs/report/parts/tracks.tsx'
+import { type Block, panelBlock, type TrackLine, textBlock } from '../../runs/report/view.ts'
 import { percent } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 import { evalsOn, type FinishedRun } from '../metrics/index.ts'
@@ -47,51 +47,38 @@ const criteriaOf = (run: FinishedRun, set: string | undefined): Record<string, n
 const LEAST_WIDTH = 0.2
 
 /** One line a criterion, on a scale of its own: differences between arms are small beside those between criteria. */
-const profileLine = (id: string, arms: readonly { mean: number; color: string }[]) => {
+const profileLine = (id: string, arms: readonly { mean: number; color: string }[]): TrackLine => {
   const means = arms.map(arm => arm.mean)
   const [least, most] = [Math.min(...means), Math.max(...means)]
   const width = Math.max(LEAST_WIDTH, 1.1 * (most - least))
   const low = (least + most - width) / 2
-  const track = arms.map(arm => {
-    const left = `${((100 * (arm.mean - low)) / width).toFixed(2)}%`
-    const background = `var(--${arm.color})`
-    return <i class="mean" title={percent(arm.mean)} style={{ left, background }} key={arm.color} />
-  })
-  return { name: id, track, figure: `${percent(least)} to ${percent(most)}` }
+  const marks = arms.map(arm => ({
+    ...{ class: 'mean', at: (arm.mean - low) / width, color: arm.color, title: percent(arm.mean) },
+  }))
+  return { name: id, marks, figure: `${percent(least)} to ${percent(most)}` }
 }
 
-const ProfileFigure = ({
-  chart: { title, arms, set },
-  runs,
-}: {
-  chart: Chart
-  runs: readonly FinishedRun[]
-}) => {
+const profileFigure = ({ title, arms, set }: Chart, runs: readonly FinishedRun[]): Block => {
   const byArm = arms.map(arm => runs.filter(run => run.arm === arm).map(run => criteriaOf(run, set)))
   const armsOf = (id: string) =>
     byArm.flatMap((own, i) => {
       const values = own.flatMap(criteria => criteria[id] ?? [])
       return values.length > 0 ? [{ mean: mean(values), color: COLORS[i] }] : []
     })
-  return (
-    <figure class="panel">
-      <figcaption class="row">
-        <span class="name">
-          {title}
-          <small>means over runs; every line shows 20 points or more</small>
-        </span>
-        <ColorKey colors={arms.map((arm, i) => [COLORS[i], arm])} />
-      </figcaption>
-      <Lines lines={[...new Set(byArm.flat().flatMap(Object.keys))].map(id => profileLine(id, armsOf(id)))} />
-    </figure>
-  )
+  const ids = [...new Set(byArm.flat().flatMap(Object.keys))]
+  const blocks: Block[] = [
+    textBlock('Means over runs; every line shows 20 points or more.'),
+    { kind: 'key', colors: arms.map((arm, i) => [COLORS[i], arm]) },
+    { kind: 'lines', lines: ids.map(id => profileLine(id, armsOf(id))) },
+  ]
+  return panelBlock(blocks, { title })
 }
 
 /** The registered profiles of criteria that there are runs for. */
-export const profileFigures = ({ charts }: Registration, runs: readonly FinishedRun[]) =>
+export const profileFigures = ({ charts }: Registration, runs: readonly FinishedRun[]): Block[] =>
   charts.flatMap(chart => {
     const has =
       chart.criteria &&
       runs.some(run => chart.arms.includes(run.arm) && Object.keys(criteriaOf(run, chart.set)).length > 0)
-    return has ? [<ProfileFigure chart={chart} runs={runs} key={chart.title} />] : []
+    return has ? [profileFigure(chart, runs)] : []
   })
