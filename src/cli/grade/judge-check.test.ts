@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caseTag, ruleTag, ScriptedServer, scriptedTruth } from '../../grade/judge/scripted/index.ts'
 import { chanceOf } from '../../grade/judge/scripted/truth.ts'
 import type { Io } from '../io.ts'
-import { addJudgeCommand } from './judge-command.ts'
+import { addJudgeCommand } from './command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-judge-'))
 const server = new ScriptedServer()
