@@ -3,7 +3,14 @@
 import { FlatBuffer, type FlatSpan } from '../policy/local/flat.ts'
 import { TokenChooser } from '../policy/local/token-choice.ts'
 import { Rng } from '../util/rng.ts'
-import type { RepeatedCase } from './repeated-case.ts'
+
+/** The result of every run is compared bit by bit. */
+export interface RepeatedCase {
+  /** Makes what a run needs anew, and does it; returns all that came of it. */
+  run: (threads: number) => Promise<Uint8Array>
+  /** Largest relative difference from another way to compute the same, where there is one. */
+  fromReference?: () => Promise<number> | number
+}
 
 /** Not a multiple of any vector's width, so that the ends are computed too. */
 const LENGTH = 250_003

@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest'
 import { scriptedTruth } from '../grade/judge/scripted/index.ts'
-import { benchJudge, formatJudgeBenchmark, type JudgeBenchmark } from './judge.ts'
-import { closedLoop, ItemSource } from './load.ts'
-import { CRITERIA } from './workload.ts'
+import {
+  benchJudge,
+  CRITERIA,
+  closedLoop,
+  formatJudgeBenchmark,
+  ItemSource,
+  type JudgeBenchmark,
+} from './judge.ts'
 
 it('gives every figure that the command promises, and all of them in words', async () => {
   const progress: string[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { overlapClaim } from './overlap-claim.ts'
+import { overlapClaim } from './overlap.ts'
 
 describe('RUS-9', () => {
   it('is decided by the rounds: kept, broken, or open', () => {

@@ -10,11 +10,75 @@ import { lossPreset } from '../rl/loss-presets.ts'
 import { creditRollouts, datumsOf, type Graded } from '../rl/rollout.ts'
 import type { Recipe } from '../train/recipe.ts'
 import { Rng } from '../util/rng.ts'
-import { median } from '../util/statistics.ts'
+import { median, signFlipTest } from '../util/statistics.ts'
 import { type FigureLine, figureTable, type OnProgress } from './figure-table.ts'
 import { type MeasuredSteps, measuredLoop, measureSteps } from './measured-steps.ts'
-import { type OverlapClaim, overlapClaim } from './overlap-claim.ts'
-import { SlowJudge } from './slow-judge.ts'
+
+class SlowJudge {
+  readonly #latencyMs: number
+  #free: number
+  readonly #waiting: (() => void)[] = []
+  #inside = 0
+  /** Things that it has taken so far, and the most that it had at a time. */
+  calls = 0
+  busiest = 0
+
+  constructor(latencyMs: number, slots: number) {
+    this.#latencyMs = latencyMs
+    this.#free = slots
+  }
+
+  /** Resolves when one more thing is done: its time after it found a free slot, first come, first served. */
+  async take(): Promise<void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>(resolve => this.#waiting.push(resolve))
+    this.calls++
+    this.busiest = Math.max(this.busiest, ++this.#inside)
+    await new Promise(resolve => setTimeout(resolve, this.#latencyMs))
+    this.#inside--
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#free++
+  }
+}
+
+/** A step may take so much of what the formula says (within 15 percent). */
+const BOUND = 1.15
+const LEVEL = 0.05
+
+interface OverlapClaim {
+  id: 'RUS-9'
+  statement: string
+  /** Seconds of a step over max(rollout, reward) + update, of each round. */
+  ratios: number[]
+  ratio: number
+  bound: number
+  /** One-sided sign-flip tests over the rounds, exact for at most 12: that the ratio is not below the bound, and not above it. */
+  p: number
+  pContrary: number
+  status: 'reproduced' | 'not reproduced' | 'inconclusive'
+}
+
+/**
+ * The claim's status. Five rounds are the fewest that can decide: all of one sign have p = 1 / 2^5.
+ * @param ratios one a round
+ */
+export const overlapClaim = (ratios: readonly number[]): OverlapClaim => {
+  const beyond = ratios.map(ratio => ratio - BOUND)
+  const p = signFlipTest(beyond, { alternative: 'less' })
+  const pContrary = signFlipTest(beyond, { alternative: 'greater' })
+  return {
+    id: 'RUS-9',
+    statement:
+      'A step whose rollouts are graded while others are sampled takes max(rollout, reward) + update, within 15 percent.',
+    ratios: [...ratios],
+    ratio: median(ratios),
+    bound: BOUND,
+    p,
+    pContrary,
+    status: p < LEVEL ? 'reproduced' : pContrary < LEVEL ? 'not reproduced' : 'inconclusive',
+  }
+}
 
 /** A model whose rollouts have very different lengths: with fresh weights each token ends it with a chance of about 1 in 96. */
 const MODEL: ModelConfig = {

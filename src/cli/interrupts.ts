@@ -65,21 +65,48 @@ export const untilInterrupted = async (
   }
 }
 
-/** A measurement of many calls, given up by Ctrl+C: half of it would say nothing. */
-export const measuredUntilInterrupted = async (
+/**
+ * Work of many calls that the first Ctrl+C gives up. @param close what is to be closed either way
+ * @returns null as the result where it was given up
+ */
+export const unlessInterrupted = async <T>(
   io: Io,
-  measure: (signal: AbortSignal) => Promise<number>,
-): Promise<number> => {
+  work: (signal: AbortSignal) => Promise<T>,
+  close?: () => Promise<void> | void,
+): Promise<{ result: T | null; interrupted: boolean }> => {
   const quit = new AbortController()
   setMaxListeners(0, quit.signal)
   const stopListening = io.onInterrupt(() => quit.abort())
   try {
-    return await measure(quit.signal)
+    const result = await work(quit.signal)
+    return { result, interrupted: quit.signal.aborted }
   } catch (error) {
     if (!quit.signal.aborted) throw error
-    io.err.write('interrupted: nothing was measured\n')
-    return EXIT.interrupted
+    return { result: null, interrupted: true }
   } finally {
     stopListening()
+    await close?.()
   }
 }
+
+/** A measurement of many calls: half of it would say nothing. @returns the exit code */
+export const measuredUntilInterrupted = async (
+  io: Io,
+  measure: (signal: AbortSignal) => Promise<number>,
+): Promise<number> => {
+  const { result } = await unlessInterrupted(io, measure)
+  if (result !== null) return result
+  io.err.write('interrupted: nothing was measured\n')
+  return EXIT.interrupted
+}
+
+/** Resolves at the first interrupt; the second one quits at once. */
+export const firstInterrupt = (io: Io): Promise<void> =>
+  new Promise(resolve => {
+    let before = false
+    io.onInterrupt(() => {
+      if (before) process.exit(EXIT.interrupted)
+      before = true
+      resolve()
+    })
+  })

@@ -1,4 +1,4 @@
-/** @file Values of options as numbers: each says what it expects, and commander puts the option's name before it; options that commands share. */
+/** @file Options of commands: values as numbers (each says what it expects, and commander puts the option's name before it), names, options that commands share. */
 
 import { InvalidArgumentError, Option } from 'commander'
 
@@ -76,3 +76,28 @@ export const nullsOption = (): Option =>
   new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')
     .choices(['drop', 'as-false'])
     .default('drop')
+
+/** `maxTokens` as it is called: `--max-tokens`. */
+export const optionName = (key: string): string =>
+  `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+
+/** The first of some options that was given, as it is called; undefined: none was. */
+export const givenOption = <Options extends object>(
+  options: Options,
+  keys: readonly (keyof Options & string)[],
+): string | undefined => {
+  const key = keys.find(name => options[name] !== undefined)
+  return key && optionName(key)
+}
+
+/** Options as a command line has them: lists by their name again and again, flags alone, what was not given left out. */
+export const optionWords = <Options extends object>(
+  options: Options,
+  keys: readonly (keyof Options & string)[],
+): string[] =>
+  keys.flatMap(key => {
+    const value: unknown = options[key]
+    if (value === undefined || value === false) return []
+    if (value === true) return [optionName(key)]
+    return [value].flat().flatMap(one => [optionName(key), String(one)])
+  })

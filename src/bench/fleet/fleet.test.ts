@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
-import { drawLatency } from './endpoint.ts'
+import { drawLatency, FLEET_SCENARIO, type FleetScenario } from './endpoint.ts'
 import { benchFleet, formatFleetBenchmark } from './fleet.ts'
-import { FLEET_SCENARIO, type FleetScenario } from './scenario.ts'
 
 /** A hundredth of the calls on half of the servers, with as little to spare as the whole has. */
 const SMALL: Partial<FleetScenario> = {

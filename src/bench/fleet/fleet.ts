@@ -9,8 +9,14 @@ import { JudgeError } from '../../util/errors.ts'
 import { formatInteger, percent, wholePercent } from '../../util/format.ts'
 import { Rng } from '../../util/rng.ts'
 import { type FigureLine, figureTable, type OnProgress } from '../figure-table.ts'
-import { type EndpointNature, SimulatedEndpoint } from './endpoint.ts'
-import { FLEET_SCENARIO, type FleetScenario, naturesOf, requestsPerMinuteOf } from './scenario.ts'
+import {
+  type EndpointNature,
+  FLEET_SCENARIO,
+  type FleetScenario,
+  naturesOf,
+  requestsPerMinuteOf,
+  SimulatedEndpoint,
+} from './endpoint.ts'
 
 export interface FleetBenchmarkOptions extends Partial<FleetScenario> {
   onProgress?: OnProgress

@@ -3,11 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { OnProgress } from '../../bench/figure-table.ts'
 import { formatDuration } from '../../util/format.ts'
-import { type Io, printJson } from '../io.ts'
-
-/** Of every benchmark. */
-export const jsonOption = (): Option =>
-  new Option('--json', 'print the result as JSON; progress goes to stderr')
+import { EXIT, type Io, printJson } from '../io.ts'
 
 /** Of every benchmark that takes longer than a minute. */
 export const quickOption = (): Option =>
@@ -50,4 +46,38 @@ export const runBenchmark = async <Result>(
   if (json) printJson(io, result)
   else io.out.write(`${format(result)}\n`)
   return result
+}
+
+/** One of `gradus bench`: its options, and what it loads when it runs. */
+interface Benchmark<Options, Result> {
+  /** With its description and its own options. */
+  command: Command
+  help?: string
+  takes: string
+  /** Settings of a first look. */
+  quick?: Partial<Options>
+  load(): Promise<{
+    measure(options: Options & { onProgress: OnProgress }): Promise<Result>
+    format(result: Result): string
+    /** The exit code is 1 where it does. */
+    hasFailed?(result: Result): boolean
+  }>
+}
+
+/** Adds the option of every benchmark, and runs it. `done` receives the exit code. */
+export const addBenchmark = <Options extends object, Result>(
+  io: Io,
+  done: (code: number) => void,
+  { command, help, takes, quick: looks = {}, load }: Benchmark<Options, Result>,
+): void => {
+  if (help !== undefined) command.addHelpText('after', help)
+  command
+    .option('--json', 'print the result as JSON; progress goes to stderr')
+    .action(async ({ json, ...given }: Options & { quick?: boolean; json?: boolean }) => {
+      const options = firstLook(command, given, looks) as Options
+      const { measure, format, hasFailed } = await load()
+      const work = (onProgress: OnProgress) => measure({ ...options, onProgress })
+      const result = await runBenchmark(io, { json, quick: given.quick, takes }, work, format)
+      done(hasFailed?.(result) ? EXIT.failed : EXIT.ok)
+    })
 }

@@ -5,8 +5,9 @@ import { type Command, Option } from 'commander'
 import type { ResultReaders } from '../../serve/dashboard/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
+import { firstInterrupt } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { assertNotOpen, keyOf, wholeNumber } from '../serve/options.ts'
+import { assertNotOpen, keyOf, serverLog, wholeNumber } from '../serve/options.ts'
 
 interface DashboardCommandOptions {
   host: string
@@ -74,12 +75,7 @@ const dashboard = async (
   const folders = foldersOf(named)
   const { newControlToken, startDashboard } = await import('../../serve/dashboard/index.ts')
   const { keepGoing } = await import('../../serve/http/guards.ts')
-  const say = (fields: Record<string, unknown>) =>
-    io.err.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`)
-  const log = {
-    refused: () => {},
-    event: (event: string, fields: object = {}) => say({ event, ...fields }),
-  }
+  const log = { ...serverLog(io), refused: () => {} }
   const controlToken = options.control === false ? null : newControlToken()
   const slimCharts = async (folder: string) =>
     (await import('../../experiments/results/slim-charts.ts')).slimCharts(folder)
@@ -98,19 +94,11 @@ const dashboard = async (
         `to pause, save and stop runs and to choose between pairs from the page: ${server.url}/#token=${controlToken}\n`,
       )
   }
-  await (options.withParent ? parentEnds(io) : interrupted(io))
+  await (options.withParent ? parentEnds(io) : firstInterrupt(io))
   await server.close()
   stopGoing()
   return EXIT.ok
 }
-
-const interrupted = (io: Io): Promise<void> =>
-  new Promise(resolve => {
-    const stop = io.onInterrupt(() => {
-      stop()
-      resolve()
-    })
-  })
 
 /** Ctrl+C in a terminal reaches both: the training finishes its step, and is looked at until then. */
 const parentEnds = (io: Io): Promise<void> =>

@@ -6,7 +6,7 @@ import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
 import { atLeast0, count, namedShares, share } from '../option-values.ts'
-import { addSolverOptions } from '../solver-options.ts'
+import { addSolverOptions } from '../rule-options.ts'
 import type { EvalOptions } from './options.ts'
 
 /** The tasks of the table, where the help is asked for; loading them takes a while. */

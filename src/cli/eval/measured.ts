@@ -3,25 +3,182 @@
 import { FormalGrader } from '../../grade/formal-grader.ts'
 import { RuleGrader } from '../../grade/rules/index.ts'
 import {
+  type FigureName,
   type GradedAnswer,
   gradeAll,
+  type Measured,
   measure,
+  measureTable,
   type NamedJudge,
+  type PairedFigure,
   pairedDifferences,
   type SavedAnswer,
   savedAnswer,
 } from '../../measure/index.ts'
+import type { Breakdown } from '../../recipes/common/task-kind.ts'
 import { Progress } from '../../runs/progress.ts'
+import { comparisonTable } from '../../runs/report/compare.ts'
+import { largestOf } from '../../util/descriptive.ts'
 import { UsageError } from '../../util/errors.ts'
+import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
+import { writeOutput } from '../../util/output-file.ts'
 import { untilInterrupted } from '../interrupts.ts'
-import { EXIT, Interrupted, type Io } from '../io.ts'
+import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
+import { sourceScoreLines } from '../train/by-source.ts'
 import { heldBack } from './gate.ts'
 import { openEvalJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { type Evaluation, prepare } from './prepare.ts'
 import { answersOf, type Side } from './sides.ts'
 import { startLogprobs } from './start.ts'
-import { type MeasuredSide, tell } from './tell.ts'
+
+const share = (value: number | null | undefined): string =>
+  value == null ? NONE : percent(value).padStart(6)
+
+const balanceLines = ({ balance }: Breakdown): string[] => {
+  if (!balance) return []
+  const { macroRecall, minClassRecall, predicted, trueBias } = balance
+  const said = Object.entries(predicted).filter(([, value]) => value > 0)
+  return [
+    `  recall over labels   mean ${percent(macroRecall)}, lowest ${percent(minClassRecall)}`,
+    `  answers given        ${said.map(([label, value]) => `${label} ${percent(value)}`).join(', ')}`,
+    ...(trueBias === null ? [] : [`  True-bias            ${percentNumber(trueBias)} points`]),
+  ]
+}
+
+/** @param primary the score that sources are told by, beside right answers */
+const breakdownLines = (breakdown: Breakdown, primary: string): string[] => {
+  const { byLabel = {}, baselines, scoreNames = {} } = breakdown
+  const scores = Object.fromEntries(Object.keys(scoreNames).map(name => [name, { value: null }]))
+  return [
+    ...Object.entries(byLabel).map(
+      ([label, { n, scores }]) => `  ${`answers to ${label}`.padEnd(20)} ${share(scores.accuracy)} of ${n}`,
+    ),
+    ...balanceLines(breakdown),
+    ...sourceScoreLines({ scores, primary, ...breakdown }),
+    ...(baselines ? ['  shallow baselines, answers right:'] : []),
+    ...Object.entries(baselines ?? {}).map(
+      ([name, { scores }]) => `    ${share(scores.accuracy?.value)}  ${name}`,
+    ),
+  ]
+}
+
+/** A model's answers with their figures. */
+interface MeasuredSide extends Omit<Side, 'answers_P'> {
+  measured: Measured
+  /** By label, by source, beside shallow baselines. */
+  breakdown: Breakdown
+}
+
+interface Result extends Evaluation {
+  a: MeasuredSide
+  b: MeasuredSide | null
+  paired: Record<string, PairedFigure | null> | null
+}
+
+const howAsked = ({ settings }: Pick<Side, 'settings'>, measured: Measured): string => {
+  if (settings === undefined) return 'saved answers'
+  const { temperature, maxTokens } = settings
+  const most = largestOf(measured.items.map(({ graded }) => graded.length))
+  const sampled = `${plural(most, 'sample')} at temperature ${temperature}`
+  const byTurn = measured.items.some(({ graded }) => graded.some(({ answer }) => answer.episode))
+  return `${temperature === 0 ? 'greedy' : sampled}, at most ${maxTokens} tokens${byTurn ? ' a turn' : ''}`
+}
+
+const ASKED = {
+  tokens: 'prompts in tokens of the local tokenizer',
+  text: 'prompts in words',
+  chat: "prompts in words, by the server's own template",
+}
+
+const servedWords = ({ model, served }: MeasuredSide): string =>
+  served ? `model ${served.name} at ${served.server} (${served.dialect}); ${ASKED[served.asked]}` : model
+
+const describeSide = (side: MeasuredSide): string => {
+  const { items, nullRate } = side.measured
+  const nulls = nullRate > 0 ? `, ${percent(nullRate)} of verdicts missing` : ''
+  return `${servedWords(side)}: ${plural(items.length, 'problem')} answered, ${howAsked(side, side.measured)}${nulls}`
+}
+
+const factsOf = ({ measured, data, problems, a, b, options }: Result): string[] => [
+  `${measured.name}: ${plural(problems.length, 'problem')} of ${data}`,
+  ...(b ? [`A: ${describeSide(a)}`, `B: ${describeSide(b)}`] : [describeSide(a)]),
+  measured.about,
+  ...(options.judge === undefined ? [] : [`judge: ${options.judge}`]),
+  ...(options.heldOutJudge === undefined
+    ? []
+    : [`held-out judge: ${options.heldOutJudge}; no part of the score`]),
+]
+
+const tableOf = ({ names, a, b, paired }: Result) =>
+  measureTable(names, a.measured, b && { b: b.measured, paired: paired! })
+
+const textOf = (result: Result): string => {
+  const { head, rows } = tableOf(result)
+  const breakdown = [result.a, ...(result.b ? [result.b] : [])].flatMap((side, i) => {
+    const lines = breakdownLines(side.breakdown, result.measured.primary)
+    return lines.length === 0 ? [] : ['', ...(result.b ? [`${'AB'[i]}:`] : []), ...lines]
+  })
+  return `${factsOf(result).join('\n')}\n\n${[comparisonTable([head, ...rows]), ...breakdown].join('\n')}\n`
+}
+
+const sideJson = (
+  { model, served, settings, missing, measured, breakdown: { scoreNames: _, ...breakdown } }: MeasuredSide,
+  names: readonly FigureName[],
+) => {
+  const { figures, items, nullRate, nullRates } = measured
+  const of = (group: FigureName['group']) =>
+    Object.fromEntries(
+      names.flatMap(({ name, ...own }) =>
+        own.group === group
+          ? [[name, { ...figures[name], ...(name in nullRates && { nullRate: nullRates[name] }) }]]
+          : [],
+      ),
+    )
+  return {
+    model: served ?? model,
+    n: items.length,
+    ...(settings && settings),
+    scores: of('score'),
+    criteria: of('rate'),
+    response: of('response'),
+    ...(names.some(({ group }) => group === 'held-out judge') && { heldOutJudge: of('held-out judge') }),
+    nullRate,
+    missing,
+    ...breakdown,
+  }
+}
+
+const jsonOf = ({ measured, data, problems, names, options, a, b, paired }: Result) => ({
+  task: measured.name,
+  data,
+  problems: problems.length,
+  samples: options.samples,
+  primary: measured.primary,
+  ...sideJson(a, names),
+  ...(b && { against: sideJson(b, names), comparison: paired }),
+})
+
+const writePage = async (path: string, result: Result, io: Io): Promise<void> => {
+  const { answerPage } = await import('../../measure/page.tsx')
+  const { measured, problems, a, b, paired } = result
+  const { primary } = measured
+  const title = b ? `${a.model} against ${b.model}` : a.model
+  const own = { title, facts: factsOf(result), table: tableOf(result), problems, primary }
+  writeOutput(
+    path,
+    answerPage({ ...own, a: a.measured, b: b?.measured ?? null, paired: paired?.[primary] ?? null }),
+  )
+  io.err.write(`written to ${path}\n`)
+}
+
+/** Prints the result, and writes the page where one is asked for. @throws DataError where it cannot be written */
+const tell = async (result: Result, io: Io): Promise<void> => {
+  const { json, html } = result.options
+  if (json) printJson(io, jsonOf(result))
+  else io.out.write(textOf(result))
+  if (html !== undefined) await writePage(html, result, io)
+}
 
 /** @throws UsageError, DataError, ConfigError before anything is asked; CheckpointError, ServedError, JudgeError. */
 export const measuredCommand = async (options: EvalOptions, io: Io): Promise<number> => {

@@ -54,6 +54,3 @@ export interface EvalOptions extends Partial<Record<(typeof SETTING_OPTIONS)[num
   heldOutApiKeyEnv?: string
   json?: boolean
 }
-
-export const optionName = (key: string): string =>
-  `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`

@@ -2,16 +2,149 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isServerAddress } from '../../chat/model-address.ts'
 import { needsJudge } from '../../grade/rubric-grader.ts'
-import { type AskSettings, type FigureName, figureNames, SavedAnswers } from '../../measure/index.ts'
+import {
+  type AskSettings,
+  type FigureName,
+  figureNames,
+  GRADING,
+  type MeasuredKind,
+  type MeasuredProblem,
+  type MeasuredTask,
+  measuredProblems,
+  measuredTask,
+  SavedAnswers,
+  spoken,
+} from '../../measure/index.ts'
+import { MEASURED_KINDS } from '../../measure/kinds.ts'
+import { fetchModel } from '../../model/fetch-model.ts'
+import { existingModel } from '../../recipes/common/starting-model.ts'
+import { mainTest, type Task } from '../../tasks/task.ts'
+import { shortHash } from '../../util/canonical.ts'
 import { UsageError } from '../../util/errors.ts'
+import { closest, knownKeys, parseWith } from '../../util/schema.ts'
+import { StatusLine } from '../../util/status-line.ts'
 import type { Io } from '../io.ts'
+import { givenOption, optionName } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
+import { parseSettings } from '../train/settings.ts'
 import { checkTalking } from './answering.ts'
 import { gatesOf } from './gate.ts'
 import { checkJudges, type openEvalJudges } from './judges.ts'
-import { type EvalOptions, isSaved } from './options.ts'
-import { type OpenedTask, openEvalTask } from './tasks.ts'
+import { type EvalOptions, isSaved, SETTING_OPTIONS } from './options.ts'
+
+/** @throws UsageError for a name that is none */
+const kindOf = (name: string): MeasuredKind => {
+  const names = Object.keys(MEASURED_KINDS)
+  if (names.includes(name)) return MEASURED_KINDS[name]
+  const near = closest(name, names)
+  throw new UsageError(`--task: expected one of ${names.join(', ')}, got ${JSON.stringify(name)}`, {
+    hint: near ? `did you mean ${near}?` : 'leave it out for rows of prompt and criteria',
+  })
+}
+
+/** A task, opened for a model. */
+interface OpenedTask {
+  kind: MeasuredKind
+  /** What of it is told. */
+  measured: MeasuredTask
+  task: Task<unknown>
+  /** The file, or what the task calls its problems. */
+  data: string
+  problems: readonly MeasuredProblem[]
+}
+
+/** Problems that a task makes itself, where nobody says a number. */
+const MADE = 500
+
+/**
+ * Folders of the models, whose words are to be the task's; of one on a server that of `--tokenizer`.
+ * @param isAny a server may have none: null
+ */
+const foldersOf = async ({ model, against, tokenizer }: EvalOptions, isAny: boolean, io: Io) => {
+  const places = Object.entries({ '--model': model, '--against': against }).flatMap(([setting, place]) => {
+    if (place === undefined || isSaved(place)) return []
+    return [isServerAddress(place) ? (['--tokenizer', tokenizer] as const) : ([setting, place] as const)]
+  })
+  const folders = places.map(async ([setting, place]) => {
+    if (place === undefined && isAny) return null
+    if (place === undefined)
+      throw new UsageError(
+        '--tokenizer: expected the folder of the words of a model on a server, got nothing; the task is put in tokens',
+        { hint: 'give --tokenizer DIR, with config.json and tokenizer' },
+      )
+    await fetchModel(place, { status: new StatusLine(io.err) })
+    return existingModel(place, setting)
+  })
+  return Promise.all(folders)
+}
+
+/** The task as these models are asked it, and their folders where it is put in their tokens. @throws UsageError where they differ */
+const putTo = async (
+  kind: MeasuredKind,
+  options: EvalOptions,
+  io: Io,
+): Promise<{ kind: MeasuredKind; folders: readonly string[] }> => {
+  if (kind.asked === 'words' && !kind.putTo) return { kind, folders: [] }
+  const found = await foldersOf(options, kind.putTo !== undefined, io)
+  const folders = found.filter(folder => folder !== null)
+  if (!kind.putTo) return { kind, folders }
+  const [way = { asked: kind.asked, maxTokens: kind.maxTokens }, ...others] = found.map(kind.putTo)
+  if (others.some(other => shortHash(other) !== shortHash(way)))
+    throw new UsageError('--against: expected a model that is asked in the same words as --model', {
+      hint: 'measure each alone with --out, and compare the files',
+    })
+  const isInTokens =
+    found.length > 0 ? options.tokenizer !== undefined : new SavedAnswers(options.model).inTokens
+  const put = { ...kind, ...way, ...(isInTokens && { asked: 'tokens' as const }) }
+  return { kind: put, folders: put.asked === 'words' ? [] : folders }
+}
+
+/** @throws UsageError for a file too many or too few */
+const filesOf = ({ data = [] }: EvalOptions, name: string, { reads }: MeasuredKind): readonly string[] => {
+  if (!reads && data.length > 0)
+    throw new UsageError(`--data: the task ${name} has its problems itself`, { hint: 'leave it out' })
+  if (reads === true && data.length !== 1)
+    throw new UsageError(
+      `--data: expected one file of problems, got ${data.length === 0 ? 'none' : data.length}`,
+    )
+  return data
+}
+
+/** Settings of the task by `--set`, and by options of their own. @throws UsageError */
+const settingsOf = (options: EvalOptions, name: string, { settings }: MeasuredKind): unknown => {
+  const known = knownKeys(settings, [])
+  const given = SETTING_OPTIONS.filter(key => options[key] !== undefined)
+  const stray = given.find(key => !known.includes(key))
+  if (stray !== undefined)
+    throw new UsageError(`${optionName(stray)}: the task ${name} has no such option`, {
+      hint: known.length === 0 ? 'leave it out' : `leave it out; its settings are ${known.join(', ')}`,
+    })
+  const own = Object.fromEntries(given.map(key => [key, options[key]]))
+  return parseWith(settings, { ...parseSettings(settings, options.set ?? []), ...own }, '--set', UsageError)
+}
+
+/** The task that the options name; rows of prompt and criteria where they name none. @throws UsageError; what opening it throws */
+const openEvalTask = async (options: EvalOptions, io: Io): Promise<OpenedTask> => {
+  const { task: name = 'rows', limit } = options
+  const named = kindOf(name)
+  const files = filesOf(options, name, named)
+  const settings = settingsOf(options, name, named)
+  const { kind, folders } = await putTo(named, options, io)
+  for (const folder of folders) kind.assertModel?.(folder)
+  const [folder = ''] = folders
+  if (kind.asked === 'turns' && folder === '')
+    throw new UsageError(`--model: expected a model for the task ${name}, got saved answers alone`)
+  const tests = limit ?? (files.length > 0 ? Number.POSITIVE_INFINITY : MADE)
+  const task = await kind.open(settings, {
+    ...{ ...GRADING, asked: kind.asked, folder, files, format: spoken, tests },
+    judged: options.judge !== undefined,
+  })
+  const [data, all] = mainTest(task)
+  const problems = measuredProblems(kind, task, kind.reads === 'files' ? all : all.slice(0, tests))
+  return { kind, task, data, problems, measured: measuredTask(name, kind, task, problems) }
+}
 
 export interface Evaluation extends OpenedTask {
   options: EvalOptions
@@ -55,14 +188,9 @@ export const prepare = async (
     throw new UsageError('--samples: greedy samples are all alike', {
       hint: 'give a --temperature above 0, or --samples 1',
     })
-  const needsAgainst = {
-    'against-out': options.againstOut,
-    'no-worse': options.noWorse,
-    'against-api-key-env': options.againstApiKeyEnv,
-  }
-  const stray = Object.entries(needsAgainst).find(([, value]) => value !== undefined)
+  const stray = givenOption(options, ['againstOut', 'noWorse', 'againstApiKeyEnv'])
   if (against === undefined && stray)
-    throw new UsageError(`--${stray[0]}: there is nothing to compare with`, {
+    throw new UsageError(`${stray}: there is nothing to compare with`, {
       hint: 'give --against MODEL too',
     })
   refuseSharedFiles(options, written)

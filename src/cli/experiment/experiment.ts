@@ -22,12 +22,11 @@ import { commandLineOf } from '../../util/invocation.ts'
 import { shippedFile } from '../../util/package.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { optionWords } from '../option-values.ts'
 import { type LoadedRecipes, loadRecipes, resolveAmong } from '../train/settings.ts'
-import { probeInProcess, settingsOf, trainInProcess } from './process.ts'
+import { probeInProcess, settingsOf, stopper, trainInProcess } from './process.ts'
 import { ExperimentProgress } from './progress.ts'
-import { recomputeCommand } from './recompute.ts'
-import { resultJson, resultLines } from './results.ts'
-import { stopper } from './stopper.ts'
+import { recomputeCommand, resultJson, resultLines } from './results.ts'
 
 export interface ExperimentCommandOptions {
   budget?: number
@@ -216,14 +215,14 @@ const carryOut = async (
 const wordsOf = (
   file: string,
   { budget, jobs, work, results, adopt }: ExperimentCommandOptions,
-): string[] => [
-  ...['experiment', file],
-  ...(budget === undefined ? [] : ['--budget', String(budget)]),
-  ...(jobs === undefined ? [] : ['--jobs', String(jobs)]),
-  ...(work === 'experiments-work' ? [] : ['--work', work]),
-  ...(results === 'results' ? [] : ['--results', results]),
-  ...(adopt ? ['--adopt'] : []),
-]
+): string[] => {
+  const given = {
+    ...{ budget, jobs, adopt },
+    work: work === 'experiments-work' ? undefined : work,
+    results: results === 'results' ? undefined : results,
+  }
+  return ['experiment', file, ...optionWords(given, ['budget', 'jobs', 'work', 'results', 'adopt'])]
+}
 
 const timeOf = (seconds: number | null): string =>
   seconds === null

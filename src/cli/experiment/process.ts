@@ -11,7 +11,8 @@ import {
   tipOf,
 } from '../../experiments/index.ts'
 import { RunError } from '../../runs/errors.ts'
-import { EXIT } from '../io.ts'
+import { EXIT, type Io } from '../io.ts'
+import { optionWords } from '../option-values.ts'
 
 /** The built command, also when this file is run from its source. */
 const MAIN = [new URL('../main.js', import.meta.url), new URL('../../../dist/cli/main.js', import.meta.url)]
@@ -24,10 +25,8 @@ export const settingsOf = ({ settings }: Training): string[] =>
 
 /** The command line of a job, without node and script. */
 const trainArguments = ({ training, dir, resume }: Launch): string[] => [
-  'train',
-  training.recipe,
-  ...(training.preset === undefined ? [] : ['--preset', training.preset]),
-  ...settingsOf(training).flatMap(setting => ['--set', setting]),
+  ...['train', training.recipe],
+  ...optionWords({ preset: training.preset, set: settingsOf(training) }, ['preset', 'set']),
   ...['--out', dir, '--json'],
   // What its phases had kept may be too little to go on from.
   ...(resume ? ['--resume-or-start'] : []),
@@ -123,4 +122,26 @@ export const probeInProcess = (
     '--json',
   ]
   return runJson(args, `probes of ${job}`, stop)
+}
+
+interface Stopper {
+  signal: AbortSignal
+  /** Stops listening. */
+  release(): void
+}
+
+/** First Ctrl+C: every run ends after its step, with a checkpoint. Second: at once. */
+export const stopper = (io: Io, say: (text: string) => void): Stopper => {
+  const controller = new AbortController()
+  const release = io.onInterrupt(() => {
+    if (controller.signal.aborted) {
+      killChildren()
+      process.exit(EXIT.interrupted)
+    }
+    say(
+      'stopping: every run ends after its step, with a checkpoint to go on from; Ctrl+C again quits at once',
+    )
+    controller.abort()
+  })
+  return { signal: controller.signal, release }
 }

@@ -17,9 +17,14 @@ import { streamRows } from '../../util/row-stream.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { stopThenQuit } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
-import { type RuleCommandOptions, ruleSettingsOf } from '../rule-options.ts'
-import { type SolverCommandOptions, solverOptionsOf } from '../solver-options.ts'
+import {
+  type RuleCommandOptions,
+  ruleSettingsOf,
+  type SolverCommandOptions,
+  solverOptionsOf,
+} from '../rule-options.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { type PriceOptions, planGrading, refuseStrayPrices } from './plan.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
@@ -110,9 +115,9 @@ export const gradeCommand = async (options: GradeCommandOptions, io: Io): Promis
 }
 
 const refuseStrayTogether = (options: GradeCommandOptions): void => {
-  const stray = (['criterion', 'looks', 'seed'] as const).find(key => options[key] !== undefined)
-  if (stray !== undefined)
-    throw new UsageError(`--${stray}: expected --together with it`, {
+  const stray = givenOption(options, ['criterion', 'looks', 'seed'])
+  if (stray)
+    throw new UsageError(`${stray}: expected --together with it`, {
       hint: 'give --together, or leave it out',
     })
 }

@@ -9,7 +9,7 @@ import { caseTag, ruleTag, scriptedTruth } from '../../grade/judge/scripted/inde
 import { ScriptedServer } from '../../grade/judge/scripted/server.ts'
 import { chanceOf } from '../../grade/judge/scripted/truth.ts'
 import type { Io } from '../io.ts'
-import { addJudgeCommand } from './judge-command.ts'
+import { addJudgeCommand } from './command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-judge-'))
 const server = new ScriptedServer()

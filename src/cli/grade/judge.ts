@@ -15,6 +15,7 @@ import { percent, percentNumber } from '../../util/format.ts'
 import type { Estimate } from '../../util/intervals.ts'
 import { parseWith } from '../../util/schema.ts'
 import { endpointOf } from '../endpoint.ts'
+import { givenOption } from '../option-values.ts'
 
 /** What holds where the options say nothing. */
 const DEFAULTS = fleetSchema.parse({ endpoints: [{ url: 'http://localhost', model: 'm' }] })
@@ -77,19 +78,12 @@ export const openCommandJudge = (
 ): CommandJudge | null => {
   const { judge, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
-  const { timeout, retries, judgeTokens } = options
-  const needsJudge = {
-    [modelOption]: options.model,
-    'api-key-env': apiKeyEnv,
-    cache: folder,
-    timeout,
-    retries,
-    'judge-tokens': judgeTokens,
-  }
+  const { judgeTokens } = options
   if (judge === undefined) {
-    const [stray] = Object.entries(needsJudge).find(([, value]) => value !== undefined) ?? []
+    const named = options.model === undefined ? undefined : `--${modelOption}`
+    const stray = named ?? givenOption(options, ['apiKeyEnv', 'cache', 'timeout', 'retries', 'judgeTokens'])
     if (stray)
-      throw new UsageError(`--${stray}: there is no judge to use it with`, { hint: 'give --judge URL too' })
+      throw new UsageError(`${stray}: there is no judge to use it with`, { hint: 'give --judge URL too' })
     return null
   }
   const local = surroundings.model

@@ -10,7 +10,9 @@ import { formatDuration, formatInteger } from '../../util/format.ts'
 import { noRows } from '../../util/jsonl.ts'
 import { streamRows } from '../../util/row-stream.ts'
 import { endpointOf } from '../endpoint.ts'
-import { EXIT, type Io } from '../io.ts'
+import { unlessInterrupted } from '../interrupts.ts'
+import { EXIT, type Io, printJson } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 import { type JudgeCommandOptions, openCommandJudge } from './judge.ts'
 import { gradeItemOf, parseResponseRow, RubricMatcher } from './rows.ts'
 
@@ -23,10 +25,10 @@ export interface PriceOptions {
 type Options = JudgeCommandOptions & PriceOptions & { json?: boolean; columns?: Columns }
 
 /** @throws UsageError where they are given and nothing is reckoned */
-export const refuseStrayPrices = ({ price, callSeconds }: PriceOptions): void => {
-  const stray = price !== undefined ? 'price' : callSeconds !== undefined ? 'call-seconds' : null
-  if (stray !== null)
-    throw new UsageError(`--${stray}: it is for --dry-run, which reckons with it`, { hint: 'add --dry-run' })
+export const refuseStrayPrices = (options: PriceOptions): void => {
+  const stray = givenOption(options, ['price', 'callSeconds'])
+  if (stray)
+    throw new UsageError(`${stray}: it is for --dry-run, which reckons with it`, { hint: 'add --dry-run' })
 }
 
 /** Counts what the rows of a file need. */
@@ -95,12 +97,10 @@ interface PlanJob {
 export const planGrading = async ({ file, responses, options, io }: PlanJob): Promise<number> => {
   const judge = openCommandJudge(options)
   const needs = new Needs(judge?.grader ?? nobody(options), options.cache !== undefined)
-  const stop = new AbortController()
-  const stopListening = io.onInterrupt(() => stop.abort())
-  try {
-    const matcher = new RubricMatcher(file)
+  const matcher = new RubricMatcher(file)
+  const count = async (signal: AbortSignal): Promise<void> => {
     for await (const line of streamRows(responses, { columns: options.columns })) {
-      if (stop.signal.aborted) return EXIT.interrupted
+      if (signal.aborted) return
       try {
         needs.add(rowWithRubric(line, matcher))
       } catch (error) {
@@ -109,19 +109,17 @@ export const planGrading = async ({ file, responses, options, io }: PlanJob): Pr
         io.err.write(`gradus: ${error.message}\n`)
       }
     }
-    if (needs.rows + needs.unusable === 0) throw noRows(responses, 'response')
-    const estimate = estimateOf(needs, options)
-    io.out.write(
-      options.json
-        ? `${JSON.stringify(asJson(needs, estimate, options))}\n`
-        : `${linesOf(needs, estimate, options).join('\n')}\n`,
-    )
-    return needs.unusable > 0 ? EXIT.failed : EXIT.ok
-  } finally {
-    stopListening()
+  }
+  const { interrupted } = await unlessInterrupted(io, count, async () => {
     await judge?.grader.close()
     judge?.close()
-  }
+  })
+  if (interrupted) return EXIT.interrupted
+  if (needs.rows + needs.unusable === 0) throw noRows(responses, 'response')
+  const estimate = estimateOf(needs, options)
+  if (options.json) printJson(io, asJson(needs, estimate, options))
+  else io.out.write(`${linesOf(needs, estimate, options).join('\n')}\n`)
+  return needs.unusable > 0 ? EXIT.failed : EXIT.ok
 }
 
 const estimateOf = (needs: Needs, options: Options): JudgingEstimate => {

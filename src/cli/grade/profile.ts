@@ -1,7 +1,10 @@
 /** @file `gradus profile`: how far each criterion is met, with intervals and a picture; or two models side by side. */
 
-import { extname } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { z } from 'zod'
 import {
+  CreditTable,
   type CriterionComparison,
   type CriterionProfile,
   compareProfiles,
@@ -9,12 +12,231 @@ import {
   profileOf,
 } from '../../eval/profile.ts'
 import { profileHtml, profileSvg } from '../../eval/profile-picture.ts'
+import type { Criterion } from '../../rubric/criterion.ts'
+import { type RubricFile, readRubricFile } from '../../rubric/formats/index.ts'
+import { parseGradedRow } from '../../rubric/graded-row.ts'
+import { creditOf } from '../../rubric/score.ts'
+import { readEvals, readRollouts, readRunInfo } from '../../runs/readers.ts'
+import type { EvalRow, RolloutRow, RunInfo } from '../../runs/rows.ts'
 import { mean } from '../../util/descriptive.ts'
+import { DataError } from '../../util/errors.ts'
 import { percent, points } from '../../util/format.ts'
 import { bootstrapInterval, type Estimate } from '../../util/intervals.ts'
+import { parseRow } from '../../util/jsonl.ts'
 import { writeOutput } from '../../util/output-file.ts'
+import { streamRows } from '../../util/row-stream.ts'
+import { parseWith } from '../../util/schema.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
-import { loadProfileSource, type ProfileSource, type ProfileSourceOptions } from './profile-source.ts'
+
+interface ProfileSourceOptions {
+  /** Rubric file: names, points, categories and tags of criteria. */
+  rubric?: string
+  by: 'criterion' | 'category' | 'tag'
+  from?: 'rollouts' | 'eval'
+  set?: string
+  /** First and last step of the rollouts that count. */
+  steps?: readonly [number, number]
+}
+
+interface ProfileSource {
+  table: CreditTable
+  /** What it is, in words. */
+  name: string
+  /** Scores by item, where the rows have them. */
+  scores: Map<string, number[]>
+}
+
+/** @throws DataError for a file that cannot be used; RunError for a folder that is no run. */
+const loadProfileSource = async (path: string, options: ProfileSourceOptions): Promise<ProfileSource> => {
+  const isRun = existsSync(path) && statSync(path).isDirectory()
+  const source = isRun ? runSource(path, options) : await fileSource(path, options)
+  if (source.table.criteria.length === 0)
+    throw new DataError(`${path}: holds no verdicts on criteria`, {
+      hint: isRun ? 'try --from rollouts or --from eval' : 'give the output of gradus grade --json',
+    })
+  return source
+}
+
+/** Puts what is observed of a criterion where it counts: under its own name, or under its groups. */
+class Collector {
+  readonly table = new CreditTable()
+  readonly scores = new Map<string, number[]>()
+  readonly #by: ProfileSourceOptions['by']
+  readonly #known: Map<string, Map<string, Criterion>> | null
+  readonly #rubrics = new Set<string>()
+
+  constructor({ rubric, by }: ProfileSourceOptions) {
+    this.#by = by
+    this.#known = rubric === undefined ? null : criteriaOf(readRubricFile(rubric))
+    if (by !== 'criterion' && !this.#known)
+      throw new DataError(
+        `--by ${by}: expected a rubric that says the ${by} of each criterion, got none; give --rubric FILE`,
+      )
+  }
+
+  observe(item: string, rubric: string | null, id: string, credit: number | null, points?: number): void {
+    const criterion = this.#criterion(rubric, id)
+    const worth = points ?? criterion?.points
+    if (this.#by === 'criterion') {
+      this.#oneRubric(rubric)
+      const criterionName = criterion?.title ?? id
+      this.table.add({
+        item,
+        criterion: criterionName,
+        credit,
+        ...(worth !== undefined && { points: worth }),
+      })
+      return
+    }
+    // In a group rewards and penalties stand side by side: what counts is what is good about each.
+    const good = credit === null || (worth ?? 1) > 0 ? credit : 1 - credit
+    for (const group of groupsOf(criterion, this.#by))
+      this.table.add({ item, criterion: group, credit: good })
+  }
+
+  score(item: string, score: unknown): void {
+    if (typeof score !== 'number') return
+    const known = this.scores.get(item)
+    if (known) known.push(score)
+    else this.scores.set(item, [score])
+  }
+
+  #criterion(rubric: string | null, id: string): Criterion | undefined {
+    if (!this.#known) return undefined
+    const only = this.#known.size === 1 ? [...this.#known.values()][0] : undefined
+    return (rubric === null ? only : this.#known.get(rubric))?.get(id)
+  }
+
+  #oneRubric(rubric: string | null): void {
+    if (rubric === null) return
+    this.#rubrics.add(rubric)
+    if (this.#rubrics.size > 1)
+      throw new DataError(
+        `expected verdicts on one rubric, got those on ${[...this.#rubrics].join(' and ')}: their criteria are different ones; group them with --rubric FILE --by category or --by tag`,
+      )
+  }
+}
+
+const criteriaOf = ({ items }: RubricFile) =>
+  new Map(
+    items.map(({ id, rubric }) => [id, new Map(rubric.criteria.map(criterion => [criterion.id, criterion]))]),
+  )
+
+const groupsOf = (criterion: Criterion | undefined, by: 'category' | 'tag'): string[] => {
+  if (by === 'category') return [criterion?.category ?? '(no category)']
+  return criterion?.tags && criterion.tags.length > 0 ? criterion.tags : ['(no tag)']
+}
+
+const verdictSchema = z.looseObject({
+  criterionId: z.string(),
+  met: z.boolean().nullable(),
+  credit: z.number().optional(),
+  level: z.literal([0, 1, 2]).optional(),
+  points: z.number().optional(),
+})
+
+const rowSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]).nullish(),
+  problemId: z.string().optional(),
+  rubric: z.string().optional(),
+  score: z.number().nullish(),
+  verdicts: z.array(verdictSchema).optional(),
+  parts: z.record(z.string(), z.number().nullable()).optional(),
+})
+
+const fileSource = async (path: string, options: ProfileSourceOptions): Promise<ProfileSource> => {
+  const collector = new Collector(options)
+  for await (const { text, place } of streamRows(path)) {
+    const line = place.slice(place.lastIndexOf(':') + 1)
+    parseRow(text, place, row =>
+      isGradedRow(row) ? observeGraded(row, line, collector) : observeRow(row, line, collector),
+    )
+  }
+  return { table: collector.table, scores: collector.scores, name: path }
+}
+
+const isGradedRow = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'criteria' in value
+
+/** A row as `gradus score` takes it: criteria and verdicts side by side. */
+const observeGraded = (value: unknown, line: string, collector: Collector): void => {
+  const { id, rubric, verdicts } = parseGradedRow(value)
+  const points = new Map(rubric.criteria.map(criterion => [criterion.id, criterion.points]))
+  for (const verdict of verdicts) {
+    const { criterionId } = verdict
+    collector.observe(String(id ?? line), null, criterionId, creditOf(verdict), points.get(criterionId))
+  }
+}
+
+/** A row of `gradus grade --json`, or of a run's rollouts. Rows without verdicts (`error`) say nothing. */
+const observeRow = (value: unknown, line: string, collector: Collector): void => {
+  const row = parseWith(rowSchema, value, '', DataError)
+  const item = String(row.id ?? row.problemId ?? line)
+  const rubric = row.rubric ?? null
+  collector.score(item, row.score)
+  if (row.verdicts)
+    for (const { points, ...verdict } of row.verdicts)
+      collector.observe(item, rubric, verdict.criterionId, creditOf({ ...verdict, source: 'rule' }), points)
+  else for (const [id, credit] of Object.entries(row.parts ?? {})) collector.observe(item, rubric, id, credit)
+}
+
+const runSource = (dir: string, options: ProfileSourceOptions): ProfileSource => {
+  const info = readRunInfo(dir)
+  const evaluation = options.from === 'rollouts' ? null : lastEvaluation(readEvals(dir), info, options.set)
+  if (evaluation) return evaluationSource(dir, info, evaluation, options)
+  if (options.from === 'eval')
+    throw new DataError(
+      `${join(dir, 'evals.jsonl')}: expected an evaluation with the criteria of each problem, got none${options.set ? ` on ${options.set}` : ''}; try --from rollouts`,
+    )
+  return rolloutSource(dir, info, options)
+}
+
+/** The run's last evaluation that kept the criteria of each problem: on the set asked for, else on the primary one. */
+const lastEvaluation = (rows: readonly EvalRow[], info: RunInfo, set: string | undefined): EvalRow | null => {
+  const usable = rows.filter(row => row.items?.some(({ criteria }) => criteria))
+  const wanted = set ?? info.primarySet ?? usable[0]?.set
+  return usable.findLast(row => row.set === wanted) ?? null
+}
+
+const nameOf = (info: RunInfo, id: string): string => {
+  const name = info.criterionNames?.[id]
+  return name === undefined || name === id ? id : `${id} ${name}`
+}
+
+const evaluationSource = (
+  dir: string,
+  info: RunInfo,
+  { items = [], set, step }: EvalRow,
+  options: ProfileSourceOptions,
+): ProfileSource => {
+  const collector = new Collector(options)
+  for (const { id, criteria } of items)
+    for (const [criterion, credit] of Object.entries(criteria ?? {}))
+      collector.observe(id, null, nameOf(info, criterion), credit)
+  return { table: collector.table, scores: collector.scores, name: `${dir}, ${set}, step ${step}` }
+}
+
+const rolloutSource = (dir: string, info: RunInfo, options: ProfileSourceOptions): ProfileSource => {
+  const collector = new Collector(options)
+  const [first, last] = options.steps ?? [0, Number.POSITIVE_INFINITY]
+  const rows = readRollouts(dir).filter(({ step }) => step >= first && step <= last)
+  for (const row of rows) {
+    collector.score(row.problemId, row.reward)
+    for (const [id, credit] of creditsOf(row))
+      collector.observe(row.problemId, null, nameOf(info, id), credit)
+  }
+  const steps = options.steps ? `, steps ${first} to ${last}` : ''
+  return { table: collector.table, scores: collector.scores, name: `${dir}, ${rows.length} rollouts${steps}` }
+}
+
+/** Verdicts, else parts: nulls are only in verdicts. */
+const creditsOf = ({ verdicts, parts }: RolloutRow): [string, number | null][] =>
+  verdicts
+    ? verdicts.map(({ criterionId, met, credit }) => [
+        criterionId,
+        creditOf({ criterionId, met, credit, source: 'rule' }),
+      ])
+    : Object.entries(parts ?? {})
 
 export interface ProfileCommandOptions extends ProfileSourceOptions {
   against?: string

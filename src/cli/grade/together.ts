@@ -11,7 +11,9 @@ import { noRows } from '../../util/jsonl.ts'
 import { streamRows } from '../../util/row-stream.ts'
 import { parseWith } from '../../util/schema.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
+import { unlessInterrupted } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 import { bringFiles } from '../rows-option.ts'
 import type { GradeCommandOptions } from './grade.ts'
 import { openCommandJudge } from './judge.ts'
@@ -33,18 +35,11 @@ interface Group {
 
 type Result = Group & GroupScores
 
-/** Settings of `gradus grade` that a judge of groups has no use for. */
-const STRAY = ['dryRun', 'price', 'callSeconds'] as const
-
 const checkOptions = (options: GradeCommandOptions): void => {
-  const stray = STRAY.find(key => options[key] !== undefined)
-  if (stray !== undefined)
-    throw new UsageError(
-      `--${stray.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}: not with --together`,
-      {
-        hint: 'a group is one call; leave it out',
-      },
-    )
+  // What a judge of groups has no use for.
+  const stray = givenOption(options, ['dryRun', 'price', 'callSeconds'])
+  if (stray)
+    throw new UsageError(`${stray}: not with --together`, { hint: 'a group is one call; leave it out' })
   if (options.criterion !== undefined && options.rubric !== undefined)
     throw new UsageError('--criterion: expected nothing beside --rubric', { hint: 'give one of the two' })
   if (options.judge === undefined)
@@ -71,29 +66,25 @@ export const gradeTogether = async (options: GradeCommandOptions, io: Io): Promi
       form: GROUP_JUDGE,
     },
   )!
-  const quit = new AbortController()
-  const stopListening = io.onInterrupt(() => quit.abort())
   const results: Result[] = []
-  try {
+  const scoreAll = async (signal: AbortSignal): Promise<void> => {
     const work = async (group: Group): Promise<Result> => {
       const { rows, prompts, by } = group
       const own = rows.map(({ row }, i) => ({ prompt: prompts[i], response: row.response }))
-      const asked = { ...settings, seed: options.seed ?? 0, signal: quit.signal }
+      const asked = { ...settings, seed: options.seed ?? 0, signal }
       return { ...group, ...(await scoreGroup(judge.grader, { responses: own, by }, asked)) }
     }
     for await (const result of mapInOrder(groups, work, { concurrency: options.concurrency }))
       results.push(result)
-  } catch (error) {
-    if (!quit.signal.aborted) throw error
-  } finally {
-    stopListening()
+  }
+  const { interrupted } = await unlessInterrupted(io, scoreAll, async () => {
     await judge.grader.close()
     judge.close()
-  }
+  })
   tell(results, options, io)
   const lines = [...summary(results, count), judge.describe()]
   ;(options.json ? io.err : io.out).write(`${lines.join('\n')}\n`)
-  if (quit.signal.aborted) return EXIT.interrupted
+  if (interrupted) return EXIT.interrupted
   if (unusable > 0 || judge.neverAnswered()) return EXIT.failed
   return thresholds(results, options, io)
 }

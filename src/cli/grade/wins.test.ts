@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Io } from '../io.ts'
-import { addJudgeCommand } from './judge-command.ts'
+import { addJudgeCommand } from './command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-wins-'))
 /** Prefers thinking that checks; `first` takes whatever stands first, `mute` says nothing of use. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunInfo } from '../../runs/rows.ts'
 import { resolveSettings } from '../train/settings.ts'
-import { changedSettings } from './changed-settings.ts'
+import { changedSettings } from './push.ts'
 
 const infoOf = (config: unknown, preset?: string) =>
   ({ recipe: 'ruscarl', config, ...(preset !== undefined && { preset }) }) as RunInfo

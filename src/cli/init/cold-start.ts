@@ -20,8 +20,7 @@ import { AnswerProgress } from '../eval/answer-progress.ts'
 import { openTalking } from '../eval/answering.ts'
 import { abortThenQuit } from '../interrupts.ts'
 import { Interrupted, type Io } from '../io.ts'
-import type { FittedSettings } from './model-settings.ts'
-import type { Files } from './model-training.ts'
+import type { Files, FittedSettings } from './model-training.ts'
 
 /** Demonstrations where nothing else is said: a pass over them takes about half an hour of two cores with 135 million weights. */
 const DEMONSTRATIONS = 3600

@@ -10,7 +10,7 @@ import { shellWord } from '../../util/invocation.ts'
 import { jsonlLines } from '../../util/jsonl.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 import { coldStartFiles } from './cold-start.ts'
-import { fittedSettings } from './model-settings.ts'
+import { fittedSettings } from './model-training.ts'
 
 const sandbox = new Sandbox()
 afterAll(() => sandbox.remove())

@@ -4,6 +4,7 @@ import { judgeFleet } from '../../chat/index.ts'
 import type { AuthorOptions } from '../../grade/author/index.ts'
 import { UsageError } from '../../util/errors.ts'
 import { endpointOf } from '../endpoint.ts'
+import { unlessInterrupted } from '../interrupts.ts'
 import type { Io } from '../io.ts'
 
 export interface ModelOptions {
@@ -32,16 +33,9 @@ export const withAuthor = async <T>(
       '--judge: expected --model NAME beside it, or --judge URL#NAME, got no name of a model',
     )
   const fleet = judgeFleet({ endpoints: [{ url, model, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }] })
-  const stop = new AbortController()
-  const stopListening = io.onInterrupt(() => stop.abort())
-  try {
-    const result = await work({ model: fleet, temperature, maxTokens, seed, signal: stop.signal })
-    return { result, interrupted: stop.signal.aborted }
-  } catch (error) {
-    if (stop.signal.aborted) return { result: null, interrupted: true }
-    throw error
-  } finally {
-    stopListening()
-    await fleet.close?.()
-  }
+  return unlessInterrupted(
+    io,
+    signal => work({ model: fleet, temperature, maxTokens, seed, signal }),
+    () => fleet.close?.(),
+  )
 }

@@ -3,9 +3,8 @@
 import { type Command, Option } from 'commander'
 import { EXIT, type Io, printJson } from '../io.ts'
 import type { CompareOptions } from './compare.ts'
-import type { ExportOptions } from './export.ts'
+import type { ExportOptions, TrackerOptions } from './export.ts'
 import type { ModelExportOptions } from './model-export.ts'
-import type { TrackerOptions } from './tracker-export.ts'
 
 /** Adds `gradus report` to the program. `done` receives the exit code. */
 export const addReportCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -106,7 +105,7 @@ export const addExportCommand = (program: Command, io: Io, done: (code: number) 
         const { modelExport } = await import('./model-export.ts')
         return done(await modelExport(runs, options, io))
       }
-      const { trackersOf, trackerExport } = await import('./tracker-export.ts')
+      const { trackersOf, trackerExport } = await import('./export.ts')
       const trackers = trackersOf(options)
       if (trackers.length > 0) return done(await trackerExport(runs, trackers, options, io))
       const { exportCommand } = await import('./export.ts')
@@ -140,7 +139,7 @@ export const addRunsCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--json', 'print what was found as JSON')
     .action(async (run: string, options: { json?: boolean }) => {
       const { examineRun } = await import('../../runs/check-run.ts')
-      const { formatExamination } = await import('./examination.ts')
+      const { formatExamination } = await import('./list.ts')
       const found = examineRun(run)
       if (options.json) printJson(io, found)
       else io.out.write(formatExamination(found))

@@ -1,7 +1,8 @@
 /** @file `gradus search build FILES... --out INDEX`. */
 
-import { buildIndex, buildSchema, readDocuments } from '../../search/index.ts'
+import { buildIndex, buildSchema, type Hit, MAX_TOP, readDocuments, SearchIndex } from '../../search/index.ts'
 import { UsageError } from '../../util/errors.ts'
+import { unlessInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
 export interface BuildOptions {
@@ -40,8 +41,6 @@ export const searchBuild = async (
   io: Io,
 ): Promise<number> => {
   const settings = settingsOf(options)
-  const stop = new AbortController()
-  const release = io.onInterrupt(() => stop.abort())
   const keys = { id: options.idKey, title: options.titleKey, text: options.textKey }
   const documents = readDocuments(files, keys, (path, why) =>
     io.err.write(`gradus: ${path}: left out: ${why}\n`),
@@ -50,24 +49,44 @@ export const searchBuild = async (
     if (!options.json && passages % TOLD_EVERY === 0) io.err.write(`${passages} passages\n`)
   }
   const startMs = performance.now()
-  try {
-    const built = await buildIndex(options.out, documents, settings, {
-      onPassages,
-      signal: stop.signal,
-      from: files.join(', '),
-    })
-    const seconds = (performance.now() - startMs) / 1000
-    if (options.json) printJson(io, { index: options.out, ...built, seconds })
-    else
-      io.out.write(
-        `${options.out}: ${built.documents} documents, ${built.passages} passages, ${built.terms} different words, ${(built.bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s\n`,
-      )
-    return EXIT.ok
-  } catch (error) {
-    if (!stop.signal.aborted) throw error
+  const { result: built } = await unlessInterrupted(io, signal =>
+    buildIndex(options.out, documents, settings, { onPassages, signal, from: files.join(', ') }),
+  )
+  if (built === null) {
     io.err.write('gradus: interrupted; no index was written\n')
     return EXIT.interrupted
+  }
+  const seconds = (performance.now() - startMs) / 1000
+  if (options.json) printJson(io, { index: options.out, ...built, seconds })
+  else
+    io.out.write(
+      `${options.out}: ${built.documents} documents, ${built.passages} passages, ${built.terms} different words, ${(built.bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s\n`,
+    )
+  return EXIT.ok
+}
+
+export interface QueryOptions {
+  top: number
+  json?: boolean
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+const shown = ({ id, title, snippet, score }: Hit, index: number): string =>
+  `${index + 1}. [${oneLine(id)}]${title === undefined ? '' : ` ${oneLine(title)}`} (${score.toFixed(2)})\n   ${oneLine(snippet)}\n`
+
+/** Prints the passages that match best. @returns the exit code @throws DataError for a file that is no index, or damaged */
+export const searchQuery = (path: string, words: string, { top, json }: QueryOptions, io: Io): number => {
+  if (top > MAX_TOP) throw new UsageError(`--top: expected at most ${MAX_TOP}, got ${top}`)
+  if (words.trim() === '') throw new UsageError('words: expected something to look for, got nothing')
+  const index = new SearchIndex(path)
+  try {
+    const hits = index.search(words, { top })
+    if (json) printJson(io, { query: words, hits })
+    else for (const [place, hit] of hits.entries()) io.out.write(shown(hit, place))
+    if (hits.length === 0) io.err.write('gradus: no passage has any of these words\n')
+    return EXIT.ok
   } finally {
-    release()
+    index.close()
   }
 }

@@ -3,8 +3,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../io.ts'
 import { anyNumber, count } from '../option-values.ts'
-import type { BuildOptions } from './build.ts'
-import type { QueryOptions } from './query.ts'
+import type { BuildOptions, QueryOptions } from './build.ts'
 
 const BUILD_HELP = `
 Files are read by the end of their names: JSON Lines (.jsonl, .ndjson; - is standard input), Markdown (.md, .markdown; a
@@ -53,7 +52,7 @@ export const addSearchCommand = (program: Command, io: Io, done: (code: number) 
     .option('--json', 'print the result as JSON')
     .addHelpText('after', QUERY_HELP)
     .action(async (index: string, words: string[], options: QueryOptions) => {
-      const { searchQuery } = await import('./query.ts')
+      const { searchQuery } = await import('./build.ts')
       done(searchQuery(index, words.join(' '), options, io))
     })
 }

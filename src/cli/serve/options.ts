@@ -1,8 +1,9 @@
-/** @file Options that the servers have in common. */
+/** @file What the servers have in common: options, log, and how they are told to stop. */
 
 import { InvalidArgumentError } from 'commander'
 import { isLoopback } from '../../serve/http/pages.ts'
 import { UsageError } from '../../util/errors.ts'
+import { EXIT, type Io } from '../io.ts'
 
 /** Collects `name=number`. */
 export const limit = (text: string, before: Record<string, number> = {}): Record<string, number> => {
@@ -30,4 +31,19 @@ export const keyOf = (option: string, variable: string | undefined): string | nu
 export const assertNotOpen = (host: string, key: string | null, option: string): void => {
   if (key === null && !isLoopback(host))
     throw new UsageError(`--host ${host} can be reached from other machines; give ${option} NAME as well`)
+}
+
+/** What happens, as a JSON line each on stderr. */
+export const serverLog = (io: Io) => {
+  const event = (event: string, fields: object = {}) => {
+    io.err.write(`${JSON.stringify({ time: new Date().toISOString(), event, ...fields })}\n`)
+  }
+  return { event, refused: (entry: object) => event('refused', entry) }
+}
+
+/** The exit code of a server that was stopped: failed where it left requests, which is said. @param limit that was too short */
+export const drained = (unanswered: number, limit: string, io: Io): number => {
+  if (unanswered === 0) return EXIT.ok
+  io.err.write(`${unanswered} requests were not answered within ${limit}\n`)
+  return EXIT.failed
 }

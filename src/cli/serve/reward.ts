@@ -11,7 +11,9 @@ import {
   startRewardServer,
   type Unhandled,
 } from '../../serve/reward/index.ts'
+import { firstInterrupt } from '../interrupts.ts'
 import { EXIT, type Io } from '../io.ts'
+import { drained } from './options.ts'
 
 export interface ServeRewardOptions {
   config: string
@@ -20,17 +22,6 @@ export interface ServeRewardOptions {
   check?: boolean
   quiet?: boolean
 }
-
-/** Resolves at the first interrupt; the second one quits at once. */
-const untilInterrupted = (io: Io): Promise<void> =>
-  new Promise(resolve => {
-    let before = false
-    io.onInterrupt(() => {
-      if (before) process.exit(EXIT.interrupted)
-      before = true
-      resolve()
-    })
-  })
 
 const check = async (config: RewardConfig, options: ServeRewardOptions, io: Io): Promise<number> => {
   const { service } = await rewardService(config, { folder: dirname(options.config) })
@@ -53,7 +44,7 @@ export const serveReward = async (options: ServeRewardOptions, io: Io): Promise<
     writeLog: line => io.err.write(line),
     onUnhandled,
   })
-  const interrupted = untilInterrupted(io)
+  const interrupted = firstInterrupt(io)
   server = await startRewardServer(back, { host, port })
   const stopGoing = keepGoing(onUnhandled)
   const paths = used.routes.map(({ path }) => path).join(' ')
@@ -64,7 +55,5 @@ export const serveReward = async (options: ServeRewardOptions, io: Io): Promise<
   const unanswered = await server.drain()
   stopGoing()
   back.log?.event('stopped', { unanswered })
-  if (unanswered === 0) return EXIT.ok
-  io.err.write(`${unanswered} requests were not answered within limits.drainMs (${used.limits.drainMs} ms)\n`)
-  return EXIT.failed
+  return drained(unanswered, `limits.drainMs (${used.limits.drainMs} ms)`, io)
 }

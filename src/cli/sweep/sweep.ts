@@ -10,10 +10,10 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import { plural } from '../../util/format.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { mean } from '../../util/statistics.ts'
-import { trainInProcess } from '../experiment/process.ts'
+import { stopper, trainInProcess } from '../experiment/process.ts'
 import { ExperimentProgress } from '../experiment/progress.ts'
-import { stopper } from '../experiment/stopper.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
+import { optionWords } from '../option-values.ts'
 import { axisLabel } from './axes.ts'
 import { mergedRecord, planSweep, type SweepPlan } from './plan.ts'
 import { writeSweep } from './record.ts'
@@ -97,12 +97,9 @@ const timeLeft = (jobs: readonly Job[]) => {
 }
 
 /** What goes on where a command was stopped, but for the name of the program. */
-const wordsOf = (target: string, { preset, set = [], out, jobs }: SweepOptions): string[] => [
+const wordsOf = (target: string, options: SweepOptions): string[] => [
   ...['sweep', target],
-  ...(preset === undefined ? [] : ['--preset', preset]),
-  ...set.flatMap(setting => ['--set', setting]),
-  ...(out === undefined ? [] : ['--out', out]),
-  ...(jobs === undefined ? [] : ['--jobs', String(jobs)]),
+  ...optionWords(options, ['preset', 'set', 'out', 'jobs']),
 ]
 
 const planLines = ({ dir, jobs, threads, record }: SweepPlan, width: number): string[] => {

@@ -1,7 +1,7 @@
 /** @file Figures of a test set by where its problems come from, as lines for a terminal. */
 
 import type { EvalRow, SourceScore } from '../../runs/rows.ts'
-import { describeScore, headlineScores } from '../../runs/scores.ts'
+import { describeScore, greedyName, headlineScores, missingVerdicts, scoreValue } from '../../runs/scores.ts'
 import { NONE, percent, plural } from '../../util/format.ts'
 
 type TellingRow = Pick<EvalRow, 'scores' | 'primary' | 'scoreNames' | 'bySource'>
@@ -39,4 +39,17 @@ export const sourceScoreLines = (row: TellingRow, before?: TellingRow | null): s
     '  by source:',
     ...entries.flatMap(([name, own]) => linesOf(name, row, own, before?.bySource?.[name])),
   ]
+}
+
+/** `step 20, real: correct and proved 41.0%, answers right 80.0%; greedy 52.0% and 84.0% (100 problems)`. */
+export const evalLine = (row: EvalRow): string => {
+  const headline = headlineScores([row])
+  const scores = headline.map(name => `${describeScore(name, [row])} ${percent(scoreValue(row, name))}`)
+  const greedy = headline.map(greedyName).flatMap(name => scoreValue(row, name) ?? [])
+  const decoded = greedy.length > 0 ? `; greedy ${greedy.map(percent).join(' and ')}` : ''
+  const sources = Object.entries(row.bySource ?? {}).map(
+    ([name, own]) => `; ${name} ${percent(own.scores.accuracy?.value)} right`,
+  )
+  const over = [plural(row.n, 'problem'), missingVerdicts(row)].filter(part => part !== null).join(', ')
+  return `step ${row.step}, ${row.set}: ${scores.join(', ')}${decoded}${sources.join('')} (${over})`
 }

@@ -4,6 +4,7 @@ import { isServerAddress } from '../../chat/model-address.ts'
 import type { DialectName } from '../../policy/served/dialect-names.ts'
 import { ServedModel } from '../../policy/served/served-model.ts'
 import { UsageError } from '../../util/errors.ts'
+import { givenOption } from '../option-values.ts'
 
 export interface ServedModelOptions {
   /** Folder of a checkpoint, or the address of a server with the name of its model. */
@@ -31,14 +32,8 @@ export interface ServedIdentity {
  */
 export const isServed = (options: ServedModelOptions, keyOption: string): boolean => {
   if (isServerAddress(options.model)) return true
-  const { tokenizer, dialect, apiKeyEnv, concurrency } = options
-  const own = {
-    '--tokenizer': tokenizer,
-    '--dialect': dialect,
-    [keyOption]: apiKeyEnv,
-    '--concurrency': concurrency,
-  }
-  const [stray] = Object.entries(own).find(([, value]) => value !== undefined) ?? []
+  const key = options.apiKeyEnv === undefined ? undefined : keyOption
+  const stray = givenOption(options, ['tokenizer', 'dialect']) ?? key ?? givenOption(options, ['concurrency'])
   if (stray === undefined) return false
   throw new UsageError(`${stray}: has no effect on a checkpoint folder`, {
     hint: 'leave it out, or name a server as in --model http://127.0.0.1:8000/v1#NAME',

@@ -16,8 +16,9 @@ import { ConfigError, UsageError } from '../../util/errors.ts'
 import { commandLineOf } from '../../util/invocation.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
+import { optionWords } from '../option-values.ts'
 import { type BesideDashboard, dashboardBeside, wantsDashboard } from './beside.ts'
-import { evalLine } from './eval-line.ts'
+import { evalLine } from './by-source.ts'
 import { beginFork, type Fork, settingsOfRun } from './fork.ts'
 import { type BaseSettings, resolveSettings, type Settings, type SettingsRequest } from './settings.ts'
 import { formatSummary, summarise, summaryJson } from './summary.ts'
@@ -206,13 +207,11 @@ const runFolder = ({ config, name }: Settings, { out, resume, resumeOrStart }: T
 }
 
 /** The command line that goes on with this run. */
-const resumeCommand = (target: string | undefined, { preset, set = [] }: TrainOptions, dir: string): string =>
+const resumeCommand = (target: string | undefined, options: TrainOptions, dir: string): string =>
   commandLineOf([
     'train',
     ...(target === undefined ? [] : [target]),
-    ...(preset === undefined ? [] : ['--preset', preset]),
-    ...set.flatMap(setting => ['--set', setting]),
-    ...['--out', dir, '--resume'],
+    ...optionWords({ ...options, out: dir, resume: true }, ['preset', 'set', 'out', 'resume']),
   ])
 
 /** First Ctrl+C: stop after this step, with a checkpoint. Second: at once. */

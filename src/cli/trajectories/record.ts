@@ -19,8 +19,8 @@ import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { type Io, printJson } from '../io.ts'
+import { optionWords } from '../option-values.ts'
 import {
-  commandAgain,
   ledgerLine,
   openTeacher,
   type RecordProgress,
@@ -145,7 +145,7 @@ const recordAll = async (work: Work): Promise<number> => {
   return recordAttempts<Question, RecordingRow>({
     ...{ items: questions, attempts, concurrency, seed, io },
     file: RecordingFile.open(TRAJECTORIES, options.out, header),
-    again: () => commandAgain(['record', path, ...(options.plain ? ['--plain'] : [])], options, FLAGS),
+    again: () => ['record', path, ...optionWords(options, FLAGS)],
     async make(job, own) {
       const done = await askTeacher(job.question, teaching, own)
       return { ...job, ...done, rounds: [...done.rounds] }
@@ -174,4 +174,4 @@ const tell = ({ options, teacher, box, io }: Work, { tally, left, before }: Reco
   )
 }
 
-const FLAGS = ['tools', 'out', ...TEACHER_FLAGS, 'maxCalls', 'toolTimeout'] as const
+const FLAGS = ['plain', 'tools', 'out', ...TEACHER_FLAGS, 'maxCalls', 'toolTimeout'] as const

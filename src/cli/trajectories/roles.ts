@@ -14,14 +14,8 @@ import { DataError, UsageError } from '../../util/errors.ts'
 import { plural } from '../../util/format.ts'
 import { RecordingFile } from '../../util/recording-file.ts'
 import { type Io, printJson } from '../io.ts'
-import {
-  commandAgain,
-  ledgerLine,
-  openTeacher,
-  recordAttempts,
-  TEACHER_FLAGS,
-  type TeachingOptions,
-} from './teacher.ts'
+import { optionWords } from '../option-values.ts'
+import { ledgerLine, openTeacher, recordAttempts, TEACHER_FLAGS, type TeachingOptions } from './teacher.ts'
 
 export interface RolesOptions extends TeachingOptions {
   format: QuestionFormat
@@ -56,11 +50,11 @@ export const rolesCommand = async (path: string, options: RolesOptions, io: Io):
     return await recordAttempts<ReturnType<typeof askedQuestion>, TwoRolesRow>({
       ...{ items: questions.map(askedQuestion), attempts, concurrency, seed, io },
       file: RecordingFile.open(TWO_ROLES, options.out, header),
-      again: () =>
-        commandAgain(['roles', path, ...(askToThink ? ['--ask-to-think'] : [])], options, [
-          ...(['out', 'format'] as const),
-          ...TEACHER_FLAGS,
-        ]),
+      again: () => [
+        'roles',
+        path,
+        ...optionWords(options, ['askToThink', 'out', 'format', ...TEACHER_FLAGS]),
+      ],
       make: async ({ of, ...job }, own) => ({
         ...job,
         ...(await askInTwoRoles(of, teacher, { ...sampling, askToThink }, own)),

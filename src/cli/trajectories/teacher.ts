@@ -11,8 +11,8 @@ import { parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { endpointOf } from '../endpoint.ts'
-import { optionName } from '../eval/options.ts'
 import { EXIT, type Io } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 
 export interface TeachingOptions {
   out: string
@@ -46,8 +46,8 @@ export const openTeacher = (options: TeachingOptions, io: Io): JudgeFleet => {
       `trajectories: expected --teacher URL with --model NAME, or --fleet FILE, got ${fleet === undefined ? 'neither' : 'both'}`,
     )
   if (fleet !== undefined) {
-    const stray = named !== undefined ? 'model' : apiKeyEnv !== undefined ? 'api-key-env' : null
-    if (stray !== null) throw new UsageError(`--${stray}: expected nothing beside --fleet, which names it`)
+    const stray = givenOption(options, ['model', 'apiKeyEnv'])
+    if (stray) throw new UsageError(`${stray}: expected nothing beside --fleet, which names it`)
     return judgeFleet(parseWith(fleetSchema, parseYaml(readText(fleet), fleet), fleet), runtime)
   }
   const { url, model } = endpointOf(teacher!, named, { url: '--teacher', model: '--model' })
@@ -99,8 +99,8 @@ interface Recorder<Item extends Asked, Done extends Row> {
   make(job: Item & { attempt: number }, own: { seed?: number; signal: AbortSignal }): Promise<Done>
   isGood(row: Done): boolean
   tell(progress: RecordProgress): void
-  /** The command line that goes on. */
-  again(): string
+  /** The command line that goes on, after `trajectories`. */
+  again(): string[]
 }
 
 /** Attempts that are still to be made, the first ones of all questions first; made one by one, as they may be any number. */
@@ -165,7 +165,10 @@ export const recordAttempts = async <Item extends Asked, Done extends Row>(
     for await (const _ of mapInOrder(jobs, attempt, { concurrency, stop: stop.signal }));
     const left = count - tally.recorded
     recorder.tell({ tally, left, before: file.rows.length })
-    if (left > 0) io.err.write(`gradus: ${left} left; go on with:\n  ${recorder.again()}\n`)
+    if (left > 0)
+      io.err.write(
+        `gradus: ${left} left; go on with:\n  ${commandLineOf(['trajectories', ...recorder.again()])}\n`,
+      )
   } finally {
     stopListening()
     // Where every call would fail the others are given up, before the file is closed under them.
@@ -185,13 +188,3 @@ export const ledgerLine = ({
   cost,
 }: ReturnType<JudgeFleet['stats']>['ledger']): string =>
   `teacher   ${plural(calls, 'call')} (${attempts} tries), ${formatInteger(promptTokens)} tokens in, ${formatInteger(completionTokens)} out; cost ${cost === null ? 'unknown' : cost.toFixed(4)}`
-
-export const commandAgain = <Options extends object>(
-  words: readonly string[],
-  options: Options,
-  flags: readonly (keyof Options & string)[],
-): string =>
-  commandLineOf([
-    ...['trajectories', ...words],
-    ...flags.flatMap(key => (options[key] === undefined ? [] : [optionName(key), String(options[key])])),
-  ])

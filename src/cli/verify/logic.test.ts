@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Io } from '../io.ts'
-import type { SolverCommandOptions } from '../solver-options.ts'
-import { verifyLogic } from './logic.ts'
+import type { SolverCommandOptions } from '../rule-options.ts'
+import { verifyLogic } from './command.ts'
 
 describe('verifyLogic', () => {
   let folder: string
