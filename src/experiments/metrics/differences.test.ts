@@ -3,7 +3,8 @@ import { evalItem, evalRow } from '../../runs/eval-row.fixture.ts'
 import type { EvalRow } from '../../runs/rows.ts'
 import { missingFigures } from '../analysis/missing-figures.ts'
 import { fakeContent, fakeRegistration } from '../fake-paper.fixture.ts'
-import { type FinishedRun, metricNamed, type Peers } from './index.ts'
+import { type FinishedRun, metricNamed } from './index.ts'
+import type { Peers } from './metric.ts'
 
 const evaluation = (
   step: number,

@@ -10,7 +10,7 @@ import type { Metric } from './metric.ts'
 import { PROBE_METRICS } from './probed.ts'
 import { WIN_METRICS } from './win-rate.ts'
 
-export type { FinishedRun, JudgeWork, Metric, MetricUnit, Peers } from './metric.ts'
+export type { FinishedRun, JudgeWork, Metric, MetricUnit } from './metric.ts'
 export { beforeTraining, evalsOn, judgeWorkOf, peersOf, secondsUntil, tokensUntil } from './metric.ts'
 
 export const METRICS: Readonly<Record<string, Metric>> = {

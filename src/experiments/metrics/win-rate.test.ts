@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { evalItem, evalRow } from '../../runs/eval-row.fixture.ts'
 import type { EvalRow } from '../../runs/rows.ts'
-import { type FinishedRun, metricNamed, type Peers } from './index.ts'
+import { type FinishedRun, metricNamed } from './index.ts'
+import type { Peers } from './metric.ts'
 
 type Line = [thinking: number, words: number]
 const row = (step: number, lines: readonly Line[]): EvalRow =>
