@@ -56,7 +56,7 @@ try {
   // The first problem whose answers were kept, before and after.
   await page.goto(`http://127.0.0.1:${PORT}/run/${run}/evaluation`)
   await page.waitForTimeout(1500)
-  await shoot('answers', await page.locator('th.item a').first().getAttribute('href'))
+  await shoot('answers', await page.locator('tbody th a').first().getAttribute('href'))
   await browser.close()
 } finally {
   server.kill()
