@@ -14,7 +14,7 @@ import { miniatureFormat } from '../src/tasks/logic/prompts.ts'
 import { logicTask } from '../src/tasks/logic/task.ts'
 import type { GeneratedTestSet } from '../src/tasks/logic/testset-names.ts'
 import { logicTestSet } from '../src/tasks/logic/testsets.ts'
-import { JUDGE_TEXTS } from '../src/tasks/requests/index.ts'
+import { JUDGE_TEXTS } from '../src/tasks/requests/tokenizer.ts'
 import { scored } from '../src/tasks/scored-response.ts'
 import { resolveShipped } from '../src/util/package.ts'
 

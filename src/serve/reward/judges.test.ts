@@ -2,13 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  caseTag,
-  ruleTag,
-  ScriptedServer,
-  type ScriptedServerOptions,
-  scriptedTruth,
-} from '../../grade/judge/scripted/index.ts'
+import { caseTag, ruleTag, scriptedTruth } from '../../grade/judge/scripted/index.ts'
+import { ScriptedServer, type ScriptedServerOptions } from '../../grade/judge/scripted/server.ts'
 import { type AppParts, rewardApp } from './app.ts'
 import { parseRewardConfig } from './config-file.ts'
 import { rewardService } from './open.ts'
