@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8764,
-  recipes: 22060,
+  recipes: 22019,
   rl: 2460,
   rubric: 4609,
   runs: 11413,
@@ -31,7 +31,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tensor: 3140,
   tinker: 2030,
   tools: 2130,
-  train: 4270,
+  train: 4267,
   util: 5978,
 }
 const LONGEST_CLASS = 246
