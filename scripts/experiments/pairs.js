@@ -11,7 +11,7 @@ import { fitPoints, fittedPoints, nextPair, pairMargin } from '../../dist/eval/p
 import { LocalPolicy } from '../../dist/policy/index.js'
 import { PackingWorld, packingTask } from '../../dist/tasks/checklist/index.js'
 import { Rng } from '../../dist/util/rng.js'
-import { studentQuantile } from '../../dist/util/student.js'
+import { studentQuantile } from '../../dist/util/special.js'
 
 const option = value => ({ type: 'string', default: value })
 const { values } = parseArgs({

@@ -4,7 +4,7 @@ import { parseWith } from '../../util/schema.ts'
 import { sharedData } from '../../util/shared-data.ts'
 import { decidingHash } from '../common/deciding.ts'
 import type { JudgePlan } from '../common/judge-plan.ts'
-import { checkRuscarlSettings } from './check.ts'
+import { checkRuscarl, checkRuscarlSettings } from './check.ts'
 import { ruscarlSchema } from './config.ts'
 import { ruscarlEntry } from './entry.ts'
 
@@ -69,12 +69,17 @@ describe('settings that would silently be ignored are refused', () => {
     ['judge.heldOut.fleet', watchedBy({ fleet: { endpoints: [endpoint] } })],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {}, curriculum: {} } }],
     ['exploration.dynamicSampling', { exploration: { dynamicSampling: {} }, rollout: { samples: 1 } }],
-    ['policy.sampler', { policy: { sampler: {} } }],
-    ['loss.value', { loss: { preset: 'gradus:ruscarl', value: { coef: 0.5 } } }],
     ['flipRate', { reward: 'random', flipRate: 0.1 }],
     ['scaffold.group.full', { scaffold: { group: { kind: 'binary', full: 9 } } }],
   ])('%s', (key, config) => {
     expect(check(config)).toThrow(`${key}: expected`)
+  })
+
+  it.each([
+    ['policy.sampler', { policy: { sampler: {} } }],
+    ['loss.value', { loss: { preset: 'gradus:ruscarl', value: { coef: 0.5 } } }],
+  ])('%s, as of every method', (key, config) => {
+    expect(() => checkRuscarl(ruscarlSchema.parse(config), 'plan')).toThrow(`${key}: expected`)
   })
 
   it.each([
