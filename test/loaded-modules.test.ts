@@ -61,10 +61,10 @@ describe('modules that a command loads', { timeout: TIMEOUT_MS }, () => {
   })
 
   it.each([
-    { recipe: 'logic-cold-start', own: ['checklist', 'common', 'logic', 'reasoning', 'sft'] },
+    { recipe: 'logic-cold-start', own: ['common', 'logic', 'sft'] },
     {
       recipe: 'rit',
-      own: ['checklist', 'common', 'logic', 'options', 'reasoning', 'rit', 'sft'],
+      own: ['common', 'logic', 'options', 'rit', 'sft'],
     },
   ])('are for a plan of $recipe those of it, and nothing that computes', ({ recipe, own }) => {
     const { modules, packages } = loadedBy(['train', recipe, '--dry-run'])
