@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { DataError } from '../../util/errors.ts'
 import { readJsonl } from '../../util/jsonl.ts'
@@ -15,10 +14,6 @@ export interface LabelledRow {
   response: string
   met: boolean
 }
-
-/** A response as a model that judges it reads it: its thinking, and the answer where that is not masked. */
-export const judgedText = ({ thinking, answer }: ThoughtResponse): string =>
-  answer === '' ? thinking : `${thinking}\n${answer}`
 
 const labelSchema = z.looseObject({
   criterion: z.string().min(1),

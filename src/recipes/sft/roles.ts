@@ -4,10 +4,15 @@ import { join } from 'node:path'
 import type { Policy } from '../../policy/policy.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import type { TaskWith } from '../../tasks/task.ts'
+import type { ThoughtResponse } from '../../tasks/thinking.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { Rng } from '../../util/rng.ts'
-import { judgedText, type LabelledRow } from '../learned-verifier/labels.ts'
+import type { LabelledRow } from '../learned-verifier/labels.ts'
 import { type ConfigOf, type LearntTask, primarySetOf, taskEvaluation } from './learnt.ts'
+
+/** A response as a model that judges it reads it: its thinking, and the answer where that is not masked. */
+export const judgedText = ({ thinking, answer }: ThoughtResponse): string =>
+  answer === '' ? thinking : `${thinking}\n${answer}`
 
 export interface LabelSource<Problem> {
   task: TaskWith<Problem, 'thinking' | 'rubricator'>

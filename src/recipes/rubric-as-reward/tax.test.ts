@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EvalRow } from '../../runs/rows.ts'
-import { taxBetween, withTax } from '../rubric-as-reward/evaluation.ts'
+import { taxBetween, withTax } from './evaluation.ts'
 
 /** An evaluation with the given scores of C2 and C4, problem by problem. */
 const rowOf = (step: number, C2: readonly number[], C4: readonly (number | null)[]): EvalRow => ({

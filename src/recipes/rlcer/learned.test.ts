@@ -7,10 +7,10 @@ import { type ArithmeticProblem, arithmeticProblem, arithmeticTask } from '../..
 import { partThinking, type VerifierItem } from '../../tasks/thinking.ts'
 import { learnedVerifierSchema } from '../learned-verifier/config.ts'
 import { LearnedVerifier } from '../learned-verifier/grader.ts'
-import { judgedText } from '../learned-verifier/labels.ts'
 import { runLearnedVerifier } from '../learned-verifier/run.ts'
-import { agreementBySign, agreementMetrics, type Compared } from '../rlcer/metrics.ts'
-import { LearnedThinkingVerifier } from '../rlcer/verifiers.ts'
+import { judgedText } from '../sft/roles.ts'
+import { agreementBySign, agreementMetrics, type Compared } from './metrics.ts'
+import { LearnedThinkingVerifier } from './verifiers.ts'
 
 const task = arithmeticTask()
 const criterion = (text: string, points = 1): Criterion => ({ id: text, text, points })
