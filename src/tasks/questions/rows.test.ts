@@ -236,7 +236,8 @@ describe('rows of any kind', () => {
       }),
       { numRuns: 3000 },
     )
-    expect(read).toBeGreaterThan(100)
+    // About 115 of 3,000 random ones are questions.
+    expect(read).toBeGreaterThan(50)
   })
 })
 
