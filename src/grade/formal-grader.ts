@@ -29,10 +29,10 @@ const paramsSchema = z.strictObject({
   noveltyDiscount: z.boolean().default(false),
 })
 
-export type FormalParams = z.output<typeof paramsSchema>
+type FormalParams = z.output<typeof paramsSchema>
 
 /** @throws DataError naming what cannot be used, also premises that are neither formulas nor controlled English. */
-export const parseFormalParams = (params: unknown, source: string): FormalParams => {
+const parseFormalParams = (params: unknown, source: string): FormalParams => {
   const checked = parseWith(paramsSchema, params ?? {}, source, DataError)
   for (const [name, texts] of [
     ['premises', listOf(checked.premises)],
@@ -63,7 +63,7 @@ const parseAll = (texts: readonly string[], name: string): Formula[] | string =>
 }
 
 /** What is to be proved from what, as texts; or why that is not known. */
-export interface Statements {
+interface Statements {
   premises: string[]
   conclusion: string | null
 }
@@ -72,7 +72,7 @@ const readPremises = premisesSchema.optional()
 const readConclusion = statement.optional()
 
 /** The statements of an item, or why there are none. */
-export const statementsOf = (params: FormalParams, item: GradeItem): Statements | string => {
+const statementsOf = (params: FormalParams, item: GradeItem): Statements | string => {
   const { premisesKey, conclusionKey } = params
   const premises = readPremises.safeParse(params.premises ?? item.metadata?.[premisesKey])
   const conclusion = readConclusion.safeParse(params.conclusion ?? item.metadata?.[conclusionKey])
@@ -82,7 +82,7 @@ export const statementsOf = (params: FormalParams, item: GradeItem): Statements 
   return { premises: texts, conclusion: conclusion.success ? (conclusion.data ?? null) : null }
 }
 
-export interface FormalProblem {
+interface FormalProblem {
   logic: LogicProblem
   /** What the premises say of the conclusion; null without a conclusion or a decision. */
   label: LogicLabel | null
@@ -93,7 +93,7 @@ export interface FormalProblem {
 const FALSEHOOD: Formula = { kind: 'false' }
 
 /** Reads the statements and asks the solver for the label; or says why they cannot be read. */
-export const decideProblem = async (
+const decideProblem = async (
   { premises, conclusion }: Statements,
   solver: LogicSolver,
 ): Promise<FormalProblem | string> => {

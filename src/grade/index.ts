@@ -2,7 +2,7 @@
 
 export * from './author/index.ts'
 export * from './evolving/index.ts'
-export * from './formal-grader.ts'
+export { FORMAL_CHECKS, FormalGrader, type FormalGraderOptions, validateFormal } from './formal-grader.ts'
 export * from './grader.ts'
 export * from './group/index.ts'
 export * from './instructions/index.ts'

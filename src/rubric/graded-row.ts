@@ -131,7 +131,7 @@ const weightOf = ({ weight }: Node, place: string): number => {
  * own
  * @throws DataError naming the node that is wrong.
  */
-export const readGradedTree = (
+const readGradedTree = (
   root: unknown,
   place: string,
   given: unknown,

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { wordsIn } from './words.ts'
 
 /** No character above 7 bits. */
-export const isAscii = (text: string): boolean => {
+const isAscii = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
   return true
 }
@@ -26,7 +26,7 @@ const withoutStray = (joiners: string, at: number, text: string): string => {
 }
 
 /** Removes characters without a visible form, and makes every line break a newline. */
-export const stripHidden = (text: string): string => {
+const stripHidden = (text: string): string => {
   const lines = text.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
   return lines.replace(HIDDEN, '').replace(JOINERS, withoutStray)
 }
@@ -47,14 +47,14 @@ const ASCII_OF = new Map(
 )
 
 /** A text as it looks, and where each of its code units stands in the text that it was made from. */
-export interface Folded {
+interface Folded {
   text: string
   /** One more than `text` is long: the last is the original's length. */
   offsets: Uint32Array
 }
 
 /** Reads look-alikes as the ASCII characters that they pass for, and skips joiners, variation selectors and accents. */
-export const foldLookalikes = (text: string): Folded => {
+const foldLookalikes = (text: string): Folded => {
   const units: string[] = []
   const offsets = new Uint32Array(text.length + 1)
   let at = 0

@@ -1,7 +1,7 @@
 /** @file Judging by a language model. */
 
 export * from '../../chat/index.ts'
-export * from '../../util/untrusted.ts'
+export { escapeUntrusted, QUOTING_NOTE, type Quote, quoteUntrusted } from '../../util/untrusted.ts'
 export * from './ask-config.ts'
 export * from './cache/index.ts'
 export * from './calibration.ts'
