@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8764,
-  recipes: 22045,
+  recipes: 22066,
   rl: 2460,
   rubric: 4511,
   runs: 11211,
@@ -35,6 +35,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   util: 5893,
 }
 const LONGEST_CLASS = 246
+/** Of the file that holds a method as its paper has it. */
+const LONGEST_METHOD = 150
 /** Names that more than one file exports for different things; may only fall. */
 const MOST_SHARED_NAMES = 0
 /** So many lines below its limit, and a folder's limit is to be lowered. */
@@ -68,6 +70,13 @@ it('no folder of src grows, and what shrinks stays so', () => {
 it('no class grows longer than the longest', () => {
   const longest = Math.max(...files.flatMap(({ lines }) => classesOf(lines)))
   expect(longest).toBe(LONGEST_CLASS)
+})
+
+it('a method is read at one go', () => {
+  const methods = files.filter(({ file }) => /recipes[\\/](?!common)\w[\w-]*[\\/]recipe\.ts$/.test(file))
+  expect(methods.length).toBeGreaterThanOrEqual(7)
+  const long = methods.filter(({ lines }) => lines.length > LONGEST_METHOD)
+  expect(long.map(({ file, lines }) => `${file}: ${lines.length} lines`)).toEqual([])
 })
 
 it('no further name is exported by two files', () => {

@@ -19,9 +19,12 @@ import {
   type SavedAnswer,
   savedAnswer,
 } from '../../measure/index.ts'
-import { criterionGroups, groupedVerdicts, inGroups } from '../../recipes/options/criterion-groups.ts'
-import { scoringBy, scoringRule } from '../../recipes/options/scoring-rule.ts'
-import { trainingScore } from '../../recipes/options/spoilt-rewards.ts'
+import {
+  checkOptions,
+  countedVerdicts,
+  scoringOf,
+  verdictOptionsShape,
+} from '../../recipes/options/options.ts'
 import { NULL_HANDLINGS } from '../../rubric/score.ts'
 import { Progress } from '../../runs/progress.ts'
 import { comparisonTable } from '../../runs/report/compare.ts'
@@ -48,8 +51,7 @@ export interface AuditOptions extends Omit<EvalOptions, 'data'> {
 
 /** What of a training's settings decides what verdicts are worth. */
 const settingsSchema = z.strictObject({
-  ...criterionGroups.shape,
-  ...scoringRule.shape,
+  ...verdictOptionsShape,
   nulls: z.enum(NULL_HANDLINGS).default('as-false'),
 })
 
@@ -66,8 +68,7 @@ export const auditCommand = async (options: AuditOptions, io: Io): Promise<numbe
           hint: 'give --judge URL#NAME, or a model of this machine',
         })
       const rubrics = evaluation.problems.map(({ rubric }) => rubric)
-      criterionGroups.refuse?.(settings, { rubrics })
-      scoringRule.refuse?.(settings, { rubrics })
+      checkOptions(settings, { rubrics })
       if (edited !== undefined) assertWritable(edited)
       const side = await answersOf(evaluation, options.model, '--model', io, signal)
       const { audited, lines } = await audit(evaluation, side, { settings, start, signal }, io)
@@ -157,8 +158,7 @@ const payer = (
   { settings, start, signal }: AuditWork,
   io: Io,
 ): Pay => {
-  const rule = scoringBy(settings.scoringRule, trainingScore('none', settings.nulls), settings.nulls)
-  const score = inGroups(settings.criterionGroups, rule)
+  const score = scoringOf(settings, settings.nulls)
   // An adapter goes on what training starts from.
   const place = { ...options, against: start ?? (options.adapter === undefined ? options.model : undefined) }
   return async answers_P => {
@@ -182,7 +182,7 @@ const payer = (
       const byText = new Map(graded_P[p].map(own => [own.answer.response, own]))
       return answers.map(answer => {
         const graded = { ...byText.get(answer.response)!, answer }
-        return paid(graded, groupedVerdicts(settings.criterionGroups, problems[p].rubric, graded.verdicts))
+        return paid(graded, countedVerdicts(settings, problems[p].rubric, graded.verdicts))
       })
     })
   }

@@ -6,6 +6,7 @@ import type { Policy, SamplingOptions } from '../../policy/policy.ts'
 import { correctionOf } from '../../policy/tinker/settings.ts'
 import { assertComputable } from '../../policy/update.ts'
 import { grpoAdvantages } from '../../rl/advantages.ts'
+import { type EntropyBonusOptions, withEntropyBonus } from '../../rl/entropy-bonus.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import { withMaxTokens } from '../../rl/loss-presets.ts'
 import {
@@ -23,6 +24,7 @@ import type { modelSchema, reinforcementShape } from '../../train/config.ts'
 import type { LoopSettings, Pipeline } from '../../train/loop.ts'
 import type { MonitorSettings } from '../../train/monitors/config.ts'
 import type { Phase, Recipe } from '../../train/recipe.ts'
+import { entropiesOf, type ScoringOptions } from '../../train/scores.ts'
 import { progressOf, runSteps, type StepsResult, type StepsSettings } from '../../train/steps.ts'
 import { type DrawStep, type SupervisedSettings, supervisedStep } from '../../train/supervised.ts'
 import { type Critic, withCriticLoss } from './critic.ts'
@@ -116,6 +118,25 @@ export const grpoCredit = <Problem, Grade>(
     credited: creditRollouts(groups, advantages_P_G),
     zeroVarianceGroups: zeroVarianceGroups / Math.max(1, groups.length),
   }
+}
+
+/**
+ * The credit of each token with an entropy bonus (RuscaRL's baseline of Table 13).
+ * @throws ConfigError for a policy that cannot tell entropies
+ */
+export const entropyCredit = async <Problem, Grade>(
+  policy: Policy,
+  credited: Credited<Problem, Grade>[][],
+  bonus: EntropyBonusOptions,
+  options: ScoringOptions,
+): Promise<Credited<Problem, Grade>[][]> => {
+  const entropies_P_G = await entropiesOf(policy, credited, options)
+  return credited.map((group, p) =>
+    group.map((item, g) => ({
+      ...item,
+      advantages: withEntropyBonus(item.advantages, entropies_P_G[p][g], bonus),
+    })),
+  )
 }
 
 export interface SupervisedPhase {

@@ -4,8 +4,12 @@ import { z } from 'zod'
 import { conversationsShape } from '../../tasks/conversation/settings.ts'
 import { choice, kindSchema, lossSetting, recipeSetting, rolloutSetting } from '../../train/config.ts'
 import { MINIATURES } from '../common/miniatures.ts'
-import { spoiltRewardsShape } from '../options/options.ts'
+import { rewardOptionsShape, spoiltRewardsShape } from '../options/options.ts'
 import { type RuscarlConfig, ruscarlSchema, settingsSchema, withJudgedRows } from '../ruscarl/config.ts'
+
+/** All keys of a shape, to be omitted. */
+const allOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  Object.fromEntries(Object.keys(shape).map(key => [key, true])) as { [Key in keyof Shape]: true }
 
 const {
   recipe: _recipe,
@@ -17,8 +21,7 @@ const {
   ...settings
 } = settingsSchema.omit({
   ...{ coldStart: true, sft: true, memory: true, ratio: true, exploration: true },
-  ...{ noise: true, reward: true, flipRate: true },
-  ...{ rubricDropout: true, scoringRule: true, criterionGroups: true, groupJudge: true },
+  ...{ ...allOf(spoiltRewardsShape), ...allOf(rewardOptionsShape) },
 }).shape
 
 const { operations, pool } = MINIATURES.arithmetic.settings.shape

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import { signedScore } from '../../rubric/index.ts'
-import { criterionGroups, inGroups } from './criterion-groups.ts'
+import { criterionGroups } from './criterion-groups.ts'
+import { scoringOf } from './options.ts'
 
 const points = { dose: 4, warning: 4, polite: 2, wrong: -6 }
 const RUBRIC: Rubric = {
@@ -16,10 +16,10 @@ const verdicts = (met: Met): Verdict[] =>
       : { criterionId: id, met: met[id as keyof Met] === null ? null : said, source: 'llm' }
   })
 const scoreOf = (met: Met, groups?: unknown, nulls: 'as-false' | 'drop' = 'as-false') =>
-  inGroups(
-    groups === undefined ? undefined : parsed(groups),
-    (rubric, said) => signedScore(rubric, said, { nulls }).score,
-  )(RUBRIC, verdicts(met))
+  scoringOf({ criterionGroups: groups === undefined ? undefined : parsed(groups) }, nulls)(
+    RUBRIC,
+    verdicts(met),
+  )
 
 const parsed = (groups: unknown) => criterionGroups.shape.criterionGroups.parse(groups)!
 const assertGroups = (groups: ReturnType<typeof parsed>, rubrics: Rubric[]) =>

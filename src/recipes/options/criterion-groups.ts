@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
-import type { ResponseScoring } from '../../tasks/scored-response.ts'
 import { refuse } from '../common/refuse.ts'
 import type { RewardOption } from './option.ts'
 
@@ -67,10 +66,6 @@ export const groupedVerdicts = (
   return verdicts.map(({ criterionId }) => counted.get(criterionId)!)
 }
 
-/** A rule that counts criteria by groups; the rule as it is without any. */
-export const inGroups = (groups: CriterionGroups | undefined, rule: ResponseScoring): ResponseScoring =>
-  groups === undefined ? rule : (rubric, verdicts) => rule(rubric, groupedVerdicts(groups, rubric, verdicts))
-
 /** @throws ConfigError for an id that no rubric has, and for a group of flaws alone, which has no points to bring */
 const assertGroups = (groups: CriterionGroups, rubrics: readonly Rubric[]): void => {
   const criteria = rubrics.flatMap(rubric => rubric.criteria)
@@ -104,5 +99,6 @@ const shape = {
 export const criterionGroups: RewardOption<typeof shape> = {
   shape,
   refuse: ({ criterionGroups: own }, { rubrics }) => own && rubrics && assertGroups(own, rubrics),
+  counts: ({ criterionGroups: own }, rubric, verdicts) => groupedVerdicts(own, rubric, verdicts),
   spoils: ({ criterionGroups: own }) => own !== undefined,
 }

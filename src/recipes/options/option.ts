@@ -2,9 +2,10 @@
 
 import type { z } from 'zod'
 import type { Groups } from '../../rl/rollout.ts'
-import type { Criterion, Rubric } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { NullHandling } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import type { LeftOut, ScoredResponse } from '../../tasks/scored-response.ts'
+import type { LeftOut, ResponseScoring, ScoredResponse } from '../../tasks/scored-response.ts'
 
 /** What a method says of its rewards, for options to refuse what they cannot do there; what is absent stands against nothing. */
 export interface RewardFacts {
@@ -59,6 +60,10 @@ export interface RewardOption<Shape extends z.ZodRawShape = z.ZodRawShape> {
     criteria: readonly Droppable[],
     draw: CriteriaDraw,
   ): LeftOutPlaces | undefined
+  /** The verdicts as a score counts them; absent: as they are. */
+  counts?(settings: Settings<Shape>, rubric: Rubric, verdicts: readonly Verdict[]): readonly Verdict[]
+  /** What makes a score of them in place of the rule so far; absent: that rule. */
+  score?(settings: Settings<Shape>, rule: ResponseScoring, nulls?: NullHandling): ResponseScoring
   /** Why no criterion has a part in what is paid under it. */
   unpaid?(settings: Settings<Shape>): string | null
   /** What of it draws or inverts what graders say. */

@@ -1,29 +1,32 @@
 /** @file The options of rewards: one line each. Methods take settings, refusals, lines of plans and metrics from here, and name none. */
 
 import type { z } from 'zod'
-import type { Criterion } from '../../rubric/criterion.ts'
+import type { Criterion, Rubric, Verdict } from '../../rubric/criterion.ts'
 import { leftOutShares } from '../../rubric/dropout.ts'
 import type { NullHandling } from '../../rubric/score.ts'
 import type { MetricsRow } from '../../runs/rows.ts'
-import { type LeftOut, type ScoredTask, type Scoring, scored } from '../../tasks/scored-response.ts'
+import {
+  type LeftOut,
+  type ResponseScoring,
+  type ScoredTask,
+  type Scoring,
+  scored,
+} from '../../tasks/scored-response.ts'
 import type { Task, Verdicts } from '../../tasks/task.ts'
 import { mean } from '../../util/statistics.ts'
-import { criterionGroups, inGroups } from './criterion-groups.ts'
+import { criterionGroups } from './criterion-groups.ts'
 import { type GroupScorer, groupJudge, withGroupJudge } from './group-judge.ts'
 import type { Droppable, GradedGroups, PlannedSteps, RewardFacts, RewardOption } from './option.ts'
 import { rubricDropout } from './rubric-dropout.ts'
-import { scoringBy, scoringRule } from './scoring-rule.ts'
+import { scoringRule } from './scoring-rule.ts'
 import { rewardNoise, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
 
 /** Which criteria count in a step: settings of every method that rewards by criteria. */
 export const criteriaOptionsShape = { ...rubricDropout.shape }
+/** Settings of what the verdicts on one response are worth. */
+export const verdictOptionsShape = { ...scoringRule.shape, ...criterionGroups.shape }
 /** Settings of what is made of verdicts, where responses are scored by their rubrics. */
-export const rewardOptionsShape = {
-  ...criteriaOptionsShape,
-  ...scoringRule.shape,
-  ...criterionGroups.shape,
-  ...groupJudge.shape,
-}
+export const rewardOptionsShape = { ...criteriaOptionsShape, ...verdictOptionsShape, ...groupJudge.shape }
 /** Settings of experiments: what is paid has less to do with the answers, or nothing. */
 export const spoiltRewardsShape = spoiltRewards.shape
 
@@ -57,6 +60,23 @@ export const optionLines = (config: Settings & PlannedSteps): string[] =>
 /** Whether an option makes rewards another thing than the truth, so that the truth is worth watching beside them. */
 export const isSpoilt = (config: Settings): boolean =>
   OPTIONS.some(option => option.spoils?.(config) ?? false)
+
+/** The verdicts on a response as its score counts them. */
+export const countedVerdicts = (
+  config: Settings,
+  rubric: Rubric,
+  verdicts: readonly Verdict[],
+): readonly Verdict[] =>
+  OPTIONS.reduce((counted, option) => option.counts?.(config, rubric, counted) ?? counted, verdicts)
+
+/** What training makes of the verdicts on a response. */
+export const scoringOf = (config: Settings, nulls?: NullHandling): ResponseScoring => {
+  const rule = OPTIONS.reduce(
+    (before, option) => option.score?.(config, before, nulls) ?? before,
+    trainingScore('none', nulls),
+  )
+  return (rubric, verdicts) => rule(rubric, countedVerdicts(config, rubric, verdicts))
+}
 
 export type CriteriaOptions = Pick<RewardOptions, keyof typeof criteriaOptionsShape | 'seed'>
 
@@ -123,14 +143,14 @@ export const asTrained = <Problem>(
   task: Task<Problem>,
   { rubricOf, logged, nulls, groups }: TrainingOptions<Problem>,
 ): { heard: ScoredTask<Problem>; reward: ScoredTask<Problem> } => {
-  const { noise, scoringRule: rule, criterionGroups: together } = config
+  const { noise } = config
   // Negated, merits are penalties.
   if (noise !== 'negated') checkOptions(config, { rubrics: task.train.map(rubricOf) })
   const heard = scored(task, {
     rubricOf,
     // A spoilt rubric says something else than the run's.
     ...(noise === 'none' && { logged }),
-    score: inGroups(together, scoringBy(rule, trainingScore(noise, nulls), nulls)),
+    score: scoringOf(config, nulls),
     noise: rewardNoise(config),
   })
   return { heard, reward: scoredTogether(config, heard, groups?.(heard) ?? null) }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
-import { scoringBy, scoringRule } from './scoring-rule.ts'
+import { scoringRule } from './scoring-rule.ts'
 
 const points = { dose: 4, warning: 4, polite: 2, wrong: -6 }
 const RUBRIC: Rubric = {
@@ -13,7 +13,7 @@ const scoreOf = (met: Partial<Record<keyof typeof points, boolean | null>>, rule
     const said = met[id as keyof typeof points]
     return { criterionId: id, met: said === undefined ? false : said, source: 'llm' }
   })
-  return scoringBy(rule && parsed(rule), () => 99, 'as-false')(RUBRIC, verdicts)
+  return scoringRule.score!({ scoringRule: rule && parsed(rule) }, () => 99, 'as-false')(RUBRIC, verdicts)
 }
 const refused =
   (rule: Rule, rubrics = [RUBRIC]) =>

@@ -23,13 +23,7 @@ const scoringRuleSchema = z.strictObject({
 })
 type ScoringRule = z.output<typeof scoringRuleSchema>
 
-/** The configured rule in place of `otherwise`. */
-export const scoringBy = (
-  own: ScoringRule | undefined,
-  otherwise: ResponseScoring,
-  nulls?: NullHandling,
-): ResponseScoring => {
-  if (own === undefined) return otherwise
+const scoringBy = (own: ScoringRule, nulls?: NullHandling): ResponseScoring => {
   const rule = ruleOf(own.name)
   const marked = (rubric: Rubric): Rubric => ({
     ...rubric,
@@ -79,6 +73,7 @@ const shape = {
 export const scoringRule: RewardOption<typeof shape> = {
   shape,
   refuse: ({ scoringRule: own }, { rubrics }) => own && check(own, rubrics),
+  score: ({ scoringRule: own }, rule, nulls) => (own ? scoringBy(own, nulls) : rule),
   plan: ({ scoringRule: own }) => (own ? [`score        ${own.name}`] : []),
   spoils: ({ scoringRule: own }) => own !== undefined,
 }

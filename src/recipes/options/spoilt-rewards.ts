@@ -126,6 +126,7 @@ export const spoiltRewards: RewardOption<typeof shape> = {
         'set one of the two back',
       )
   },
+  score: ({ noise = 'none' }, rule, nulls) => (noise === 'none' ? rule : trainingScore(noise, nulls)),
   plan: ({ noise }) =>
     noise === undefined ? [] : [`rubrics      ${noise === 'none' ? 'as they are' : noise}`],
   unpaid: ({ reward }) => (reward === 'random' ? 'reward "random", which no criterion can change' : null),

@@ -102,16 +102,14 @@ const learn = async <Problem>(
 ): Promise<StepUpdate> => {
   const { config, task, bank, buffers } = own
   const { judged, retrievals } = rolled
-  const { reflection } = config
   assertScored(judged)
   for (const { key, after } of judged) buffers.keep(key, after)
   // G[i, k] and A[i, k], on the tokens of stage k.
   const attempts = creditAttempts(config, step, rolled)
-  const reflected = rewardReflections(task, reflection, rolled.reflections, step)
+  const reflected = rewardReflections(task, config.reflection, rolled.reflections, step)
   // u, and A of reflections.
-  const { candidates } = reflected
-  const among = advantagesOf(candidates, rewards => grpoAdvantages(rewards, config.advantage))
-  const reflections = creditRollouts(candidates, among.advantages_P_G)
+  const among = advantagesOf(reflected.candidates, rewards => grpoAdvantages(rewards, config.advantage))
+  const reflections = creditRollouts(reflected.candidates, among.advantages_P_G)
   if (bank) {
     if (retrievals) bank.used(retrievals)
     await bank.add(reflected.accepted)
@@ -120,7 +118,7 @@ const learn = async <Problem>(
   const shown = new Map(retrievals?.map((found, p) => [judged[p].key, found]))
   return {
     phases: [
-      ...(reflection.enabled && reflection.learn ? [phaseA(own, reflections)] : []),
+      ...(config.reflection.enabled && config.reflection.learn ? [phaseA(own, reflections)] : []),
       phaseB(config, attempts.credited),
     ],
     metrics: rubricemMetrics(own, rolled, attempts, reflected),

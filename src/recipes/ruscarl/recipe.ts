@@ -22,18 +22,16 @@
  */
 
 import type { Policy } from '../../policy/policy.ts'
-import { type EntropyBonusOptions, withEntropyBonus } from '../../rl/entropy-bonus.ts'
-import { type Credited, datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
+import { datumsOf, type Graded, type Groups } from '../../rl/rollout.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { learntFrom, type Recipe } from '../../train/recipe.ts'
 import type { StepIo } from '../../train/rollout.ts'
-import { entropiesOf, type ScoringOptions } from '../../train/scores.ts'
 import { idleCriteria } from '../common/criterion-metrics.ts'
 import { attemptsAt, type Lessons, NO_LESSONS, type Recalled } from '../common/lessons-memory.ts'
 import { type ProblemStream, problemsIn, withSpread } from '../common/problem-order.ts'
 import { gradedBy } from '../common/rubric-task.ts'
 import { lambdaGroup, lambdaStep, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
-import { grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
+import { entropyCredit, grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
 import type { RuscarlConfig } from './config.ts'
 import { ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
@@ -134,20 +132,4 @@ export const ruscarl = <Problem>(
     atEnd: idleCriteria,
     ...(lessons.state && { state: lessons.state }),
   }
-}
-
-/** @throws ConfigError for a policy that cannot tell entropies */
-const entropyCredit = async <Problem, Grade>(
-  policy: Policy,
-  credited: Credited<Problem, Grade>[][],
-  bonus: EntropyBonusOptions,
-  options: ScoringOptions,
-): Promise<Credited<Problem, Grade>[][]> => {
-  const entropies_P_G = await entropiesOf(policy, credited, options)
-  return credited.map((group, p) =>
-    group.map((item, g) => ({
-      ...item,
-      advantages: withEntropyBonus(item.advantages, entropies_P_G[p][g], bonus),
-    })),
-  )
 }
