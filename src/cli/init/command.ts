@@ -57,7 +57,7 @@ export const addInitCommand = (program: Command, io: Io, done: (code: number) =>
     .option('--model <name>', 'the chat model to train: OWNER/NAME, a folder, or a GGUF file')
     .option('--instructions', 'rows of instructions that rules check; with --model')
     .option('--cold-start', "demonstrations out of the model's own answers; with --instructions")
-    .option('--demonstrations <n>', 'how many, at most; with --cold-start (default: 2000)', count)
+    .option('--demonstrations <n>', 'how many, at most; with --cold-start (default: 3600)', count)
     .option('--force', 'overwrite files that are there')
     .addHelpText('after', TRAIN_HELP)
     .action(async (folder: string, options: InitTrainOptions) => {

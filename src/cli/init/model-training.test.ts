@@ -30,7 +30,7 @@ const GB = 1e9
 describe('settings that fit', () => {
   it('take smaller micro-batches, then layers computed twice, where memory is short', () => {
     const choice = (gigabytes: number) => {
-      const { microBatchTokens, recompute, memoryBytes } = fittedSettings(SMALL, gigabytes * GB, 128)
+      const { microBatchTokens, recompute, memoryBytes } = fittedSettings(SMALL, gigabytes * GB, 'nothing')
       return { microBatchTokens, recompute, fits: memoryBytes <= 0.7 * gigabytes * GB }
     }
     expect(choice(16)).toEqual({ microBatchTokens: 2048, recompute: false, fits: true })
@@ -40,8 +40,8 @@ describe('settings that fit', () => {
   })
 
   it('take smaller steps with a larger model', () => {
-    expect(fittedSettings(SMALL, 16 * GB, 128).learningRate).toBe(4e-4)
-    expect(fittedSettings(LARGER, 32 * GB, 128).learningRate).toBe(2e-4)
+    expect(fittedSettings(SMALL, 16 * GB, 'nothing').learningRate).toBe(4e-4)
+    expect(fittedSettings(LARGER, 32 * GB, 'nothing').learningRate).toBe(2e-4)
   })
 })
 
@@ -98,7 +98,7 @@ describe('gradus init train --model', () => {
 
   it('edits answers of the model into demonstrations to begin with, and asks for each answer once', async () => {
     const folder = sandbox.path('cold')
-    const fit = fittedSettings(SMALL, 16 * GB, 128)
+    const fit = fittedSettings(SMALL, 16 * GB, 'nothing')
     const io = { out: process.stdout, err: { write: () => true }, onInterrupt: () => () => {} }
     const files = await coldStartFiles(folder, 'package:models/chat-start', fit, io, 300)
     const rows = String(files.get('demonstrations.jsonl')).trim().split('\n')

@@ -20,6 +20,7 @@ import { memoryHere } from '../../util/memory-failure.ts'
 export interface FittedSettings {
   lora: { rank: number; alpha: number }
   learningRate: number
+  steps: number
   maxTokens: number
   microBatchTokens: number
   recompute: boolean
@@ -28,6 +29,11 @@ export interface FittedSettings {
 }
 
 const ROLLOUTS = { prompts: 8, samples: 8, temperature: 0.8 } as const
+/**
+ * Steps, and tokens of a response. Demonstrations teach answers to end, also long ones, which rewards for short ones would take
+ * away again.
+ */
+const AFTER = { nothing: { steps: 40, responses: 128 }, demonstrations: { steps: 30, responses: 256 } }
 
 const RANK = 16
 const LORA = { rank: RANK, alpha: 2 * RANK }
@@ -62,12 +68,13 @@ const CHOICES: readonly (readonly [microBatchTokens: number, recompute: boolean]
   [512, true],
 ]
 
-/** @param memoryBytes that this machine has @param responses tokens of the longest, where the model's context has room for them */
+/** @param memoryBytes that this machine has @param after what the model has learnt before */
 export const fittedSettings = (
   config: ModelConfig,
   memoryBytes: number,
-  responses: number,
+  after: keyof typeof AFTER,
 ): FittedSettings => {
+  const { steps, responses } = AFTER[after]
   const maxTokens = Math.min(responses, Math.floor(config.maxPositions / 2))
   const tried = CHOICES.map(([microBatchTokens, recompute]) => ({
     microBatchTokens,
@@ -78,7 +85,7 @@ export const fittedSettings = (
   return {
     lora: LORA,
     learningRate: learningRateOf(modelTensors(config, null, false).total),
-    maxTokens,
+    ...{ steps, maxTokens },
     ...fitting,
   }
 }
@@ -88,10 +95,6 @@ export type Files = Map<string, string | Uint8Array>
 
 /** Rows that are written, and how many of them are kept for the test. */
 const ROWS = { instructions: 700, test: 60, example: 16 }
-const STEPS = 40
-/** Tokens of a response. Demonstrations teach answers to end, also long ones, which rewards for short ones would take away again. */
-const RESPONSE_TOKENS = { plain: 128, demonstrated: 256 }
-
 const settingsText = (model: string, fit: FittedSettings, tested: number): string => {
   const { prompts, samples, temperature } = ROLLOUTS
   return `# Trains on rows.jsonl by rubric.yaml. In this folder:   gradus train train.yaml
@@ -109,7 +112,7 @@ task:
 # judge:
 #   fleet:
 #     endpoints: [{ url: http://127.0.0.1:8001/v1, model: my-judge, apiKeyEnv: JUDGE_KEY }]
-steps: ${STEPS}
+steps: ${fit.steps}
 rollout: { prompts: ${prompts}, samples: ${samples}, maxTokens: ${fit.maxTokens}, temperature: ${temperature} } # hotter, small models write nonsense
 minibatches: 1
 loss: { preset: gradus:ruscarl, kl: { kind: none } }
@@ -134,7 +137,7 @@ const costOf = (config: ModelConfig, fit: FittedSettings, tested: number, scorin
   }
   const { hours } = planTime({
     parameters: modelTensors(config, null, false).total,
-    ...{ steps: STEPS, epochs: 1, lora: { ...fit.lora, targetModules: [] }, recompute: fit.recompute },
+    ...{ steps: fit.steps, epochs: 1, lora: { ...fit.lora, targetModules: [] }, recompute: fit.recompute },
     ...{ roles: [role], reference: false, critic: false, scorings },
     evaluatedTokens: EVALUATIONS * tested * fit.maxTokens,
   })
@@ -166,12 +169,12 @@ const pageText = (
 
 \`\`\`sh
 gradus train train.yaml --dry-run    # what it would do, how long, and whether this machine can
-${coldStart ? COLD_START : ''}gradus train train.yaml${coldStart ? ' --from runs/cold-start-seed1' : '             '} # ${STEPS} steps; Ctrl+C finishes the step, saves, and prints the command that goes on
+${coldStart ? COLD_START : ''}gradus train train.yaml${coldStart ? ' --from runs/cold-start-seed1' : '             '} # ${fit.steps} steps; Ctrl+C finishes the step, saves, and prints the command that goes on
 \`\`\`
 
 ${instructions ? INSTRUCTIONS : EXAMPLE}
 
-It takes ${costOf(config, fit, tested, Number(instructions))} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${STEPS} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses, evaluations included${coldStart ? '; the cold start comes on top: `gradus train cold-start.yaml --dry-run` says how long it takes' : ''}).
+It takes ${costOf(config, fit, tested, Number(instructions))} if every response is as long as it may be (${weights} parameters, an adapter of rank ${fit.lora.rank}, ${fit.steps} steps of ${formatInteger(ROLLOUTS.prompts * ROLLOUTS.samples)} responses, evaluations included${coldStart ? '; the cold start comes on top: `gradus train cold-start.yaml --dry-run` says how long it takes' : ''}).
 
 | file | what it is |
 |---|---|
@@ -184,7 +187,7 @@ It takes ${costOf(config, fit, tested, Number(instructions))} if every response 
 ## Is it better?
 
 \`\`\`sh
-gradus eval --data test.jsonl --rubric rubric.yaml --model ${word} --adapter runs/train-seed1/checkpoints/step-0000${STEPS} --against ${word} --html eval.html
+gradus eval --data test.jsonl --rubric rubric.yaml --model ${word} --adapter runs/train-seed1/checkpoints/step-0000${fit.steps} --against ${word} --html eval.html
 \`\`\`
 
 Read twenty answers before you believe a score. These rows are of the kind that was trained on; a benchmark by somebody else says more: \`gradus eval --task ifeval --data FILE\`.
@@ -232,7 +235,7 @@ export const modelTraining = async (
   const model = isPath(named) ? resolve(named) : named
   // The shape of a GGUF file stands in its header.
   const config = loadConfig(existsSync(place) ? place : await fetchModel(named))
-  const fit = fittedSettings(config, memoryHere(), RESPONSE_TOKENS[coldStart ? 'demonstrated' : 'plain'])
+  const fit = fittedSettings(config, memoryHere(), coldStart ? 'demonstrations' : 'nothing')
   const tested = instructions ? ROWS.test : ROWS.example
   const rows = instructions
     ? instructionRows(ROWS.instructions + ROWS.test, 1, fit.maxTokens).map(row => JSON.stringify(row))

@@ -8,8 +8,8 @@ import { beforeAfter, type ChosenRollouts, type ReportData, setNames } from './d
 import { type PairedItem, pairedItems } from './paired.ts'
 import type { Block, Criteria, PageSection } from './view.ts'
 
-/** So many that were won, and so many that were lost. */
-const MOST_SHOWN = 2
+/** As many as somebody reads before a score is believed. */
+const MOST_SHOWN = 20
 
 /** Problems of which both evaluations kept a response, by how much they changed. */
 const readItems = (before: EvalRow, after: EvalRow): PairedItem[] =>
@@ -17,12 +17,10 @@ const readItems = (before: EvalRow, after: EvalRow): PairedItem[] =>
     .filter(({ earlier, later }) => earlier.sample && later.sample)
     .sort((a, b) => b.after - b.before - (a.after - a.before))
 
-/** Those that gained most and lost most; where nothing changed the first ones. */
+/** Evenly from the one that gained most to the one that lost most: neither the best alone nor the worst. */
 const chosen = (items: readonly PairedItem[]): PairedItem[] => {
-  const won = items.filter(({ before, after }) => after > before).slice(0, MOST_SHOWN)
-  const lost = items.filter(({ before, after }) => after < before).slice(-MOST_SHOWN)
-  const shown = [...won, ...lost]
-  return shown.length > 0 ? shown : items.slice(0, MOST_SHOWN)
+  const step = Math.max(1, (items.length - 1) / (MOST_SHOWN - 1))
+  return Array.from({ length: Math.min(items.length, MOST_SHOWN) }, (_, i) => items[Math.round(i * step)])
 }
 
 /** Judges think aloud, once for many verdicts, each of which would show it: a file to be sent around is small. */
@@ -51,7 +49,7 @@ export const heldOutAnswers = (data: ReportData): PageSection | null => {
   if (groups.length === 0) return null
   return {
     title: 'Held-out answers',
-    about: `${set}: of the problems whose responses were kept, those that gained most and those that lost most, at step ${before.step} and at step ${after.step}. One response to each; the score is the mean over all of them.`,
+    about: `${set}: ${groups.length} of the problems whose responses were kept, evenly from the one that gained most to the one that lost most, at step ${before.step} and at step ${after.step}. One response to each; the score is the mean over all of them.`,
     blocks: groupBlocks(groups, describeCriteria(data.info), 'score'),
   }
 }

@@ -567,15 +567,30 @@ describe('held-out answers', () => {
     evalRow(0.5, { step, n: 4, items: Object.entries(scores).map(([id, score]) => says(step, id, score)) })
   const shown = (name: string, rows: readonly EvalRow[]) => {
     const page = renderReport(bareRun(name, run => run.appendEvals(rows)))
-    return ['up', 'down', 'same', 'half'].filter(id => page.includes(`${id} at step 0`))
+    return [...new Set([...page.matchAll(/(\w+) at step 0/g)].map(([, id]) => id))]
   }
 
-  it('are those that changed most, before and after; the first ones where nothing did', () => {
+  it('are all there are, by how much they gained', () => {
     const before = evaluationAt(0, { same: 1, up: 0, down: 1, half: 0.5 })
     const after = evaluationAt(9, { same: 1, up: 1, down: 0, half: 0.5 })
-    expect(shown('answers', [before, after])).toEqual(['up', 'down'])
-    expect(shown('answers-same', [before, { ...before, step: 9 }])).toEqual(['up', 'same'])
+    expect(shown('answers', [before, after])).toEqual(['up', 'same', 'half', 'down'])
     expect(shown('answers-once', [before])).toEqual([])
+  })
+
+  it('are twenty of more, evenly from the one that gained most to the one that lost most', () => {
+    const scores = (of: (i: number) => number) =>
+      Object.fromEntries(Array.from({ length: 39 }, (_, i) => [`n${i}`, of(i)]))
+    const rows = [
+      evaluationAt(
+        0,
+        scores(i => i / 40),
+      ),
+      evaluationAt(
+        9,
+        scores(() => 0.5),
+      ),
+    ]
+    expect(shown('answers-many', rows)).toEqual(Array.from({ length: 20 }, (_, i) => `n${2 * i}`))
   })
 })
 
