@@ -115,6 +115,9 @@ const optionRuns = (
       settings: { ...ruscarl, reward: 'random', memory: { kind: 'bank' } },
       further: 3,
     },
+    'ruscarl, packing with a scoring rule': {
+      settings: { ...ruscarl, scoringRule: { name: 'soft-min' } },
+    },
     'ruscarl, packing with negated rubrics': { settings: { ...ruscarl, noise: 'negated' } },
     'ruscarl, conversations with a held-out judge': {
       settings: {
