@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -36,6 +36,60 @@ const examples: Example[] = [...modules].flatMap(([file, text]) =>
       .map(line => line.replace(/^ *\* /, '')),
   })),
 )
+
+const DOCUMENTED = /@example\n(?: *\* .*\n)+ *\*\/\nexport (?:async )?(?:const|class|function\*?) (\w+)/g
+/** Names that are declared with an example. */
+const documented = new Set(
+  [...modules.values()].flatMap(text => [...text.matchAll(DOCUMENTED)].map(([, name]) => name)),
+)
+
+const SERVICE = 'asks a training service: packages/tinker/README.md'
+/** What people import and has no example, with the reason. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  ...{ Connection: SERVICE, SamplingClient: SERVICE, TinkerSession: SERVICE, TrainingClient: SERVICE },
+  ServedModel: 'asks an inference server: docs/howto/inference-engines.md',
+  runMethod: 'needs a method: examples/own-method.ts',
+  train: 'needs a policy, a recipe and a run: examples/own-tool.ts',
+}
+
+/** Pages and programs that show people what to import. */
+const shownTo = ['docs', 'examples', 'packages']
+  .flatMap(folder => filesBelow(join(root, folder)))
+  .filter(file => /\.(?:md|ts|js)$/.test(file) && !/\bdist\b/.test(file))
+  .concat(join(root, 'README.md'))
+  .map(file => readFileSync(file, 'utf8'))
+
+/** The folder of src that an entry of the package, or of one of its parts, is: `grade/math` of `@gradus/verify/math`. */
+const folderOf = (entry: string): string => {
+  if (entry.startsWith('gradus')) return entry.slice(7)
+  const [, part, ...rest] = entry.split('/')
+  const { exports } = JSON.parse(readFileSync(join(root, 'packages', part, 'package.json'), 'utf8'))
+  return relative('dist', dirname(exports[['.', ...rest].join('/')].default))
+}
+
+const IMPORT = /import (?:\* as (\w+)|\{([^}]*)\}) from '(@gradus\/[\w/]+|gradus(?:\/\w+)?)'/g
+/**
+ * Functions and classes that a text imports, by the names that they are declared with, and names that an entry does not have; of a
+ * namespace the functions that the text speaks of.
+ */
+const importedBy = async (text: string): Promise<string[]> => {
+  const names: string[] = []
+  const add = (value: unknown, name: string) => {
+    if (typeof value === 'function') names.push(documented.has(value.name) ? value.name : name)
+    else if (Object.prototype.toString.call(value) === '[object Module]')
+      for (const [, inner] of text.matchAll(new RegExp(`\\b${name}\\.(\\w+)`, 'g')))
+        add((value as Record<string, unknown>)[inner], inner)
+  }
+  for (const [, whole, some = '', entry] of text.matchAll(IMPORT)) {
+    const values = await namesOf(folderOf(entry))
+    if (whole !== undefined) add(values, whole)
+    for (const name of some.split(',').map(each => each.trim()))
+      if (name !== '' && !name.startsWith('type '))
+        if (name in values) add(values[name], name)
+        else names.push(`${name} of ${entry}`)
+  }
+  return names
+}
 
 /** Numbers to four places, as examples show them. */
 const rounded = (value: unknown): unknown => {
@@ -89,6 +143,12 @@ describe('examples in the documentation of the API', () => {
   it('show a value each', () => {
     expect(examples.filter(({ lines }) => !lines.some(line => SHOWN.test(line)))).toEqual([])
   })
+
+  it('are above all that documentation and examples import', async () => {
+    const imported = new Set((await Promise.all(shownTo.map(importedBy))).flat())
+    expect(imported.size).toBeGreaterThan(50)
+    expect([...imported].filter(name => !documented.has(name)).sort()).toEqual(Object.keys(WITHOUT).sort())
+  }, 180_000)
 
   it.each(examples.map(example => [`${example.place}: ${example.lines[0]}`, example] as const))(
     '%s',
