@@ -337,6 +337,16 @@ export class JudgeFleet implements ChatModel {
   }
 }
 
-/** Several endpoints as one chat model; see JudgeFleet. @throws ConfigError for settings that cannot be used */
+/**
+ * Several endpoints as one chat model; see JudgeFleet.
+ * @throws ConfigError for settings that cannot be used
+ * @example
+ * const endpoints = ['a', 'b'].map(name => ({ name, url: `http://${name}:8000/v1`, model: 'judge', concurrency: 1 }))
+ * const fleet = judgeFleet({ endpoints }, { connect: ({ name }) => scriptedModel(() => `by ${name}`) })
+ * const request = { messages: [{ role: 'user', content: 'Is it polite?' }] }
+ * const answers = await Promise.all([fleet.complete(request), fleet.complete(request)])
+ * answers.map(({ text }) => text).toSorted() // [ 'by a', 'by b' ]
+ * await fleet.close()
+ */
 export const judgeFleet = (options: FleetOptions, runtime?: FleetRuntime): JudgeFleet =>
   new JudgeFleet(options, runtime)

@@ -8,7 +8,14 @@ export type Script = (
   call: number,
 ) => string | Partial<ChatResponse> | Promise<string | Partial<ChatResponse>>
 
-/** A chat model whose answers a function gives. */
+/**
+ * A chat model whose answers a function gives.
+ * @example
+ * const model = scriptedModel(({ messages }, call) => `${call}: ${messages[0].content}`)
+ * const { text } = await model.complete({ messages: [{ role: 'user', content: 'Hello' }] })
+ * text // '0: Hello'
+ * model.calls // 1
+ */
 export const scriptedModel = (script: Script, name = 'scripted'): ChatModel & { readonly calls: number } => {
   let calls = 0
   return {

@@ -126,6 +126,9 @@ export type AgreementStatistic = (ratings_I_R: Ratings_I_R) => number | null
  * said one thing throughout counts as full agreement, 1; one in which no item has two ratings is left out.
  * @param statistic for example `fleissKappa`, or `([...]) => cohenKappa(...)` of two columns
  * @returns null where the statistic of the data itself is undefined
+ * @example
+ * const rows = [[true, true], [true, false]]
+ * agreementInterval(percentAgreement, rows) // { estimate: 0.5, low: 0, high: 1, level: 0.95 }
  */
 export const agreementInterval = (
   statistic: AgreementStatistic,

@@ -51,6 +51,12 @@ export const MAX_NULL_RATE = 0.05
 /**
  * Quality of a judge on labelled verdicts, in all and by sign of points, with intervals.
  * @throws DataError for no rows, points of zero, or rows of which only some have a group
+ * @example
+ * const verdicts = [true, false, true, null]
+ * const quality = judgeQuality(verdicts.map((verdict, i) => ({ points: 1, label: i < 2, verdict })))
+ * quality.positive.falseReject?.estimate // 0.5
+ * quality.positive.falseAccept?.estimate // 1
+ * quality.nullsAcceptable // false
  */
 export const judgeQuality = (
   rows: readonly LabelledVerdict[],

@@ -28,6 +28,9 @@ export interface WinRates {
 /**
  * Shares of wins over the comparisons of a test set (RiT).
  * @throws DataError for no comparisons, a comparison that does not show every arm once, or a place that is not there.
+ * @example
+ * const looks = [{ order: [0, 1], chosen: 1 }, { order: [1, 0], chosen: 0 }, { order: [0, 1], chosen: null }]
+ * winRates(looks, 2) // { shares: [ 0.1667, 0.8333 ], tieRate: 0.3333, placeShares: [ 0.5, 0.5 ] }
  */
 export const winRates = (comparisons: readonly JudgedComparison[], arms: number): WinRates => {
   if (comparisons.length === 0)

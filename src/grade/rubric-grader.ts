@@ -107,6 +107,11 @@ export const needsJudge = (rubric: Rubric): boolean => judgedCount(rubric) > 0
 /**
  * Checks every verifier of a rubric, rules and formal checks; for when a rubric is loaded.
  * @throws DataError listing every criterion that names a check that does not exist, or gives it parameters that it does not take.
+ * @example
+ * const criteria = [{ id: 'short', text: 'Is short.', points: 1, verifier: { kind: 'rule', fn: 'lenght', params: { max: 5 } } }]
+ * let fault = ''
+ * try { validateVerifiers({ criteria }, 'reward.yaml') } catch (error) { fault = error.message }
+ * fault.endsWith('got "lenght"; did you mean length?') // true
  */
 export const validateVerifiers = (rubric: Rubric, source = 'rubric'): void => {
   const faults: string[] = []

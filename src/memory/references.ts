@@ -96,7 +96,16 @@ export const referenceExamples = (
   return [`<${TAG}>`, NOTE, ...sections, `</${TAG}>`].join('\n\n')
 }
 
-/** The question with the block before it; the question alone where nothing was retrieved. */
+/**
+ * The question with the block before it; the question alone where nothing was retrieved.
+ * @example
+ * const bank = await openBank({ otherEmbedder: 'refuse' }, new HashedNgrams())
+ * await bank.add([{ question: 'Where is the Aare?', rubrics: 'Names the country.', takeaways: 'Look at a map.', u: 1, step: 1 }])
+ * const [found] = await bank.retrieve(['Where is the Seine?'], { mode: 'cross' })
+ * const prompt = withReferences('Where is the Seine?', found)
+ * prompt.includes('\nLook at a map.\n') // true
+ * prompt.split('\n').at(-1) // 'Where is the Seine?'
+ */
 export const withReferences = (
   question: string,
   retrieval: Pick<Retrieval, 'items'>,

@@ -105,7 +105,13 @@ export const resolveLoss = (value: unknown, source = 'loss'): LossSpec => {
   return parseWith(lossSchema, merge(base as unknown as Record<string, unknown>, changes), source)
 }
 
-/** `resolveLoss` for code: a preset with typed changes. */
+/**
+ * `resolveLoss` for code: a preset with typed changes.
+ * @example
+ * const { policy } = lossOf('trl:dapo', { policy: { clipHigh: 0.28 } })
+ * policy.clipLow // 0.2
+ * policy.clipHigh // 0.28
+ */
 export const lossOf = (name: LossPreset, changes: LossOverrides = {}): LossSpec =>
   resolveLoss({ preset: name, ...changes })
 

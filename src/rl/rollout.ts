@@ -86,6 +86,10 @@ export const rewardsOf = (groups: Groups<Reward>): (number | null)[][] =>
  * Advantages by rewards, relative to the group unless the rule says otherwise (GRPO). Rollouts whose reward is not known have
  * no part in it, and advantage 0.
  * @throws NumericError for a reward that is not finite
+ * @example
+ * const groups = [[{ reward: 1, parts: {} }, { reward: null, parts: {} }, { reward: 0, parts: {} }]]
+ * advantagesOf(groups).advantages_P_G // [ [ 1, 0, -1 ] ]
+ * advantagesOf(groups, drGrpoAdvantages).advantages_P_G // [ [ 0.5, 0, -0.5 ] ]
  */
 export const advantagesOf = (
   groups: Groups<Reward>,
@@ -107,7 +111,14 @@ export const partAdvantagesOf = <Item extends Reward>(
     known => rubricNormAdvantages(known, weights, options),
   )
 
-/** The same advantage on every token that the policy wrote, one advantage a rollout. @throws NumericError */
+/**
+ * The same advantage on every token that the policy wrote, one advantage a rollout.
+ * @throws NumericError
+ * @example
+ * const groups = [[{ reward: 1, parts: {}, rollout: { mask: [1, 0, 1] } }, { reward: 0, parts: {}, rollout: { mask: [1] } }]]
+ * const [credited] = creditRollouts(groups, advantagesOf(groups).advantages_P_G)
+ * credited.map(({ advantages }) => advantages) // [ [ 1, 0, 1 ], [ -1 ] ]
+ */
 export const creditRollouts = <Problem, Grade>(
   groups: Groups<Graded<Problem, Grade>>,
   advantages_P_G: readonly (readonly number[])[],
@@ -184,7 +195,16 @@ export interface DatumOptions {
   ratio?: RatioMode
 }
 
-/** One datum a rollout, in their order. @throws ShapeError for advantages of another length than the tokens */
+/**
+ * One datum a rollout, in their order.
+ * @throws ShapeError for advantages of another length than the tokens
+ * @example
+ * const rollout = { group: 'q', prompt: [1, 2], tokens: [5, 6], mask: [1, 0], logprobs: [-0.5, 0] }
+ * const [{ datum }] = datumsOf([[{ rollout, advantages: [1, 0] }]])
+ * datum.promptTokens // [ 1, 2 ]
+ * datum.oldLogprobs // [ -0.5, 0 ]
+ * datumsOf([[{ rollout, advantages: [0, 0] }]], { dropZero: true }) // []
+ */
 export const datumsOf = (
   groups: Groups<Credited<unknown, unknown>>,
   { dropZero = false, ratio = 'plain' }: DatumOptions = {},

@@ -153,6 +153,11 @@ const valuesOf = ({ returns_G_K, basis_K }: StagedGroup, k: number): number[] =>
  * lacks has reward 0 and takes part in the others' means.
  * @param rewards_P_G_K rewards of the stages of each rollout: [problem][sample][stage]
  * @throws ConfigError for a matrix that cannot be, NumericError and ShapeError for rewards that cannot
+ * @example
+ * const lambda = [[1, 0.5], [0, 1]]
+ * const staged = stageAdvantages([[[0, 1], [1, 0]]], { lambda })
+ * staged.returns_P_G_K // [ [ [ 0.5, 1 ], [ 1, 0 ] ] ]
+ * staged.advantages_P_G_K // [ [ [ -1, 1 ], [ 1, -1 ] ] ]
  */
 export const stageAdvantages = (
   rewards_P_G_K: readonly (readonly StageRewards[])[],

@@ -58,7 +58,14 @@ const refuseNonFinite = (row: object, where: string, hint: string, path = ''): v
   }
 }
 
-/** A run folder open for writing. `readMetrics` and its like take no lock. */
+/**
+ * A run folder open for writing. `readMetrics` and its like take no lock.
+ * @example
+ * const run = RunFolder.create('runs/first', { config: { seed: 1 }, recipe: 'own' })
+ * run.appendMetrics({ step: 1, reward: 0.5 })
+ * run.close()
+ * readMetrics('runs/first').map(({ reward }) => reward) // [ 0.5 ]
+ */
 export class RunFolder {
   readonly dir: string
   readonly info: RunInfo

@@ -113,6 +113,10 @@ const offsetsOf = (lineBytes: Uint32Array): Float64Array => {
 /**
  * Builds an index of documents at `path`, whole or not at all. Documents are read once, and their texts are not held in memory.
  * @throws DataError for documents without any text, two of one id, or a path that cannot be written
+ * @example
+ * const text = 'The Aare flows through Bern.\n\nIt ends in the Rhine.'
+ * const built = await buildIndex('rivers.index', [{ id: 'aare', text, place: 'rivers' }], { maxChars: 50 })
+ * built.passages // 2
  */
 export const buildIndex = async (
   path: string,

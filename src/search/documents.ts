@@ -123,6 +123,12 @@ async function* fileDocuments(path: string, keys: RowKeys): AsyncGenerator<Sourc
  * The documents of files and folders, in the order given, folders by name. A file is read by the end of its name: JSON Lines
  * (also compressed by gzip, Parquet, `-` for standard input, and `hf://` for the hub), Markdown, anything else as plain text. Pipes and devices are refused.
  * @throws DataError naming the file and the line of what cannot be read
+ * @example
+ * const { writeFileSync } = await import('node:fs')
+ * writeFileSync('rivers.jsonl', '{"name": "aare", "text": "The Aare flows through Bern."}\n')
+ * const documents = readDocuments(['rivers.jsonl'], { ...ROW_KEYS, id: 'name' })
+ * const { value } = await documents.next()
+ * value // { id: 'aare', text: 'The Aare flows through Bern.', place: 'rivers.jsonl:1' }
  */
 export async function* readDocuments(
   paths: readonly string[],

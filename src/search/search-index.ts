@@ -48,6 +48,15 @@ const readPostings = (reader: IndexReader): Postings => {
   }
 }
 
+/**
+ * An index that is open for queries, until it is closed.
+ * @example
+ * const texts = { seine: 'The Seine flows through Paris.', aare: 'The Aare flows through Bern.', alps: 'High mountains.' }
+ * await buildIndex('rivers.index', Object.entries(texts).map(([id, text]) => ({ id, text, place: 'rivers' })))
+ * const index = new SearchIndex('rivers.index')
+ * index.search('What flows through Bern?').map(({ id }) => id) // [ 'aare', 'seine' ]
+ * index.close()
+ */
 export class SearchIndex {
   readonly path: string
   readonly passages: number

@@ -24,7 +24,17 @@ const emptyVerdict = ({ id, points }: Criterion): Verdict => ({
   source: 'rule',
 })
 
-/** Asks a judge of one form about responses; nulls where it gave no usable answer, for all criteria of the call. */
+/**
+ * Asks a judge of one form about responses; nulls where it gave no usable answer, for all criteria of the call.
+ * @example
+ * const { scriptedGrader } = await import('gradus/grade')
+ * const judge = scriptedGrader(({ response }) => response === 'The goal is 3 + 4.')
+ * const verifier = new JudgeVerifier(judge, { question: String }, { part: 'thinking' })
+ * const response = { text: '<think>The goal is 3 + 4.</think>7', thinking: 'The goal is 3 + 4.', answer: '7', closed: true }
+ * const rubric = { criteria: [{ id: 'goal', text: 'Names the goal.', points: 3 }] }
+ * const [[verdict]] = await verifier.verify([{ problem: '3 + 4?', response, rubric }])
+ * verdict.met // true
+ */
 export class JudgeVerifier<Problem> implements ThinkingVerifier<Problem> {
   readonly #grader: Grader
   readonly #task: Pick<Task<Problem>, 'question'>

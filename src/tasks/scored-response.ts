@@ -92,7 +92,15 @@ export type RubricatorTask<Problem> = ThinkingTask<Problem> & Required<Pick<Task
 
 const signed: ResponseScoring = (rubric, verdicts) => signedScore(rubric, verdicts).score
 
-/** A task with scores: by its rubrics or others, or by the part of them that is not left out. */
+/**
+ * A task with scores: by its rubrics or others, or by the part of them that is not left out.
+ * @example
+ * const criteria = [{ id: 'right', text: 'Is right.', points: 2 }, { id: 'rude', text: 'Is rude.', points: -1 }]
+ * const verdicts = criteria.map(({ id }) => ({ criterionId: id, met: true, source: 'rule' }))
+ * const task = scored({ rubric: () => ({ criteria }), grade: async () => [{ verdicts, wellFormed: true }] })
+ * const [{ score }] = await task.grade([{ problem: '3 + 4', tokens: Int32Array.of(7) }])
+ * score // 0.5
+ */
 export const scored = <Problem, Said extends Verdicts = Verdicts>(
   task: Task<Problem, Said>,
   { score = signed, rubricOf = problem => task.rubric(problem), noise, logged }: Scoring<Problem> = {},

@@ -50,6 +50,13 @@ const refuseSameNames = (tools: readonly Tool[]): void => {
 /**
  * Opens all tools of a configuration: an index is read, a server started or connected to. Nothing is called that is not configured.
  * @throws ConfigError, DataError or ToolError for what cannot be opened; what was opened before is closed
+ * @example
+ * const { buildIndex } = await import('gradus/search')
+ * await buildIndex('rivers.index', [{ id: 'aare', text: 'The Aare flows through Bern.', place: 'rivers' }])
+ * const { tools, close } = await openTools([{ kind: 'index', path: 'rivers.index' }])
+ * const { snippets } = await tools[0].call({ query: 'Bern' }, { signal: AbortSignal.timeout(10_000) })
+ * snippets?.map(({ id }) => id) // [ 'aare' ]
+ * await close()
  */
 export const openTools = async (config: ToolsConfig, runtime: ToolsRuntime = {}): Promise<OpenTools> => {
   const sources = parseWith(toolsSchema, config, 'tools')

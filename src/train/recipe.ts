@@ -74,7 +74,14 @@ export interface HeldOut {
   time?: MetricGroup
 }
 
-/** Rollouts as an update lists them. */
+/**
+ * Rollouts as an update lists them.
+ * @example
+ * const groups = [[{ reward: 1, problem: '3 + 4' }], [{ reward: 0, problem: '2 + 2' }]]
+ * const learnt = learntFrom(groups, ({ problem, reward }) => ({ step: 1, problemId: problem, reward }))
+ * learnt.length // 2
+ * learnt[1].row() // { step: 1, problemId: '2 + 2', reward: 0 }
+ */
 export const learntFrom = <Problem, Grade>(
   groups: Groups<Credited<Problem, Grade>>,
   rowOf: (item: Credited<Problem, Grade>) => RolloutRow,

@@ -78,7 +78,17 @@ export interface StepNames {
 const DEFAULT_BATCH = 64
 const NOTHING_REWARDED: Reward = { reward: null, parts: {} }
 
-/** The rollouts of one step. */
+/**
+ * The rollouts of one step.
+ * @example
+ * const said = { index: 0, tokens: Int32Array.of(7), logprobs: Float32Array.of(-0.1), finishReason: 'stop' }
+ * const policy = { sample: async ({ prompts }, onSample) => prompts.forEach((_, prompt) => onSample({ ...said, prompt })) }
+ * const io = new StepRollouts(policy, { seed: 1, step: 1 })
+ * const grade = async items => items.map(({ problem, rollout }) => rollout.tokens[0] === problem[0] + problem[1])
+ * const request = { problems: [[3, 4], [2, 2]], prompt: problem => problem, samples: 1, sampling: { maxTokens: 1 } }
+ * const groups = await io.rollOut({ ...request, grade, reward: right => ({ reward: Number(right), parts: {} }) })
+ * groups.map(([{ reward }]) => reward) // [ 1, 0 ]
+ */
 export class StepRollouts implements StepIo {
   readonly time: RolloutTime = { sample: 0, grade: 0, gradeBusy: 0 }
   /** Everything that was drawn, what was given up included. */

@@ -104,6 +104,12 @@ export const keptRows = (step: number, rollouts: readonly LearntRollout[]): Roll
 /**
  * A row in words, for recipes that have no more to say of a rollout: its prompt stands for the problem, and a rollout of
  * several turns says who spoke.
+ * @example
+ * const own = { role: 'policy', sample: 0, turns: [{ start: 0, end: 2 }], end: 'stop' }
+ * const rollout = { ...own, prompt: [3, 4], tokens: [7, 9], mask: [1, 1], logprobs: [-0.1, -0.2] }
+ * const row = rolloutRow(1, { rollout, reward: 1, parts: { right: 1 }, advantages: [0.5, 0.5] }, tokens => tokens.join(' '))
+ * row.response // '7 9'
+ * row.advantage // 0.5
  */
 export const rolloutRow = (
   step: number,
@@ -135,13 +141,21 @@ export const spokenTurns = (
     return end < next ? [turn, reply] : [turn]
   })
 
-/** Mean and spread of what was paid; null where nothing was. */
+/**
+ * Mean and spread of what was paid; null where nothing was.
+ * @example
+ * rewardMetrics([[{ reward: 1, parts: {} }, { reward: 0, parts: {} }, { reward: null, parts: {} }]]) // { reward: 0.5, rewardStd: 0.5 }
+ */
 export const rewardMetrics = (groups: Groups<Reward>): Pick<MetricsRow, 'reward' | 'rewardStd'> => {
   const paid = rewardsOf(groups).flatMap(own => own.filter(reward => reward !== null))
   return { reward: meanKnown(paid), rewardStd: paid.length > 0 ? std(paid) : null }
 }
 
-/** Mean of each part of the rewards, by name, over the rollouts that have it. */
+/**
+ * Mean of each part of the rewards, by name, over the rollouts that have it.
+ * @example
+ * partMeans([[{ reward: 1, parts: { right: 1, short: null } }, { reward: 0, parts: { right: 0, short: 1 } }]]) // { right: 0.5, short: 1 }
+ */
 export const partMeans = (groups: Groups<Reward>): Record<string, number> => {
   const parts = groups.flat().map(reward => reward.parts)
   const names = [...new Set(parts.flatMap(own => Object.keys(own)))]

@@ -29,10 +29,7 @@ export interface FittedSettings {
 }
 
 const ROLLOUTS = { prompts: 8, samples: 8, temperature: 0.8 } as const
-/**
- * Steps, and tokens of a response. Demonstrations teach answers to end, also long ones, which rewards for short ones would take
- * away again.
- */
+/** Steps, and tokens of a response: demonstrations teach long answers to end, which rewards for short ones would undo. */
 const AFTER = { nothing: { steps: 40, responses: 128 }, demonstrations: { steps: 30, responses: 256 } }
 
 const RANK = 16

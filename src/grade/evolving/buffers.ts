@@ -46,6 +46,17 @@ const savedSchema = z
     }
   })
 
+/**
+ * The rubrics that were proposed, by question.
+ * @example
+ * const rubric = { id: 'keys', stage: 1, sign: 'positive', title: 'keys', description: 'Names both keys.', weight: 3, since: 1 }
+ * const buffers = new EvolvingBuffers()
+ * buffers.keep('A + B?', { active: [rubric], inactive: [] })
+ * const resumed = new EvolvingBuffers()
+ * resumed.load(buffers.save())
+ * resumed.of('A + B?').active[0].title // 'keys'
+ * resumed.of('C?') // { active: [], inactive: [] }
+ */
 export class EvolvingBuffers {
   #questions = new Map<string, QuestionRubrics>()
 

@@ -78,6 +78,12 @@ export interface JudgedGroup {
  * - Where proposing fails, there are no new rubrics, and where there are no others either, nothing is known.
  * - Where scoring fails, the answer alone is asked about once more; where that fails too, nothing is known of the rollout.
  * @throws what the judge throws for every call, and an aborted signal's reason
+ * @example
+ * const persistent = persistentRubrics([{ id: 'sum', text: 'Says 3.', points: 1 }])
+ * const judge = scriptedStageJudge({ seed: 1, propose: () => [], level: ({ rollout }) => (rollout.stages[3] === '3' ? 2 : 0) })
+ * const rollouts = ['3', '4'].map(answer => ({ key: answer, stages: ['add', '', '', answer] }))
+ * const judged = await judgeGroup(judge, { step: 1, question: '1 + 2?', key: 'q1', rollouts, persistent })
+ * judged.rollouts.map(({ rewards_K }) => rewards_K) // [ [ 0, 0, 0, 1 ], [ 0, 0, 0, 0 ] ]
  */
 export const judgeGroup = async <Question>(
   judge: StageJudge<Question>,
@@ -244,7 +250,16 @@ const DIGITS = 4
 const rounded = (value: number | null): number | null =>
   value === null ? null : Number(value.toPrecision(DIGITS))
 
-/** A judgement as a row of rubrics.jsonl. @param journal `changes`: without the rubrics that were there and stay */
+/**
+ * A judgement as a row of rubrics.jsonl.
+ * @param journal `changes`: without the rubrics that were there and stay
+ * @example
+ * const draft = { stage: 1, sign: 'positive', title: 'keys', description: 'Names both keys.', weight: 3 }
+ * const judge = scriptedStageJudge({ seed: 1, propose: () => [draft], level: () => 2 })
+ * const rollouts = ['r1', 'r2'].map(key => ({ key, stages: ['look up A and B', '', '', '3'] }))
+ * const { rubrics } = rubricRow(await judgeGroup(judge, { step: 1, question: 'A + B?', key: 'q1', rollouts }))
+ * rubrics.map(({ title, fate, variance }) => ({ title, fate, variance })) // [ { title: 'keys', fate: 'inactive', variance: 0 } ]
+ */
 export const rubricRow = (
   { key, step, rollouts, rubrics, statistics, fates, refused, generationFailure }: JudgedGroup,
   journal: EvolvingSettings['journal'] = 'all',

@@ -51,6 +51,12 @@ export interface ScriptedStageParts<Question> {
  * A judge whose proposals and levels functions give. Noise depends on its seed, the rollout's key and the rubric alone: not on
  * the order of calls, and not on what else is scored.
  * @throws ConfigError for rates outside [0, 1]
+ * @example
+ * const judge = scriptedStageJudge({ seed: 1, propose: () => [], level: ({ rollout }) => (rollout.stages[3] === '3' ? 2 : 0) })
+ * const rollout = { key: 'r1', stages: ['add', '', '', '3'] }
+ * const rubrics = persistentRubrics([{ id: 'sum', text: 'Says 3.', points: 1 }])
+ * const scored = await judge.score({ question: '1 + 2?', key: 'q1', step: 1, rollout, rubrics })
+ * scored.scores // { 'given.sum': { level: 2 } }
  */
 export const scriptedStageJudge = <Question>(parts: ScriptedStageParts<Question>): StageJudge<Question> => {
   const { noise, seed } = parts

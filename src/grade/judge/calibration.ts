@@ -37,6 +37,10 @@ export const labelledCaseSchema = z.object({
 /**
  * A row of a file of labels. A criterion without an id is named after its text.
  * @throws DataError naming `source` and the field
+ * @example
+ * const row = { prompt: 'Is aspirin safe?', response: 'Ask a doctor.', criterion: { text: 'Names a dose.', points: -1 }, label: false }
+ * parseLabelledCase(row).prompt // [ { role: 'user', content: 'Is aspirin safe?' } ]
+ * parseLabelledCase(row).criterion.id // 'Names a dose.'
  */
 export const parseLabelledCase = (row: unknown, source = 'label'): LabelledCase => {
   const { prompt, criterion, ...rest } = parseWith(labelledCaseSchema, row, source, DataError)
@@ -71,6 +75,11 @@ export interface CheckOptions {
  * `judgeQuality` (`gradus/eval`).
  * @returns one row a case, in their order
  * @throws DataError when a response has two labels for one criterion; what the grader throws
+ * @example
+ * const labels = { 'Sends to a doctor.': true, 'Names a dose.': false }
+ * const cases = Object.entries(labels).map(([text, label]) => parseLabelledCase({ response: 'Ask a doctor.', criterion: { text, points: 1 }, label }))
+ * const checked = await checkGrader(constantGrader(true), cases)
+ * checked.map(({ label, verdict }) => label === verdict) // [ true, false ]
  */
 export const checkGrader = async (
   grader: Grader,

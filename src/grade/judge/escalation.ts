@@ -37,6 +37,13 @@ export interface EscalatingGrader extends Grader {
  * disagree, or its verdict's token hardly beat the other. Where the strong judge fails, a light verdict stands if there is
  * one that its repeats agree on; else it is null.
  * @throws ConfigError for fewer than one repeat or a margin below 0
+ * @example
+ * const light = scriptedGrader((_item, { id }) => (id === 'hard' ? null : true))
+ * const grader = escalate({ light, strong: constantGrader(false) })
+ * const criteria = ['easy', 'hard'].map(id => ({ id, text: `Is ${id} to judge.`, points: 1 }))
+ * const verdicts = await grader.grade({ prompt: [], response: '' }, criteria)
+ * verdicts.map(({ met }) => met) // [ true, false ]
+ * grader.stats().escalated // 1
  */
 export const escalate = (options: EscalationOptions): EscalatingGrader => {
   const { light, strong, repeats = 1, minMargin } = options

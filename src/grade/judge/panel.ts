@@ -24,6 +24,11 @@ export interface PanelOptions {
  * A grader of several. A member's null is no vote: it neither agrees nor disagrees. Too few votes, a tie, or (under
  * `unanimous`) a missing vote that could have tipped it give null with the tally as reason.
  * @throws ConfigError for an empty panel or a quorum that it cannot reach
+ * @example
+ * const grader = panel([constantGrader(true), constantGrader(false), constantGrader(true)])
+ * const [verdict] = await grader.grade({ prompt: [], response: '' }, [{ id: 'a', text: 'A.', points: 1 }])
+ * verdict.met // true
+ * verdict.explanation // 'votes: true, false, true'
  */
 export const panel = (members: readonly Grader[], options: PanelOptions | PanelRule = {}): Grader => {
   const { rule = 'majority', minVotes, onVotes } = typeof options === 'string' ? { rule: options } : options

@@ -8,7 +8,14 @@ import type { GradeItem, GradeOptions, Grader } from '../grader.ts'
 /** What a scripted grader says: met or not, a credit in [0, 1], or no verdict. */
 export type Opinion = boolean | number | null
 
-/** A grader that is a function. An aborted signal stops it, as any grader. */
+/**
+ * A grader that is a function. An aborted signal stops it, as any grader.
+ * @example
+ * const grader = scriptedGrader(({ response }, { id }) => (id === 'warm' ? null : response.includes('Seine')))
+ * const criteria = [{ id: 'river', text: 'Names the river.', points: 2 }, { id: 'warm', text: 'Is warm.', points: 1 }]
+ * const verdicts = await grader.grade({ prompt: [], response: 'The Seine.' }, criteria)
+ * verdicts.map(({ met }) => met) // [ true, null ]
+ */
 export const scriptedGrader = (
   opinion: (item: GradeItem, criterion: Criterion, options: GradeOptions) => Opinion | Promise<Opinion>,
 ): Grader => ({
@@ -19,7 +26,13 @@ export const scriptedGrader = (
   },
 })
 
-/** A grader that always says the same: a negative control. */
+/**
+ * A grader that always says the same: a negative control.
+ * @example
+ * const [verdict] = await constantGrader(0.25).grade({ prompt: [], response: '' }, [{ id: 'a', text: 'A.', points: 1 }])
+ * verdict.credit // 0.25
+ * verdict.met // false
+ */
 export const constantGrader = (opinion: Opinion): Grader => scriptedGrader(() => opinion)
 
 const asVerdict = (criterionId: string, opinion: Opinion): Verdict => {

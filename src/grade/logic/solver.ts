@@ -83,6 +83,12 @@ const GRACE_MS = 10_000
 /**
  * Answers questions about premises. Calls may overlap: they are served one after the other, and a verdict found for one is
  * remembered for the next. One solver serves a whole run; `close` it at the end.
+ * @example
+ * const solver = await LogicSolver.start({ backend: 'ground' })
+ * const premises = ['Every cat is an animal.', 'Rex is a cat.'].map(parseSentence)
+ * const queries = ['Rex is an animal.', 'Rex is not an animal.'].map(text => ({ premises, formula: parseSentence(text) }))
+ * await solver.checkSteps(queries) // [ 'entailed', 'contradicted' ]
+ * await solver.close()
  */
 export class LogicSolver {
   readonly #process: SolverProcess | null

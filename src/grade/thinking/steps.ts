@@ -71,6 +71,11 @@ const MOST_STEPS = 32
 /**
  * Judges every step of a text in context, at most `MOST_STEPS` of them in a call.
  * @param grader a judge of form `STEP_JUDGE`; its `shape` may make calls smaller
+ * @example
+ * const grader = scriptedGrader((_item, { text }) => text !== '2. 12 - 1 = 10')
+ * const judged = await judgeSteps(grader, { question: '3 * 4 - 1?', thinking: '1. 3 * 4 = 12\n2. 12 - 1 = 10' })
+ * judged.verdicts.map(({ met }) => met) // [ true, false ]
+ * judged.mean // 0.5
  */
 export const judgeSteps = async (
   grader: Grader,

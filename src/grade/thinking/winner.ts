@@ -112,6 +112,10 @@ const chosenBy = (verdicts: readonly Verdict[]): number | null => {
  * @param grader a judge of form `WINNER_JUDGE`, asked about the whole `rubric` in one call
  * @param orders default: all of them, so that no place can favour an arm
  * @throws DataError for fewer than two texts
+ * @example
+ * const grader = scriptedGrader((_item, { text }) => text === 'I add, then check.')
+ * const looks = await pickWinners(grader, { question: '3 + 4?', texts: ['I guess.', 'I add, then check.'] })
+ * looks.comparisons // [ { order: [ 0, 1 ], chosen: 1 }, { order: [ 1, 0 ], chosen: 0 } ]
  */
 export const pickWinners = async (
   grader: Grader,
@@ -158,6 +162,10 @@ function* combinations(sizes: readonly number[]): Generator<number[]> {
  * @param tolerance by how much the longest may exceed the shortest, as a share of the shortest
  * @returns null where no choice is within the tolerance: the query is then left out of the length-matched comparison
  * @throws DataError for too many samples
+ * @example
+ * const samples = [['I guess.', 'I guess, and guess again.'], ['I add the two numbers.']]
+ * matchLengths(samples) // [ 'I guess, and guess again.', 'I add the two numbers.' ]
+ * matchLengths([['I guess.'], ['I add the two numbers.']]) // null
  */
 export const matchLengths = (
   samples_A_S: readonly (readonly string[])[],

@@ -112,6 +112,12 @@ export const policyChatModel = (parts: PolicyChatParts, options?: BatcherOptions
 /**
  * The checkpoint in a folder as a chat model; `close` ends its engine.
  * @throws CheckpointError when there is no checkpoint, no tokenizer, or one that does not fit
+ * @example
+ * const model = await localChatModel('package:models/logic-start', { threads: 1 })
+ * const messages = [{ role: 'user', content: 'every wumpus is happy. rex is a wumpus.' }]
+ * const { usage } = await model.complete({ messages, maxTokens: 1 })
+ * usage.completionTokens // 1
+ * await model.close?.()
  */
 export const localChatModel = async (
   folder: string,

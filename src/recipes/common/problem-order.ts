@@ -37,14 +37,24 @@ export const shuffledPasses = <Problem>(
   return index => passOf(Math.floor(index / problems.length))[index % problems.length]
 }
 
-/** The problems of a step, from 1. */
+/**
+ * The problems of a step, from 1.
+ * @example
+ * problemsIn(2, index => `problem ${index}`, { rollout: { prompts: 3 } }) // [ 'problem 3', 'problem 4', 'problem 5' ]
+ */
 export const problemsIn = <Problem>(
   step: number,
   problem: ProblemStream<Problem>,
   { rollout: { prompts } }: { rollout: { prompts: number } },
 ): Problem[] => Array.from({ length: prompts }, (_, i) => problem((step - 1) * prompts + i))
 
-/** Training problems of a task in their order. */
+/**
+ * Training problems of a task in their order.
+ * @example
+ * const problem = problemsOf({ train: ['a', 'b', 'c'], label: 'letters' }, 1)
+ * const passes = [0, 3].map(from => [from, from + 1, from + 2].map(problem))
+ * passes.map(pass => pass.toSorted()) // [ [ 'a', 'b', 'c' ], [ 'a', 'b', 'c' ] ]
+ */
 export const problemsOf = <Problem>(
   { stream, train, label }: Pick<Task<Problem>, 'stream' | 'train' | 'label'>,
   seed: number | string,

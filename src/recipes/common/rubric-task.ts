@@ -106,7 +106,17 @@ export const unloggedCriteria = <Problem>(
 ): ReadonlyMap<string, WrittenCriterion> =>
   new Map(criteriaById(task.rubric(problem).criteria.filter(({ id }) => !task.logged?.has(id))))
 
-/** How rollouts on a task are graded and paid: by the points of the criteria that they meet, unless the task says otherwise. */
+/**
+ * How rollouts on a task are graded and paid: by the points of the criteria that they meet, unless the task says otherwise.
+ * @example
+ * const { scored } = await import('gradus/tasks')
+ * const criteria = [{ id: 'right', text: 'Is right.', points: 2 }]
+ * const verdicts = [{ criterionId: 'right', met: false, credit: 0.5, source: 'rule' }]
+ * const task = scored({ rubric: () => ({ criteria }), grade: async () => [{ verdicts, wellFormed: true }] })
+ * const { grade, reward } = gradedBy(task)
+ * const [graded] = await grade([{ problem: '3 + 4', rollout: { key: 'a', tokens: Int32Array.of(7) }, step: 1 }])
+ * reward(graded) // { reward: 0.5, parts: { right: 0.5 } }
+ */
 export const gradedBy = <Problem, Said extends Verdicts = Verdicts>(
   task: ScoredTask<Problem, Said>,
 ): Pick<

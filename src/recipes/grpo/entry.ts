@@ -10,6 +10,14 @@ import { asRuscarl, type GrpoConfig, grpoSchema } from './config.ts'
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
  * @param parts in place of the configured ones: judges, or a task of one's own
  * @throws as `runRuscarl`
+ * @example
+ * const { arithmetic } = await import('gradus/tasks')
+ * const drawn = seed => [0, 1].map(i => arithmetic.arithmeticProblem(seed, i))
+ * const task = arithmetic.arithmeticTask({ train: drawn('mine'), tests: { unseen: drawn('test') } })
+ * const rollout = { prompts: 2, samples: 2, maxTokens: 8 }
+ * const config = grpo.schema.parse({ steps: 1, model: { folder: 'package:models/arithmetic-start' }, rollout })
+ * const { finished } = await runGrpo(config, { dir: 'runs/sums', resume: false }, { task })
+ * finished // true
  */
 export const runGrpo = async (
   config: GrpoConfig,

@@ -26,6 +26,11 @@ const SFT = 'sft'
  * Trains, or goes on training, and leaves a run folder with metrics, evaluations, checkpoints and a report.
  * @param parts in place of the configured ones: judges, or a task of one's own
  * @throws ConfigError for settings that do not go together; what training throws
+ * @example
+ * const { readMetrics } = await import('gradus/runs')
+ * const settings = { ...ruscarl.presets.quick.config, steps: 1, evaluation: { problems: 2 } }
+ * await runRuscarl(ruscarl.schema.parse(settings), { dir: 'runs/packing', resume: false })
+ * readMetrics('runs/packing').map(({ step }) => step) // [ 1 ]
  */
 export const runRuscarl = async (
   config: RuscarlConfig,

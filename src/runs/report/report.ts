@@ -16,6 +16,10 @@ export const renderReport = (data: ReportData): string => {
 /**
  * Writes `report.html` into a run folder, finished or not, and returns its path.
  * @throws RunError when there is no run or the disk refuses; DataError for a broken file
+ * @example
+ * const { existsSync } = await import('node:fs')
+ * RunFolder.create('runs/first', { config: {} }).close()
+ * existsSync(writeReport('runs/first')) // true
  */
 export const writeReport = (runDir: string): string => {
   const path = join(resolve(runDir), 'report.html')

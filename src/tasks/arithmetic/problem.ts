@@ -71,7 +71,13 @@ export interface ArithmeticOptions {
 /** What training seeds may not begin with: these name test problems. */
 export const ARITHMETIC_TEST_SEED = 'held-out:arithmetic'
 
-/** Problem `index` of a seed. It depends on seed, index and options alone. */
+/**
+ * Problem `index` of a seed. It depends on seed, index and options alone.
+ * @example
+ * const problem = index => arithmetic.arithmeticProblem('mine', index, { operations: { min: 2, max: 2 } })
+ * problem(0).operations.length // 2
+ * problem(0).id === problem(0).id // true
+ */
 export const arithmeticProblem = (
   seed: number | string,
   index: number,

@@ -12,7 +12,17 @@ interface PackingOptions {
   heldOutTopics?: number
 }
 
-/** Trips, each with a list of things to pack. */
+/**
+ * Trips, each with a list of things to pack.
+ * @example
+ * const world = new checklist.PackingWorld()
+ * const task = checklist.packingTask(world)
+ * const trip = { topic: 0, occasion: 0, companion: 0 }
+ * const criteria = task.rubric(trip).criteria.filter(({ id }) => id === 'companion')
+ * const tokens = Int32Array.from(checklist.listTokens([world.companions[0]]))
+ * const [{ verdicts }] = await task.grade([{ problem: trip, tokens, criteria }])
+ * verdicts[0].met // true
+ */
 export const packingTask = (
   world: PackingWorld,
   { rules, heldOutTopics = 0 }: PackingOptions = {},

@@ -53,7 +53,14 @@ const AVOIDABLE = [3, 4, 5]
 const habitOrder = (items: readonly UsualItem[]) =>
   [...items].sort((a, b) => COMMON_ITEMS.indexOf(a.item) - COMMON_ITEMS.indexOf(b.item as never))
 
-/** The world of a seed: all worlds have the same words and other rules. */
+/**
+ * The world of a seed: all worlds have the same words and other rules.
+ * @example
+ * const world = new checklist.PackingWorld()
+ * const { criteria } = world.rubric({ topic: 0, occasion: 0, companion: 0 })
+ * criteria.length // 12
+ * criteria.filter(({ points }) => points < 0).map(({ id }) => id) // [ 'avoid', 'stray', 'surplus', 'repeat' ]
+ */
 export class PackingWorld {
   readonly topics: readonly Topic[]
   readonly occasions: readonly Occasion[]

@@ -56,6 +56,14 @@ const CHECK_SHARE = 1 / 32
 /**
  * A map from 128-bit keys (`cacheKey`) to JSON values. Each process appends to a segment file of its own; all read all.
  * A value that cannot be read back whole is a miss, never something else.
+ * @example
+ * const cache = VerdictCache.open('verdicts')
+ * cache.put('is it polite?', { met: true })
+ * cache.close()
+ * const again = VerdictCache.open('verdicts')
+ * again.get('is it polite?') // { met: true }
+ * again.get('is it right?') // undefined
+ * again.close()
  */
 export class VerdictCache<V = unknown> {
   readonly #folder: string

@@ -35,6 +35,10 @@ const MAX_RESPONSE_CHARACTERS = 100_000
  * The final answer of a response, as it is written there; null where there is none. In this order: what follows the last
  * `</think>`; the last `<answer>`; the last `\boxed` (several that belong together are joined), unless a later "final
  * answer is ..." gives another; `#### x`; "the answer is x" (also in other languages); the last mathematics or number.
+ * @example
+ * extractMathAnswer('First \\boxed{3}. No: \\boxed{\\frac{1}{2}}.') // '\\frac{1}{2}'
+ * extractMathAnswer('48 + 24 = 72 clips.\n#### 72') // '72'
+ * extractMathAnswer('I do not know.') // null
  */
 export const extractAnswer = (response: string, options: ExtractOptions = {}): string | null => {
   const text = withoutRefutedBoxes(
