@@ -12,7 +12,6 @@ import {
   batchSize,
   choice,
   flag,
-  kindSchema,
   lossSetting,
   madeProblemCount,
   orNull,
@@ -39,7 +38,7 @@ const sharedShape = {
 
 /** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
 const fileSourceSchema = z.strictObject({
-  kind: z.enum(LOGIC_FILE_FORMATS).describe('Which kind; each has keys of its own.'),
+  kind: z.enum(LOGIC_FILE_FORMATS).describe('Form of the rows.'),
   path: z.string().min(1).describe('The file.'),
   ...sharedShape,
   part: z
@@ -51,7 +50,8 @@ const fileSourceSchema = z.strictObject({
 })
 
 /** Generated problems; what is absent is the task's own setting. */
-const generatedSourceSchema = kindSchema('generated', {
+const generatedSourceSchema = z.strictObject({
+  kind: z.literal('generated').describe('Problems that the generator makes, without a file.'),
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
   style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
