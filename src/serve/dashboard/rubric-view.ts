@@ -224,7 +224,7 @@ const criteriaSection = (run: OpenRun): PageSection | null => {
     title: 'Criteria',
     about:
       'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
-    blocks: [tableBlock(table), foldBlock('What the figures mean', { kind: 'pairs', pairs })],
+    blocks: [tableBlock(table), foldBlock('What the columns mean', { kind: 'pairs', pairs })],
   }
 }
 
