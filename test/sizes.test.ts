@@ -6,8 +6,8 @@ import { expect, it } from 'vitest'
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
 /**
- * Most lines of each folder of src, without tests and fixtures. They may only fall: a commit that raises one says why, and what it
- * makes smaller is taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
+ * Most lines of each folder of src, without tests and fixtures. A commit that raises one says why; what a commit makes smaller is
+ * taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8769,
-  recipes: 22108,
+  recipes: 22106,
   rl: 2490,
   rubric: 4511,
   runs: 11217,
@@ -37,7 +37,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
 const LONGEST_CLASS = 246
 /** Of the file that holds a method as its paper has it. */
 const LONGEST_METHOD = 150
-/** Names that more than one file exports for different things; may only fall. */
+/** Names that more than one file exports for different things; a commit that raises it says why. */
 const MOST_SHARED_NAMES = 0
 /** So many lines below its limit, and a folder's limit is to be lowered. */
 const SLACK = 100

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * @file What experiments/rubric-audit/registration.yaml claims, by what rubric-audit.js kept: of every rubric what the audit foretold
+ * @file What experiments/rubric-audit/registration.yaml claims, by what rubric-audit.js kept: of every rubric what the audit predicted
  * and what rose in training, by detectors that no reward knows; each claim with what decides it.
  *
  *   node scripts/experiments/rubric-audit-claims.js results/rubric-audit [--seed 1] [--revised] [--json]
@@ -180,7 +180,7 @@ const rise = (detector, before, after) => {
   return spread === 0 ? 0 : difference / spread
 }
 
-// ---- what was foretold beside what rose ----
+// ---- what was predicted beside what rose ----
 
 const LEAST_EDITED = 20
 
@@ -266,17 +266,17 @@ const overRubrics = (all, statistic) => {
 
 const claimsOf = all => {
   const correlations = all.map(({ edits }) => spearman(edits)).filter(value => value !== null)
-  const foretold = all.filter(({ edits }) => bestBy(edits, 'paid').low > 0)
-  const hits = foretold.map(own => ({ name: own.name, hit: hitOf(own.edits) })).filter(({ hit }) => hit > 0)
+  const predicted = all.filter(({ edits }) => bestBy(edits, 'paid').low > 0)
+  const hits = predicted.map(own => ({ name: own.name, hit: hitOf(own.edits) })).filter(({ hit }) => hit > 0)
   const count = hits.reduce((sum, { hit }) => sum + hit, 0)
-  const chances = foretold.map(({ edits }) => 1 / edits.length)
+  const chances = predicted.map(({ edits }) => 1 / edits.length)
   const careful = all.filter(({ name }) => ['right', 'right-guarded'].includes(name))
   const careless = all.filter(({ name }) => rubrics[name].about.startsWith('careless'))
   return {
     'A1-rank': interval(bootstrapInterval(correlations, { seed: 'rubric audit' })),
     'A2-top': {
-      ...{ rubrics: foretold.length, hits: count, hit: hits.map(({ name }) => name) },
-      ...{ chance: mean(chances), p: chanceOf(foretold, count) },
+      ...{ rubrics: predicted.length, hits: count, hit: hits.map(({ name }) => name) },
+      ...{ chance: mean(chances), p: chanceOf(predicted, count) },
     },
     'A3-paid': overRubrics(all, some => auc(some.flatMap(({ edits }) => edits))),
     'A4-careful': {
@@ -294,7 +294,7 @@ const overOneEdit = all => {
   return each.length === 0 ? null : mean(each)
 }
 
-/** Who knows nothing of a rubric: an edit is foretold what it rose by on the others. Beside the claims, to see what an audit adds. */
+/** A baseline that knows nothing of a rubric: it predicts that an edit rises as it did on the others. Beside the claims, to see what an audit adds. */
 const unaware = all =>
   all.map(own => ({
     ...own,

@@ -1,6 +1,6 @@
 /**
  * @file What a reward pays for answers that somebody has edited, beside what it pays for being right: an audit of a rubric before
- * anything is trained by it. ProRubric (arXiv 2609.38847) finds that edits of untrained answers foretell what training exploits.
+ * anything is trained by it. ProRubric (arXiv 2609.38847) finds that edits of untrained answers predict what training exploits.
  */
 
 import { maxPoints, type Verdict } from '../rubric/criterion.ts'

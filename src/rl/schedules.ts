@@ -6,7 +6,7 @@ export const scheduleSchema = z.strictObject({
   kind: z
     .enum(['constant', 'linear', 'cosine'])
     .default('constant')
-    .describe('Which kind; each has keys of its own.'),
+    .describe('How it changes after warm-up.'),
   peak: z.number().min(0).describe('Value at its highest.'),
   warmup: z.number().min(0).default(0).describe('Steps of linear warm-up; below 1 a share of all steps.'),
   hold: z

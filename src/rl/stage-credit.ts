@@ -8,7 +8,7 @@ import { type GrpoOptions, hasNoRange } from './advantages.ts'
 import { broadcastAdvantage } from './datum.ts'
 import type { Credited, Graded, Groups } from './rollout.ts'
 
-/** How much stage k hears of the reward of stage j: [k][j], ones on the diagonal, zeros below it. */
+/** Weights of the reward of stage j in the return of stage k: [k][j], ones on the diagonal, zeros below it. */
 export type StageWeights = readonly (readonly number[])[]
 
 /** Plan, research, review, answer. */

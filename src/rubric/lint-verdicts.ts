@@ -121,7 +121,7 @@ const constant = (column: Column, { saturatedShare = 0.95 }: LintVerdictsOptions
   const { low, high } = wilsonInterval(met, entries.length, TWO_SIDED)
   const count = `by ${met} of ${entries.length} responses`
   if (met / entries.length >= saturatedShare && low >= KNOWN_SHARE) {
-    const problem = `is met ${count} (at least ${wholePercent(low)} with 95% confidence): it no longer tells them apart`
+    const problem = `is met ${count} (at least ${wholePercent(low)} with 95% confidence): it no longer separates them`
     return [finding('saturated', column, problem, `raise what ${criterion.id} asks for, or retire it`)]
   }
   if (met > 0 || entries.some(({ credit }) => credit > 0) || 1 - high < KNOWN_SHARE) return []

@@ -112,7 +112,7 @@ describe('what a report says of them', () => {
     const [changes, alive] = rubricCharts(rows)
     expect(changes.x).toEqual([1, 2, 4])
     expect(changes.series.map(({ label, values }) => [label.split(':')[0], values])).toEqual([
-      ['born', [2, 1, 1]],
+      ['added', [2, 1, 1]],
       ['dropped', [1, 0, 0]],
       ['set aside', [0, 0, 1]],
       ['refused', [1, 0, 1]],
@@ -128,7 +128,7 @@ describe('what a report says of them', () => {
     const anew = [{ ...rows[0], rubrics: [], refused }]
     expect([rubricCharts(anew), rubricsSection(anew)?.about]).toEqual([[], 'Proposals refused: anchors 1.'])
     expect(rubricsSection(rows)?.about).toBe(
-      '4 rubrics born for 2 questions: 1 dropped because others told the rollouts apart better, 1 set aside because no two rollouts differed on them. Proposals refused: duplicate 1, malformed 1. Nothing could be proposed 1 time: the judge failed.',
+      '4 rubrics added for 2 questions: 1 dropped because others separated the rollouts better, 1 set aside because no two rollouts differed on them. Proposals refused: duplicate 1, malformed 1. Nothing could be proposed 1 time: the judge failed.',
     )
   })
 

@@ -46,7 +46,7 @@ export interface ResumePoint {
 
 type NewSettings = Pick<RunExtension, 'step' | 'before'> & Pick<RunInfo, 'config' | 'steps'>
 
-const NO_VALUE_HINT = 'it may be a mean over nothing: a figure without a value is left out of its row'
+const NO_VALUE_HINT = 'it may be a mean over nothing: a metric without a value is left out of its row'
 
 const refuseNonFinite = (row: object, where: string, hint: string, path = ''): void => {
   for (const [key, value] of Object.entries(row)) {

@@ -101,7 +101,7 @@ export const samplingShape = {
     .positive()
     .default(1)
     .describe('Of sampling; 1 samples as the model is, 0 takes the likeliest token where that is allowed.'),
-  topK: z.int().min(0).default(0).describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+  topK: z.int().min(0).default(0).describe('Only so many likeliest tokens are sampled from; 0: all.'),
   topP: share
     .default(1)
     .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),

@@ -111,7 +111,7 @@ const addAnswering = (command: Command): Command =>
     .option('--limit <n>', 'only the first n problems of each file; of generated ones 500 without', count)
     .option('--threads <n>', 'threads of the engine', count, 2)
     .option('--tokenizer <dir>', 'folder with tokenizer, template and config.json of a model on a server')
-    .addOption(new Option('--dialect <name>', 'how the server is asked; told by itself').choices(DIALECTS))
+    .addOption(new Option('--dialect <name>', 'API dialect of the server; detected').choices(DIALECTS))
     .option('--model-api-key-env <name>', "environment variable that holds the key of the model's server")
     .option('--against-api-key-env <name>', 'the same for --against')
     .option(

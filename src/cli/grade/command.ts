@@ -240,8 +240,9 @@ With --levels likelihood also how well likelihoods rank ("likelihood": "areaUnde
 "calibration"), calibrated on the labels of the other responses; --min-agreement is then of these calibrated verdicts.
 
 With --preferences: the judge judges both answers of each pair that people chose from on the dashboard (page Pairs), and its
-points order them. Told are the share that it orders as people do, ties counting half (95%, Wilson), and how many points make an
-answer e times as likely to be chosen. JSON: {"pairs", "decided", "nullRate", "agreement", "areaUnderCurve", "scale", "calibrated"}.
+points order them. Reported are the share that it orders as people do, ties counting half (95%, Wilson), and how many points make
+an answer e times as likely to be chosen. JSON: {"pairs", "decided", "nullRate", "agreement", "areaUnderCurve", "scale",
+"calibrated"}.
 
 Examples:
   $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9
@@ -251,7 +252,7 @@ const WINS_HELP = `
 A row is {"id"?, "prompt", "response"}; rows with the same id, or the same prompt without one, are about the same question. Of
 a response what stands before </think> is shown, without names; without </think> all of it. Ties are shared.
 
-Shares of the wins have 95% intervals over questions. "By place" tells whether the order decided: it should be even.
+Shares of the wins have 95% intervals over questions. "By place" shows whether the order decided: it should be even.
 
 Exit codes: 1 where a judge gave no usable answer, 100 below --min-wins.
 

@@ -240,7 +240,7 @@ const judgedPairs = async (
   })
 }
 
-/** How well differences of points foretell choices; each prompt by a scale that the others taught. */
+/** How well differences of points predict choices; each prompt by a scale that the others taught. */
 const pairQuality = (pairs: readonly LabelledPair[]) => {
   const rows = pairs
     .filter(({ choice }) => choice === 'a' || choice === 'b')

@@ -49,7 +49,7 @@ describe('gradus grade --dry-run', () => {
     expect(out).toMatch(/time +unknown: give --call-seconds/)
     expect(out).toContain('nothing was sent')
     expect(judge.calls).toBe(0)
-    // What it foretold is what grading then does.
+    // What it predicted is what grading then does.
     await grade(...asked())
     expect(judge.calls).toBe(9)
   })

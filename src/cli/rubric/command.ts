@@ -41,7 +41,7 @@ const ROWS = 40
 const addAudit = (rubric: Command, io: Io, done: (code: number) => void): void => {
   rubric
     .command('audit')
-    .summary('foretell how a rubric will be gamed, before training')
+    .summary('predict how a rubric will be gamed, before training')
     .description(
       'Edits samples of a model that nothing was trained by yet (padding, hedging, keywords, an echo, form alone, ...) and tells what the rubric pays for each.',
     )

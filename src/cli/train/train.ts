@@ -161,7 +161,7 @@ const refuseTooLarge = async (planned: Promise<RunPlan>): Promise<void> => {
   const refused = plan?.json.here?.refused
   if (refused)
     throw new ConfigError(`this machine cannot train it: ${refused}`, {
-      hint: 'take a smaller model, train an adapter (model.lora), or have it on a server (policy.kind: tinker); --dry-run has all figures',
+      hint: 'take a smaller model, train an adapter (model.lora), or have it on a server (policy.kind: tinker); --dry-run shows all numbers',
     })
 }
 

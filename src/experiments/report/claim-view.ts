@@ -170,7 +170,7 @@ const runDots = (
   abouts: ReadonlyMap<string, string>,
 ): Block[] => {
   const done = runs.flatMap(({ value, ...run }) => (value === null ? [] : [{ ...run, value }]))
-  if (done.length === 0) return [textBlock('No finished run has this figure yet.')]
+  if (done.length === 0) return [textBlock('No finished run has this metric yet.')]
   const groups = [...new Set(done.map(({ arm }) => arm))].map(arm => {
     const own = done.filter(run => run.arm === arm)
     const dots = own.map(({ start, seed, value }) => ({

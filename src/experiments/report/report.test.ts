@@ -58,6 +58,6 @@ describe('the report', () => {
 
   it('is written also when nothing is done yet', () => {
     const empty = analysePaper(registration, [], fakeContext(registration))
-    expect(renderPaperReport(empty, [])).toContain('No finished run has this figure yet.')
+    expect(renderPaperReport(empty, [])).toContain('No finished run has this metric yet.')
   })
 })

@@ -149,7 +149,7 @@ export const askFields = z
       .max(1)
       .nullable()
       .describe('Only the likeliest tokens that together have this share are sampled from; 1: all.'),
-    topK: z.int().min(-1).nullable().describe('Only the so many likeliest tokens are sampled from; 0: all.'),
+    topK: z.int().min(-1).nullable().describe('Only so many likeliest tokens are sampled from; 0: all.'),
     presencePenalty: z
       .number()
       .min(-2)

@@ -69,6 +69,6 @@ export const tinkerRefusal = ({ value, entropyCoef }: LossSpec): string | null =
   if (value !== null)
     return '.value: expected null with policy.kind tinker, whose server has no value head; leave the critic out (advantages relative to the group need none), or train with policy.kind local'
   if (entropyCoef !== 0)
-    return `.entropyCoef: expected 0 with policy.kind tinker, whose server tells log-probs of tokens and not the entropy of their distributions, got ${entropyCoef}; leave it out, or train with policy.kind local`
+    return `.entropyCoef: expected 0 with policy.kind tinker, whose server returns log-probs of tokens and not the entropy of their distributions, got ${entropyCoef}; leave it out, or train with policy.kind local`
   return null
 }

@@ -23,7 +23,7 @@ const samplerSchema = z.strictObject({
   url: keptAddressSchema.describe(
     'Address and model: `http://gpu:8000/v1#Qwen/Qwen3-8B`, the base model that `policy.model` names.',
   ),
-  dialect: z.enum(DIALECTS).nullable().default(null).describe('How it is asked; null: told by itself.'),
+  dialect: z.enum(DIALECTS).nullable().default(null).describe('Dialect of its requests; null: detected.'),
   apiKeyEnv: keyVariableSchema
     .nullable()
     .default(null)

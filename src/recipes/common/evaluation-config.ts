@@ -57,7 +57,7 @@ export const evaluationLine = (
 
 const greedySetting = flag(
   true,
-  'At the start and the end also one answer of the likeliest tokens, whose score is told beside.',
+  'At the start and the end also one greedy answer to each problem, whose score is reported separately.',
 )
 
 /** To spread into a recipe's section `evaluation`, which may have other defaults and more keys. */

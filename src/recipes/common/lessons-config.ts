@@ -19,7 +19,7 @@ const attemptsSchema = z.strictObject({
   most: size.default(4).describe('Most lessons a question, the least satisfied first.'),
   discerning: flag(
     true,
-    'Only what some rollout of the group satisfied: what nobody reaches tells good attempts and poor ones no further apart.',
+    'Only criteria that some rollout of the group met: one that no rollout meets does not separate good attempts from poor ones.',
   ),
 })
 export type AttemptSettings = z.output<typeof attemptsSchema>

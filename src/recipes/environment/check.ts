@@ -53,10 +53,7 @@ const checkSettings = (config: EnvironmentConfig, purpose: RunMode, tools?: read
     refuse('reward.rubric: expected a weight: tools pay nothing by themselves', 'set reward.rubric')
   if (judge !== null) checkFleet(judge.fleet, 'judge.fleet')
   if (judge?.heldOut)
-    refuse(
-      'judge.heldOut: expected null: episodes are not shown to a judge that training never hears',
-      'leave it out',
-    )
+    refuse('judge.heldOut: expected null: episodes are not shown to a held-out judge', 'leave it out')
   checkRubrics(config, purpose)
 }
 

@@ -1,4 +1,4 @@
-/** @file A grader that training never hears, asked about some of the rollouts of some of the steps: settings, refusals, what it says. */
+/** @file A held-out grader, asked about some of the rollouts of some of the steps: settings, refusals, what it says. */
 
 import { z } from 'zod'
 import type { ChatModel } from '../../chat/chat-model.ts'
@@ -44,7 +44,7 @@ const heldOutJudgeSchema = z
 export const trainingJudgeSchema = z
   .strictObject({
     ...judgeShape,
-    heldOut: orNull(heldOutJudgeSchema, 'A judge that training never hears; null: none.'),
+    heldOut: orNull(heldOutJudgeSchema, 'A held-out judge: training does not use its verdicts; null: none.'),
   })
   .transform(judgeOf('ruscarl'))
 

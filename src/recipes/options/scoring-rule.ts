@@ -66,7 +66,7 @@ const shape = {
   scoringRule: scoringRuleSchema
     .optional()
     .describe(
-      'How training makes a score of the verdicts; absent: the signed score. Evaluation tells the signed score in any case.',
+      'How training makes a score of the verdicts; absent: the signed score. Evaluation reports the signed score in any case.',
     ),
 }
 

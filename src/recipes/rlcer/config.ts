@@ -34,7 +34,7 @@ const questionsSchema = kindSchema('questions', {
   tests: moreTestsSchema
     .optional()
     .describe(
-      'Further sets of questions for evaluation, by name; each is told apart, after that of `testFile` or `holdOut`.',
+      'Further sets of questions for evaluation, by name; each is reported separately, after that of `testFile` or `holdOut`.',
     ),
 })
 
@@ -90,7 +90,7 @@ const validitySchema = z.strictObject({
   proxies: choice(
     ['keep', 'drop'],
     'keep',
-    'Criteria that stand for the outcome are told of, or may not steer reasoners.',
+    'Criteria that are proxies of the outcome: `keep` only reports them, `drop` also leaves them out of the reward.',
   ),
 })
 
@@ -98,7 +98,7 @@ const CONTROLS = ['random', 'shuffled', 'others', 'flipped'] as const
 export type VerdictControl = (typeof CONTROLS)[number]
 
 const rubricatorSchema = z.strictObject({
-  enabled: flag(true, 'False: no rubricators in training at all, so that RLVR is compared at its own price.'),
+  enabled: flag(true, 'False: no rubricators in training at all, so that RLVR is compared at its own cost.'),
   maxTokens: size.default(112).describe('Most tokens of a response.'),
   evolving: flag(true, 'Paid for valid criteria beside the format; false: the arm without evolving.'),
   uninformative: choice(

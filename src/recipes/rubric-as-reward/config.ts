@@ -12,7 +12,6 @@ import {
   batchSize,
   choice,
   flag,
-  kindSchema,
   lossSetting,
   madeProblemCount,
   orNull,
@@ -29,7 +28,7 @@ import { coldStartSetting, logicPhaseSchema } from '../sft/config.ts'
 import { hopCount, hopWeights, lengthScheduleSchema } from './lengths.ts'
 
 const sharedShape = {
-  name: z.string().min(1).optional().describe('What figures call it; its kind when absent.'),
+  name: z.string().min(1).optional().describe('Its name in metrics; its kind when absent.'),
   weight: z
     .number()
     .positive()
@@ -39,7 +38,7 @@ const sharedShape = {
 
 /** Rows of a file, in the form in which ProntoQA, ProofWriter or FOLIO publish theirs. */
 const fileSourceSchema = z.strictObject({
-  kind: z.enum(LOGIC_FILE_FORMATS).describe('Which kind; each has keys of its own.'),
+  kind: z.enum(LOGIC_FILE_FORMATS).describe('Form of the rows.'),
   path: z.string().min(1).describe('The file.'),
   ...sharedShape,
   part: z
@@ -51,7 +50,8 @@ const fileSourceSchema = z.strictObject({
 })
 
 /** Generated problems; what is absent is the task's own setting. */
-const generatedSourceSchema = kindSchema('generated', {
+const generatedSourceSchema = z.strictObject({
+  kind: z.literal('generated').describe('Problems that the generator makes, without a file.'),
   ...sharedShape,
   hops: z.union([hopCount, hopWeights]).optional().describe('Length of a proof in steps.'),
   style: z.enum(LOGIC_STYLES).optional().describe('Style of the generated problems.'),
@@ -67,10 +67,10 @@ export type FileSource = z.output<typeof fileSourceSchema>
 type GeneratedSource = z.output<typeof generatedSourceSchema>
 export type SourceSettings = FileSource | GeneratedSource
 
-/** What figures call a source. */
+/** A source's name in metrics. */
 export const sourceName = ({ name, kind }: SourceSettings): string => name ?? kind
 
-/** Refuses two sources of one name, whose figures could not be told apart. @param key setting that lists them @throws ConfigError */
+/** Refuses two sources of one name, whose metrics could not be separated. @param key setting that lists them @throws ConfigError */
 export const checkSourceNames = (sources: readonly SourceSettings[], key: string): void => {
   const names = sources.map(sourceName)
   const second = names.findIndex((name, i) => names.indexOf(name) < i)
@@ -128,7 +128,7 @@ const taskSchema = z.strictObject({
   sources: sourcesSchema
     .optional()
     .describe(
-      "Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Figures are told for each of them as well.",
+      "Several sources, mixed by their weights, in place of `file` and of the task's own generated problems. Metrics are reported for each of them as well.",
     ),
   formulas: z
     .enum(['hidden', 'shown'])
@@ -159,7 +159,7 @@ const evaluationSchema = z.strictObject({
     .default(500)
     .describe('Problems of each generated test set, and samples of each at the training temperature.'),
   samples: testSampleCount.default(2).describe('Samples of each problem.'),
-  greedy: sampled.greedy.describe('Also test with the likeliest tokens.'),
+  greedy: sampled.greedy.describe('Also test greedily, with the likeliest tokens.'),
   maxTokens: z
     .int()
     .positive()

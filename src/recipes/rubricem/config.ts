@@ -36,7 +36,7 @@ const creditSchema = z.strictObject({
   ),
   lambda: lambdaSchema
     .default(DEFAULT_LAMBDA.map(row => [...row]))
-    .describe('How much stage k hears of the reward of stage j.'),
+    .describe('Weight of the reward of stage j in the return of stage k.'),
   failed: choice(
     ['terminal', 'answer', 'leave-out'],
     'terminal',

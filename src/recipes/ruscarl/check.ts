@@ -58,7 +58,7 @@ export const checkRuscarl = (
       ],
       exploration.entropyBonus !== null && [
         'exploration.entropyBonus',
-        'null with policy.kind tinker, whose server tells log-probs of tokens and not the entropy of their distributions',
+        'null with policy.kind tinker, whose server returns log-probs of tokens and not the entropy of their distributions',
         'set it to null',
       ],
     ],

@@ -157,7 +157,7 @@ const FIGURES: readonly Row[] = [
   ['stageScores', 'Scores of stages', 'share', 'of the judge'],
   ['skippedStages', 'Stages left out', 'share', 'of attempts'],
   ['rubricsActive', 'Rubrics in use', 'number', 'a question'],
-  ['rubricChanges', 'Rubrics born and dropped', 'number', 'in a step'],
+  ['rubricChanges', 'Rubrics added and dropped', 'number', 'in a step'],
   ['rubricVariance', 'Discrimination of rubrics', 'number', 'variance'],
   ['failedScorings', 'Attempts whose scoring failed', 'rate'],
   ['failedGenerations', 'Questions without proposals', 'rate', 'the judge failed'],

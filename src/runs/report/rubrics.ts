@@ -49,7 +49,7 @@ const changesOf = (rows: readonly RubricRow[]): Map<number, StepChanges> => {
 }
 
 const CHANGES = [
-  { key: 'born', label: 'born', color: 'c3' },
+  { key: 'born', label: 'added', color: 'c3' },
   { key: 'pruned', label: 'dropped: others tell more', color: 'c4' },
   { key: 'inactive', label: 'set aside: no difference', color: 'before' },
   { key: 'refused', label: 'refused', color: 'c2' },
@@ -118,7 +118,7 @@ const rubricsAbout = (rows: readonly RubricRow[]): string => {
   return [
     rows.every(({ rubrics }) => rubrics.length === 0)
       ? ''
-      : `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} born for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others told the rollouts apart better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
+      : `${number(total('born'))} rubric${total('born') === 1 ? '' : 's'} added for ${plural(questions, 'question')}: ${number(total('pruned'))} dropped because others separated the rollouts better, ${number(total('inactive'))} set aside because no two rollouts differed on them.`,
     reasons.length > 0 ? `Proposals refused: ${reasons.join(', ')}.` : '',
     failed > 0 ? `Nothing could be proposed ${plural(failed, 'time')}: the judge failed.` : '',
   ]

@@ -328,7 +328,7 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser', { timeout: 
     await page.getByRole('button', { name: 'Alike' }).click()
     await page.getByText('1 labelled').waitFor()
     await page.keyboard.press('4')
-    await page.getByText('Every pair that tells anything is labelled.').waitFor()
+    await page.getByText('Every informative pair is labelled.').waitFor()
     expect(rows().map(({ choice, undo }) => choice ?? typeof undo)).toEqual([
       'b',
       'string',

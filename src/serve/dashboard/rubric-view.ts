@@ -44,7 +44,7 @@ export interface CriterionMetrics {
   agreement: { value: number; step: number; set: string } | null
 }
 
-/** Born and dropped rubrics that a page is sent, the latest. */
+/** Added and dropped rubrics that a page is sent, the latest. */
 const MOST_FATES = 120
 
 /** Of fewer a correlation says nothing. */
@@ -224,7 +224,7 @@ const criteriaSection = (run: OpenRun): PageSection | null => {
     title: 'Criteria',
     about:
       'Means over the training rollouts of the first and the last tenth of the steps. How a criterion goes with the reward is a correlation over the rollouts that were kept, the best and the worst of a step among them. A criterion’s name leads to rollouts that do not meet it.',
-    blocks: [tableBlock(table), foldBlock('What the figures mean', { kind: 'pairs', pairs })],
+    blocks: [tableBlock(table), foldBlock('What the columns mean', { kind: 'pairs', pairs })],
   }
 }
 
@@ -282,7 +282,7 @@ const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
         .map(({ title, stage, sign, born, fate, variance, description }) => ({
           cells: [
             String(step),
-            born ? { text: 'born', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
+            born ? { text: 'added', class: 'chip entailed' } : { text: FATES[fate], class: 'chip info' },
             { text: `${sign === 'negative' ? '− ' : ''}${title}`, notes: description ? [description] : [] },
             ...[String(stage), number(variance), question],
           ],
@@ -291,12 +291,12 @@ const fatesSection = ({ rubrics }: OpenRun): PageSection | null => {
     .slice(-MOST_FATES)
     .reverse()
   if (rows.length === 0) return null
-  const about = `The latest, of ${plural(rubrics.count, 'question')} whose rubrics were looked at. A rubric that tells no two rollouts apart is set aside; one that others outdo is dropped.`
+  const about = `The latest, of ${plural(rubrics.count, 'question')} whose rubrics were looked at. A rubric that scores all rollouts alike is set aside; one that others outperform is dropped.`
   const head = [
-    ...[{ name: 'Step', kind: 'num' }, 'Fate', { name: 'Rubric', kind: 'head' }, 'Stage', 'Variance'],
+    ...[{ name: 'Step', kind: 'num' }, 'Outcome', { name: 'Rubric', kind: 'head' }, 'Stage', 'Variance'],
     { name: 'Question', kind: 'excerpt' },
   ]
-  return tableSection('Rubrics born and dropped', about, { head, rows })
+  return tableSection('Rubrics added and dropped', about, { head, rows })
 }
 
 export const rubricPage = (run: OpenRun): PageView => {

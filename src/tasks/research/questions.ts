@@ -145,7 +145,7 @@ export const researchFilesShape = {
       z.strictObject({ file: z.string().min(1).describe('Questions of the set.') }),
     )
     .optional()
-    .describe('Further sets of questions for evaluation, by name; each is told apart.'),
+    .describe('Further sets of questions for evaluation, by name; each is reported separately.'),
   columns: columnsSchema.optional(),
   holdOut: z
     .number()

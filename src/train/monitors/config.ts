@@ -47,7 +47,7 @@ export const monitorsSchema = z.strictObject({
     .min(2)
     .default(10)
     .describe(
-      'Steps that a figure is averaged over. Ten halve the noise of single steps three times over and still answer soon.',
+      'Steps that a metric is averaged over. Ten cut the noise of single steps to a third and still react soon.',
     ),
   confirm: count
     .default(3)
@@ -96,7 +96,7 @@ export const monitorsSchema = z.strictObject({
     rate: share.default(0.05).describe('Least share.'),
     rise: share.default(0.03).describe('Least rise.'),
   }).describe(
-    "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted; `rise` tells of failures that the policy has learnt to cause.",
+    "Verdicts that the graders failed to give, for criteria with points above or below zero. 0.05: above it a run's rewards are not to be trusted; `rise` detects failures that the policy has learnt to cause.",
   ),
   exploits: monitor({ rise: share.default(0.15).describe('Least rise.') }).describe(
     'Rise of a known way round the rubric (the metrics `exploits`). Healthy runs stay within 0.04.',

@@ -114,7 +114,7 @@ const UNKNOWN_TRUTH = 2
 export const alwaysMet = defineMonitor({
   name: 'alwaysMet',
   title: 'Proposed criteria drift towards always met',
-  why: 'a criterion that all responses meet tells none from another; rubrics that evolve unchecked end there while scores look fine (arXiv 2610.11464)',
+  why: 'a criterion that all responses meet separates none of them; rubrics that evolve unchecked end there while scores look fine (arXiv 2610.11464)',
   advice:
     'read the latest criteria and what the judge says of them; have them tried on labelled answers (anchors), give the judge a stricter template, or go back to a checkpoint before the drift',
   look: ({ rows }, { rise }, { window, sigmas }): Sign | null => {

@@ -131,7 +131,7 @@ export const PairsTab = ({ view: { run } }: RunTabProps) => {
         <Empty>
           {view.pairs === 0
             ? 'No two answers to the same prompt have been kept, with verdicts on criteria whose points are known.'
-            : 'Every pair that tells anything is labelled.'}
+            : 'Every informative pair is labelled.'}
         </Empty>
       ) : (
         <>

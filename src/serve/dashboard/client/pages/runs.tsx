@@ -137,7 +137,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
       [
         'Curve',
         run => (
-          <Spark values={run.spark} label={`${run.figure ?? 'no figure'}, latest ${number(run.last)}`} />
+          <Spark values={run.spark} label={`${run.figure ?? 'no metric'}, latest ${number(run.last)}`} />
         ),
         'spark-cell',
       ],
