@@ -25,7 +25,7 @@ export interface RowsToSplit<Row> {
 }
 
 /** Each text once, the first with it. */
-const distinct = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[] => {
+export const distinct = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[] => {
   const seen = new Set<string>()
   return rows.filter(row => {
     const text = textOf(row)
