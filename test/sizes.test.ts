@@ -21,7 +21,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8764,
-  recipes: 22045,
+  recipes: 22051,
   rl: 2460,
   rubric: 4511,
   runs: 11211,
