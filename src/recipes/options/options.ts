@@ -12,7 +12,7 @@ import { criterionGroups, inGroups } from './criterion-groups.ts'
 import { type GroupScorer, groupJudge, withGroupJudge } from './group-judge.ts'
 import type { Droppable, GradedGroups, PlannedSteps, RewardFacts, RewardOption } from './option.ts'
 import { rubricDropout } from './rubric-dropout.ts'
-import { scoringBy, scoringRule } from './scoring-rule.ts'
+import { scoringBy, scoringRule, withCritical } from './scoring-rule.ts'
 import { rewardNoise, spoiltRewards, trainingScore } from './spoilt-rewards.ts'
 
 /** Which criteria count in a step: settings of every method that rewards by criteria. */
@@ -127,7 +127,8 @@ export const asTrained = <Problem>(
   // Negated, merits are penalties.
   if (noise !== 'negated') checkOptions(config, { rubrics: task.train.map(rubricOf) })
   const heard = scored(task, {
-    rubricOf,
+    // What a veto goes by is never left out.
+    rubricOf: rule?.critical.length ? problem => withCritical(rule, rubricOf(problem)) : rubricOf,
     // A spoilt rubric says something else than the run's.
     ...(noise === 'none' && { logged }),
     score: inGroups(together, scoringBy(rule, trainingScore(noise, nulls), nulls)),

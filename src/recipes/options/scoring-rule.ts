@@ -23,6 +23,14 @@ const scoringRuleSchema = z.strictObject({
 })
 type ScoringRule = z.output<typeof scoringRuleSchema>
 
+/** The rubric with the criteria marked that the configured veto goes by. */
+export const withCritical = (own: ScoringRule | undefined, rubric: Rubric): Rubric => ({
+  ...rubric,
+  criteria: rubric.criteria.map(each =>
+    own?.critical.includes(each.id) ? { ...each, critical: true } : each,
+  ),
+})
+
 /** The configured rule in place of `otherwise`. */
 export const scoringBy = (
   own: ScoringRule | undefined,
@@ -31,13 +39,7 @@ export const scoringBy = (
 ): ResponseScoring => {
   if (own === undefined) return otherwise
   const rule = ruleOf(own.name)
-  const marked = (rubric: Rubric): Rubric => ({
-    ...rubric,
-    criteria: rubric.criteria.map(each =>
-      own.critical.includes(each.id) ? { ...each, critical: true } : each,
-    ),
-  })
-  return (rubric, verdicts) => rule.score(marked(rubric), verdicts, { nulls }).score
+  return (rubric, verdicts) => rule.score(withCritical(own, rubric), verdicts, { nulls }).score
 }
 
 /** @throws ConfigError for a name that is no rule, a veto without a critical criterion, and for ids that no rubric has */
