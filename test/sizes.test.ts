@@ -27,7 +27,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   runs: 11211,
   search: 1200,
   serve: 13492,
-  tasks: 17631,
+  tasks: 17633,
   tensor: 3140,
   tinker: 2030,
   tools: 2130,

@@ -150,7 +150,10 @@ describe('gradus trajectories roles', () => {
   })
 
   it('leaves out what was cut off, and refuses open questions and unknown formats', async () => {
-    say = () => ({ text: '<think>on and on', finish: 'length' })
+    say = prompt =>
+      prompt.includes('4 + 4')
+        ? { text: '<think>on and on', finish: 'length' }
+        : { text: 'It is \\boxed{5}, and', finish: 'content_filter' }
     await roles('cut.jsonl')
     const { code, err } = await select('cut.jsonl', 'none.jsonl')
     expect([code, err]).toEqual([1, expect.stringContaining('nothing is left to learn from')])

@@ -3,7 +3,7 @@
 import {
   askedQuestion,
   askInTwoRoles,
-  distinct,
+  distinctRows,
   QUESTION_FORMATS,
   type Question,
   type QuestionFormat,
@@ -26,7 +26,7 @@ export interface RolesOptions extends TeachingOptions {
 
 /** Each question once. @throws DataError where an open one stands among the others: nothing says of it which answer is right */
 const closedQuestions = (path: string, format: QuestionFormat): Question[] => {
-  const questions = distinct(readQuestions(path, format), questionText)
+  const questions = distinctRows(readQuestions(path, format), questionText)
   const open = questions.find(({ kind }) => kind === 'open')
   if (open !== undefined)
     throw new DataError(
