@@ -11,8 +11,8 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
-  chat: 2827,
-  cli: 12182,
+  chat: 2828,
+  cli: 12184,
   eval: 2055,
   experiments: 7740,
   grade: 22188,
@@ -21,18 +21,18 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8769,
-  recipes: 22106,
+  recipes: 22118,
   rl: 2490,
-  rubric: 4511,
+  rubric: 4513,
   runs: 11217,
   search: 1217,
-  serve: 13490,
-  tasks: 17682,
+  serve: 13492,
+  tasks: 17684,
   tensor: 3140,
   tinker: 2030,
   tools: 2130,
   train: 4298,
-  util: 5897,
+  util: 5900,
 }
 const LONGEST_CLASS = 246
 /** Of the file that holds a method as its paper has it. */

@@ -28,6 +28,10 @@ it('leaves words alone that servers without authorisation are given as a key', (
   expect(chatResponse('here', body('EMPTY shelves'), 'EMPTY').text).toBe('EMPTY shelves')
 })
 
+it('gives text that a file can hold, also where the server cut a character in two', () => {
+  expect(chatResponse('here', body('so\ud83d')).text).toBe('so\ufffd')
+})
+
 it('takes no word of the protocol at any length', () => {
   const endless = body('x', { finish_reason: 'y'.repeat(1e6) })
   expect(chatResponse('here', endless).finishReason).toHaveLength(200)

@@ -1,6 +1,7 @@
 /** @file What a chat endpoint sent back, as a ChatResponse or as the error that it is. */
 
 import { JudgeError, type JudgeErrorKind } from '../util/errors.ts'
+import { wellFormed } from '../util/json.ts'
 import type { ChatResponse, ChatUsage, TokenLogprob } from './chat-model.ts'
 import type { Incoming } from './exchange.ts'
 import { isTooIntricate } from './json-size.ts'
@@ -162,7 +163,7 @@ export const chatResponse = (where: string, body: string, secret?: string): Chat
   const model = wordOf(root.model, secret)
   return {
     // A reasoning model that ran out of tokens sends null: an empty text, which is data for the parser.
-    text: withoutKey(text ?? '', secret),
+    text: wellFormed(withoutKey(text ?? '', secret)),
     finishReason,
     usage: usageOf(root),
     ...(logprobs ? { logprobs } : {}),

@@ -17,7 +17,7 @@ import type { Verdict } from '../rubric/criterion.ts'
 import { promptKey } from '../tasks/conversation/rows.ts'
 import { DataError, UsageError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
-import { parseJson } from '../util/json.ts'
+import { parseJson, wellFormed } from '../util/json.ts'
 import { type JsonlLine, jsonlLines, parseRow, someJsonlLines } from '../util/jsonl.ts'
 import { writeOutput } from '../util/output-file.ts'
 import { parseWith } from '../util/schema.ts'
@@ -174,7 +174,7 @@ const keyOf = ({ by, id, sample, prompt }: Pick<SavedAnswer, 'by' | 'id' | 'samp
 
 /** A row as a line. Half of a character, which a server may send and no text holds, becomes the mark for that. */
 const lineOf = (answer: SavedAnswer): string =>
-  `${JSON.stringify(answer, (_, value) => (typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : value))}\n`
+  `${JSON.stringify(answer, (_, value) => (typeof value === 'string' ? wellFormed(value) : value))}\n`
 
 /** The content of a file of answers. */
 export const answerLines = (answers: readonly SavedAnswer[]): string => answers.map(lineOf).join('')

@@ -3,9 +3,10 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { DataError, type GradusError } from '../util/errors.ts'
+import { wellFormed } from '../util/json.ts'
 import { parseWith } from '../util/schema.ts'
 import { unitVector } from './embedder.ts'
-import { copyJson, type Json, wellFormed } from './json.ts'
+import { copyJson, type Json } from './json.ts'
 
 /** An accepted reflection. */
 export interface Reflection<Takeaways extends Json = Json> {

@@ -1,7 +1,7 @@
-/** @file JSON as values that nobody changes, and text in it that any file can hold. */
+/** @file JSON as values that nobody changes. */
 
 import { DataError } from '../util/errors.ts'
-import { MAX_DEPTH } from '../util/json.ts'
+import { MAX_DEPTH, wellFormed } from '../util/json.ts'
 
 export type Json =
   | null
@@ -12,11 +12,6 @@ export type Json =
   | {
       readonly [key: string]: Json
     }
-
-const LONE_SURROGATE = /\p{Surrogate}/gu
-
-/** The text with every half of a surrogate pair, which UTF-8 cannot hold, made U+FFFD. */
-export const wellFormed = (text: string): string => text.replace(LONE_SURROGATE, '\ufffd')
 
 /**
  * A copy of a JSON value with its texts well-formed. Properties that are undefined are left out, as JSON does.

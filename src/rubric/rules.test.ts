@@ -193,6 +193,16 @@ describe('saturation', () => {
     expect(score([true, false, true, false])).toBeGreaterThan(score([true, true, false, false]))
   })
 
+  it('leaves a veto inside it one of the whole, though other dimensions are fine', () => {
+    const criteria = ['a', 'b'].map((category, i) => ({
+      ...{ id: `c${i}`, text: category, points: 1, category },
+      critical: i === 0,
+    }))
+    const verdicts = criteria.map(({ id }, i): Verdict => ({ criterionId: id, met: i === 1, source: 'llm' }))
+    const { score, vetoedBy } = scoreByRule('saturation(veto(mean))', { criteria }, verdicts)
+    expect([score, vetoedBy]).toEqual([0, ['c0']])
+  })
+
   it('weighs dimensions by what was judged in them', () => {
     const criteria = [
       { id: 'c0', text: '', points: 3, category: 'a' },

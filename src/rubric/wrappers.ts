@@ -73,5 +73,7 @@ export const saturation =
       earned += weight * saturate(score, c)
       attainable += weight
     }
-    return { ...whole, score: attainable > 0 ? earned / attainable : saturate(whole.score, c) }
+    const score = attainable > 0 ? earned / attainable : saturate(whole.score, c)
+    // A veto inside is one of the whole, whatever dimension failed.
+    return { ...whole, score: whole.vetoedBy?.length ? Math.min(score, 0) : score }
   }

@@ -51,11 +51,13 @@ const MOST_BYTES = 1024 ** 2
 
 /**
  * Adds a line that somebody asked for. One that was cut off before it, by a kill or a full disk, stays a line of its own.
- * @throws RunError when the file cannot be written, is a link, or is too long
+ * @throws RunError when the file cannot be written, is a link or another thing than a file, or is too long
  */
 export const appendAsked = (path: string, row: object, mostBytes: number): void => {
-  if (existsSync(path) && lstatSync(path).isSymbolicLink())
-    throw new RunError(`${path}: expected a file, found a link`, { hint: 'remove it' })
+  const there = lstatSync(path, { throwIfNoEntry: false })
+  // A pipe would be waited at for ever.
+  if (there && !there.isFile())
+    throw new RunError(`${path}: expected a file, found a link, a folder or a pipe`, { hint: 'remove it' })
   if (existsSync(path) && statSync(path).size > mostBytes)
     throw new RunError(`${path}: it is longer than ${mostBytes} bytes, and nothing further is read`, {
       hint: 'remove it',

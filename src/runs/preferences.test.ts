@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,5 +47,11 @@ it('is refused where the file is a link, and told where nobody has chosen', () =
   symlinkSync(join(dir, 'elsewhere'), join(dir, 'preferences.jsonl'))
   expect(() => appendPreference(dir, chosen('1'))).toThrow(/expected a file, found a link/)
   expect(readFileSync(join(dir, 'elsewhere'), 'utf8')).toBe('')
+  rmSync(join(dir, 'preferences.jsonl'))
+  if (process.platform !== 'win32') {
+    execFileSync('mkfifo', [join(dir, 'preferences.jsonl')])
+    expect(() => appendPreference(dir, chosen('1'))).toThrow(/expected a file, found .* or a pipe/)
+    rmSync(join(dir, 'preferences.jsonl'))
+  }
   expect(() => somePreferences(dir)).toThrow(/expected choices between pairs, found none/)
 })

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { isTooIntricate } from '../chat/json-size.ts'
 import { retryAfterMs } from '../chat/retry-after.ts'
 import { ConfigError } from '../util/errors.ts'
+import { wellFormed } from '../util/json.ts'
 import { Rng } from '../util/rng.ts'
 import { describeValue } from '../util/schema.ts'
 import { withDeadline } from './deadline.ts'
@@ -122,7 +123,7 @@ const filledJson = (value: unknown, query: string, top: number): unknown => {
 /** Text of a field; halves of characters, which servers leave where they cut, become U+FFFD. */
 const textOf = (value: unknown): string => {
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? value.trim().replace(/\p{Surrogate}/gu, '\ufffd') : ''
+  return typeof value === 'string' ? wellFormed(value.trim()) : ''
 }
 
 const shortened = (text: string, maxChars: number): string => {

@@ -36,6 +36,9 @@ const MAY_HAVE_SURROGATES = /\\u[dD][89a-fA-F]|[\ud800-\udfff]/
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 
+/** The text with every half of a surrogate pair, which UTF-8 cannot hold, made U+FFFD. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
+
 const refuseLoneSurrogates = (_key: string, value: unknown): unknown => {
   const texts = typeof value === 'string' ? [value] : isContainer(value) ? Object.keys(value as object) : []
   for (const text of texts) {

@@ -146,9 +146,9 @@ A row has criteria and verdicts about them in the same order, or is a tree whose
 A verdict is true, false, null, a credit in [0, 1] (a level 0, 1, 2 where the rule reads levels), or {"met", "credit",
 "level"}. Criteria may have "id", "category" (the dimensions of saturation) and "critical" (for veto).
 
-Prints one JSON ruleLine a row: {"score": number or null, "parts": credit by criterion, "nulls": failed verdicts by sign of
+Prints one JSON line a row: {"score": number or null, "parts": credit by criterion, "nulls": failed verdicts by sign of
 points}. A score is null where there is nothing to divide by. A row that cannot be used gets {"score": null, "error":
-...}, the message with file and ruleLine on stderr, and exit code 1; the other rows are still scored.
+...}, the message with file and line on stderr, and exit code 1; the other rows are still scored.
 
 Examples:
   $ gradus score graded.jsonl --rule signed

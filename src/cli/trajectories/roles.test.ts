@@ -125,8 +125,35 @@ describe('gradus trajectories roles', () => {
     expect((await roles('b.jsonl', '--temperature', '0')).err).toMatch(/expected to go on with the sampling/)
   })
 
+  it('keeps what it recorded: select writes over no recording, and half of a character spoils none', async () => {
+    say = prompt => ({ text: isRubricator(prompt) ? rubric(1) : 'so\ud800 \\boxed{5}' })
+    await roles('half.jsonl')
+    const before = sandbox.read('half.jsonl')
+    const over = await select('half.jsonl', 'half.jsonl')
+    expect([over.code, over.err]).toEqual([2, expect.stringContaining('half.jsonl is the recording itself')])
+    expect(sandbox.read('half.jsonl')).toBe(before)
+    expect((await select('half.jsonl', 'whole.jsonl')).code).toBe(0)
+    expect(sandbox.read('whole.jsonl')).toContain('so\ufffd')
+  })
+
+  it('asks a question that is there twice once', async () => {
+    asked = []
+    say = prompt => ({ text: isRubricator(prompt) ? rubric(1) : '\\boxed{5}' })
+    const row = { index: 'a', prompt: 'What is 2 + 3?', answer: '5' }
+    const twice = sandbox.write('dapo.jsonl', [row, row].map(own => JSON.stringify(own)).join('\n'))
+    const { out } = await cli([
+      ...['trajectories', 'roles', twice, '--format', 'dapo', '--teacher', url, '--model', 'm'],
+      ...['--out', sandbox.path('twice.jsonl')],
+    ])
+    expect(out).toContain('recorded  1 attempt in')
+    expect(asked).toHaveLength(2)
+  })
+
   it('leaves out what was cut off, and refuses open questions and unknown formats', async () => {
-    say = () => ({ text: '<think>on and on', finish: 'length' })
+    say = prompt =>
+      prompt.includes('4 + 4')
+        ? { text: '<think>on and on', finish: 'length' }
+        : { text: 'It is \\boxed{5}, and', finish: 'content_filter' }
     await roles('cut.jsonl')
     const { code, err } = await select('cut.jsonl', 'none.jsonl')
     expect([code, err]).toEqual([1, expect.stringContaining('nothing is left to learn from')])

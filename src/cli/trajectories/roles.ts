@@ -3,9 +3,11 @@
 import {
   askedQuestion,
   askInTwoRoles,
+  distinctRows,
   QUESTION_FORMATS,
   type Question,
   type QuestionFormat,
+  questionText,
   readQuestions,
   TWO_ROLES,
   type TwoRolesRow,
@@ -22,9 +24,9 @@ export interface RolesOptions extends TeachingOptions {
   askToThink?: boolean
 }
 
-/** @throws DataError where an open question stands among the others: nothing says of it which answer is right */
+/** Each question once. @throws DataError where an open one stands among the others: nothing says of it which answer is right */
 const closedQuestions = (path: string, format: QuestionFormat): Question[] => {
-  const questions = readQuestions(path, format)
+  const questions = distinctRows(readQuestions(path, format), questionText)
   const open = questions.find(({ kind }) => kind === 'open')
   if (open !== undefined)
     throw new DataError(

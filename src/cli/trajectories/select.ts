@@ -1,5 +1,6 @@
 /** @file `gradus trajectories select`: rejection rules on recorded attempts, and what is left as rows to learn from. */
 
+import { existsSync, realpathSync } from 'node:fs'
 import { ROLE_REJECTIONS, roleDemonstrations, TWO_ROLES } from '../../tasks/questions/index.ts'
 import {
   demonstrationOf,
@@ -49,9 +50,13 @@ const fewest = (rows: readonly RecordingRow[], most: number): RecordingRow[] => 
   return rows.filter(row => kept.has(row))
 }
 
-/** @throws DataError for a file that is no recording; exit code 1 when nothing is left */
-export const selectCommand = (path: string, options: SelectOptions, io: Io): number =>
-  recordingKind(path) === TWO_ROLES.kind ? selectRoles(path, options, io) : selectResearch(path, options, io)
+/** @throws DataError for a file that is no recording; UsageError for one that would be written over; exit code 1 when nothing is left */
+export const selectCommand = (path: string, options: SelectOptions, io: Io): number => {
+  const select = recordingKind(path) === TWO_ROLES.kind ? selectRoles : selectResearch
+  if (existsSync(options.out) && realpathSync(options.out) === realpathSync(path))
+    throw new UsageError(`--out: ${options.out} is the recording itself`, { hint: 'name another file' })
+  return select(path, options, io)
+}
 
 /** Right answers, and rubrics in form; at most so many of a question and a role, the first ones. */
 const selectRoles = (path: string, { out, perQuestion, rename, json }: SelectOptions, io: Io): number => {
@@ -103,13 +108,8 @@ const selectResearch = (path: string, options: SelectOptions, io: Io): number =>
   const kept = perQuestion === undefined ? accepted : fewest(accepted, perQuestion)
   if (kept.length > 0)
     writeOutput(out, kept.map(row => `${JSON.stringify(demonstrationOf(row, header))}\n`).join(''))
-  const summary = {
-    attempts: rows.length,
-    accepted: accepted.length,
-    rejected: rejected.length,
-    written: kept.length,
-  }
-  if (json) printJson(io, { ...summary, reasons: counts })
+  const summary = { attempts: rows.length, accepted: accepted.length, rejected: rejected.length }
+  if (json) printJson(io, { ...summary, written: kept.length, reasons: counts })
   else {
     const share = rows.length === 0 ? 0 : Math.round((100 * accepted.length) / rows.length)
     io.out.write(

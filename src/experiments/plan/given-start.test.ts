@@ -48,6 +48,11 @@ describe('starts that are there', () => {
     writeFileSync(folder('others.gguf'), 'weights of two')
     expect(hash('copied.gguf')).toBe(hash('four-bits.gguf'))
     expect(new Set(['others.gguf', 'one', 'four-bits.gguf'].map(hash)).size).toBe(3)
+    // As a training reads them: a folder with nothing but one is that file, and one of such a name is a folder.
+    mkdirSync(folder('downloaded'))
+    writeFileSync(join(folder('downloaded'), 'four-bits.gguf'), 'weights of one')
+    writeModel('a-folder.gguf', 'weights of one')
+    expect(['downloaded', 'a-folder.gguf'].map(hash)).toEqual(['four-bits.gguf', 'one'].map(hash))
   })
 
   it.each(['empty', 'nowhere', 'nowhere.gguf'])(

@@ -1,8 +1,9 @@
 /** @file Cold starts that are models which are there: nothing is trained for them, and their weights are what they are told by. */
 
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isGguf, modelPath } from '../../model/model-place.ts'
+import { ggufOf } from '../../model/gguf/folder.ts'
+import { modelPath } from '../../model/model-place.ts'
 import { shortHash } from '../../util/canonical.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { hashFile } from '../../util/manifest.ts'
@@ -18,9 +19,10 @@ export interface GivenStart {
   weights: string
 }
 
-/** Files of weights in a folder, or the file that is one, in order, by what they are called in a hash; none where there are none. */
+/** Files of weights in a folder, or the GGUF file that it is or holds, in order, by what they are called in a hash; none where there are none. */
 const weightFiles = (folder: string): [called: string, path: string][] => {
-  if (isGguf(folder)) return existsSync(folder) ? [['model.gguf', folder]] : []
+  const gguf = ggufOf(folder)
+  if (gguf !== null) return [['model.gguf', gguf]]
   try {
     return readdirSync(folder)
       .filter(file => WEIGHTS.test(file))

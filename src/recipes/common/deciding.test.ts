@@ -20,6 +20,10 @@ describe('what must stay the same between stop and resume', () => {
     expect(decidingHash({ ...REST, credit: { mode: 'stages', missing: 'next' } })).not.toBe(
       decidingHash(before),
     )
+    const scaffolded = { ...REST, scaffold: { showPoints: true } }
+    expect(decidingHash({ ...REST, scaffold: { showPoints: true, place: 'system' } })).toBe(
+      decidingHash(scaffolded),
+    )
     expect(decidingSettings({ ...REST, credit: 'plain' })).toEqual({ ...REST, credit: 'plain' })
   })
 

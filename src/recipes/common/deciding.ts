@@ -14,7 +14,7 @@ const FREE_OF_JUDGES = ['cache', 'rollouts']
 const FREE_OF_ENVIRONMENTS = ['url', 'headers', 'connectTimeoutMs', 'timeoutMs', 'attempts']
 
 /** Settings that came later, with what was done before: at that value they are no part of a hash. */
-const FORMER: Readonly<Record<string, string>> = { missing: 'none', openReward: 'score' }
+const FORMER: Readonly<Record<string, string>> = { missing: 'none', openReward: 'score', place: 'system' }
 
 const without = (settings: Record<string, unknown>, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)))

@@ -7,7 +7,7 @@ import { MINIATURES } from '../common/miniatures.ts'
 import { problemsOf } from '../common/problem-order.ts'
 import { type RunMode, refuse } from '../common/refuse.ts'
 import { TASK_KINDS } from '../common/task-kinds.ts'
-import { checkRuscarl } from '../ruscarl/check.ts'
+import { checkMiniature, checkRuscarl } from '../ruscarl/check.ts'
 import { type DistillConfig, ruscarlFrame } from './config.ts'
 
 /** Problems that are looked at for something to show. */
@@ -61,9 +61,11 @@ export const checkDistill = (config: DistillConfig, purpose: RunMode, own?: AnyT
       'raise it, or set rewards to null',
     )
   const opened = own ?? miniatureOf(config)
+  const frame = ruscarlFrame(config)
+  if (opened && !own) checkMiniature(frame, config.task.kind)
   const task = opened && showing(opened)
   const mayLackJudge = rewards === null
-  const checked = checkRuscarl(ruscarlFrame(config), purpose, { mayLackJudge, ...(task && { task }) })
+  const checked = checkRuscarl(frame, purpose, { mayLackJudge, ...(task && { task }) })
   if (!task) {
     const { conversations } = checked
     if (conversations?.train.every(({ rubric }) => rubric.criteria.length === 0))

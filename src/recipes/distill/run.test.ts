@@ -172,3 +172,12 @@ it('plans the passes of the teacher, and judge calls of the steps with rewards a
   const further = readThere({}) - readThere({ rewards: { after: 5 } })
   expect(further / (5 * teacherTokensPerStep)).toBeCloseTo(1, 6)
 })
+
+it('refuses what only conversations know, also on tasks that RuscaRL does not have', () => {
+  const task = { kind: 'arithmetic' }
+  const model = { folder: 'package:models/arithmetic-start' }
+  const plan = (more: object) => () => distillEntry.plan(packing({ task, model, ...more }))
+  expect(plan({ scaffold: { place: 'user' } })).toThrow(
+    'scaffold.place: expected nothing with task "arithmetic", which is no conversation',
+  )
+})

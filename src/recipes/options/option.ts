@@ -60,6 +60,8 @@ export interface RewardOption<Shape extends z.ZodRawShape = z.ZodRawShape> {
     criteria: readonly Droppable[],
     draw: CriteriaDraw,
   ): LeftOutPlaces | undefined
+  /** The rubric with what it marks in it, before anything is left out. */
+  marks?(settings: Settings<Shape>, rubric: Rubric): Rubric
   /** The verdicts as a score counts them; absent: as they are. */
   counts?(settings: Settings<Shape>, rubric: Rubric, verdicts: readonly Verdict[]): readonly Verdict[]
   /** What makes a score of them in place of the rule so far; absent: that rule. */

@@ -147,7 +147,8 @@ export const asTrained = <Problem>(
   // Negated, merits are penalties.
   if (noise !== 'negated') checkOptions(config, { rubrics: task.train.map(rubricOf) })
   const heard = scored(task, {
-    rubricOf,
+    rubricOf: problem =>
+      OPTIONS.reduce((rubric, { marks }) => marks?.(config, rubric) ?? rubric, rubricOf(problem)),
     // A spoilt rubric says something else than the run's.
     ...(noise === 'none' && { logged }),
     score: scoringOf(config, nulls),

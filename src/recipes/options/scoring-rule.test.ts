@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import type { Task } from '../../tasks/task.ts'
+import { asTrained } from './options.ts'
 import { scoringRule } from './scoring-rule.ts'
 
 const points = { dose: 4, warning: 4, polite: 2, wrong: -6 }
@@ -32,6 +34,29 @@ describe('the rule that makes a reward of verdicts', () => {
     expect(scoreOf(fine, { name: 'veto(bounded)', critical: ['wrong'] })).toBe(1)
     expect(scoreOf({ ...fine, wrong: true }, { name: 'veto(bounded)', critical: ['wrong'] })).toBe(0)
     expect(scoreOf({ ...fine, wrong: true }, { name: 'bounded' })).toBeCloseTo(10 / 16, 12)
+  })
+
+  it('vetoes in every step: dropout leaves out no criterion that a veto goes by', async () => {
+    const verdicts = Object.keys(points).map(
+      (id): Verdict => ({ criterionId: id, met: false, source: 'llm' }),
+    )
+    const task = {
+      ...{ train: [0], id: () => 'q', rubric: () => RUBRIC },
+      grade: async (items: readonly unknown[]) => items.map(() => ({ verdicts })),
+    } as unknown as Task<number>
+    const config = {
+      ...{ noise: 'none', reward: 'rubric', flipRate: 0, seed: 1 },
+      rubricDropout: { rate: 0.9, per: 'step', keepAtLeast: 1, protect: [], ask: 'all' },
+      scoringRule: parsed({ name: 'veto(signed)', critical: ['dose'] }),
+    } as Parameters<typeof asTrained>[0]
+    const { reward } = asTrained(config, task, { rubricOf: () => RUBRIC })
+    const items = Array.from({ length: 20 }, (_, step) => ({
+      problem: 0,
+      tokens: Int32Array.of(1),
+      step: step + 1,
+    }))
+    const left = new Set((await reward.grade(items)).flatMap(({ leftOut }) => [...leftOut!.ids]))
+    expect([...left].sort()).toEqual(['polite', 'warning'])
   })
 
   it('soft-min is 1 where all is well, 0 where nothing is, and low where one thing is not', () => {

@@ -23,15 +23,18 @@ const scoringRuleSchema = z.strictObject({
 })
 type ScoringRule = z.output<typeof scoringRuleSchema>
 
+/** The rubric with the criteria marked that the configured veto goes by. */
+const withCritical = ({ critical }: ScoringRule, rubric: Rubric): Rubric =>
+  critical.length === 0
+    ? rubric
+    : {
+        ...rubric,
+        criteria: rubric.criteria.map(own => (critical.includes(own.id) ? { ...own, critical: true } : own)),
+      }
+
 const scoringBy = (own: ScoringRule, nulls?: NullHandling): ResponseScoring => {
   const rule = ruleOf(own.name)
-  const marked = (rubric: Rubric): Rubric => ({
-    ...rubric,
-    criteria: rubric.criteria.map(each =>
-      own.critical.includes(each.id) ? { ...each, critical: true } : each,
-    ),
-  })
-  return (rubric, verdicts) => rule.score(marked(rubric), verdicts, { nulls }).score
+  return (rubric, verdicts) => rule.score(withCritical(own, rubric), verdicts, { nulls }).score
 }
 
 /** @throws ConfigError for a name that is no rule, a veto without a critical criterion, and for ids that no rubric has */
@@ -73,6 +76,7 @@ const shape = {
 export const scoringRule: RewardOption<typeof shape> = {
   shape,
   refuse: ({ scoringRule: own }, { rubrics }) => own && check(own, rubrics),
+  marks: ({ scoringRule: own }, rubric) => (own ? withCritical(own, rubric) : rubric),
   score: ({ scoringRule: own }, rule, nulls) => (own ? scoringBy(own, nulls) : rule),
   plan: ({ scoringRule: own }) => (own ? [`score        ${own.name}`] : []),
   spoils: ({ scoringRule: own }) => own !== undefined,

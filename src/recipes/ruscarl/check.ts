@@ -81,20 +81,23 @@ export const checkRuscarl = (
 /** Refuses settings of which one would silently be ignored. @param isOwn the task is no setting. @throws ConfigError */
 export const checkRuscarlSettings = (config: RuscarlConfig, isOwn = false): void => {
   const { task } = config
-  if (!isOwn) task.kind === 'conversations' ? checkConversations({ ...config, task }) : checkPacking(config)
+  if (!isOwn)
+    task.kind === 'conversations'
+      ? checkConversations({ ...config, task })
+      : checkMiniature(config, task.kind)
   checkTogether(config)
   checkRewards(config)
 }
 
-/** What only conversations know must be at its default. */
-const checkPacking = ({ judge, scaffold }: RuscarlConfig): void => {
+/** What only conversations know must be at its default. @param kind of the task @throws ConfigError */
+export const checkMiniature = ({ judge, scaffold }: RuscarlConfig, kind: string): void => {
   const hint = 'set task.kind to "conversations", or leave this out'
   const defaults = ruscarlSchema.parse({})
   for (const key of ['showPoints', 'forbidMention', 'place', 'whenEmpty'] as const)
     if (scaffold[key] !== defaults.scaffold[key])
-      refuse(`scaffold.${key}: expected nothing with task "packing", whose scaffold is single words`, hint)
+      refuse(`scaffold.${key}: expected nothing with task "${kind}", which is no conversation`, hint)
   if (judge !== null)
-    refuse('judge: expected nothing with task "packing", whose criteria are all checked by rules', hint)
+    refuse(`judge: expected nothing with task "${kind}", whose criteria are all checked by rules`, hint)
 }
 
 const checkConversations = (config: RuscarlOn<'conversations'>): void => {

@@ -149,6 +149,12 @@ describe('the scaffold', () => {
     )
     expect(show(messages.slice(1), [])[0]).toEqual({ role: 'system', content: 'Be helpful.' })
     expect(scaffolding({ place: 'user' })(messages, [])).toEqual(messages)
+    // Of a conversation without a request the criteria come first: they are never lost.
+    const [only] = show(messages.slice(0, 1), CRITERIA)
+    expect(only).toMatchObject({
+      role: 'system',
+      content: expect.stringMatching(/^Be brief\..*names the dose/s),
+    })
   })
 
   it('leaks when six consecutive tokens of it are repeated, not five', () => {

@@ -61,9 +61,10 @@ export const withScaffold = (messages: readonly ChatMessage[], scaffold: string 
   return [{ role: 'system', content: `${first.content}\n\n${scaffold}` }, ...rest]
 }
 
-/** The conversation with a text after its last request. */
+/** The conversation with a text after its last request; before it where nothing is asked. */
 const afterRequest = (messages: readonly ChatMessage[], text: string): ChatMessage[] => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
+  if (last < 0) return withScaffold(messages, text)
   return messages.map((message, i) =>
     i === last ? { ...message, content: `${message.content}\n\n${text}` } : message,
   )

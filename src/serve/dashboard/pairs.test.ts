@@ -57,7 +57,7 @@ const writeRun = (name: string) => {
 let dashboard: Dashboard
 const dirs: Record<string, string> = {}
 beforeAll(async () => {
-  for (const name of ['one', 'two', 'three']) dirs[name] = writeRun(name)
+  for (const name of ['one', 'two', 'three', 'four']) dirs[name] = writeRun(name)
   dashboard = await startDashboard([join(root, 'runs')], { controlToken: TOKEN })
 })
 afterAll(async () => {
@@ -65,8 +65,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true })
 })
 
-const see = async (run: string, who = 'ann'): Promise<PairsView> =>
-  (await (await fetch(`${dashboard.url}/api/runs/${run}/pairs?who=${who}`)).json()) as PairsView
+const see = async (run: string, who = 'ann', back = ''): Promise<PairsView> =>
+  (await (await fetch(`${dashboard.url}/api/runs/${run}/pairs?who=${who}&back=${back}`)).json()) as PairsView
 const post = async (
   run: string,
   body: unknown,
@@ -185,4 +185,14 @@ it('keeps what two write at once, and what was there before a kill', async () =>
   const { view } = await post('three', { who: 'ann', pair: next.id, choice: 'alike' })
   expect([view.labelled, view.decided]).toEqual([9, 8])
   expect(view.people).toHaveLength(9)
+})
+
+it('leaves a pair before whoever looks at it, and brings back what they undid, whatever others chose', async () => {
+  const id = (await see('four')).pair!.id
+  const after = (await post('four', { who: 'ben', pair: id, choice: 'a' })).view.pair!.id
+  expect((await see('four', 'ann', id)).pair!.id).toBe(id)
+  const { last } = (await post('four', { who: 'ann', pair: id, choice: 'b' })).view
+  expect((await see('four', 'ann', id)).pair!.id).toBe(after)
+  expect((await post('four', { who: 'ann', undo: last })).view.pair!.id).toBe(id)
+  expect((await see('four', 'ann', 'gone')).pair!.id).toBe(after)
 })

@@ -169,12 +169,13 @@ const shownPair = ({ pair, a, b }: ShownPair): PairsView['pair'] => {
   return { id: pair, prompt, a: first, b: second }
 }
 
-/** @param back the pair to show, where it can be */
+/** @param back the pair to show, where this person has not chosen */
 const pairsView = (run: OpenRun, who: string, back?: string): PairsView => {
   const [all, labels] = [pairsOf(run), labelsOf(run)]
   const answered = new Set(labels.map(({ pair }) => pair))
   const open = all.filter(({ pair }) => !answered.has(pair))
-  const next = open.find(({ pair }) => pair === back) ?? nextPair(open, labels)
+  const isChosen = labels.some(own => own.pair === back && own.who === who)
+  const next = all.find(({ pair }) => !isChosen && pair === back) ?? nextPair(open, labels)
   const names = [...new Set(labels.map(own => own.who))]
   return {
     pair: next && shownPair(next),
@@ -189,6 +190,8 @@ const pairsView = (run: OpenRun, who: string, back?: string): PairsView => {
 }
 
 const who = z.string().trim().max(80)
+/** Who looks, and the pair before them: it stays until they choose, whatever others do. */
+const shownTo = z.object({ who: who.default(''), back: z.string().max(64).optional() })
 const asked = z.union([
   z.strictObject({ who, pair: z.string().max(64), choice: preferenceChoice }),
   z.strictObject({ who, undo: z.string().max(64) }),
@@ -236,9 +239,10 @@ export const addPairPaths = (
     await run.rollouts.advance()
     return run
   }
-  app.get('/api/runs/:id/pairs', async c =>
-    c.json(pairsView(await opened(c.req.param('id')), queryOf(c, z.object({ who: who.default('') })).who)),
-  )
+  app.get('/api/runs/:id/pairs', async c => {
+    const { who, back } = queryOf(c, shownTo)
+    return c.json(pairsView(await opened(c.req.param('id')), who, back))
+  })
   app.post('/api/runs/:id/pairs', async c => {
     if (!mayControl(c, token)) return c.json({ error: TOKEN_NEEDED }, 403)
     const run = await opened(c.req.param('id'))

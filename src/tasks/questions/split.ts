@@ -25,7 +25,7 @@ export interface RowsToSplit<Row> {
 }
 
 /** Each text once, the first with it. */
-const distinct = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[] => {
+export const distinctRows = <Row>(rows: readonly Row[], textOf: (row: Row) => string): Row[] => {
   const seen = new Set<string>()
   return rows.filter(row => {
     const text = textOf(row)
@@ -56,14 +56,14 @@ export const splitRows = <Row>({
   stratumOf,
   label,
 }: RowsToSplit<Row>): RowSplit<Row> => {
-  const own = distinct(rows, textOf)
+  const own = distinctRows(rows, textOf)
   const notes: string[] = []
   if (own.length < rows.length) notes.push(`${rows.length - own.length} questions left out: there twice`)
   const shuffled = new Rng(label).shuffle(own)
   const { count, note } = testRows === null ? heldOut(own.length) : { count: 0 }
   if (note !== undefined) notes.push(note)
   const kept = new Set(spread(shuffled, count, stratumOf))
-  const test = testRows === null ? shuffled.filter(row => kept.has(row)) : distinct(testRows, textOf)
+  const test = testRows === null ? shuffled.filter(row => kept.has(row)) : distinctRows(testRows, textOf)
   const tested = new Set([...test, ...neverTrained].map(textOf))
   const train = shuffled.filter(row => !tested.has(textOf(row)))
   const repeated = shuffled.length - kept.size - train.length

@@ -85,7 +85,9 @@ export const askInTwoRoles = async (
   ): Promise<Said> => {
     const { text, finishReason } = await teacher.complete({ messages, ...sampling, ...own })
     const prompt = messages[0].content
-    return { prompt, text, rejected: finishReason === 'length' ? 'cut-off' : judged(text) }
+    // Of tokens there were no more, or a provider's filter let no more pass.
+    const isCut = ['length', 'content_filter'].includes(finishReason)
+    return { prompt, text, rejected: isCut ? 'cut-off' : judged(text) }
   }
   const reasoner = await ask(reasonerMessages(question, [], { askToThink }), text => {
     const { met } = answerVerdict(question, answerOf(text))

@@ -55,16 +55,16 @@ const usePairs = (id: string) => {
   const busy = useRef(false)
   const [posted, setPosted] = useState(0)
   const path = `/api/runs/${encodeURIComponent(id)}/pairs`
+  const query = new URLSearchParams({ who: useThrottled(who, 500), back: state.view?.pair?.id ?? '' })
   // What was asked for before a choice must not take its place when it comes later.
-  const loaded = useJson<PairsView>(`${path}?who=${encodeURIComponent(useThrottled(who, 500))}`, posted)
-  useEffect(() => setState({ view: loaded.value, error: null }), [loaded.value])
+  const loaded = useJson<PairsView>(`${path}?${query}`, posted)
+  useEffect(() => setState(({ error }) => ({ view: loaded.value, error })), [loaded.value])
   const post = (body: object) => {
     if (busy.current) return
     busy.current = true
     postJson<PairsView>(path, { who, ...body }, { 'x-gradus-token': token() ?? '' })
       .then(view => {
         setState({ view, error: null })
-        setPosted(count => count + 1)
         scrollTo(0, 0)
       })
       .catch((error: Error) => {
@@ -73,6 +73,7 @@ const usePairs = (id: string) => {
       })
       .finally(() => {
         busy.current = false
+        setPosted(count => count + 1)
       })
   }
   const named = (name: string) => {
