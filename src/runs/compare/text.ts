@@ -1,7 +1,8 @@
 /** @file A comparison of groups of runs as text for a terminal. */
 
 import { number, percent, percentInterval, plural, points, pointsInterval } from '../../util/format.ts'
-import { comparisonTable, settingText } from '../report/compare.ts'
+import { settingText } from '../report/compare.ts'
+import { alignedTable } from '../report/page-text.ts'
 import type { ComparedRuns, GroupDifference, RunMean } from './comparisons.ts'
 
 /** More columns than these no terminal has room for. */
@@ -35,11 +36,11 @@ const groupTable = ({ groups, scores, metrics }: ComparedRuns): string => {
     ...(first && groups.length > 1 ? [differenceText(first.groups[i].differenceToFirst)] : []),
     ...(reward ? [number(reward.groups[i].mean)] : []),
   ])
-  return comparisonTable([head, ...rows])
+  return alignedTable([head, ...rows])
 }
 
 const runTable = ({ groups }: ComparedRuns): string =>
-  comparisonTable([
+  alignedTable([
     ['run', 'seed', 'status', 'steps', 'group'],
     ...groups.flatMap(({ label, runs }) =>
       runs.map(({ name, seed, status, step }) => [name, String(seed ?? '–'), status, String(step), label]),
@@ -47,13 +48,13 @@ const runTable = ({ groups }: ComparedRuns): string =>
   ])
 
 const metricTable = ({ groups, metrics }: ComparedRuns): string =>
-  comparisonTable([
+  alignedTable([
     ['metric, last tenth', ...groups.map(({ label }) => label)],
     ...metrics.map(({ name, groups: own }) => [name, ...own.map(({ mean }) => number(mean))]),
   ])
 
 const settingTable = ({ groups, settings }: ComparedRuns): string =>
-  comparisonTable([
+  alignedTable([
     ['setting', ...groups.map(({ label }) => label)],
     ...settings.map(({ name, values }) => [name, ...values.map(settingText)]),
   ])

@@ -15,6 +15,7 @@ import {
   setNames,
   totalsOf,
 } from './data.ts'
+import { alignedTable } from './page-text.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 
 interface MetricComparison {
@@ -177,16 +178,6 @@ const summarise = (data: ReportData): RunSummary => ({
   trainSeconds: totalsOf(data).seconds,
 })
 
-/** Rows as text: the first column to the left, others to the right. */
-export const comparisonTable = (rows: readonly (readonly string[])[]): string => {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
-      .join('  ')
-  return rows.map(row => line(row).trimEnd()).join('\n')
-}
-
 /** A setting as it stands in a table; `–` where there is none. */
 export const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
@@ -214,7 +205,7 @@ const differenceCells = ({
 const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
   if (criteria.length === 0) return []
   const rows = criteria.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
-  const blocks = [comparisonTable([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
+  const blocks = [alignedTable([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
   const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
   if (changed.length > 0) {
     const changes = changed.map(({ set, label, sinceStart }) => [
@@ -222,7 +213,7 @@ const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
       changeText(sinceStart.a),
       changeText(sinceStart.b),
     ])
-    blocks.push(comparisonTable([['change since the start, points [95%]', a.id, b.id], ...changes]))
+    blocks.push(alignedTable([['change since the start, points [95%]', a.id, b.id], ...changes]))
   }
   return blocks
 }
@@ -232,7 +223,7 @@ const render = (comparison: RunComparison): string => {
   const blocks: string[] = []
   if (evals.length > 0) {
     const rows = evals.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
-    blocks.push(comparisonTable([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
+    blocks.push(alignedTable([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
   }
   blocks.push(...criterionTables(comparison))
   const metricRows = metrics.map(({ name, a: x, b: y, otherRubric }) => [
@@ -241,10 +232,10 @@ const render = (comparison: RunComparison): string => {
     number(y),
     otherRubric ? 'another rubric' : x === null || y === null ? '–' : number(y - x),
   ])
-  blocks.push(comparisonTable([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
+  blocks.push(alignedTable([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
   if (settings.length > 0) {
     const rows = settings.map(({ name, a: x, b: y }) => [name, settingText(x), settingText(y)])
-    blocks.push(comparisonTable([['setting', a.id, b.id], ...rows]))
+    blocks.push(alignedTable([['setting', a.id, b.id], ...rows]))
   }
   return `${blocks.join('\n\n')}\n`
 }
