@@ -26,6 +26,19 @@ export const alignedTable = (rows: readonly (readonly string[])[]): string => {
   return rows.map(row => line(row).trimEnd()).join('\n')
 }
 
+/** More columns than these no terminal has room for. */
+const MOST_COLUMNS = 7
+
+/** A table that is too wide, on its side where it has room so. */
+const fittingTable = (rows: readonly (readonly string[])[]): string => {
+  if (rows[0].length <= MOST_COLUMNS) return alignedTable(rows)
+  return rows.length <= MOST_COLUMNS
+    ? alignedTable(rows[0].map((_, column) => rows.map(row => row[column])))
+    : `${rows.length - 1} rows of ${rows[0].length} columns, which the page has, and --json.`
+}
+
+export const TERMINAL: TextForm = { heading: text => text, table: fittingTable }
+
 export const MARKDOWN: TextForm = {
   heading: (text, level) => `${'#'.repeat(level)} ${text}`,
   table: ([head, ...rows]) =>
