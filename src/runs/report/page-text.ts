@@ -1,10 +1,12 @@
 /** @file A page as text: aligned for a terminal, or Markdown for a repository. What is drawn alone (charts, dots, bars) is left out. */
 
+import { percent, percentInterval } from '../../util/format.ts'
 import {
   type Block,
   type BlockList,
   type PageFact,
   type PageView,
+  type ProfileRow,
   shownSections,
   type TableCell,
   type TableView,
@@ -53,8 +55,9 @@ const joined = (parts: readonly (string | null | undefined)[], between: string):
 
 const cellText = (cell: TableCell): string => {
   if (typeof cell === 'string') return cell
-  const { text, chips = [], notes = [] } = cell
-  return joined([text, ...chips.map(chip => chip.text), ...notes], '; ')
+  const { text, chips = [], notes = [], bar } = cell
+  const drawn = bar?.interval && percentInterval(bar.interval)
+  return joined([text, drawn, ...chips.map(chip => chip.text), ...notes], '; ')
 }
 
 const tableText = ({ head, rows }: TableView, form: TextForm): string =>
@@ -67,6 +70,12 @@ const factText = ([name, value]: PageFact): string | null =>
   value === null ? null : joined([name, typeof value === 'object' ? value.text : String(value)], ' ')
 
 const listText = (lines: readonly string[]): string => lines.map(line => `- ${line}`).join('\n')
+
+const profileLine = ({ id, name, before, after, difference, interval, isTaxed }: ProfileRow): string => {
+  const figures = before === null ? percent(after) : `${percent(before)} → ${percent(after)}`
+  const notes = [difference, interval, isTaxed ? 'optimisation tax' : null]
+  return joined([`${joined([id, name], ' ')}: ${figures}`, ...notes], ', ')
+}
 
 /** What of a block is words and figures; empty where nothing is. */
 const blockText = (block: Block, level: number, form: TextForm): string => {
@@ -90,6 +99,8 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
           joined([joined([`${name}: ${figure}`, ...notes], ', '), below], '. '),
         ),
       )
+    case 'profile':
+      return listText(block.rows.map(profileLine))
     case 'panel': {
       const title = joined([block.title, block.chip?.text, block.note], ': ')
       const head = title === '' ? '' : form.heading(title, level)
