@@ -195,7 +195,7 @@ describe('gradus train', { timeout: SLOW_MS }, () => {
     const { code, out, err } = await cli(['train', file, '--out', run])
     expect(code).toBe(0)
     expect(out).toMatch(/train-distribution\n[\s\S]* Correct and proved +Answers right .*\nBefore .* 4\n/)
-    expect(out).toMatch(/\n- C1 answer: .*(?:\n- C\d .*){4}/)
+    expect(out).toMatch(/Criterion .*Change\nC1 answer .*(?:\nC\d .*){4}/)
     expect(out).toMatch(/mean step .*sampling .*grading .*update .*rest/)
     expect(out).toContain('checkpoints/step-000002')
     expect(err).toMatch(/reinforcement 2\/2/)

@@ -1,12 +1,11 @@
 /** @file A page as text: aligned for a terminal, or Markdown for a repository. What is drawn alone (charts, dots, bars) is left out. */
 
-import { percent, percentInterval } from '../../util/format.ts'
+import { percentInterval } from '../../util/format.ts'
 import {
   type Block,
   type BlockList,
   type PageFact,
   type PageView,
-  type ProfileRow,
   shownSections,
   type TableCell,
   type TableView,
@@ -71,12 +70,6 @@ const factText = ([name, value]: PageFact): string | null =>
 
 const listText = (lines: readonly string[]): string => lines.map(line => `- ${line}`).join('\n')
 
-const profileLine = ({ id, name, before, after, difference, interval, isTaxed }: ProfileRow): string => {
-  const figures = before === null ? percent(after) : `${percent(before)} → ${percent(after)}`
-  const notes = [difference, interval, isTaxed ? 'optimisation tax' : null]
-  return joined([`${joined([id, name], ' ')}: ${figures}`, ...notes], ', ')
-}
-
 /** What of a block is words and figures; empty where nothing is. */
 const blockText = (block: Block, level: number, form: TextForm): string => {
   switch (block.kind) {
@@ -99,8 +92,6 @@ const blockText = (block: Block, level: number, form: TextForm): string => {
           joined([joined([`${name}: ${figure}`, ...notes], ', '), below], '. '),
         ),
       )
-    case 'profile':
-      return listText(block.rows.map(profileLine))
     case 'panel': {
       const title = joined([block.title, block.chip?.text, block.note], ': ')
       const head = title === '' ? '' : form.heading(title, level)

@@ -111,7 +111,7 @@ interface DetailColumn {
   about(row: Scored): string
   value(row: Scored): number | null | undefined
   /** What stands below the figure. */
-  notes?(row: Scored): string[]
+  notes?(row: Scored): string[] | undefined
 }
 
 const cellsOf = (columns: readonly DetailColumn[], row: Scored) =>
@@ -144,13 +144,11 @@ const labelColumns = (
   )
 
 /** Since the start, with what training cost on what it could not see. */
-const changeNotes = (change: CriterionChange | undefined): string[] =>
-  change === undefined
-    ? []
-    : [
-        `${points(change.change)} (${pointsInterval(change.interval)})`,
-        ...(isTax(change) ? ['optimisation tax'] : []),
-      ]
+const changeNotes = (change: CriterionChange | undefined): string[] | undefined =>
+  change && [
+    `${points(change.change)} (${pointsInterval(change.interval)})`,
+    ...(isTax(change) ? ['optimisation tax'] : []),
+  ]
 
 const criterionColumns = (data: ReportData, rows: readonly Scored[]): DetailColumn[] =>
   namesIn(rows.map(({ criteria }) => criteria)).map(id => ({
