@@ -279,7 +279,9 @@ describe('a start that is trained again', () => {
     ])
     expect(result.notes).toEqual(differences)
     expect(JSON.parse(readFileSync(join(folder, 'FAKE-1.json'), 'utf8')).notes).toEqual(differences)
-    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain(`- ${differences[0]}.`)
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain(
+      `- several machines: ${differences[0]}\n`,
+    )
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('trained again here')
     expect(recompute(folder, { versions: {}, machine: {} }).result.notes).toEqual(differences)
     const third = new Elsewhere({ work: 'three', adopt: true })

@@ -164,7 +164,7 @@ describe('results worked out again', () => {
     const { claims, registered } = recompute(folder, NOW).result
     expect(registered.rule).toBe(1)
     expect(claims.map(({ atRegistration }) => atRegistration?.rule)).toEqual([1, 1, 1, 1, 1])
-    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain('at registration (rule 1)')
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain('by rule 1, at registration')
   })
 
   it('of several blocks are shown for each of them, alone and together', () => {
@@ -189,7 +189,7 @@ describe('results worked out again', () => {
     const page = renderPaperReport(result, [])
     expect(page).toContain('Blocks of seeds')
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(
-      /\| claim \| block 1 \| block 2 \| together, look 2 \|[\s\S]*\| FAKE-1 \| /,
+      /\| Claim \| Block 1, 3 seeds \| Block 2, 3 seeds \| Together, look 2 \|[\s\S]*\| FAKE-1 \| /,
     )
     const { blocks, looks } = JSON.parse(readFileSync(join(folder, 'FAKE-1.json'), 'utf8'))
     expect([blocks.length, looks]).toEqual([2, 2])
@@ -215,7 +215,7 @@ describe('published results, of which pairs are kept and runs are not', () => {
     expect(again.result.controls.map(({ note }) => note)).toEqual(notes)
     writeRecomputed(folder, again)
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(
-      /shuffled-rubrics .* \*\*passed\*\*; made no update in 6 of 6 runs: it says nothing \|/,
+      /\| shuffled-rubrics; .* \| passed; made no update in 6 of 6 runs: it says nothing \|/,
     )
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain(
       '<small>made no update in 6 of 6 runs: it says nothing</small>',

@@ -8,7 +8,7 @@ export { describeEnvironment } from './environment.ts'
 export { RunError } from './errors.ts'
 export { csvOf, type ExportedRows, flatRows } from './export.ts'
 export { findRuns } from './find.ts'
-export { listRun, type RunListing, unreadableRun } from './listing.ts'
+export { listRun, unreadableRun } from './listing.ts'
 export { isLocked } from './lock.ts'
 export { Progress, type ProgressOptions, type ProgressStream } from './progress.ts'
 export {

@@ -1,40 +1,20 @@
 /** @file What a list of runs says of each: how far it is, and how it did. Reads the ends of its files, however long they are. */
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { hasFile } from '../util/atomic.ts'
 import { readRunInfo } from './readers.ts'
 import { runStatus } from './report/data.ts'
-import { assertLineFits } from './row-files.ts'
+import { assertLineFits, readBytes } from './row-files.ts'
 import { checkedEval } from './row-shapes.ts'
-import type { EvalRow, MetricsRow } from './rows.ts'
+import type { EvalRow, MetricsRow, RunListing } from './rows.ts'
 import { describeScore } from './scores.ts'
-
-export interface RunListing {
-  dir: string
-  id: string
-  recipe: string | null
-  preset: string | null
-  seed: number | string | null
-  status: 'finished' | 'running' | 'stopped' | 'unreadable'
-  /** Why it cannot be read; null where it can. */
-  problem: string | null
-  /** Steps taken, and planned; null where no number is. */
-  step: number
-  steps: number | null
-  /** The primary score of the last evaluation on the primary set; null before there is one. */
-  score: { set: string; name: string; label: string; value: number | null; step: number } | null
-  /** Of the last step; null where it has none. */
-  reward: number | null
-  createdAt: string
-  forkedFrom: { run: string; step: number } | null
-}
 
 const PIECE = 64 * 1024
 
-/** The last row of a file that is wanted; lines that are no rows, such as a torn last one, are passed over. */
-const fromTheEnd = <Row>(path: string, wanted: (row: Row) => boolean): Row | null => {
-  if (!hasFile(path)) return null
+/** The rows of a file, the last first; lines that are no rows, such as a torn last one, are passed over. @param path null: none */
+export const rowsFromEnd = function* <Row>(path: string | null): Generator<Row> {
+  if (path === null || !hasFile(path)) return
   const fd = openSync(path, 'r')
   try {
     let end = fstatSync(fd).size
@@ -43,17 +23,14 @@ const fromTheEnd = <Row>(path: string, wanted: (row: Row) => boolean): Row | nul
       // As much again as there is: a long line is copied a few times, not once a piece.
       const start = Math.max(0, end - Math.max(PIECE, tail.length))
       assertLineFits(path, start, tail.length)
-      const piece = Buffer.alloc(end - start)
-      readSync(fd, piece, 0, piece.length, start)
-      tail = Buffer.concat([piece, tail])
+      tail = Buffer.concat([readBytes(fd, start, end), tail])
       end = start
       for (let at = lineStart(tail, end); at !== null; at = lineStart(tail, end)) {
         const row = parsed<Row>(tail.subarray(at).toString('utf8'))
         tail = tail.subarray(0, at)
-        if (row !== null && wanted(row)) return row
+        if (row !== null) yield row
       }
     }
-    return null
   } finally {
     closeSync(fd)
   }
@@ -68,30 +45,35 @@ const lineStart = (bytes: Buffer, before: number): number | null => {
 }
 
 const parsed = <Row>(text: string): Row | null => {
-  if (text.trim() === '') return null
   try {
-    return JSON.parse(text) as Row
+    const row: unknown = JSON.parse(text)
+    return typeof row === 'object' && !Array.isArray(row) ? (row as Row | null) : null
   } catch {
     return null
   }
 }
 
-const lastScore = (dir: string, primarySet: string | undefined): RunListing['score'] => {
-  const found = fromTheEnd<EvalRow>(
-    join(dir, 'evals.jsonl'),
-    row => primarySet === undefined || row.set === primarySet,
-  )
-  if (found === null) return null
-  const row = checkedEval(join(dir, 'evals.jsonl'))(found)
-  const { set, primary: name, step } = row
-  return { set, name, label: describeScore(name, [row]), value: row.scores[name]?.value ?? null, step }
+const lastScore = (path: string | null, primarySet: string | undefined): RunListing['score'] => {
+  for (const found of rowsFromEnd<EvalRow>(path)) {
+    if (primarySet !== undefined && found.set !== primarySet) continue
+    const row = checkedEval(path!)(found)
+    const { set, primary: name, step } = row
+    return { set, name, label: describeScore(name, [row]), value: row.scores[name]?.value ?? null, step }
+  }
+  return null
 }
 
-/** @throws RunError where there is no run; DataError for a broken config.json */
-export const listRun = (dir: string): RunListing => {
+/**
+ * @param pathOf a file of the run by its name; null where it is not to be read
+ * @throws RunError where there is no run; DataError for a broken config.json
+ */
+export const listRun = (
+  dir: string,
+  pathOf: (dir: string, name: string) => string | null = join,
+): RunListing => {
   const info = readRunInfo(dir)
-  const metrics = fromTheEnd<MetricsRow>(join(dir, 'metrics.jsonl'), () => true)
-  const score = lastScore(dir, info.primarySet)
+  const [metrics] = rowsFromEnd<MetricsRow>(pathOf(dir, 'metrics.jsonl'))
+  const score = lastScore(pathOf(dir, 'evals.jsonl'), info.primarySet)
   return {
     dir,
     id: info.id,

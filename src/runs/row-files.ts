@@ -101,7 +101,8 @@ const MARKED_BYTES = 4096
 
 const LINE_FEED = 0x0a
 
-const readBytes = (fd: number, start: number, end: number): Buffer => {
+/** Bytes of an open file; fewer where it ends before. */
+export const readBytes = (fd: number, start: number, end: number): Buffer => {
   const bytes = Buffer.alloc(Math.max(0, end - start))
   let filled = 0
   while (filled < bytes.length) {

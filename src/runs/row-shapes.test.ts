@@ -38,7 +38,8 @@ it('criteria may be called as what every object has', () => {
   ]
   writeFileSync(join(dir, 'evals.jsonl'), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
   const page = readFileSync(writeReport(dir), 'utf8')
-  for (const id of Object.keys(criteria)) expect(page).toContain(`<div class="profile-name">${id}`)
+  for (const id of Object.keys(criteria))
+    expect(page).toContain(`<th scope="row" data-head="Criterion"><span>${id}`)
   expect(page).not.toMatch(/native code|NaN/)
   const [changed] = compareRuns(dir, dir).json.criteria
   expect(changed).toMatchObject({ criterion: 'constructor', label: 'constructor', sinceStart: { a: null } })

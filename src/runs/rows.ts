@@ -464,3 +464,24 @@ export interface RunInfo {
   extensions?: RunExtension[]
   environment: Record<string, string | number>
 }
+
+/** What a list of runs says of each. */
+export interface RunListing {
+  dir: string
+  id: string
+  recipe: string | null
+  preset: string | null
+  seed: number | string | null
+  status: 'finished' | 'running' | 'stopped' | 'unreadable'
+  /** Why it cannot be read; null where it can. */
+  problem: string | null
+  /** Steps taken, and planned; null where no number is. */
+  step: number
+  steps: number | null
+  /** The primary score of the last evaluation on the primary set; null before there is one. */
+  score: { set: string; name: string; label: string; value: number | null; step: number } | null
+  /** Of the last step; null where it has none. */
+  reward: number | null
+  createdAt: string
+  forkedFrom: { run: string; step: number } | null
+}

@@ -17,7 +17,7 @@ import {
 } from '../../measure/index.ts'
 import type { Breakdown } from '../../recipes/common/task-kind.ts'
 import { Progress } from '../../runs/progress.ts'
-import { comparisonTable } from '../../runs/report/compare.ts'
+import { alignedTable } from '../../runs/report/page-text.ts'
 import { largestOf } from '../../util/descriptive.ts'
 import { UsageError } from '../../util/errors.ts'
 import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
@@ -119,7 +119,7 @@ const textOf = (result: Result): string => {
     const lines = breakdownLines(side.breakdown, result.measured.primary)
     return lines.length === 0 ? [] : ['', ...(result.b ? [`${'AB'[i]}:`] : []), ...lines]
   })
-  return `${factsOf(result).join('\n')}\n\n${[comparisonTable([head, ...rows]), ...breakdown].join('\n')}\n`
+  return `${factsOf(result).join('\n')}\n\n${[alignedTable([head, ...rows]), ...breakdown].join('\n')}\n`
 }
 
 const sideJson = (

@@ -27,7 +27,7 @@ import {
 } from '../../recipes/options/options.ts'
 import { NULL_HANDLINGS } from '../../rubric/score.ts'
 import { Progress } from '../../runs/progress.ts'
-import { comparisonTable } from '../../runs/report/compare.ts'
+import { alignedTable } from '../../runs/report/page-text.ts'
 import { GradusError, UsageError } from '../../util/errors.ts'
 import { NONE, number, percent, plural, wholePercent } from '../../util/format.ts'
 import { assertWritable, writeOutput } from '../../util/output-file.ts'
@@ -240,7 +240,7 @@ const textOf = (
   const how = settings === undefined ? '' : `, temperature ${settings.temperature}`
   // Names of criteria stand at the left of their column, figures at the right of theirs.
   const lines = [HEAD, ...edits.map(rowOf)]
-  const table = comparisonTable(lines.map(line => line.slice(0, -1))).split('\n')
+  const table = alignedTable(lines.map(line => line.slice(0, -1))).split('\n')
   const width = Math.max(...table.map(({ length }) => length))
   return [
     `${plural(samples, 'sample')} of ${model}${how}, ${plural(rows, 'row')} of ${data}`,

@@ -2,8 +2,9 @@
 
 import type { Examined, RunExamination } from '../../runs/check-run.ts'
 import { findRuns } from '../../runs/find.ts'
-import { listRun, type RunListing, unreadableRun } from '../../runs/listing.ts'
-import { comparisonTable } from '../../runs/report/compare.ts'
+import { listRun, unreadableRun } from '../../runs/listing.ts'
+import { alignedTable } from '../../runs/report/page-text.ts'
+import type { RunListing } from '../../runs/rows.ts'
 import { number, percent, plural } from '../../util/format.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
 
@@ -32,7 +33,7 @@ const scoreText = ({ score }: RunListing): string =>
   score === null ? '–' : `${percent(score.value)} ${score.label}`
 
 const lines = (runs: readonly RunListing[]): string =>
-  comparisonTable([
+  alignedTable([
     ['run', 'recipe', 'seed', 'status', 'steps', 'last reward', 'last evaluation', 'begun'],
     ...runs.map(run => [
       run.dir,

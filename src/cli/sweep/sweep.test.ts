@@ -80,7 +80,7 @@ describe('gradus sweep', { timeout: SLOW_MS }, () => {
     expect(err).toContain('[')
     expect(code).toBe(0)
     expect(text).toContain('4 runs in 2 groups')
-    expect(text).toMatch(/loss\.preset=verl:gspo +2 +2 .*\(2 seeds\)/)
+    expect(text).toMatch(/loss\.preset=verl:gspo +2 +2 [\s\S]* to the first.* \(2 seeds\)/)
     expect(existsSync(sandbox.path('sweep', 'compare.html'))).toBe(true)
     const single = ['--set', 'seed=2', '--set', 'loss.preset=trl:dapo', '--out', sandbox.path('single')]
     expect((await cli(['train', file, ...single, '--quiet'])).code).toBe(0)

@@ -18,8 +18,8 @@ import { metricText } from '../plan/registration.ts'
 import {
   detailNotes,
   detectableText,
-  intervalText,
   registeredText,
+  robustText,
   startsNote,
   startsText,
   testNotes,
@@ -70,10 +70,10 @@ const detailsOf = (claim: ClaimResult, comparison: ArmComparison): string => {
   const { metric } = claim.claim
   const { statistics, items, a, b, p, adjustedP, status, reason } = comparison
   if (statistics === null) return ''
-  const { robust, byStart, startsP } = statistics
+  const { byStart, startsP } = statistics
   const between = startsP === null ? '' : ` (p of a difference between them ${pText(startsP)})`
   return [
-    `Trimmed mean ${intervalText(metric, robust.estimate, robust.interval)}`,
+    robustText(metric, statistics),
     ...testNotes(metric, comparison),
     ...(Object.keys(byStart).length < 2
       ? []

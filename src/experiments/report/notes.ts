@@ -2,7 +2,7 @@
 
 import { number, percent } from '../../util/format.ts'
 import { LEVEL, type PairStatistics } from '../analysis/analysis.ts'
-import { type ArmComparison, type ClaimResult, comparisonName, detectableOf } from '../analysis/claims.ts'
+import { type ArmComparison, type ClaimResult, detectableOf } from '../analysis/claims.ts'
 import type { RunValue } from '../analysis/evidence.ts'
 import type { MetricChoice } from '../plan/registration.ts'
 import { differenceText, pText, sizeText } from './units.ts'
@@ -43,16 +43,12 @@ export const intervalText = (
 /** Whether an interval lies above 0, below it, or has it inside. */
 const side = ([low, high]: readonly [number, number]): number => (low > 0 ? 1 : high < 0 ? -1 : 0)
 
-/**
- * `by the trimmed mean −0.2 [−0.9, +0.3], which says otherwise`: where mean and trimmed mean lie on different sides
- * of 0. Then a few runs make the mean.
- */
-const robustNote = (metric: MetricChoice, { statistics }: ArmComparison): string | null => {
-  if (statistics === null || statistics.robust.interval === null) return null
-  const { interval, robust } = statistics
-  return side(interval) === side(robust.interval!)
-    ? null
-    : `is ${intervalText(metric, robust.estimate, robust.interval)} by the trimmed mean, which says otherwise than the mean: a few runs make it`
+/** `Trimmed mean −0.2 [−0.9, +0.3]`; where it lies on another side of 0 than the mean a few runs make that, which is said. */
+export const robustText = (metric: MetricChoice, { interval, robust }: PairStatistics): string => {
+  const text = `Trimmed mean ${intervalText(metric, robust.estimate, robust.interval)}`
+  return robust.interval === null || side(interval) === side(robust.interval)
+    ? text
+    : `${text}, which says otherwise than the mean: a few runs make it`
 }
 
 /** What the two one-sided tests against a margin say, and how much of an interval is the start's own error. */
@@ -113,14 +109,3 @@ export const detailNotes = ({ runs }: ClaimResult): string[] =>
     const text = armDetails(runs.filter(run => run.arm === arm))
     return text === '' ? [] : [`${arm}: ${text}`]
   })
-
-/** All notes of a claim, for a text without tables. */
-export const claimNotes = (claim: ClaimResult): string[] => {
-  const { metric, reference } = claim.claim
-  const beside = claim.comparisons.flatMap(comparison =>
-    [startsNote(metric, comparison), robustNote(metric, comparison)].flatMap(note =>
-      note === null ? [] : [`${comparisonName(comparison, reference)} ${note}`],
-    ),
-  )
-  return [...beside, ...detailNotes(claim)]
-}

@@ -52,29 +52,34 @@ const blockTable = ({ blocks, claims, registration }: ShownResults): PageSection
   const cell = ({ status, reason }: { status: string; reason: string }): TableCell => ({
     ...{ ...statusChip(status), notes: [reason] },
   })
-  return tableSection(
-    'Blocks of seeds',
-    `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
-    {
-      text: true,
-      head: [
-        'Claim',
-        ...blocks.flatMap(({ nth, seeds, registeredAt }) => [
-          `Block ${nth}, ${seeds.length} seeds, registered ${registeredAt.slice(0, 10)}`,
-          ...(nth > 1 ? [`Together, look ${nth}`] : []),
+  const table = {
+    text: true,
+    head: [
+      'Claim',
+      ...blocks.flatMap(({ nth, seeds }) => [
+        `Block ${nth}, ${seeds.length} seeds`,
+        ...(nth > 1 ? [`Together, look ${nth}`] : []),
+      ]),
+    ],
+    rows: claims.map(({ claim }, i) => ({
+      cells: [
+        claim.id,
+        ...blocks.flatMap(({ nth, alone, together }) => [
+          cell(alone[i]),
+          ...(nth > 1 ? [cell(together[i])] : []),
         ]),
       ],
-      rows: claims.map(({ claim }, i) => ({
-        cells: [
-          claim.id,
-          ...blocks.flatMap(({ nth, alone, together }) => [
-            cell(alone[i]),
-            ...(nth > 1 ? [cell(together[i])] : []),
-          ]),
-        ],
-      })),
-    },
+    })),
+  }
+  const lines = blocks.map(
+    ({ nth, seeds, sha256, registeredAt }) =>
+      `Block ${nth}: seeds ${seeds.join(', ')}; registered ${registeredAt.slice(0, 16).replace('T', ' ')} as ${sha256.slice(0, 16)}.`,
   )
+  return {
+    title: 'Blocks of seeds',
+    about: `The experiment was enlarged. What decides at each look is what all runs until then say together, with p multiplied by the ${looksOf(registration as Registration)} looks; each block alone is for reading.`,
+    blocks: [tableBlock(table), { kind: 'list', lines }],
+  }
 }
 
 const controlTable = ({ registration, controls, absentControls }: ShownResults): PageSection | null => {
@@ -162,6 +167,9 @@ const CLAIMS_ABOUT =
 const APART_ABOUT =
   'Their status says less than it seems to: whatever was trained would have come out so, or half of the comparison is missing.'
 
+const CARDS_ABOUT =
+  'Every dot is a run after its last step. Trimmed mean: without the two highest and the two lowest of ten pairs, so that a single run that collapses does not make it.'
+
 /** The claims in tables, those that are not counted apart, and each by itself. */
 const claimSections = (
   { claims, registration, arms }: ShownResults,
@@ -181,7 +189,7 @@ const claimSections = (
     },
     ...between,
     blocks.length > 0 && {
-      ...{ title: 'Claim by claim', about: 'Every dot is a run after its last step.' },
+      ...{ title: 'Claim by claim', about: CARDS_ABOUT },
       blocks: [{ kind: 'stack', blocks }],
     },
   ]

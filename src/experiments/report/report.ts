@@ -7,18 +7,24 @@ import { writeFileAtomic } from '../../util/atomic.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { PaperResult } from '../results/paper.ts'
 import { paperCharts } from './curves.ts'
+import { earlierSection } from './earlier-view.ts'
 import { probeCharts, profileFigures } from './figures.ts'
 import { paperView } from './paper-view.ts'
 
 const CURVES_ABOUT =
   'Means over cold starts and seeds; bands are 95% intervals of the mean. Drag to zoom, double-click to go back.'
 
-/** The report as HTML, self-contained. */
-export const renderPaperReport = (result: PaperResult, runs: readonly FinishedRun[]): string => {
+/** The report as HTML, self-contained. @param folder of the results: those of earlier looks lie beside it */
+export const renderPaperReport = (
+  result: PaperResult,
+  runs: readonly FinishedRun[],
+  folder = '.',
+): string => {
   const { registration } = result
   const charts = [...paperCharts(registration, runs), ...probeCharts(registration, runs)]
   const figures = profileFigures(registration, runs)
   const page = paperView(result, [
+    earlierSection(result, folder),
     charts.length > 0 && { title: 'Curves of the arms', about: CURVES_ABOUT, blocks: [chartBlock(charts)] },
     figures.length > 0 && { title: 'Figures', blocks: [{ kind: 'stack', blocks: figures }] },
   ])
@@ -32,6 +38,6 @@ export const writePaperReport = (
   runs: readonly FinishedRun[],
 ): string => {
   const path = join(folder, 'report.html')
-  writeFileAtomic(path, renderPaperReport(result, runs))
+  writeFileAtomic(path, renderPaperReport(result, runs, folder))
   return path
 }

@@ -24,9 +24,8 @@ it.each(folders)('the files of results/%s make the page that their report has', 
   const claims = all.flatMap(block => (block && block.kind === 'panel' ? [block] : []))
   expect(claims.length).toBeGreaterThan(0)
   const summary = readFileSync(join(folder, 'summary.md'), 'utf8')
-  for (const { title, chip, blocks } of claims) {
-    expect(summary).toContain(`**${title}**`)
-    expect(summary).toContain(`**${chip?.text}**`)
+  for (const { title, chip, note, blocks } of claims) {
+    expect(summary).toContain(`### ${title}: ${chip?.text}: ${note}\n`)
     expect(textIn(blocks)).toContain('expected')
     // Effects are the same in either form.
     for (const block of blocks)

@@ -34,29 +34,31 @@ interface Overlay {
   points(run: ComparedRun): CurvePoint[]
 }
 
-const trainingCurve = (key: string, title: string, unit: ChartUnit, about?: string): Overlay => ({
-  id: `curve-${key}`,
-  title,
-  about,
-  unit,
+/** A figure of metrics.jsonl, or a criterion. */
+const trainingCurve = (
+  key: string,
+  { title, unit, about }: Omit<Overlay, 'id' | 'points'> = metricOf(key),
+): Overlay => ({
+  ...{ id: `curve-${key}`, title, about, unit },
   points: ({ data }) => curveOf(data.metrics, key),
 })
 
-/** What is in any run's rows beside `known`: plain figures, then criteria. */
-const otherCurves = (groups: readonly RunGroup[], known: readonly Overlay[]): Overlay[] => {
+/** What charts are of first, and in reports alone: figures that are measured. */
+const FIRST = ['reward', 'heldOut', ...HEALTH.flatMap(({ key, exact }) => (exact ? [] : [key]))]
+
+/** What is in any run's rows: plain figures, then criteria. */
+const allCurves = (groups: readonly RunGroup[]): Overlay[] => {
   const rows = groups.flatMap(({ runs }) => runs.flatMap(({ data }) => data.metrics))
-  const names = new Set<string>()
+  const names = new Set(FIRST)
   for (const row of rows)
-    for (const name of Object.keys(row)) if (typeof row[name] === 'number') names.add(name)
+    for (const name of Object.keys(row)) if (name !== 'step' && typeof row[name] === 'number') names.add(name)
   const criteria = new Set(rows.flatMap(row => Object.keys(row.criteria ?? {})))
-  const shown = new Set(['curve-step', ...known.map(({ id }) => id)])
   return [
-    ...[...names].map(key => {
-      const { title, unit, about } = metricOf(key)
-      return trainingCurve(key, title, unit, about)
-    }),
-    ...[...criteria].map(id => trainingCurve(`criteria.${id}`, id, 'number', 'criterion')),
-  ].filter(({ id }) => !shown.has(id))
+    ...[...names].map(key => trainingCurve(key)),
+    ...[...criteria].map(id =>
+      trainingCurve(`criteria.${id}`, { title: id, unit: 'number', about: 'criterion' }),
+    ),
+  ]
 }
 
 /** Scores on the test sets, over the steps at which they were evaluated. */
@@ -100,14 +102,7 @@ export const overlayCharts = (
   groups: readonly RunGroup[],
   { band = rangeBand, isLive = false }: OverlayOptions = {},
 ): ChartSpec[] => {
-  const training = [
-    trainingCurve('reward', 'Reward', 'number', 'mean of a step’s rollouts'),
-    trainingCurve('heldOut', 'Held-out grader', 'number', 'unseen by training'),
-    ...HEALTH.filter(({ exact }) => !exact).map(({ key, title, unit, about }) =>
-      trainingCurve(key, title, unit, about),
-    ),
-  ]
-  const curves = [...training, ...(isLive ? otherCurves(groups, training) : [])].map(own => ({
+  const curves = (isLive ? allCurves(groups) : FIRST.map(key => trainingCurve(key))).map(own => ({
     ...own,
     points: (run: ComparedRun) =>
       isLive ? own.points(run) : smoothed(own.points(run), smoothingWindow(run.data.metrics.length)),

@@ -1,9 +1,9 @@
 /** @file Any number of runs compared: in groups over seeds, as figures, as text, and as a page with one curve over another. */
 
 import { renderPage } from '../report/page.ts'
+import { pageText, TERMINAL } from '../report/page-text.ts'
 import { type ComparedRuns, metricComparisons, scoreComparisons } from './comparisons.ts'
 import { type ComparedRun, type GroupedRuns, groupRuns, type RunGroup, runNames } from './groups.ts'
-import { comparisonText } from './text.ts'
 import { comparePage } from './view.ts'
 
 const stepOf = ({ data }: ComparedRun): number => data.metrics.at(-1)?.step ?? 0
@@ -44,9 +44,15 @@ export const comparedRuns = ({ groups, settings }: GroupedRuns): ComparedRuns =>
 export const compareMany = (
   dirs: readonly string[],
   { labels, title = 'Comparison of runs' }: { labels?: ReadonlyMap<string, string>; title?: string } = {},
-): { json: ComparedRuns; text: string; page(): string } => {
+): { json: ComparedRuns; readonly text: string; page(): string } => {
   const grouped = groupRuns(dirs, labels)
   const json = comparedRuns(grouped)
-  const page = () => renderPage(comparePage(title, grouped.groups, json), title)
-  return { json, text: comparisonText(json), page }
+  const page = () => comparePage(title, grouped.groups, json)
+  return {
+    json,
+    get text() {
+      return pageText(page(), TERMINAL)
+    },
+    page: () => renderPage(page(), title),
+  }
 }

@@ -12,10 +12,12 @@ import {
 import {
   type ChartTools,
   chartBlock,
+  foldBlock,
   type PageSection,
   type PageView,
   type TableCell,
   type TableView,
+  tableBlock,
   tableSection,
 } from '../report/view.ts'
 import { scoreNamesOf } from '../scores.ts'
@@ -87,6 +89,11 @@ const runTable = (
   ),
 })
 
+const metricTable = ({ groups, metrics }: ComparedRuns): TableView => ({
+  head: ['Metric', ...groups.map(({ label }) => label)],
+  rows: metrics.map(({ name, groups: own }) => ({ cells: [name, ...own.map(({ mean }) => number(mean))] })),
+})
+
 const settingTable = ({ groups, settings }: ComparedRuns): TableView => ({
   text: true,
   head: ['Setting', ...groups.map(({ label }) => label)],
@@ -143,6 +150,10 @@ export const comparePage = (
       ),
       scores.rows.length > 0 && tableSection('Evaluations', SCORES_ABOUT, scores),
       curveSection(groups, drawn, first?.label ?? 'score', tools),
+      compared.metrics.length > 0 && {
+        ...{ title: 'Metrics', about: 'Means over the last tenth of the steps, then over runs.' },
+        blocks: [foldBlock('All of them', tableBlock(metricTable(compared)))],
+      },
       tableSection('Settings that differ', '', settingTable(compared)),
       tableSection('Runs', '', runTable(compared, groups, addressOf)),
     ],

@@ -57,6 +57,12 @@ const single = (data: ReportData, { exact, ...drawn }: Drawn, read: Read): Chart
       ]
     : []
 
+/** A chart of one figure by its name; none where no step has a value. */
+const figure = (data: ReportData, key: string, id: string): ChartSpec[] => {
+  const { key: _, ...known } = metricOf(key)
+  return single(data, { ...known, id }, named(key))
+}
+
 /** What a recipe records under a name. */
 const named =
   (key: string): Read =>
@@ -105,18 +111,8 @@ const inGroup =
   row =>
     isGroup(row[key]) ? row[key][name] : null
 
-const LEARNING: readonly Drawn[] = [
-  { id: 'reward', title: 'Reward', unit: 'number', about: 'mean of the step’s rollouts' },
-  {
-    id: 'heldOut',
-    title: 'Held-out grader',
-    unit: 'number',
-    about: 'on the same rollouts, unseen by training',
-  },
-]
-
 const learning = (data: ReportData): ChartSpec[] => [
-  ...LEARNING.flatMap(drawn => single(data, drawn, named(drawn.id))),
+  ...['reward', 'heldOut'].flatMap(key => figure(data, key, key)),
   ...headlineScores(data.evals).flatMap(score => withEvals(data, score)),
 ]
 
@@ -159,7 +155,7 @@ const logprobGap = (data: ReportData): ChartSpec[] => {
 }
 
 const health = (data: ReportData): ChartSpec[] => {
-  const charts = HEALTH.flatMap(({ key, ...known }) => single(data, { id: key, ...known }, named(key)))
+  const charts = HEALTH.flatMap(({ key }) => figure(data, key, key))
   const place = charts.findIndex(chart => chart.id === 'gradNorm')
   charts.splice(place === -1 ? charts.length : place, 0, ...logprobGap(data))
   return charts
@@ -222,16 +218,16 @@ const others = (data: ReportData): ChartSpec[] => {
 
 const unnamed = (data: ReportData, keys: readonly string[]): ChartSpec[] =>
   keys.flatMap((key): ChartSpec[] => {
-    const { key: _, ...known } = metricOf(key)
-    const { title, unit, about } = known
+    const { title, unit, about } = metricOf(key)
     const id = `metric-${key}`
-    if (has(data.metrics, named(key))) return single(data, { ...known, id }, named(key))
+    const own = figure(data, key, id)
+    if (own.length > 0) return own
     const names = groupNames(data.metrics, key)
     if (names.length === 0) return []
     if (names.length > COLORS.length)
       return names.flatMap(name => {
-        const own = { id: `${id}-${name}`, title: `${title}: ${titleOfKey(name)}`, unit, about }
-        return single(data, own, inGroup(key, name))
+        const drawn = { id: `${id}-${name}`, title: `${title}: ${titleOfKey(name)}`, unit, about }
+        return single(data, drawn, inGroup(key, name))
       })
     const series = names.map((name, index) =>
       curve(data.metrics, name, COLORS[index % COLORS.length], inGroup(key, name)),

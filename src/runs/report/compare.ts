@@ -15,6 +15,7 @@ import {
   setNames,
   totalsOf,
 } from './data.ts'
+import { alignedTable } from './page-text.ts'
 import { type PairedDifference, pairedCriterion, pairedDifference } from './paired.ts'
 
 interface MetricComparison {
@@ -177,18 +178,8 @@ const summarise = (data: ReportData): RunSummary => ({
   trainSeconds: totalsOf(data).seconds,
 })
 
-/** Rows as text: the first column to the left, others to the right. */
-export const comparisonTable = (rows: readonly (readonly string[])[]): string => {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
-      .join('  ')
-  return rows.map(row => line(row).trimEnd()).join('\n')
-}
-
 /** A setting as it stands in a table; `–` where there is none. */
-export const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
+const settingText = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value))
 
 const intervalText = (paired: PairedDifference | null): string =>
   paired ? `${pointsInterval(paired.interval)} (${paired.n} pairs)` : 'unpaired'
@@ -211,42 +202,38 @@ const differenceCells = ({
   otherRubric ? 'another rubric' : intervalText(paired),
 ]
 
-const criterionTables = ({ a, b, criteria }: RunComparison): string[] => {
-  if (criteria.length === 0) return []
-  const rows = criteria.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
-  const blocks = [comparisonTable([['criterion', a.id, b.id, 'points', '95% interval'], ...rows])]
+/** Tables of a comparison, the first row of each its head. */
+const tablesOf = ({ a, b, evals, criteria, metrics, settings }: RunComparison): string[][][] => {
+  const runs = [a.id, b.id]
+  const rowOf = (own: EvalComparison | CriterionComparison) => [
+    `${own.set}: ${own.label}`,
+    ...differenceCells(own),
+  ]
   const changed = criteria.filter(({ sinceStart }) => sinceStart.a !== null || sinceStart.b !== null)
-  if (changed.length > 0) {
-    const changes = changed.map(({ set, label, sinceStart }) => [
-      `${set}: ${label}`,
-      changeText(sinceStart.a),
-      changeText(sinceStart.b),
-    ])
-    blocks.push(comparisonTable([['change since the start, points [95%]', a.id, b.id], ...changes]))
-  }
-  return blocks
+  return [
+    [['evaluation', ...runs, 'points', '95% interval'], ...evals.map(rowOf)],
+    [['criterion', ...runs, 'points', '95% interval'], ...criteria.map(rowOf)],
+    [
+      ['change since the start, points [95%]', ...runs],
+      ...changed.map(({ set, label, sinceStart }) => [
+        ...[`${set}: ${label}`, changeText(sinceStart.a), changeText(sinceStart.b)],
+      ]),
+    ],
+    [
+      ['metric, last tenth', ...runs, 'difference'],
+      ...metrics.map(({ name, a: x, b: y, otherRubric }) => [
+        ...[name, number(x), number(y)],
+        otherRubric ? 'another rubric' : x === null || y === null ? '–' : number(y - x),
+      ]),
+    ],
+    [['setting', ...runs], ...settings.map(({ name, a: x, b: y }) => [name, settingText(x), settingText(y)])],
+  ]
 }
 
+/** A comparison without the tables that have no rows. */
 const render = (comparison: RunComparison): string => {
-  const { a, b, metrics, evals, settings } = comparison
-  const blocks: string[] = []
-  if (evals.length > 0) {
-    const rows = evals.map(own => [`${own.set}: ${own.label}`, ...differenceCells(own)])
-    blocks.push(comparisonTable([['evaluation', a.id, b.id, 'points', '95% interval'], ...rows]))
-  }
-  blocks.push(...criterionTables(comparison))
-  const metricRows = metrics.map(({ name, a: x, b: y, otherRubric }) => [
-    name,
-    number(x),
-    number(y),
-    otherRubric ? 'another rubric' : x === null || y === null ? '–' : number(y - x),
-  ])
-  blocks.push(comparisonTable([['metric, last tenth', a.id, b.id, 'difference'], ...metricRows]))
-  if (settings.length > 0) {
-    const rows = settings.map(({ name, a: x, b: y }) => [name, settingText(x), settingText(y)])
-    blocks.push(comparisonTable([['setting', a.id, b.id], ...rows]))
-  }
-  return `${blocks.join('\n\n')}\n`
+  const tables = tablesOf(comparison).filter(({ length }) => length > 1)
+  return `${tables.map(alignedTable).join('\n\n')}\n`
 }
 
 /**

@@ -99,7 +99,7 @@ const FIGURES: readonly Row[] = [
   ['teacherChanges', 'Tokens that the teacher changes', 'share', 'twice as likely, or half'],
   ['teacherTokens', 'Read by the teacher', 'number', 'tokens a step'],
   ['leakRate', 'Speaks of the scaffold', 'rate', 'of responses'],
-  ['heldOut', 'Held-out grader', 'number', 'unseen by training'],
+  ['heldOut', 'Held-out grader', 'number', 'on the same rollouts, unseen by training'],
   ['unscored', 'Without a score', 'rate', 'of rollouts'],
   ['tokens', 'New tokens', 'number', 'a step'],
   ['rollouts', 'Rollouts', 'number', 'a step'],

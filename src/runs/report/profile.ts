@@ -1,9 +1,16 @@
 /** @file The rubric profile before and after, criterion by criterion, and what training cost on those that it could not see. */
 
-import { points, pointsInterval } from '../../util/format.ts'
+import { NONE, percent, points, pointsInterval } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
 import { criterionLabel, isTax, type Profile, type ReportData, rubricProfile } from './data.ts'
-import { type PageSection, type ProfileRow, panelBlock, textBlock } from './view.ts'
+import {
+  type PageSection,
+  panelBlock,
+  type TableCell,
+  type TableView,
+  tableBlock,
+  textBlock,
+} from './view.ts'
 
 /** What the intervals are, and what training cost on criteria that it could not see; empty before the end of a run. */
 const taxNote = (info: ReportData['info'], { changes }: Profile): string => {
@@ -20,25 +27,57 @@ const taxNote = (info: ReportData['info'], { changes }: Profile): string => {
   return `Changes in points, paired problem by problem with the start, with 95% intervals.${verdict}`
 }
 
+const profileTable = (info: ReportData['info'], { before, after, changes }: Profile): TableView => ({
+  head: ['Criterion', ...(before ? ['Before'] : []), 'After', ...(before ? ['Change'] : [])],
+  rows: Object.entries(after).map(([id, value]) => {
+    const [earlier, change] = [ownValue(before, id), ownValue(changes, id)]
+    const chips = change && isTax(change) ? [{ text: 'optimisation tax', class: 'chip warning' }] : []
+    const share = (own: number | undefined, kind: 'before' | 'after'): TableCell =>
+      own === undefined ? NONE : { text: percent(own), bar: { value: own, kind } }
+    const difference: TableCell =
+      earlier === undefined
+        ? NONE
+        : {
+            text: points(change?.change ?? value - earlier),
+            notes: change && [pointsInterval(change.interval)],
+          }
+    return {
+      cells: [
+        { text: criterionLabel(info, id), chips },
+        ...(before ? [share(earlier, 'before')] : []),
+        share(value, 'after'),
+        ...(before ? [difference] : []),
+      ],
+    }
+  }),
+})
+
 /** Null of a run without criteria. */
 export const profileSection = (data: ReportData): PageSection | null => {
   const profile = rubricProfile(data)
   if (profile === null) return null
-  const rows = Object.entries(profile.after).map(([id, after]): ProfileRow => {
-    const before = ownValue(profile.before, id) ?? null
-    const change = ownValue(profile.changes, id)
-    const name = ownValue(data.info.criterionNames, id)
-    return {
-      ...{ id, name: name === undefined || name === id ? null : name, before, after },
-      difference: before === null ? null : points(change?.change ?? after - before),
-      interval: change ? pointsInterval(change.interval) : null,
-      isTaxed: change !== undefined && isTax(change),
-    }
-  })
+  const names = new Map(
+    Object.keys(profile.after).map(id => [id, ownValue(data.info.criterionNames, id) ?? id]),
+  )
+  const radar = [...names].map(([id, name]) => ({
+    ...{ id, name: name === id ? null : name, after: profile.after[id] },
+    before: ownValue(profile.before, id) ?? null,
+  }))
   const note = taxNote(data.info, profile)
   return {
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,
-    blocks: [panelBlock([{ kind: 'profile', rows }, textBlock(note)])],
+    blocks: [
+      panelBlock([
+        {
+          ...{ kind: 'stack', class: 'profile' },
+          blocks: [
+            radar.length >= 3 && { kind: 'radar', rows: radar },
+            tableBlock(profileTable(data.info, profile)),
+          ],
+        },
+        textBlock(note),
+      ]),
+    ],
   }
 }

@@ -157,12 +157,12 @@ describe('a report', () => {
 
   it('names the optimisation tax where a criterion that training could not see has fallen', () => {
     const profile = page.slice(
-      page.indexOf('class="profile"'),
-      page.indexOf('<h2>', page.indexOf('class="profile"')),
+      page.indexOf('class="stack profile"'),
+      page.indexOf('<h2>', page.indexOf('class="stack profile"')),
     )
     expect(profile.match(/optimisation tax<\/span>/g)).toHaveLength(1)
     const [, c4] = profile.split('C4 premise use')
-    expect(c4.slice(0, c4.indexOf('profile-row'))).toContain('optimisation tax')
+    expect(c4.slice(0, c4.indexOf('</tr>'))).toContain('optimisation tax')
     expect(profile).toContain('C4 premise use fell: the optimisation tax.')
   })
 

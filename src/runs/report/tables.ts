@@ -10,9 +10,9 @@ import {
   pointsInterval,
 } from '../../util/format.ts'
 import { ownValue } from '../../util/own-value.ts'
-import type { Baseline, EvalRow, Interval, Scores } from '../rows.ts'
+import type { Baseline, CriterionChange, EvalRow, Interval, Scores } from '../rows.ts'
 import { describeScore, greedyName, headlineScores, missingVerdicts, scoreNamesOf } from '../scores.ts'
-import { beforeAfter, criterionLabel, evalsOf, type ReportData, setNames } from './data.ts'
+import { beforeAfter, criterionLabel, evalsOf, isTax, type ReportData, setNames } from './data.ts'
 import { pairedDifference } from './paired.ts'
 import {
   type Block,
@@ -103,17 +103,21 @@ const balanceTable = (rows: readonly TableRow[]): TableView | null => {
 }
 
 /** What columns are read from: an evaluation, or what it says of one source. */
-type Scored = Pick<EvalRow, 'scores' | 'byLabel' | 'criteria' | 'criteriaIntervals'>
+type Scored = Pick<EvalRow, 'scores' | 'byLabel' | 'criteria' | 'criteriaIntervals' | 'tax'>
 
 interface DetailColumn {
   title: string
   /** What the figure is over, or its interval. */
   about(row: Scored): string
   value(row: Scored): number | null | undefined
+  /** What stands below the figure. */
+  notes?(row: Scored): string[] | undefined
 }
 
 const cellsOf = (columns: readonly DetailColumn[], row: Scored) =>
-  columns.map(({ about, value }) => ({ text: percent(value(row)), title: about(row) || undefined }))
+  columns.map(({ about, value, notes }) => ({
+    ...{ text: percent(value(row)), title: about(row) || undefined, notes: notes?.(row) },
+  }))
 
 const namesIn = (groups: readonly (object | undefined)[]): string[] => [
   ...new Set(groups.flatMap(group => Object.keys(group ?? {}))),
@@ -139,11 +143,19 @@ const labelColumns = (
     })),
   )
 
+/** Since the start, with what training cost on what it could not see. */
+const changeNotes = (change: CriterionChange | undefined): string[] | undefined =>
+  change && [
+    `${points(change.change)} (${pointsInterval(change.interval)})`,
+    ...(isTax(change) ? ['optimisation tax'] : []),
+  ]
+
 const criterionColumns = (data: ReportData, rows: readonly Scored[]): DetailColumn[] =>
   namesIn(rows.map(({ criteria }) => criteria)).map(id => ({
     title: criterionLabel(data.info, id),
     about: row => intervalTitle(ownValue(row.criteriaIntervals, id)),
     value: row => ownValue(row.criteria, id),
+    notes: ({ tax }) => changeNotes(ownValue(tax, id)),
   }))
 
 /** Scores beside the headline ones, labels and criteria. */

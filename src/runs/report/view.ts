@@ -84,16 +84,13 @@ export interface HeadlineCard {
   notes: string[]
 }
 
-export interface ProfileRow {
+/** A spoke of a radar. */
+export interface RadarRow {
   id: string
   /** What the run calls it; null where it has no name of its own. */
   name: string | null
   before: number | null
   after: number
-  /** Their difference in points, and its interval; null where there is none. */
-  difference: string | null
-  interval: string | null
-  isTaxed: boolean
 }
 
 /** A name, what is drawn on its line, and its figures. */
@@ -173,7 +170,7 @@ export type Block =
   | { kind: 'table'; table: TableView }
   /** `wide` charts stand two in a row, `narrow` ones three. */
   | { kind: 'charts'; charts: readonly ChartSpec[]; size: 'wide' | 'narrow' }
-  | { kind: 'profile'; rows: readonly ProfileRow[] }
+  | { kind: 'radar'; rows: readonly RadarRow[] }
   /** Under the lines what their ends are. */
   | { kind: 'lines'; lines: readonly TrackLine[]; ends?: readonly [string, string] }
   /** What colours stand for: names of colours of the page, with their words. */

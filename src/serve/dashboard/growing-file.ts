@@ -1,6 +1,13 @@
 /** @file A file of rows that is read as it grows: what was read once is not read again, and little of it is held at a time. */
 
-import { FILE_START, type PlacedLine, type RowPosition, readLinesFrom } from '../../runs/row-files.ts'
+import { closeSync, openSync } from 'node:fs'
+import {
+  FILE_START,
+  type PlacedLine,
+  type RowPosition,
+  readBytes,
+  readLinesFrom,
+} from '../../runs/row-files.ts'
 import { DataError } from '../../util/errors.ts'
 import { fileOf } from './library.ts'
 
@@ -62,6 +69,30 @@ export class GrowingFile {
     }
   }
 }
+
+/** Where a row of a file stands, to be read again when it is asked for. */
+export type RowPlace = Pick<PlacedLine, 'offset' | 'bytes'>
+
+/** A row that is longer is not shown. */
+const MOST_BYTES = 64 * 1024 ** 2
+
+/** A piece of a run's file. @throws DataError where there is no such file, or the piece is too long */
+export const textAt = (dir: string, name: string, { offset, bytes }: RowPlace): string => {
+  const path = fileOf(dir, name)
+  if (path === null) throw new DataError(`${name}: there is no such file in the run any more`)
+  if (bytes > MOST_BYTES)
+    throw new DataError(`the row at byte ${offset} has ${bytes} bytes, which is too long to be shown`)
+  const fd = openSync(path, 'r')
+  try {
+    return readBytes(fd, offset, offset + bytes).toString('utf8')
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The row at a place of a run's file. @throws DataError where it cannot be read */
+export const rowAt = <T>(dir: string, name: string, place: RowPlace): T =>
+  rowOf({ ...place, text: textAt(dir, name, place) }, name)
 
 /** A row of a line. @throws DataError for a line that is none; it names its byte */
 export const rowOf = <T>(line: PlacedLine, name: string): T => {

@@ -6,22 +6,15 @@ import { lastEvaluated, runStatus } from '../../runs/report/data.ts'
 import { checkedEval, checkedEvent, checkedRubricRow } from '../../runs/row-shapes.ts'
 import type { EvalRow, EventRow, MetricsRow, RubricRow, RunInfo } from '../../runs/rows.ts'
 import { MetricColumns } from './columns.ts'
-import { GrowingFile, rowOf } from './growing-file.ts'
+import { GrowingFile, type RowPlace, rowAt, rowOf } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { RolloutIndex } from './rollout-index.ts'
-import { rowText } from './row-text.ts'
 import type { LightEval, RunStatus } from './wire.ts'
 
 /** Rows kept whole, the latest; older ones count in the figures alone. */
 const MOST_ROWS = 4_000
 
 type RowFile = 'metrics.jsonl' | 'evals.jsonl' | 'events.jsonl' | 'rubrics.jsonl'
-
-/** Where a row of a file stands, to be read again when it is asked for. */
-export interface RowPlace {
-  offset: number
-  bytes: number
-}
 
 /** Events kept; of more the first and the latest matter. */
 const MOST_EVENTS = 10_000
@@ -147,9 +140,9 @@ export class OpenRun {
   wholeEvals(indices: readonly number[]): EvalRow[] {
     return indices.flatMap(index => {
       const place = this.#evalPlaces[index]
-      if (place === undefined) return []
-      const text = rowText(this.found.dir, 'evals.jsonl', place)
-      return [checkedEval('evals.jsonl')(rowOf<EvalRow>({ ...place, text }, 'evals.jsonl'))]
+      return place === undefined
+        ? []
+        : [checkedEval('evals.jsonl')(rowAt<EvalRow>(this.found.dir, 'evals.jsonl', place))]
     })
   }
 }

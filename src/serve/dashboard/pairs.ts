@@ -22,7 +22,6 @@ import { bodyOf, mayControl, TOKEN_NEEDED } from './control.ts'
 import { fileOf } from './library.ts'
 import type { OpenRun } from './open-run.ts'
 import { readRow } from './rollout-query.ts'
-import { RowReader } from './row-text.ts'
 import type { PairsView } from './wire.ts'
 
 /** Answers that pairs are made of: the latest of the run and of its evaluations, and of a prompt so many. */
@@ -83,28 +82,18 @@ const answerOf = (problemId: string, row: AnswerRow, words: Words, read: () => A
 }
 
 const rolloutAnswers = ({ found, rollouts }: OpenRun, words: Words): Answer[] => {
-  if (rollouts.count === 0) return []
-  const reading = <T>(work: (reader: RowReader) => T): T => {
-    const reader = new RowReader(found.dir, 'rollouts.jsonl')
-    try {
-      return work(reader)
-    } finally {
-      reader.close()
-    }
-  }
+  const read = (nth: number) => readRow(found.dir, rollouts, nth)
   const first = Math.max(0, rollouts.count - MOST_ANSWERS)
-  return reading(reader =>
-    Array.from({ length: rollouts.count - first }, (_, i) => first + i).flatMap(nth => {
-      try {
-        const row = checkedRollout('rollouts.jsonl')(readRow(reader, rollouts, nth))
-        const name = row.role === undefined ? row.problemId : `${row.role}: ${row.problemId}`
-        return [answerOf(String(name), row, words, () => reading(own => readRow(own, rollouts, nth)))]
-      } catch {
-        // A row that cannot be shown is in no pair.
-        return []
-      }
-    }),
-  )
+  return Array.from({ length: rollouts.count - first }, (_, i) => first + i).flatMap(nth => {
+    try {
+      const row = checkedRollout('rollouts.jsonl')(read(nth))
+      const name = row.role === undefined ? row.problemId : `${row.role}: ${row.problemId}`
+      return [answerOf(String(name), row, words, () => read(nth))]
+    } catch {
+      // A row that cannot be shown is in no pair.
+      return []
+    }
+  })
 }
 
 /** Responses that evaluations kept: to the same problems each time. */

@@ -5,10 +5,9 @@ import type { Criteria, PageChoice, PageView, TableView } from '../../runs/repor
 import type { RolloutRow } from '../../runs/rows.ts'
 import { DataError } from '../../util/errors.ts'
 import { number } from '../../util/format.ts'
-import { rowOf } from './growing-file.ts'
+import { rowAt } from './growing-file.ts'
 import type { FoundRun } from './library.ts'
 import type { IndexedRollout, RolloutIndex } from './rollout-index.ts'
-import { RowReader } from './row-text.ts'
 import type { RolloutsPage } from './wire.ts'
 
 const PAGE = 30
@@ -159,11 +158,8 @@ const HEAD = [
 ]
 
 /** A rollout's row. @throws DataError where it cannot be read */
-export const readRow = (reader: RowReader, index: RolloutIndex, nth: number): RolloutRow => {
-  const { offset, bytes } = index.at(nth)
-  const text = reader.text({ offset, bytes })
-  return rowOf<RolloutRow>({ offset, bytes, text }, 'rollouts.jsonl')
-}
+export const readRow = (dir: string, index: RolloutIndex, nth: number): RolloutRow =>
+  rowAt<RolloutRow>(dir, 'rollouts.jsonl', index.at(nth))
 
 /** What can be asked for. */
 const choicesOf = (index: RolloutIndex, query: RolloutsQuery): PageChoice[] => {
@@ -201,18 +197,11 @@ export const listRollouts = (
   const needle = (query.q ?? '').toLowerCase()
   const rows: TableView['rows'][number][] = []
   let at = query.after
-  if (places.length > at) {
-    const reader = new RowReader(dir, 'rollouts.jsonl')
-    const endMs = performance.now() + SEARCH_MS
-    try {
-      for (; at < places.length && rows.length < PAGE && performance.now() < endMs; at++) {
-        const row = readRow(reader, index, places[at])
-        const excerpt = excerptOf(row, needle)
-        if (excerpt !== null) rows.push(lineOf(row, addressOf(id, query, places[at]), excerpt))
-      }
-    } finally {
-      reader.close()
-    }
+  const endMs = performance.now() + SEARCH_MS
+  for (; at < places.length && rows.length < PAGE && performance.now() < endMs; at++) {
+    const row = readRow(dir, index, places[at])
+    const excerpt = excerptOf(row, needle)
+    if (excerpt !== null) rows.push(lineOf(row, addressOf(id, query, places[at]), excerpt))
   }
   return {
     total: index.count,
@@ -247,44 +236,39 @@ export const rolloutPage = (
   { beside, ...query }: z.output<typeof rolloutQuery>,
   criteria: Criteria,
 ): PageView => {
-  const reader = new RowReader(dir, 'rollouts.jsonl')
-  const rowAt = (at: number) => {
-    if (Number.isInteger(at) && at >= 0 && at < index.count) return readRow(reader, index, at)
+  const rowOfPlace = (at: number) => {
+    if (Number.isInteger(at) && at >= 0 && at < index.count) return readRow(dir, index, at)
     throw new DataError(`rollout ${at}: expected one of 0 to ${index.count - 1}`)
   }
-  try {
-    const rows = [nth, ...(beside === undefined ? [] : [beside])].map(rowAt)
-    const to = (at: number) => addressOf(id, query, at)
-    const others = groupOf(index, nth).map((at): [string, string] => {
-      const { sample, reward } = index.at(at)
-      return [String(at), `sample ${sample ?? at}, reward ${number(reward)}`]
-    })
-    const choice = { name: 'beside', label: 'Beside it, of the same group', value: String(beside ?? '') }
-    const problem = String(rows[0].problemId ?? '')
-    return {
-      title: `Rollout ${nth}`,
-      intro: [
-        {
-          kind: 'links',
-          links: [
-            { text: 'All rollouts', href: addressOf(id, query) },
-            ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
-            ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
-          ],
-        },
-        others.length > 0 && {
-          kind: 'choices',
-          choices: [{ ...choice, options: [['', 'none'], ...others] }],
-        },
-      ],
-      sections: [
-        {
-          title: problem === '' || problem.length > 160 ? `Rollout ${nth}` : problem,
-          blocks: [{ kind: 'rollouts', rows, criteria, isBeside: beside !== undefined }],
-        },
-      ],
-    }
-  } finally {
-    reader.close()
+  const rows = [nth, ...(beside === undefined ? [] : [beside])].map(rowOfPlace)
+  const to = (at: number) => addressOf(id, query, at)
+  const others = groupOf(index, nth).map((at): [string, string] => {
+    const { sample, reward } = index.at(at)
+    return [String(at), `sample ${sample ?? at}, reward ${number(reward)}`]
+  })
+  const choice = { name: 'beside', label: 'Beside it, of the same group', value: String(beside ?? '') }
+  const problem = String(rows[0].problemId ?? '')
+  return {
+    title: `Rollout ${nth}`,
+    intro: [
+      {
+        kind: 'links',
+        links: [
+          { text: 'All rollouts', href: addressOf(id, query) },
+          ...(nth > 0 ? [{ text: 'Before', href: to(nth - 1), key: 'k' }] : []),
+          ...(nth + 1 < index.count ? [{ text: 'Next', href: to(nth + 1), key: 'j' }] : []),
+        ],
+      },
+      others.length > 0 && {
+        kind: 'choices',
+        choices: [{ ...choice, options: [['', 'none'], ...others] }],
+      },
+    ],
+    sections: [
+      {
+        title: problem === '' || problem.length > 160 ? `Rollout ${nth}` : problem,
+        blocks: [{ kind: 'rollouts', rows, criteria, isBeside: beside !== undefined }],
+      },
+    ],
   }
 }

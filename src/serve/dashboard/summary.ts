@@ -1,33 +1,31 @@
 /** @file A run as a line of the table of runs, from a few pieces of its files: 200 runs are read in the blink of an eye. */
 
 import { statSync } from 'node:fs'
+import { listRun, rowsFromEnd, unreadableRun } from '../../runs/listing.ts'
 import { readRunInfo } from '../../runs/readers.ts'
 import { flatSettings } from '../../runs/report/compare.ts'
-import { runStatus, stepSeconds } from '../../runs/report/data.ts'
+import { stepSeconds } from '../../runs/report/data.ts'
 import { signsOf } from '../../runs/report/signs.ts'
-import { checkedEval } from '../../runs/row-shapes.ts'
-import type { EvalRow, EventRow, MetricsRow } from '../../runs/rows.ts'
-import { describeScore, scoreValue } from '../../runs/scores.ts'
+import type { EventRow, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
+import { textAt } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
-import { RowReader } from './row-text.ts'
 import type { RunSummary } from './wire.ts'
 
 /** Points of a small curve. */
 const SPARK_POINTS = 36
 /** Read at a place of metrics.jsonl to find a row there: rows have 1 to 8 KB. */
 const PIECE_BYTES = 16 * 1024
-/** Read of the end of a file of rows. */
-const TAIL_BYTES = 64 * 1024
-/** An evaluation with thousands of problems has megabytes. */
-const MOST_TAIL_BYTES = 8 * 1024 ** 2
+/** Rows of metrics that tell how long steps take of late, and events that tell how a run stands. */
+const LATE_ROWS = 20
+const LATE_EVENTS = 400
 /** What the small curve is of: the first of these that a run records. */
 const FIGURES = ['reward', 'heldOut', 'accuracy', 'loss']
 const ROWS = ['metrics.jsonl', 'evals.jsonl', 'events.jsonl'] as const
 
 /** A run's line but for what depends on other runs. */
-export type OwnSummary = Omit<RunSummary, 'settings'> & { flat: Map<string, string> }
+type OwnSummary = Omit<RunSummary, 'settings'> & { dir: string; flat: Map<string, string> }
 
 const sizeAndTime = (dir: string, name: string): { size: number; ms: number } => {
   const path = fileOf(dir, name)
@@ -36,50 +34,26 @@ const sizeAndTime = (dir: string, name: string): { size: number; ms: number } =>
   return { size, ms: mtimeMs }
 }
 
-/** Whole rows in a piece of a file; its first line, and its last, may be cut. */
-const rowsIn = <T>(text: string, fromStart: boolean): T[] => {
-  const lines = text.split('\n')
-  return lines.slice(fromStart ? 0 : 1).flatMap(line => {
-    if (!line.startsWith('{') || !line.endsWith('}')) return []
+/** The last rows of a file, at most so many, in their order. */
+const lastRows = <Row>(dir: string, name: string, most: number): Row[] => {
+  const rows: Row[] = []
+  for (const row of rowsFromEnd<Row>(fileOf(dir, name))) if (rows.push(row) === most) break
+  return rows.reverse()
+}
+
+/** The first whole row of each piece of metrics.jsonl, at places that are spread over it. */
+const spreadRows = (dir: string, size: number): MetricsRow[] =>
+  Array.from({ length: SPARK_POINTS }, (_, i) => {
+    const offset = Math.floor((i * (size - PIECE_BYTES)) / (SPARK_POINTS - 1))
+    const lines = textAt(dir, 'metrics.jsonl', { offset, bytes: PIECE_BYTES }).split('\n')
+    return lines.slice(offset === 0 ? 0 : 1, -1)
+  }).flatMap(([line]) => {
     try {
-      return [JSON.parse(line) as T]
+      return line === undefined ? [] : [JSON.parse(line) as MetricsRow]
     } catch {
       return []
     }
   })
-}
-
-/** The last rows of a file, as many as its end holds, at least one where there is one. */
-const lastRows = <T>(dir: string, name: string, size: number): T[] => {
-  if (size === 0) return []
-  const reader = new RowReader(dir, name)
-  try {
-    for (let most = TAIL_BYTES; ; most *= 4) {
-      const bytes = Math.min(size, most)
-      const rows = rowsIn<T>(reader.text({ offset: size - bytes, bytes }), bytes === size)
-      if (rows.length > 0 || bytes === size || most >= MOST_TAIL_BYTES) return rows
-    }
-  } finally {
-    reader.close()
-  }
-}
-
-/** Rows from places spread over a file; all of a short one. */
-const spreadRows = (dir: string, size: number): MetricsRow[] => {
-  if (size === 0) return []
-  const reader = new RowReader(dir, 'metrics.jsonl')
-  try {
-    if (size <= SPARK_POINTS * PIECE_BYTES)
-      return rowsIn<MetricsRow>(reader.text({ offset: 0, bytes: size }), true)
-    const rows = Array.from({ length: SPARK_POINTS }, (_, i) => {
-      const offset = Math.floor((i * (size - PIECE_BYTES)) / (SPARK_POINTS - 1))
-      return rowsIn<MetricsRow>(reader.text({ offset, bytes: PIECE_BYTES }), offset === 0)[0]
-    })
-    return rows.filter(row => row !== undefined)
-  } finally {
-    reader.close()
-  }
-}
 
 const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[] => {
   const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))
@@ -98,61 +72,44 @@ const openWarnings = (events: readonly EventRow[]): string[] => [
 
 const settingText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Of a run of which nothing could be read. */
-const unreadable = ({ id, name, folder }: FoundRun, problem: string | null): OwnSummary => ({
-  ...{ id, name, folder, recipe: null, preset: null, model: null },
-  ...{ seed: null, status: 'unreadable', problem, step: 0, steps: null, stepSeconds: null },
-  ...{ figure: null, spark: [], last: null, score: null, warnings: [], createdAt: null, writtenAt: null },
-  flat: new Map(),
-})
-
-const scoreOf = (row: EvalRow | undefined): RunSummary['score'] => {
-  const value = row === undefined ? null : scoreValue(row, row.primary)
-  return row === undefined || value === null
-    ? null
-    : { value, words: describeScore(row.primary, [row]), set: row.set }
+/** What a run's line tells beside what `gradus runs` lists, of one of which nothing could be read. */
+const NOTHING = {
+  ...{ model: null, stepSeconds: null, figure: null, spark: [], last: null, warnings: [], writtenAt: null },
+  flat: new Map<string, string>(),
 }
 
 /** Reads a run's line; what cannot be read is said in it. */
-const summarise = (found: FoundRun): OwnSummary => {
-  const { dir } = found
+const summarise = ({ id, name, folder, dir }: FoundRun): OwnSummary => {
+  const named = { id, name, folder }
   try {
-    const info = readRunInfo(dir)
-    const files = ROWS.map(name => sizeAndTime(dir, name))
-    const [metrics, evals, told] = files
-    const check = checkedEval('evals.jsonl')
-    const evaluation = lastRows<EvalRow>(dir, 'evals.jsonl', evals.size)
-      .map(row => check(row))
-      .at(-1)
-    const events = lastRows<EventRow>(dir, 'events.jsonl', told.size)
-    const status = runStatus(dir, info, evaluation?.step ?? null)
-    const spread = spreadRows(dir, metrics.size)
-    const late = lastRows<MetricsRow>(dir, 'metrics.jsonl', metrics.size).slice(-20)
+    const { model = null, config } = readRunInfo(dir)
+    const listed = listRun(dir, fileOf)
+    const files = ROWS.map(file => sizeAndTime(dir, file))
+    const isLong = files[0].size > SPARK_POINTS * PIECE_BYTES
+    const events = lastRows<EventRow>(dir, 'events.jsonl', LATE_EVENTS)
+    // A short file is read whole.
+    const read = lastRows<MetricsRow>(dir, 'metrics.jsonl', isLong ? LATE_ROWS : Number.POSITIVE_INFINITY)
+    const spread = isLong ? spreadRows(dir, files[0].size) : read
+    const late = read.slice(-LATE_ROWS)
     const latest = late.at(-1)
-    const figure = FIGURES.find(name => typeof (latest ?? spread.at(-1))?.[name] === 'number') ?? null
+    const figure = FIGURES.find(key => typeof latest?.[key] === 'number') ?? null
     const last = figure === null ? null : latest?.[figure]
     const writtenMs = Math.max(...files.map(({ ms }) => ms))
     return {
-      ...unreadable(found, null),
-      recipe: info.recipe ?? null,
-      preset: info.preset ?? null,
-      model: info.model ?? null,
-      seed: info.seed === undefined ? null : String(info.seed),
-      status: status === 'running' && isPaused(events) ? 'paused' : status,
-      step: typeof latest?.step === 'number' ? latest.step : 0,
-      steps: info.steps ?? null,
+      ...listed,
+      ...named,
+      model,
+      status: listed.status === 'running' && isPaused(events) ? 'paused' : listed.status,
       stepSeconds: meanKnown(late.map(stepSeconds).filter(seconds => seconds > 0)),
       figure,
       spark: figure === null ? [] : sparkOf(spread, figure),
       last: typeof last === 'number' ? last : null,
-      score: scoreOf(evaluation),
       warnings: openWarnings(events),
-      createdAt: info.createdAt,
       writtenAt: writtenMs > 0 ? new Date(writtenMs).toISOString() : null,
-      flat: new Map(flatSettings(info.config).map(([name, value]) => [name, settingText(value) ?? ''])),
+      flat: new Map(flatSettings(config).map(([key, value]) => [key, settingText(value) ?? ''])),
     }
   } catch (error) {
-    return unreadable(found, (error as Error).message)
+    return { ...unreadableRun(dir, (error as Error).message), ...NOTHING, ...named }
   }
 }
 
@@ -188,7 +145,7 @@ export class Summaries {
       own.push(this.of(found))
       if (i % 25 === 24) await new Promise(resolve => setImmediate(resolve))
     }
-    own.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''))
+    own.sort((a, b) => b.createdAt.localeCompare(a.createdAt))
     return withSettings(own)
   }
 }
@@ -202,7 +159,7 @@ const withSettings = (own: readonly OwnSummary[]): RunSummary[] => {
   const byRecipe = new Map<string | null, OwnSummary[]>()
   for (const summary of own) byRecipe.set(summary.recipe, [...(byRecipe.get(summary.recipe) ?? []), summary])
   const differing = new Map([...byRecipe].map(([recipe, runs]) => [recipe, differingNames(runs)]))
-  return own.map(({ flat, ...summary }) => ({
+  return own.map(({ dir: _, flat, ...summary }) => ({
     ...summary,
     settings: Object.fromEntries(
       (differing.get(summary.recipe) ?? []).flatMap(name => {

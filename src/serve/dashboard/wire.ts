@@ -1,39 +1,29 @@
 /** @file What the dashboard's server tells its page: plain data, types alone, so that both sides are checked against one shape. */
 
 import type { PageChoice, PageView, TableView } from '../../runs/report/view.ts'
-import type { EvalRow, RolloutRow } from '../../runs/rows.ts'
+import type { EvalRow, RolloutRow, RunListing } from '../../runs/rows.ts'
 import type { Estimate } from '../../util/intervals.ts'
 
 export type RunStatus = 'running' | 'paused' | 'finished' | 'stopped' | 'unreadable'
 
-/** A line of the table of runs. */
-export interface RunSummary {
+/** A line of the table of runs: what `gradus runs` lists of one, and what goes on. */
+export interface RunSummary extends Omit<RunListing, 'dir' | 'status'> {
   /** Names the run in addresses. */
   id: string
   /** The folder's name, and the folders between it and where runs were looked for. */
   name: string
   folder: string
-  recipe: string | null
-  preset: string | null
-  model: string | null
-  seed: string | null
   status: RunStatus
-  /** Why it cannot be read, or what of it cannot. */
-  problem: string | null
-  step: number
-  steps: number | null
+  model: string | null
   /** Seconds that a step took of late; null before the first. */
   stepSeconds: number | null
   /** The curve in small, and which figure of metrics.jsonl it is. */
   figure: string | null
   spark: (number | null)[]
   last: number | null
-  /** The primary score of the latest evaluation. */
-  score: { value: number; words: string; set: string } | null
   /** Monitors whose sign is there now. */
   warnings: string[]
-  /** ISO times: made, last written. */
-  createdAt: string | null
+  /** ISO time; null of a run without rows. */
   writtenAt: string | null
   /** Settings that differ among runs of this recipe, as text. */
   settings: Record<string, string>

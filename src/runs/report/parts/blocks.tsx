@@ -16,7 +16,7 @@ import type {
 } from '../view.ts'
 import { ChartFrame } from './chart-frame.tsx'
 import { ColorKey, Lines } from './lines.tsx'
-import { ProfileBars } from './profile.tsx'
+import { Radar } from './radar.tsx'
 import { RolloutCard } from './rollout.tsx'
 import { TextTable } from './table.tsx'
 import { ChipOf } from './words.tsx'
@@ -242,8 +242,8 @@ const BlockOfPage = ({ block, live }: { block: Block; live?: LiveParts }) => {
       return <TextTable table={block.table} />
     case 'charts':
       return <div class={`stack charts ${block.size}`}>{block.charts.map(live?.draw ?? chartPlaced)}</div>
-    case 'profile':
-      return <ProfileBars rows={block.rows} />
+    case 'radar':
+      return <Radar rows={block.rows} />
     case 'lines':
       return <Lines lines={block.lines} ends={block.ends} />
     case 'key':

@@ -28,7 +28,7 @@ const matches = (run: RunSummary, filter: string): boolean => {
 }
 
 const SORTS: Record<string, { name: string; by(run: RunSummary): number | string }> = {
-  newest: { name: 'newest', by: run => -Date.parse(run.createdAt ?? '1970-01-01') },
+  newest: { name: 'newest', by: run => -Date.parse(run.createdAt || '1970-01-01') },
   written: { name: 'last written', by: run => -Date.parse(run.writtenAt ?? '1970-01-01') },
   name: { name: 'name', by: run => `${run.folder}/${run.name}` },
   last: { name: 'last value', by: run => -(run.last ?? Number.NEGATIVE_INFINITY) },
@@ -142,7 +142,7 @@ const RunTable = ({ runs, chosen, choose }: RunTableProps) => (
         'spark-cell',
       ],
       ['Latest', run => noted(number(run.last), run.figure), 'num'],
-      ['Score', ({ score }) => noted(percent(score?.value), score?.words), 'num'],
+      ['Score', ({ score }) => noted(percent(score?.value), score?.label), 'num'],
       ['Seed', ({ seed }) => seed, 'num'],
       ['Settings that differ', run => <Differing run={run} />, 'settings-cell'],
       ['Written', run => ago(run.writtenAt), 'num', run => run.writtenAt ?? ''],

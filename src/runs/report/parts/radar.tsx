@@ -1,10 +1,6 @@
-/** @file The rubric profile before and after, as a radar and as bars with their figures. */
+/** @file Criteria before and after as a radar, in the colours of the bars beside it. */
 
-import { percent } from '../../../util/format.ts'
-import type { ProfileRow } from '../view.ts'
-import { ColorKey } from './lines.tsx'
-import { Bar } from './meter.tsx'
-import { noted } from './words.tsx'
+import type { RadarRow } from '../view.ts'
 
 const SIZE = 340
 const RADIUS = 118
@@ -35,7 +31,7 @@ const Area = ({ values, color, dashes }: { values: readonly number[]; color: str
 
 const anchor = (x: number): string => (x < CENTRE - 8 ? 'end' : x > CENTRE + 8 ? 'start' : 'middle')
 
-const Spoke = ({ row: { id, name }, place, count }: { row: ProfileRow; place: number; count: number }) => {
+const Spoke = ({ row: { id, name }, place, count }: { row: RadarRow; place: number; count: number }) => {
   const [x, y] = at(place, count, RADIUS)
   const [labelX, labelY] = at(place, count, RADIUS + 16)
   return (
@@ -54,7 +50,7 @@ const Spoke = ({ row: { id, name }, place, count }: { row: ProfileRow; place: nu
 }
 
 /** Scores in [0, 1]; fewer than three criteria have no area. */
-const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
+export const Radar = ({ rows }: { rows: readonly RadarRow[] }) => (
   <svg
     class="radar"
     viewBox={`-66 22 ${SIZE + 132} ${SIZE - 50}`}
@@ -77,39 +73,3 @@ const Radar = ({ rows }: { rows: readonly ProfileRow[] }) => (
     })}
   </svg>
 )
-
-const BarRow = ({ row: { id, name, before, after, difference, interval, isTaxed } }: { row: ProfileRow }) => (
-  <div class="profile-row">
-    <div class="profile-name">
-      {name === null ? id : `${id} ${name}`} {isTaxed && <span class="chip warning">optimisation tax</span>}
-    </div>
-    <div class="profile-bars">
-      {before !== null && <Bar value={before} kind="before" />}
-      <Bar value={after} />
-    </div>
-    <div class="profile-figures">
-      <span>
-        {before !== null && <span class="quiet">{percent(before)} → </span>}
-        {percent(after)}
-      </span>
-      <span class="quiet">{noted(difference, interval)}</span>
-    </div>
-  </div>
-)
-
-export const ProfileBars = ({ rows }: { rows: readonly ProfileRow[] }) => {
-  const hasBefore = rows.some(({ before }) => before !== null)
-  return (
-    <div class="profile-panel">
-      {rows.length >= 3 && <Radar rows={rows} />}
-      <div>
-        <ColorKey colors={[...(hasBefore ? [['before', 'before'] as const] : []), ['c1', 'after']]} />
-        <div class="profile">
-          {rows.map(row => (
-            <BarRow row={row} key={row.id} />
-          ))}
-        </div>
-      </div>
-    </div>
-  )
-}

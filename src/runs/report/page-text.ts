@@ -1,0 +1,120 @@
+/** @file A page as text: aligned for a terminal, or Markdown for a repository. What is drawn alone (charts, dots, bars) is left out. */
+
+import { percentInterval } from '../../util/format.ts'
+import {
+  type Block,
+  type BlockList,
+  type PageFact,
+  type PageView,
+  shownSections,
+  type TableCell,
+  type TableView,
+} from './view.ts'
+
+/** How a form of text shows headings and tables, of which the first row is the head. */
+interface TextForm {
+  heading(text: string, level: number): string
+  table(rows: readonly (readonly string[])[]): string
+}
+
+/** Rows as text: the first column to the left, others to the right. */
+export const alignedTable = (rows: readonly (readonly string[])[]): string => {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
+      .join('  ')
+  return rows.map(row => line(row).trimEnd()).join('\n')
+}
+
+/** More columns than these no terminal has room for. */
+const MOST_COLUMNS = 7
+
+/** A table that is too wide, on its side where it has room so. */
+const fittingTable = (rows: readonly (readonly string[])[]): string => {
+  if (rows[0].length <= MOST_COLUMNS) return alignedTable(rows)
+  return rows.length <= MOST_COLUMNS
+    ? alignedTable(rows[0].map((_, column) => rows.map(row => row[column])))
+    : `${rows.length - 1} rows of ${rows[0].length} columns, which the page has, and --json.`
+}
+
+export const TERMINAL: TextForm = { heading: text => text, table: fittingTable }
+
+export const MARKDOWN: TextForm = {
+  heading: (text, level) => `${'#'.repeat(level)} ${text}`,
+  table: ([head, ...rows]) =>
+    [head, head.map(() => '---'), ...rows]
+      // A bar would end the cell.
+      .map(row => `| ${row.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+      .join('\n'),
+}
+
+const joined = (parts: readonly (string | null | undefined)[], between: string): string =>
+  parts.filter(part => part !== undefined && part !== null && part !== '').join(between)
+
+const cellText = (cell: TableCell): string => {
+  if (typeof cell === 'string') return cell
+  const { text, chips = [], notes = [], bar } = cell
+  const drawn = bar?.interval && percentInterval(bar.interval)
+  return joined([text, drawn, ...chips.map(chip => chip.text), ...notes], '; ')
+}
+
+const tableText = ({ head, rows }: TableView, form: TextForm): string =>
+  form.table([
+    head.map(column => (typeof column === 'string' ? column : column.name)),
+    ...rows.map(({ cells }) => cells.map(cellText)),
+  ])
+
+const factText = ([name, value]: PageFact): string | null =>
+  value === null ? null : joined([name, typeof value === 'object' ? value.text : String(value)], ' ')
+
+const listText = (lines: readonly string[]): string => lines.map(line => `- ${line}`).join('\n')
+
+/** What of a block is words and figures; empty where nothing is. */
+const blockText = (block: Block, level: number, form: TextForm): string => {
+  switch (block.kind) {
+    case 'text':
+      return block.text
+    case 'chips':
+      return joined(
+        block.chips.map(({ text }) => text),
+        ' · ',
+      )
+    case 'list':
+      return listText(block.lines)
+    case 'pairs':
+      return listText(block.pairs.map(({ name, text, note }) => joined([`${name}: ${text}`, note], ' ')))
+    case 'table':
+      return tableText(block.table, form)
+    case 'lines':
+      return listText(
+        block.lines.map(({ name, figure, notes = [], below }) =>
+          joined([joined([`${name}: ${figure}`, ...notes], ', '), below], '. '),
+        ),
+      )
+    case 'panel': {
+      const title = joined([block.title, block.chip?.text, block.note], ': ')
+      const head = title === '' ? '' : form.heading(title, level)
+      return joined([head, ...textsOf(block.blocks, level + 1, form)], '\n\n')
+    }
+    case 'stack':
+    case 'fold':
+      return joined(textsOf(block.blocks, level, form), '\n\n')
+    default:
+      return ''
+  }
+}
+
+const textsOf = (blocks: BlockList, level: number, form: TextForm): string[] =>
+  blocks.flatMap(block => (block ? blockText(block, level, form) : []))
+
+/** A section without words or figures is left out. */
+export const pageText = (page: PageView, form: TextForm): string => {
+  const sections = shownSections(page).flatMap(({ title, about, blocks }) => {
+    const inside = joined(textsOf(blocks, 3, form), '\n\n')
+    return inside === '' ? [] : [form.heading(title, 2), about, inside]
+  })
+  const facts = joined([page.status?.text, ...(page.facts ?? []).map(factText)], ' · ')
+  const head = [form.heading(page.title, 1), ...textsOf(page.intro ?? [], 2, form), facts]
+  return `${joined([...head, ...sections, ...textsOf(page.end ?? [], 2, form)], '\n\n')}\n`
+}
