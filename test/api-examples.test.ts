@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -139,6 +140,37 @@ const run = async ({ entry: own, lines }: Example): Promise<void> => {
   }
 }
 
+/** An example as a program of its own, its lines one further down, with all that its entry exports in scope. */
+const programOf = async ({ entry, lines }: Example): Promise<string> => {
+  const names = Object.keys(await namesOf(entry))
+  const imported = names.length > 0 ? `import { ${names.join(', ')} } from 'gradus/${entry}'; ` : ''
+  return `${imported}{\n${lines.join('\n')}\n}\nexport {}\n`
+}
+
+/** What the compiler says of examples, by the declarations that the package ships (dist/). */
+const compile = async (programs: readonly Example[]): Promise<string> => {
+  const folder = mkdtempSync(join(tmpdir(), 'gradus-example-'))
+  try {
+    for (const [i, example] of programs.entries()) {
+      const name = `${example.place.replace(/\W+/g, '-')}-${i}.ts`
+      writeFileSync(join(folder, name), await programOf(example))
+    }
+    const compilerOptions = {
+      ...{ target: 'es2023', module: 'nodenext', strict: true, skipLibCheck: true, noEmit: true },
+      ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+      paths: { 'gradus/*': [join(root, 'dist/*/index.d.ts')] },
+    }
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
+    return ''
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout ?? error)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 describe('examples in the documentation of the API', () => {
   it('show a value each', () => {
     expect(examples.filter(({ lines }) => !lines.some(line => SHOWN.test(line)))).toEqual([])
@@ -155,6 +187,12 @@ describe('examples in the documentation of the API', () => {
     (_, example) => run(example),
     180_000,
   )
+
+  it('compile as they are', async () => {
+    expect(await compile(examples)).toBe('')
+    const wrong = { entry: 'rl', place: 'wrong', lines: ['thinkFormat(1)'] }
+    expect(await compile([wrong])).toMatch(/^\S*wrong-0.ts\(2,13\): error/)
+  }, 180_000)
 
   it('fail where a value is another, or a name is not exported', async () => {
     const wrong = { entry: 'rl', place: '', lines: ["thinkFormat('<think>a</think>b') // 0"] }

@@ -7,7 +7,7 @@ const LIST = `for (const entry of process.argv.slice(1))
   for (const name of Object.keys(await import(entry)).sort()) console.log(entry, name)`
 
 /**
- * What others import by name: a name that goes or comes shows as a line of entries.txt (`vitest run -u test/entries.test.ts` writes
+ * What others import by name: a name that goes or comes shows as a line of entries.txt (`vitest run test/entries.test.ts -u` writes
  * it anew), and in the changelog.
  */
 it('entries of the package export what they did', async () => {

@@ -12,12 +12,12 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2828,
-  cli: 12184,
+  cli: 12181,
   eval: 2055,
   experiments: 7541,
   grade: 22188,
   measure: 2245,
-  memory: 1800,
+  memory: 1796,
   model: 7820,
   plan: 1330,
   policy: 8769,
@@ -31,7 +31,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tensor: 3140,
   tinker: 2030,
   tools: 2130,
-  train: 4298,
+  train: 4297,
   util: 5900,
 }
 const LONGEST_CLASS = 246

@@ -343,8 +343,8 @@ export class JudgeFleet implements ChatModel {
  * @example
  * const endpoints = ['a', 'b'].map(name => ({ name, url: `http://${name}:8000/v1`, model: 'judge', concurrency: 1 }))
  * const fleet = judgeFleet({ endpoints }, { connect: ({ name }) => scriptedModel(() => `by ${name}`) })
- * const request = { messages: [{ role: 'user', content: 'Is it polite?' }] }
- * const answers = await Promise.all([fleet.complete(request), fleet.complete(request)])
+ * const asked = ['Is it polite?', 'Is it short?'].map(content => fleet.complete({ messages: [{ role: 'user', content }] }))
+ * const answers = await Promise.all(asked)
  * answers.map(({ text }) => text).toSorted() // [ 'by a', 'by b' ]
  * await fleet.close()
  */

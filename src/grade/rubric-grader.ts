@@ -62,10 +62,12 @@ const gradePart = async (
  * A grader that sends each criterion where its `verifier` says: rules and formal checks are worked out here, criteria
  * without one go to the judge, in one call; verdicts come back in the order of the criteria. `close` closes its parts.
  * @example
- * const criteria = [{ id: 'seine', text: 'Names the river.', points: 1, verifier: { kind: 'rule', fn: 'contains', params: { any: ['Seine'] } } }]
+ * const seine = { id: 'seine', text: 'Names the river.', points: 1 }
  * const grader = rubricGrader({ judge: constantGrader(true) })
- * const verdicts = await grader.grade({ prompt: [], response: 'The Seine.' }, criteria)
- * verdicts[0].met // true
+ * const [verdict] = await grader.grade({ prompt: [], response: 'The Seine.' }, [
+ *   { ...seine, verifier: { kind: 'rule', fn: 'contains', params: { any: ['Seine'] } } },
+ * ])
+ * verdict.met // true
  */
 export const rubricGrader = ({
   judge,
@@ -108,9 +110,9 @@ export const needsJudge = (rubric: Rubric): boolean => judgedCount(rubric) > 0
  * Checks every verifier of a rubric, rules and formal checks; for when a rubric is loaded.
  * @throws DataError listing every criterion that names a check that does not exist, or gives it parameters that it does not take.
  * @example
- * const criteria = [{ id: 'short', text: 'Is short.', points: 1, verifier: { kind: 'rule', fn: 'lenght', params: { max: 5 } } }]
+ * const short = { id: 'short', text: 'Is short.', points: 1 }
  * let fault = ''
- * try { validateVerifiers({ criteria }, 'reward.yaml') } catch (error) { fault = error.message }
+ * try { validateVerifiers({ criteria: [{ ...short, verifier: { kind: 'rule', fn: 'lenght' } }] }) } catch (error) { fault = String(error) }
  * fault.endsWith('got "lenght"; did you mean length?') // true
  */
 export const validateVerifiers = (rubric: Rubric, source = 'rubric'): void => {

@@ -34,13 +34,13 @@ export const openEmbedderWith = async (
  * A bank as settings say, with what its file holds; the caller closes the embedder.
  * @throws DataError naming file and line for a file that is no whole bank
  * @example
- * const bank = await openBank({ otherEmbedder: 'refuse' }, new HashedNgrams())
+ * const bank = await openBank({}, new HashedNgrams())
  * await bank.add([{ question: 'Where is the Aare?', rubrics: 'Names the country.', takeaways: 'Look at a map.', u: 1, step: 1 }])
  * const [{ items }] = await bank.retrieve(['Where is the Seine?'], { mode: 'cross' })
  * items[0].item.takeaways // 'Look at a map.'
  */
 export const openBank = async <Takeaways extends Json = Json>(
-  { file, maxItems, otherEmbedder }: Pick<BankSettings, 'file' | 'maxItems' | 'otherEmbedder'>,
+  { file, maxItems, otherEmbedder }: Partial<Pick<BankSettings, 'file' | 'maxItems' | 'otherEmbedder'>>,
   embedder: Embedder,
   takeaways?: TakeawaysSchema<Takeaways>,
 ): Promise<RubricBank<Takeaways>> => {

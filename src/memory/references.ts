@@ -99,7 +99,7 @@ export const referenceExamples = (
 /**
  * The question with the block before it; the question alone where nothing was retrieved.
  * @example
- * const bank = await openBank({ otherEmbedder: 'refuse' }, new HashedNgrams())
+ * const bank = await openBank({}, new HashedNgrams())
  * await bank.add([{ question: 'Where is the Aare?', rubrics: 'Names the country.', takeaways: 'Look at a map.', u: 1, step: 1 }])
  * const [found] = await bank.retrieve(['Where is the Seine?'], { mode: 'cross' })
  * const prompt = withReferences('Where is the Seine?', found)

@@ -111,7 +111,7 @@ export const clippedLoss = (ratio: number, advantage: number, spec: PolicyLossSp
  * @example
  * sequenceRatio({ logprobs: [-1, -1], oldLogprobs: [-1.1, -0.9], mask: [1, 1] }) // 1
  */
-export const sequenceRatio = ({ logprobs, oldLogprobs, mask }: LossSequence): number => {
+export const sequenceRatio = ({ logprobs, oldLogprobs, mask }: Omit<LossSequence, 'advantages'>): number => {
   let sum = 0
   let count = 0
   for (let t = 0; t < mask.length; t++) {

@@ -75,6 +75,11 @@ export interface Credited<Problem, Grade> extends Graded<Problem, Grade> {
   oldValues?: Float32Array
 }
 
+/** What a datum is made of. */
+export interface Taught extends Pick<Credited<unknown, unknown>, 'advantages' | 'returns' | 'oldValues'> {
+  rollout: Omit<Rollout, 'role' | 'sample' | 'turns' | 'end'>
+}
+
 /** Rollouts by problem and sample. */
 export type Groups<Item> = readonly (readonly Item[])[]
 
@@ -119,10 +124,10 @@ export const partAdvantagesOf = <Item extends Reward>(
  * const [credited] = creditRollouts(groups, advantagesOf(groups).advantages_P_G)
  * credited.map(({ advantages }) => advantages) // [ [ 1, 0, 1 ], [ -1 ] ]
  */
-export const creditRollouts = <Problem, Grade>(
-  groups: Groups<Graded<Problem, Grade>>,
+export const creditRollouts = <Item extends { rollout: { mask: ArrayLike<number> } }>(
+  groups: Groups<Item>,
   advantages_P_G: readonly (readonly number[])[],
-): Credited<Problem, Grade>[][] =>
+): (Item & { advantages: Float32Array })[][] =>
   groups.map((group, p) =>
     group.map((item, g) => ({
       ...item,
@@ -158,10 +163,9 @@ export const creditByCritic = <Problem, Grade>(
 export const writtenTokens = ({ mask }: Pick<Rollout, 'mask'>): number => mask.reduce((sum, m) => sum + m, 0)
 
 /** Mean advantage of the tokens that the policy wrote; 0 where it wrote none. */
-export const meanAdvantage = ({
-  rollout: { mask },
-  advantages,
-}: Pick<Credited<unknown, unknown>, 'rollout' | 'advantages'>): number => {
+export const meanAdvantage = (item: Pick<Credited<unknown, unknown>, 'rollout' | 'advantages'>): number => {
+  const { advantages } = item
+  const { mask } = item.rollout
   const own = mask.every(m => m === 1) ? advantages : advantages.filter((_, t) => mask[t] === 1)
   return own.length > 0 ? mean(own) : 0
 }
@@ -176,8 +180,8 @@ export const meanAdvantage = ({
 export type RatioMode = 'plain' | 'true-is' | 'sampled'
 
 /** The prompt that a rollout is trained on. */
-export const trainingPrompt = ({ prompt, sampledFrom }: Rollout, ratio: RatioMode = 'plain'): TokenIds =>
-  ratio === 'sampled' ? (sampledFrom ?? prompt) : prompt
+export const trainingPrompt = (rollout: Taught['rollout'], ratio: RatioMode = 'plain'): TokenIds =>
+  ratio === 'sampled' ? (rollout.sampledFrom ?? rollout.prompt) : rollout.prompt
 
 /** A rollout's datum with the group that it belongs to. */
 export interface GroupedDatum {
@@ -199,29 +203,25 @@ export interface DatumOptions {
  * One datum a rollout, in their order.
  * @throws ShapeError for advantages of another length than the tokens
  * @example
- * const rollout = { group: 'q', prompt: [1, 2], tokens: [5, 6], mask: [1, 0], logprobs: [-0.5, 0] }
- * const [{ datum }] = datumsOf([[{ rollout, advantages: [1, 0] }]])
- * datum.promptTokens // [ 1, 2 ]
+ * const drawn = { tokens: Int32Array.of(5, 6), mask: Uint8Array.of(1, 0), logprobs: Float32Array.of(-0.5, 0) }
+ * const rollout = { key: 'q/0', group: 'q', prompt: [1, 2], ...drawn }
+ * const [{ datum }] = datumsOf([[{ rollout, advantages: Float32Array.of(1, 0) }]])
  * datum.oldLogprobs // [ -0.5, 0 ]
- * datumsOf([[{ rollout, advantages: [0, 0] }]], { dropZero: true }) // []
+ * datumsOf([[{ rollout, advantages: Float32Array.of(0, 0) }]], { dropZero: true }) // []
  */
 export const datumsOf = (
-  groups: Groups<Credited<unknown, unknown>>,
+  groups: Groups<Taught>,
   { dropZero = false, ratio = 'plain' }: DatumOptions = {},
 ): GroupedDatum[] =>
   groups.flat().flatMap(({ rollout, advantages, returns, oldValues }) => {
-    if (advantages.length !== rollout.tokens.length)
-      throw new ShapeError(
-        `${rollout.key}: expected ${rollout.tokens.length} advantages, one a token, got ${advantages.length}`,
-      )
+    const { key, group, tokens, mask, logprobs, oldLogprobs = logprobs } = rollout
+    const { length } = tokens
+    if (advantages.length !== length)
+      throw new ShapeError(`${key}: expected ${length} advantages, one a token, got ${advantages.length}`)
     if (dropZero && advantages.every(a => a === 0)) return []
-    const { tokens, mask, logprobs, oldLogprobs, group } = rollout
     const datum: Datum = {
       promptTokens: trainingPrompt(rollout, ratio),
-      tokens,
-      mask: Float32Array.from(mask),
-      oldLogprobs: oldLogprobs ?? logprobs,
-      advantages,
+      ...{ tokens, mask: Float32Array.from(mask), oldLogprobs, advantages },
       ...(returns && { returns }),
       ...(oldValues && { oldValues }),
     }

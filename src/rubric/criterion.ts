@@ -66,6 +66,9 @@ export interface Verdict {
   call?: JudgeCall
 }
 
+/** A verdict as it is scored: who gave it need not be said. */
+export type ScoredVerdict = Omit<Verdict, 'source'> & Partial<Verdict>
+
 /** What a call to a judge brought and took. What a server does not say is absent, never 0. */
 export interface JudgeCall {
   /** The model that answered, as its server calls it; else as the configuration does. */

@@ -1,7 +1,7 @@
 /** @file Scoring rules that divide what was earned by what there was to earn, and the roll-up of a tree. */
 
 import { DataError } from '../util/errors.ts'
-import type { Rubric, Verdict } from './criterion.ts'
+import type { Rubric, ScoredVerdict } from './criterion.ts'
 import { asScore, type Counted, counted, judge, type RubricScore, type ScoreOptions } from './score.ts'
 import { leavesOf, type RubricTree, rollUp } from './tree.ts'
 
@@ -11,7 +11,11 @@ export interface RuleOptions extends ScoreOptions {
 }
 
 /** A scoring rule: pure, verdicts in, a score with its parts out. */
-export type ScoringRule = (rubric: Rubric, verdicts: readonly Verdict[], options?: RuleOptions) => RubricScore
+export type ScoringRule = (
+  rubric: Rubric,
+  verdicts: readonly ScoredVerdict[],
+  options?: RuleOptions,
+) => RubricScore
 
 /** What one criterion brings in, and what it adds to the sum that is divided by. */
 export interface Weighting {
@@ -138,11 +142,8 @@ export const treeScore: ScoringRule = (rubric, verdicts, options = {}) => {
     if (share > 0 && !known.has(id))
       throw new DataError(`tree: leaf ${JSON.stringify(id)}: expected a criterion of this id; add it`)
   const good = new Map(counted(judged, options.nulls).map(entry => [entry.criterion.id, entry.good]))
-  return asScore(
-    rollUp(tree, id => good.get(id) ?? null),
-    judged,
-    options,
-  )
+  const score = rollUp(tree, id => good.get(id) ?? null)
+  return asScore(score, judged, options)
 }
 
 /**
@@ -151,7 +152,7 @@ export const treeScore: ScoringRule = (rubric, verdicts, options = {}) => {
  */
 export const stageScores = (
   rubric: Rubric,
-  verdicts: readonly Verdict[],
+  verdicts: readonly ScoredVerdict[],
   options: ScoreOptions = {},
 ): Record<1 | 2 | 3 | 4, number | null> => {
   const scoreOf = (stage: 1 | 2 | 3 | 4) => {

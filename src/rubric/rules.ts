@@ -2,7 +2,7 @@
 
 import { UsageError } from '../util/errors.ts'
 import { closest } from '../util/schema.ts'
-import type { Rubric, Verdict } from './criterion.ts'
+import type { Rubric, ScoredVerdict } from './criterion.ts'
 import {
   alike,
   allPoints,
@@ -85,6 +85,6 @@ export const ruleOf = (name: string): NamedRule => {
 export const scoreByRule = (
   name: string,
   rubric: Rubric,
-  verdicts: readonly Verdict[],
+  verdicts: readonly ScoredVerdict[],
   options: ScoreByRuleOptions = {},
 ): RubricScore => ruleOf(name).score(rubric, verdicts, options)

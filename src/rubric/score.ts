@@ -1,7 +1,7 @@
 /** @file From verdicts to credits: what every scoring rule starts from and gives back; parts are always kept. */
 
 import { DataError, NumericError } from '../util/errors.ts'
-import type { Criterion, Rubric, Verdict } from './criterion.ts'
+import type { Criterion, Rubric, ScoredVerdict } from './criterion.ts'
 
 /** `drop`: a criterion without a verdict leaves numerator and denominator; `as-false`: it counts as not met. */
 export type NullHandling = 'drop' | 'as-false'
@@ -34,16 +34,14 @@ export interface RubricScore {
  * Credit of a verdict in [0, 1]: its credit, or half its level, or whether it is met; null where the grader gave none.
  * @throws NumericError for a credit outside [0, 1].
  */
-export const creditOf = (verdict: Verdict): number | null => {
-  if (verdict.credit === undefined) {
-    if (verdict.level !== undefined) return verdict.level / 2
-    return verdict.met === null ? null : Number(verdict.met)
-  }
-  if (!(verdict.credit >= 0 && verdict.credit <= 1))
+export const creditOf = ({ criterionId, met, credit, level }: ScoredVerdict): number | null => {
+  if (credit === undefined && level !== undefined) return level / 2
+  if (credit === undefined) return met === null ? null : Number(met)
+  if (!(credit >= 0 && credit <= 1))
     throw new NumericError(
-      `verdict ${verdict.criterionId}: expected a credit in [0, 1], got ${verdict.credit}; check the grader`,
+      `verdict ${criterionId}: expected a credit in [0, 1], got ${credit}; check the grader`,
     )
-  return verdict.credit
+  return credit
 }
 
 /** A criterion with its worth and what it got. */
@@ -59,11 +57,11 @@ export interface Judged {
  */
 export const judge = (
   rubric: Rubric,
-  verdicts: readonly Verdict[],
+  verdicts: readonly ScoredVerdict[],
   weights: Readonly<Record<string, number>> = {},
 ): Judged[] => {
   const known = new Set(rubric.criteria.map(({ id }) => id))
-  const byId = new Map<string, Verdict>()
+  const byId = new Map<string, ScoredVerdict>()
   for (const verdict of verdicts) {
     const id = verdict.criterionId
     if (!known.has(id))

@@ -66,10 +66,8 @@ export const saturation =
       const own = verdicts.filter(({ criterionId }) => ids.has(criterionId))
       const { score } = rule({ criteria }, own, { ...options, whenUndefined: null })
       if (score === null) continue
-      const weight = counted(judge({ criteria }, own, options.weights), options.nulls).reduce(
-        (sum, entry) => sum + weighting.attainable(entry),
-        0,
-      )
+      const entries = counted(judge({ criteria }, own, options.weights), options.nulls)
+      const weight = entries.reduce((sum, entry) => sum + weighting.attainable(entry), 0)
       earned += weight * saturate(score, c)
       attainable += weight
     }

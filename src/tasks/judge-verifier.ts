@@ -3,7 +3,7 @@
 import type { GradeItem, Grader } from '../grade/grader.ts'
 import type { Criterion, Verdict } from '../rubric/criterion.ts'
 import type { Task } from './task.ts'
-import type { ThinkingVerifier, ThoughtResponse, VerifierItem } from './thinking.ts'
+import type { ThinkingVerifier, VerifierItem } from './thinking.ts'
 
 /** What the judge is shown of a response. */
 export type JudgedPart = 'text' | 'thinking' | 'answer'
@@ -30,7 +30,7 @@ const emptyVerdict = ({ id, points }: Criterion): Verdict => ({
  * const { scriptedGrader } = await import('gradus/grade')
  * const judge = scriptedGrader(({ response }) => response === 'The goal is 3 + 4.')
  * const verifier = new JudgeVerifier(judge, { question: String }, { part: 'thinking' })
- * const response = { text: '<think>The goal is 3 + 4.</think>7', thinking: 'The goal is 3 + 4.', answer: '7', closed: true }
+ * const response = partThinking('<think>The goal is 3 + 4.</think>7')
  * const rubric = { criteria: [{ id: 'goal', text: 'Names the goal.', points: 3 }] }
  * const [[verdict]] = await verifier.verify([{ problem: '3 + 4?', response, rubric }])
  * verdict.met // true
@@ -55,7 +55,7 @@ export class JudgeVerifier<Problem> implements ThinkingVerifier<Problem> {
   async #verifyOne({ problem, response, rubric: { criteria } }: VerifierItem<Problem>): Promise<Verdict[]> {
     if (criteria.length === 0) return []
     const { part = 'text', signal, sampleIndex } = this.#options
-    const shown = partOf(response, part)
+    const shown = response[part]
     if (shown.trim() === '') return criteria.map(emptyVerdict)
     const item: GradeItem = {
       prompt: [{ role: 'user', content: this.#task.question(problem) }],
@@ -64,5 +64,3 @@ export class JudgeVerifier<Problem> implements ThinkingVerifier<Problem> {
     return this.#grader.grade(item, criteria, { signal, sampleIndex })
   }
 }
-
-const partOf = (response: ThoughtResponse, part: JudgedPart): string => response[part]

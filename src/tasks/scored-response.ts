@@ -28,9 +28,7 @@ export interface ScoredResponse extends Verdicts {
 
 /** Whether there is no score only for lack of verdicts: had they been given, whatever they said, there would be one. */
 const lacksVerdicts = (score: ResponseScoring, rubric: Rubric, verdicts: readonly Verdict[]): boolean => {
-  const given = verdicts.map(
-    (verdict): Verdict => (creditOf(verdict) === null ? { ...verdict, met: false } : verdict),
-  )
+  const given = verdicts.map(own => (creditOf(own) === null ? { ...own, met: false } : own))
   return score(rubric, verdicts) === null && score(rubric, given) !== null
 }
 
@@ -96,8 +94,11 @@ const signed: ResponseScoring = (rubric, verdicts) => signedScore(rubric, verdic
  * A task with scores: by its rubrics or others, or by the part of them that is not left out.
  * @example
  * const criteria = [{ id: 'right', text: 'Is right.', points: 2 }, { id: 'rude', text: 'Is rude.', points: -1 }]
- * const verdicts = criteria.map(({ id }) => ({ criterionId: id, met: true, source: 'rule' }))
- * const task = scored({ rubric: () => ({ criteria }), grade: async () => [{ verdicts, wellFormed: true }] })
+ * const task = scored({
+ *   ...{ train: [], tests: {}, label: 'sums', notes: [], id: String, question: String, show: String, prompt: () => [3, 4] },
+ *   rubric: () => ({ criteria }),
+ *   grade: async () => [{ verdicts: criteria.map(({ id }) => ({ criterionId: id, met: true, source: 'rule' })), wellFormed: true }],
+ * })
  * const [{ score }] = await task.grade([{ problem: '3 + 4', tokens: Int32Array.of(7) }])
  * score // 0.5
  */
@@ -111,10 +112,7 @@ export const scored = <Problem, Said extends Verdicts = Verdicts>(
   async grade(items) {
     const parts = items.map(({ problem, leftOut }) => partsOf(rubricOf(problem), leftOut))
     const graded = await task.grade(
-      items.map(({ leftOut: _left, ...item }, i) => ({
-        ...item,
-        criteria: parts[i].asked.criteria,
-      })),
+      items.map(({ leftOut: _left, ...item }, i) => ({ ...item, criteria: parts[i].asked.criteria })),
     )
     return items.map(({ key = '', leftOut }, i) => {
       const { rubric, counted, asked } = parts[i]

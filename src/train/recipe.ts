@@ -77,12 +77,12 @@ export interface HeldOut {
 /**
  * Rollouts as an update lists them.
  * @example
- * const groups = [[{ reward: 1, problem: '3 + 4' }], [{ reward: 0, problem: '2 + 2' }]]
- * const learnt = learntFrom(groups, ({ problem, reward }) => ({ step: 1, problemId: problem, reward }))
- * learnt.length // 2
- * learnt[1].row() // { step: 1, problemId: '2 + 2', reward: 0 }
+ * const groups = [[{ reward: 1, id: 'sum', prompt: '3 + 4', response: '7' }]]
+ * const [learnt] = learntFrom(groups, ({ id, ...item }) => ({ step: 1, problemId: id, ...item }))
+ * learnt.reward // 1
+ * learnt.row() // { step: 1, problemId: 'sum', reward: 1, prompt: '3 + 4', response: '7' }
  */
-export const learntFrom = <Problem, Grade>(
-  groups: Groups<Credited<Problem, Grade>>,
-  rowOf: (item: Credited<Problem, Grade>) => RolloutRow,
-): LearntRollout[] => groups.flat().map(item => ({ ...item, row: () => rowOf(item) }))
+export const learntFrom = <Item>(
+  groups: Groups<Item>,
+  rowOf: (item: Item) => RolloutRow,
+): (Item & Pick<LearntRollout, 'row'>)[] => groups.flat().map(item => ({ ...item, row: () => rowOf(item) }))

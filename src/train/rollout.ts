@@ -81,12 +81,16 @@ const NOTHING_REWARDED: Reward = { reward: null, parts: {} }
 /**
  * The rollouts of one step.
  * @example
- * const said = { index: 0, tokens: Int32Array.of(7), logprobs: Float32Array.of(-0.1), finishReason: 'stop' }
- * const policy = { sample: async ({ prompts }, onSample) => prompts.forEach((_, prompt) => onSample({ ...said, prompt })) }
- * const io = new StepRollouts(policy, { seed: 1, step: 1 })
- * const grade = async items => items.map(({ problem, rollout }) => rollout.tokens[0] === problem[0] + problem[1])
- * const request = { problems: [[3, 4], [2, 2]], prompt: problem => problem, samples: 1, sampling: { maxTokens: 1 } }
- * const groups = await io.rollOut({ ...request, grade, reward: right => ({ reward: Number(right), parts: {} }) })
+ * const seven = { index: 0, tokens: Int32Array.of(7), logprobs: Float32Array.of(-0.1) }
+ * const sevens = new StepRollouts({ score: async () => [], sample: async ({ prompts }, onSample) => {
+ *   for (const prompt of prompts.keys()) onSample?.({ ...seven, prompt, finishReason: 'stop' })
+ *   return []
+ * } }, { seed: 1, step: 1 })
+ * const groups = await sevens.rollOut({
+ *   problems: [[3, 4], [2, 2]], prompt: problem => problem, samples: 1, sampling: { maxTokens: 1 },
+ *   grade: async items => items.map(({ problem: [a, b], rollout }) => rollout.tokens[0] === a + b),
+ *   reward: right => ({ reward: Number(right), parts: {} }),
+ * })
  * groups.map(([{ reward }]) => reward) // [ 1, 0 ]
  */
 export class StepRollouts implements StepIo {
@@ -170,9 +174,8 @@ export class StepRollouts implements StepIo {
   /** `seed/step`, then the role unless it is the policy's own, then the round unless it is the first. */
   #seedOf({ role = 'policy', round = 0 }: Pick<RollOutRequest<unknown, unknown>, 'role' | 'round'>): string {
     const { seed, step } = this.#names
-    return [seed, step, ...(role === 'policy' ? [] : [role]), ...(round > 0 ? [`round ${round}`] : [])].join(
-      '/',
-    )
+    const names = [seed, step, ...(role === 'policy' ? [] : [role]), ...(round > 0 ? [`round ${round}`] : [])]
+    return names.join('/')
   }
 
   #placesOf<Problem, Grade>(request: RollOutRequest<Problem, Grade>): PlannedRollout<Problem>[] {
@@ -226,9 +229,7 @@ export class StepRollouts implements StepIo {
             hint: 'what a step rolls out must depend on seed, step and state alone; go on from an earlier checkpoint',
           },
         )
-      responses.forEach((drawn, i) => {
-        take(i, drawn)
-      })
+      for (const [i, drawn] of responses.entries()) take(i, drawn)
       this.#journal.set(seed, known)
       return rollouts
     }
@@ -248,17 +249,14 @@ export class StepRollouts implements StepIo {
    * the log-probs of sampling. Null where no ratio starts there.
    */
   async #plainLogprobs(
-    {
-      sampledFrom,
-      ratio = 'plain',
-      sampling,
-    }: Pick<RollOutRequest<never, never>, 'sampledFrom' | 'ratio' | 'sampling'>,
+    request: Pick<RollOutRequest<never, never>, 'sampledFrom' | 'ratio' | 'sampling'>,
     rollouts: readonly Rollout[],
   ): Promise<Float32Array[] | null> {
+    const { sampledFrom, ratio = 'plain' } = request
     if (!sampledFrom || ratio !== 'plain') return null
     const foreign = rollouts.filter(({ prompt, sampledFrom: shown }) => shown && !sameTokens(shown, prompt))
     const items = foreign.map(({ prompt, tokens }) => ({ promptTokens: prompt, tokens }))
-    const { temperature } = sampling
+    const { temperature } = request.sampling
     const scores =
       items.length > 0 ? await this.#policy.score(items, { temperature, weights: 'sampling' }) : []
     const scored = new Map(foreign.map((rollout, i) => [rollout, scores[i].logprobs]))

@@ -105,15 +105,16 @@ export const keptRows = (step: number, rollouts: readonly LearntRollout[]): Roll
  * A row in words, for recipes that have no more to say of a rollout: its prompt stands for the problem, and a rollout of
  * several turns says who spoke.
  * @example
- * const own = { role: 'policy', sample: 0, turns: [{ start: 0, end: 2 }], end: 'stop' }
- * const rollout = { ...own, prompt: [3, 4], tokens: [7, 9], mask: [1, 1], logprobs: [-0.1, -0.2] }
- * const row = rolloutRow(1, { rollout, reward: 1, parts: { right: 1 }, advantages: [0.5, 0.5] }, tokens => tokens.join(' '))
+ * const own = { key: 'q/0', role: 'policy', group: 'q', sample: 0, prompt: [3, 4], turns: [{ start: 0, end: 2 }] }
+ * const drawn = { tokens: Int32Array.of(7, 9), mask: Uint8Array.of(1, 1), logprobs: Float32Array.of(-0.1, -0.2) }
+ * const paid = { reward: 1, parts: { right: 1 }, advantages: Float32Array.of(0.5, 0.5) }
+ * const row = rolloutRow(1, { rollout: { ...own, ...drawn, end: 'stop' }, ...paid }, tokens => tokens.join(' '))
  * row.response // '7 9'
  * row.advantage // 0.5
  */
 export const rolloutRow = (
   step: number,
-  item: Credited<unknown, unknown>,
+  item: Omit<Credited<unknown, unknown>, 'problem' | 'grade'>,
   show: (tokens: TokenIds) => string,
 ): RolloutRow => {
   const { rollout, parts } = item

@@ -176,7 +176,7 @@ const observeRow = (value: unknown, line: string, collector: Collector): void =>
   collector.score(item, row.score)
   if (row.verdicts)
     for (const { points, ...verdict } of row.verdicts)
-      collector.observe(item, rubric, verdict.criterionId, creditOf({ ...verdict, source: 'rule' }), points)
+      collector.observe(item, rubric, verdict.criterionId, creditOf(verdict), points)
   else for (const [id, credit] of Object.entries(row.parts ?? {})) collector.observe(item, rubric, id, credit)
 }
 
@@ -232,10 +232,7 @@ const rolloutSource = (dir: string, info: RunInfo, options: ProfileSourceOptions
 /** Verdicts, else parts: nulls are only in verdicts. */
 const creditsOf = ({ verdicts, parts }: RolloutRow): [string, number | null][] =>
   verdicts
-    ? verdicts.map(({ criterionId, met, credit }) => [
-        criterionId,
-        creditOf({ criterionId, met, credit, source: 'rule' }),
-      ])
+    ? verdicts.map(({ criterionId, met, credit }) => [criterionId, creditOf({ criterionId, met, credit })])
     : Object.entries(parts ?? {})
 
 export interface ProfileCommandOptions extends ProfileSourceOptions {

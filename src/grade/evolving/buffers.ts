@@ -49,9 +49,9 @@ const savedSchema = z
 /**
  * The rubrics that were proposed, by question.
  * @example
- * const rubric = { id: 'keys', stage: 1, sign: 'positive', title: 'keys', description: 'Names both keys.', weight: 3, since: 1 }
+ * const keys = { id: 'keys', title: 'keys', description: 'Names both keys.', weight: 3, since: 1 }
  * const buffers = new EvolvingBuffers()
- * buffers.keep('A + B?', { active: [rubric], inactive: [] })
+ * buffers.keep('A + B?', { active: [{ ...keys, stage: 1, sign: 'positive' }], inactive: [] })
  * const resumed = new EvolvingBuffers()
  * resumed.load(buffers.save())
  * resumed.of('A + B?').active[0].title // 'keys'

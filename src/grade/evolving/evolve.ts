@@ -81,8 +81,8 @@ export interface JudgedGroup {
  * @example
  * const persistent = persistentRubrics([{ id: 'sum', text: 'Says 3.', points: 1 }])
  * const judge = scriptedStageJudge({ seed: 1, propose: () => [], level: ({ rollout }) => (rollout.stages[3] === '3' ? 2 : 0) })
- * const rollouts = ['3', '4'].map(answer => ({ key: answer, stages: ['add', '', '', answer] }))
- * const judged = await judgeGroup(judge, { step: 1, question: '1 + 2?', key: 'q1', rollouts, persistent })
+ * const group = { step: 1, question: '1 + 2?', key: 'q1', persistent }
+ * const judged = await judgeGroup(judge, { ...group, rollouts: ['3', '4'].map(key => ({ key, stages: ['add', '', '', key] })) })
  * judged.rollouts.map(({ rewards_K }) => rewards_K) // [ [ 0, 0, 0, 1 ], [ 0, 0, 0, 0 ] ]
  */
 export const judgeGroup = async <Question>(
@@ -254,10 +254,13 @@ const rounded = (value: number | null): number | null =>
  * A judgement as a row of rubrics.jsonl.
  * @param journal `changes`: without the rubrics that were there and stay
  * @example
- * const draft = { stage: 1, sign: 'positive', title: 'keys', description: 'Names both keys.', weight: 3 }
- * const judge = scriptedStageJudge({ seed: 1, propose: () => [draft], level: () => 2 })
- * const rollouts = ['r1', 'r2'].map(key => ({ key, stages: ['look up A and B', '', '', '3'] }))
- * const { rubrics } = rubricRow(await judgeGroup(judge, { step: 1, question: 'A + B?', key: 'q1', rollouts }))
+ * const keys = { title: 'keys', description: 'Names both keys.', weight: 3 }
+ * const judge = scriptedStageJudge({ seed: 1, propose: () => [{ ...keys, stage: 1, sign: 'positive' }], level: () => 2 })
+ * const judged = await judgeGroup(judge, {
+ *   ...{ step: 1, question: 'A + B?', key: 'q1' },
+ *   rollouts: ['r1', 'r2'].map(key => ({ key, stages: ['look up A and B', '', '', '3'] })),
+ * })
+ * const { rubrics } = rubricRow(judged)
  * rubrics.map(({ title, fate, variance }) => ({ title, fate, variance })) // [ { title: 'keys', fate: 'inactive', variance: 0 } ]
  */
 export const rubricRow = (

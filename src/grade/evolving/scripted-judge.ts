@@ -53,9 +53,9 @@ export interface ScriptedStageParts<Question> {
  * @throws ConfigError for rates outside [0, 1]
  * @example
  * const judge = scriptedStageJudge({ seed: 1, propose: () => [], level: ({ rollout }) => (rollout.stages[3] === '3' ? 2 : 0) })
- * const rollout = { key: 'r1', stages: ['add', '', '', '3'] }
  * const rubrics = persistentRubrics([{ id: 'sum', text: 'Says 3.', points: 1 }])
- * const scored = await judge.score({ question: '1 + 2?', key: 'q1', step: 1, rollout, rubrics })
+ * const asked = { question: '1 + 2?', key: 'q1', step: 1, rubrics }
+ * const scored = await judge.score({ ...asked, rollout: { key: 'r1', stages: ['add', '', '', '3'] } })
  * scored.scores // { 'given.sum': { level: 2 } }
  */
 export const scriptedStageJudge = <Question>(parts: ScriptedStageParts<Question>): StageJudge<Question> => {

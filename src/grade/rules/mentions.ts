@@ -9,10 +9,7 @@ const text = z.string().trim().min(1).max(1_000)
 const term = z.union([text, z.array(text).min(1)])
 const terms = z.array(term).min(1)
 
-const spelling = {
-  caseSensitive: z.boolean().default(false),
-  wholeWords: z.boolean().default(true),
-}
+const spelling = { caseSensitive: z.boolean().default(false), wholeWords: z.boolean().default(true) }
 
 interface Spelling {
   caseSensitive: boolean

@@ -125,10 +125,7 @@ const textWithin = (response: string, tag: string): string | null => {
 }
 
 /** Bounds of a count, as parameters; spread into a rule's `params`. */
-export const band = {
-  min: z.int().min(0).optional(),
-  max: z.int().min(0).optional(),
-}
+export const band = { min: z.int().min(0).optional(), max: z.int().min(0).optional() }
 
 export interface Band {
   min?: number

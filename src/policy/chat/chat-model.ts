@@ -114,8 +114,8 @@ export const policyChatModel = (parts: PolicyChatParts, options?: BatcherOptions
  * @throws CheckpointError when there is no checkpoint, no tokenizer, or one that does not fit
  * @example
  * const model = await localChatModel('package:models/logic-start', { threads: 1 })
- * const messages = [{ role: 'user', content: 'every wumpus is happy. rex is a wumpus.' }]
- * const { usage } = await model.complete({ messages, maxTokens: 1 })
+ * const content = 'every wumpus is happy. rex is a wumpus.'
+ * const { usage } = await model.complete({ messages: [{ role: 'user', content }], maxTokens: 1 })
  * usage.completionTokens // 1
  * await model.close?.()
  */

@@ -49,17 +49,23 @@ interface GradedSet<Problem> {
  * On the plain prompt, and where asked for with the whole rubric shown; the start and the end on more problems. A held-out
  * judge that grades evaluations is given the same responses.
  * @example
- * const { scored } = await import('gradus/tasks')
- * const asked = { tests: { sums: [[3, 4], [2, 2]] }, id: String, question: String, prompt: sum => sum, show: String }
- * const criteria = [{ id: 'right', text: 'Is right.', points: 1 }]
- * const verdictOn = ({ problem: [a, b], tokens }) => ({ verdicts: [{ criterionId: 'right', met: tokens[0] === a + b, source: 'rule' }], wellFormed: true })
- * const truth = scored({ ...asked, rubric: () => ({ criteria }), grade: async items => items.map(verdictOn) })
- * const sevens = { sample: async ({ prompts }) => prompts.map((_, prompt) => ({ prompt, tokens: Int32Array.of(7), finishReason: 'stop' })) }
- * const [row] = await evaluation(grpo.schema.parse({}), sevens, { truth })(1, false)
+ * const { arithmetic, scored } = await import('gradus/tasks')
+ * const sums = [0, 1].map(i => arithmetic.arithmeticProblem('sums', i))
+ * const truth = scored(arithmetic.arithmeticTask({ tests: { sums } }))
+ * const tokens = Int32Array.from(arithmetic.ARITHMETIC_PIECES.encode(`\n</think>\nanswer ${arithmetic.answerOf(sums[0])}`))
+ * const said = { index: 0, tokens, logprobs: new Float32Array(tokens.length) }
+ * const evaluate = evaluation(grpo.schema.parse({}), {
+ *   sample: async ({ prompts }) => prompts.map((_, prompt) => ({ ...said, prompt, finishReason: 'stop' })),
+ * }, { truth })
+ * const [row] = await evaluate(1, false)
  * row.scores[row.primary].value // 0.5
  */
 export const evaluation =
-  <Problem>(config: EvaluationConfig, policy: Policy, task: RubricTask<Problem>): Evaluate =>
+  <Problem>(
+    config: EvaluationConfig,
+    policy: Pick<Policy, 'sample'>,
+    task: Omit<RubricTask<Problem>, 'reward' | 'start' | 'close'>,
+  ): Evaluate =>
   async (step, last) => {
     const { samples, scaffolded = false, temperature } = config.evaluation
     const { truth, metrics, heldOut, trainingJudge } = task

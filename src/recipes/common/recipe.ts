@@ -29,8 +29,8 @@ export interface ReadFile {
 export interface RunOptions {
   /** Where the run lives. */
   dir: string
-  /** Go on from the latest checkpoint in `dir`; `or-start`: where there is none, begin, also in the folder of a run that was killed before its first. */
-  resume: boolean | 'or-start'
+  /** Go on from the latest checkpoint in `dir`; `or-start`: where there is none, begin, also in the folder of a run that was killed before its first. Default false. */
+  resume?: boolean | 'or-start'
   /** Go on although rows from before the checkpoint are damaged. */
   acceptRows?: boolean
   /** Name of the preset that the configuration started from, for the record. */

@@ -2,6 +2,7 @@
 
 import { needsStart } from '../../grade/rules/likelihood.ts'
 import type { Policy, ScoreItem } from '../../policy/policy.ts'
+import type { Rollout } from '../../rl/rollout.ts'
 import type { Criterion, JudgeCall, Rubric, Verdict } from '../../rubric/criterion.ts'
 import type { MetricGroup, RolloutRow, RolloutVerdict } from '../../runs/rows.ts'
 import {
@@ -11,7 +12,6 @@ import {
   scoredReward,
 } from '../../tasks/scored-response.ts'
 import type { Verdicts } from '../../tasks/task.ts'
-import type { RollOutRequest } from '../../train/rollout.ts'
 import { mean } from '../../util/statistics.ts'
 import type { HeldOutJudge } from '../options/held-out-judge.ts'
 
@@ -109,25 +109,19 @@ export const unloggedCriteria = <Problem>(
 /**
  * How rollouts on a task are graded and paid: by the points of the criteria that they meet, unless the task says otherwise.
  * @example
- * const { scored } = await import('gradus/tasks')
- * const criteria = [{ id: 'right', text: 'Is right.', points: 2 }]
- * const verdicts = [{ criterionId: 'right', met: false, credit: 0.5, source: 'rule' }]
- * const task = scored({ rubric: () => ({ criteria }), grade: async () => [{ verdicts, wellFormed: true }] })
- * const { grade, reward } = gradedBy(task)
- * const [graded] = await grade([{ problem: '3 + 4', rollout: { key: 'a', tokens: Int32Array.of(7) }, step: 1 }])
- * reward(graded) // { reward: 0.5, parts: { right: 0.5 } }
+ * const { arithmetic, scored } = await import('gradus/tasks')
+ * const { grade, reward } = gradedBy(scored(arithmetic.arithmeticTask()))
+ * const problem = arithmetic.arithmeticProblem('sums', 0)
+ * const tokens = Int32Array.from(arithmetic.ARITHMETIC_PIECES.encode(`\n</think>\nanswer ${arithmetic.answerOf(problem)}`))
+ * const [graded] = await grade([{ problem, rollout: { key: 'a', tokens }, step: 1 }])
+ * reward(graded) // { reward: 1, parts: { answer: 1, sound: 0 } }
  */
-export const gradedBy = <Problem, Said extends Verdicts = Verdicts>(
-  task: ScoredTask<Problem, Said>,
-): Pick<
-  RollOutRequest<Problem, Said & ScoredResponse>,
-  'grade' | 'gradeBatch' | 'gradeGroup' | 'reward'
-> => ({
-  grade: items =>
+export const gradedBy = <Problem, Said extends Verdicts = Verdicts>(task: ScoredTask<Problem, Said>) => ({
+  grade: (items: readonly { problem: Problem; rollout: Pick<Rollout, 'tokens' | 'key'>; step: number }[]) =>
     task.grade(items.map(({ problem, rollout: { tokens, key }, step }) => ({ problem, tokens, key, step }))),
   gradeBatch: task.gradeBatch,
   gradeGroup: task.gradeGroup,
-  reward: scoredReward,
+  reward: (grade: Said & ScoredResponse) => scoredReward(grade),
 })
 
 /** A task with its graders. */

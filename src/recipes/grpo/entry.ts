@@ -12,11 +12,11 @@ import { asRuscarl, type GrpoConfig, grpoSchema } from './config.ts'
  * @throws as `runRuscarl`
  * @example
  * const { arithmetic } = await import('gradus/tasks')
- * const drawn = seed => [0, 1].map(i => arithmetic.arithmeticProblem(seed, i))
- * const task = arithmetic.arithmeticTask({ train: drawn('mine'), tests: { unseen: drawn('test') } })
+ * const [train, unseen] = ['mine', 'test'].map(seed => [0, 1].map(i => arithmetic.arithmeticProblem(seed, i)))
+ * const task = arithmetic.arithmeticTask({ train, tests: { unseen } })
  * const rollout = { prompts: 2, samples: 2, maxTokens: 8 }
  * const config = grpo.schema.parse({ steps: 1, model: { folder: 'package:models/arithmetic-start' }, rollout })
- * const { finished } = await runGrpo(config, { dir: 'runs/sums', resume: false }, { task })
+ * const { finished } = await runGrpo(config, { dir: 'runs/sums' }, { task })
  * finished // true
  */
 export const runGrpo = async (

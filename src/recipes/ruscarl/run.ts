@@ -29,7 +29,7 @@ const SFT = 'sft'
  * @example
  * const { readMetrics } = await import('gradus/runs')
  * const settings = { ...ruscarl.presets.quick.config, steps: 1, evaluation: { problems: 2 } }
- * await runRuscarl(ruscarl.schema.parse(settings), { dir: 'runs/packing', resume: false })
+ * await runRuscarl(ruscarl.schema.parse(settings), { dir: 'runs/packing' })
  * readMetrics('runs/packing').map(({ step }) => step) // [ 1 ]
  */
 export const runRuscarl = async (

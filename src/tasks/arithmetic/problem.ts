@@ -74,9 +74,9 @@ export const ARITHMETIC_TEST_SEED = 'held-out:arithmetic'
 /**
  * Problem `index` of a seed. It depends on seed, index and options alone.
  * @example
- * const problem = index => arithmetic.arithmeticProblem('mine', index, { operations: { min: 2, max: 2 } })
- * problem(0).operations.length // 2
- * problem(0).id === problem(0).id // true
+ * const [first, again] = [0, 0].map(i => arithmetic.arithmeticProblem('mine', i, { operations: { min: 2, max: 2 } }))
+ * first.operations.length // 2
+ * first.id === again.id // true
  */
 export const arithmeticProblem = (
   seed: number | string,

@@ -96,11 +96,13 @@ const verdictsOn = (problem: ArithmeticProblem, response: ThoughtResponse): Verd
  * Chains of operations with thinking and an answer.
  * @param outcomes whether criteria that read the last result can be decided, and written
  * @example
- * const problem = { id: '7+5*3', start: 7, operations: [{ operator: '+', operand: 5 }, { operator: '*', operand: 3 }] }
- * const task = arithmetic.arithmeticTask({ train: [problem], tests: {} })
+ * const task = arithmetic.arithmeticTask({
+ *   train: [{ id: '7+5*3', start: 7, operations: [{ operator: '+', operand: 5 }, { operator: '*', operand: 3 }] }],
+ * })
+ * const [problem] = task.train
  * task.question(problem).endsWith('7 + 5 * 3') // true
  * const tokens = Int32Array.from(arithmetic.ARITHMETIC_PIECES.encode('\n</think>\nanswer 6'))
- * const [{ verdicts }] = await task.grade([{ problem, tokens }])
+ * const [{ verdicts }] = await task.grade([{ problem, tokens, criteria: task.rubric(problem).criteria }])
  * verdicts[0] // { criterionId: 'answer', met: true, source: 'rule' }
  */
 export const arithmeticTask = (
