@@ -41,7 +41,7 @@ const allOf = (known: readonly (boolean | null)[]): boolean | null =>
  * The verdicts as a rule counts them: merits of a group that does not hold are unmet, those of one that may hold unknown. Flaws
  * cost what they cost.
  */
-export const groupedVerdicts = (
+const groupedVerdicts = (
   groups: CriterionGroups | undefined,
   { criteria }: Rubric,
   verdicts: readonly Verdict[],
