@@ -32,7 +32,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   tinker: 2030,
   tools: 2130,
   train: 4267,
-  util: 5893,
+  util: 5891,
 }
 const LONGEST_CLASS = 246
 /** Names that more than one file exports for different things; may only fall. */
