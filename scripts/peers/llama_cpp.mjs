@@ -8,10 +8,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { chatFormatOf, hasChatTemplate } from '../../dist/model/chat-format.js'
-import { adapterBase, isAdapterFolder } from '../../dist/model/lora-files.js'
+import { wholeFolder } from '../../dist/model/lora-files.js'
 import { loadTokenizer } from '../../dist/model/tokenizer.js'
-import { openPolicy, policySchema } from '../../dist/policy/open.js'
+import { greedy, open } from './greedy.mjs'
 
 const [model, ...files] = process.argv.slice(2)
 const place = process.env.NODE_LLAMA_CPP
@@ -23,28 +22,10 @@ const { getLlama } = await import(
   pathToFileURL(join(place, 'node_modules/node-llama-cpp/dist/index.js')).href
 )
 
-const PROMPTS = [
-  'What is the capital of France?',
-  'Write two sentences about the sea.',
-  'List three uses of a paper clip.',
-  'Explain in one sentence why the sky is blue.',
-  'How many days are in a leap year?',
-  'Give me a title for a story about a lighthouse.',
-  'Translate "good morning" into Spanish.',
-  'What do plants need to grow?',
-  'Write a haiku about winter.',
-  'Is 17 a prime number? Answer yes or no, then say why.',
-]
-const NEW_TOKENS = 32
 const WINDOWS = 16
 const WINDOW = 256
 
-const whole = isAdapterFolder(model) ? adapterBase(model) : model
-const tokenizer = loadTokenizer(whole)
-const format = hasChatTemplate(model) ? chatFormatOf(model, 'this script') : null
-const prompts = PROMPTS.map(content =>
-  format ? format.encode([{ role: 'user', content }]) : tokenizer.encode(content, { addSpecialTokens: true }),
-)
+const tokenizer = loadTokenizer(wholeFolder(model))
 const text = readFileSync(
   fileURLToPath(new URL('../../docs/howto/write-a-good-rubric.md', import.meta.url)),
   'utf8',
@@ -60,9 +41,8 @@ const perplexity = logprobs => Math.exp(-logprobs.reduce((sum, x) => sum + x, 0)
 
 /** This project's engine on a model: what it samples, and the text's perplexity. */
 const byOurs = async folder => {
-  const policy = await openPolicy(policySchema.parse({ threads: 2, spinning: false }), { folder })
-  const stopTokens = format?.stopTokens
-  const samples = await policy.sample({ prompts, maxTokens: NEW_TOKENS, temperature: 0, stopTokens })
+  const policy = await open(folder)
+  const samples = await greedy(policy, folder)
   const items = windows.map(window => ({ promptTokens: window.slice(0, 1), tokens: window.slice(1) }))
   const scored = await policy.score(items)
   await policy.close()
@@ -102,12 +82,16 @@ for (const file of files) {
   const context = await loaded.createContext({ contextSize: 1024, sequences: 1, threads: 2 })
   const sequence = context.getSequence()
   let [same, compared, worst] = [0, 0, 0]
-  for (const [i, sample] of samples.entries()) {
-    const steps = await follow(sequence, [...prompts[i], ...sample.tokens], prompts[i].length)
+  for (const sample of samples) {
+    const steps = await follow(
+      sequence,
+      [...sample.promptTokens, ...sample.tokens],
+      sample.promptTokens.length,
+    )
     if (steps.every(step => step.same)) same++
     else
       console.log(
-        `  ${JSON.stringify(PROMPTS[i])}: another token at ${steps.findIndex(step => !step.same)} of ${steps.length}`,
+        `  ${JSON.stringify(sample.prompt)}: another token at ${steps.findIndex(step => !step.same)} of ${steps.length}`,
       )
     for (const [j, { logprob }] of steps.entries())
       worst = Math.max(worst, Math.abs(logprob - sample.logprobs[j]))

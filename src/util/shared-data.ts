@@ -1,6 +1,6 @@
 /** @file Public data and models that lie beside the project on some machines and are never part of it. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,11 +10,9 @@ export const sharedData = (name: string): string | null => {
   return existsSync(path) ? path : null
 }
 
-/**
- * Path of a public model in the folder that GRADUS_MODELS names, or null where that is not set or has none of this name (tests then
- * skip).
- */
+/** Path of a public model by the name of its file or folder, in the folder that GRADUS_MODELS names or one in it; null: tests skip. */
 export const realModel = (name: string, env: NodeJS.ProcessEnv = process.env): string | null => {
-  const path = env.GRADUS_MODELS ? join(env.GRADUS_MODELS, name) : null
-  return path !== null && existsSync(path) ? path : null
+  const models = env.GRADUS_MODELS ?? ''
+  const folders = existsSync(models) ? ['', ...readdirSync(models)] : []
+  return folders.map(folder => join(models, folder, name)).find(path => existsSync(path)) ?? null
 }

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { realModel } from '../../util/shared-data.ts'
 import { createEngine } from './engine.ts'
 
 interface Golden {
@@ -11,12 +11,12 @@ interface Golden {
 
 /** Made by scripts/peers/gemma3_golden.py. */
 const GOLDEN: Golden = JSON.parse(readFileSync(new URL('gemma3.golden.json', import.meta.url), 'utf8'))
-const folder = join(process.env.GRADUS_MODELS ?? '', 'gemma3-hf')
+const folder = realModel('gemma3-hf')
 
-describe.skipIf(!existsSync(folder))('Gemma 3 270M (skipped where GRADUS_MODELS has no gemma3-hf)', () => {
+describe.skipIf(folder === null)('Gemma 3 270M (skipped where GRADUS_MODELS has no gemma3-hf)', () => {
   it("gives the transformers library's log-probs and greedy tokens beyond the window", async () => {
     const { tokens, logprobs, greedy } = GOLDEN
-    const engine = createEngine({ folder }, { threads: 2 })
+    const engine = createEngine({ folder: folder! }, { threads: 2 })
     const [score] = await engine.score([{ promptTokens: tokens.slice(0, 1), tokens: tokens.slice(1) }])
     const furthest = logprobs.reduce((most, x, i) => Math.max(most, Math.abs(x - score.logprobs[i])), 0)
     // Four digits are written down.
