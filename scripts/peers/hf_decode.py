@@ -3,7 +3,7 @@
     python3 -m venv venv && venv/bin/pip install torch transformers==5.8.0 peft
     node scripts/peers/greedy.mjs MODEL > greedy.jsonl
     venv/bin/python scripts/peers/hf_decode.py FOLDER [--adapter FOLDER] --compare greedy.jsonl
-    venv/bin/python scripts/peers/hf_decode.py FOLDER --rows 1 8 32    # tokens/s, float32 and bfloat16, all cores; leave the machine alone meanwhile
+    venv/bin/python scripts/peers/hf_decode.py FOLDER --rows 1 8 32    # tokens/s, float32 and bfloat16, OMP_NUM_THREADS threads; leave the machine alone meanwhile
 
 The speed is of the work of `gradus bench engine --model FOLDER`: a prompt of 16 tokens, 128 new ones at temperature 1. Prints lines of JSON.
 """

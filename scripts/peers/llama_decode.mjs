@@ -1,6 +1,6 @@
 // llama.cpp's speed of decoding, of the work of `gradus bench engine --model FOLDER`: a prompt of 16 tokens, 128 new ones at temperature 1.
 //
-//   NODE_LLAMA_CPP=FOLDER node scripts/peers/llama_decode.mjs FILE.gguf...      1, 8 and 32 sequences of each; lines of JSON
+//   NODE_LLAMA_CPP=FOLDER node scripts/peers/llama_decode.mjs FILE.gguf...      1, 8 and 32 sequences of each, on THREADS (2); lines of JSON
 //
 // llama_cpp.mjs says how to install it. Leave the machine alone meanwhile: beside another busy process llama.cpp is twenty times slower.
 // Of sequences that are decoded together node-llama-cpp mixes up the words: this counts them and reads none.
