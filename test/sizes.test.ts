@@ -20,7 +20,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   memory: 1787,
   model: 7820,
   plan: 1330,
-  policy: 8764,
+  policy: 8842,
   recipes: 22045,
   rl: 2460,
   rubric: 4511,
