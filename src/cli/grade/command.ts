@@ -233,7 +233,7 @@ prompt is a question or a list of messages. Rows with the same response are aske
 False accept: the share of criteria that are not met but were called met. False reject: the share that are met but were
 called not met. Both by sign of points, over the verdicts that were given, with 95% intervals over responses.
 
-With --json one line: {"all", "positive", "negative", "nullsAcceptable"}; each of the first three holds "rows", "judged",
+With --json one line: {"all", "positive", "negative", "nullsAcceptable", "seconds", "verdictsPerSecond"}; each of the first three holds "rows", "judged",
 "agreement", "kappa", "falseAccept", "falseReject", "nullRate", where rates are {"estimate", "low", "high", "level"}.
 
 With --levels likelihood also how well likelihoods rank ("likelihood": "areaUnderCurve", "raw" and "calibrated" reliability,

@@ -68,6 +68,7 @@ describe('gradus judge check', () => {
     expect(quality.negative.agreement.estimate).toBe(1)
     expect(quality.all.agreement.estimate).toBeCloseTo(54 / 60, 12)
     expect(quality.nullsAcceptable).toBe(true)
+    expect(quality.seconds * quality.verdictsPerSecond).toBeCloseTo(60, 9)
     expect(err).toContain('60 verdicts')
   })
 
@@ -76,6 +77,7 @@ describe('gradus judge check', () => {
     expect(code).toBe(100)
     expect(out).toMatch(/merits +30\/30 +80\.0%/)
     expect(out).toMatch(/flaws +30\/30 +100\.0%/)
+    expect(out).toMatch(/^[\d.]+ s, [\d.,]+ verdicts a second$/m)
     expect((await check(labels, '--min-agreement', '0.9')).code).toBe(0)
   })
 
