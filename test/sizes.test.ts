@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2810,
-  cli: 12205,
+  cli: 12219,
   eval: 2043,
   experiments: 7740,
   grade: 22086,
