@@ -12,8 +12,8 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2810,
-  cli: 12219,
-  eval: 2043,
+  cli: 12232,
+  eval: 2103,
   experiments: 7740,
   grade: 22086,
   measure: 2245,

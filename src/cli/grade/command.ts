@@ -279,6 +279,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
     .option('--threads <n>', 'threads of a judge in this process', count, 2)
     .option('--min-agreement <share>', 'fail with exit code 100 below this agreement', share)
+    .option('--svg <file>', 'of likelihoods: write a picture of their reliability there (.svg, or .html)')
     .option('--json', 'print the result as one JSON line')
     .addHelpText('after', CHECK_HELP)
     .action(async (options: JudgeCheckOptions) => {

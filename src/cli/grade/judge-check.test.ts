@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -249,7 +249,13 @@ describe('gradus judge check --levels likelihood', () => {
 
   it('prints the table and the settings, and fails below the agreement that was asked for', async () => {
     const wrong = asIs.map((row, i) => ({ ...row, label: i % 3 === 0 ? !row.label : row.label }))
-    const result = await check(wrong, '--judge', place, '--levels', 'likelihood', '--min-agreement', '0.9')
+    const svg = join(folder, 'reliability.svg')
+    const asked = ['--judge', place, '--levels', 'likelihood', '--min-agreement', '0.9', '--svg', svg]
+    const result = await check(wrong, ...asked)
+    const picture = readFileSync(svg, 'utf8')
+    expect(picture).toMatch(/^<svg[\s\S]*as it is[\s\S]*<\/svg>\n$/)
+    expect(picture.match(/<polyline/g)).toHaveLength(2)
+    await expect(check(wrong, '--svg', svg)).rejects.toThrow(/--svg: expected .*--levels likelihood/)
     expect(result.out).toMatch(/likelihoods of 60 verdicts: area under the ROC curve 0\.\d+/)
     expect(result.out).toMatch(
       /ask: \{ levels: likelihood, calibration: \{ temperature: \d+(\.\d+)?, bias: -\d+\.\d+ \} \}/,

@@ -10,6 +10,8 @@ import {
 } from '../../eval/calibration.ts'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
 import { type LabelledPair, orderAgreement, pairMargin } from '../../eval/preferences.ts'
+import { pictureFor } from '../../eval/profile-picture.ts'
+import { reliabilitySvg } from '../../eval/reliability-picture.ts'
 import type { Grader } from '../../grade/grader.ts'
 import {
   type CheckedCase,
@@ -25,6 +27,7 @@ import { UsageError } from '../../util/errors.ts'
 import { number } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { writeOutput } from '../../util/output-file.ts'
 import { openJudgeModel } from '../eval/judges.ts'
 import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -36,6 +39,8 @@ export interface JudgeCheckOptions extends JudgeCommandOptions {
   rubric?: string
   threads: number
   minAgreement?: number
+  /** Where the picture of reliability goes. */
+  svg?: string
   json?: boolean
 }
 
@@ -54,6 +59,8 @@ const casesOf = (labels: string): LabelledCase[] =>
 export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<number> => {
   if ((options.labels === undefined) === (options.preferences === undefined))
     throw new UsageError('judge check: expected either --labels FILE or --preferences RUN')
+  if (options.svg !== undefined && (options.labels === undefined || options.levels !== 'likelihood'))
+    throw new UsageError('--svg: expected --labels FILE --levels likelihood beside it')
   const cases = options.labels === undefined ? null : casesOf(options.labels)
   const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
   const asked = {
@@ -85,7 +92,7 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
 const checkCases = async (
   grader: Grader,
   cases: readonly LabelledCase[],
-  { concurrency, levels, json, minAgreement = 0 }: JudgeCheckOptions,
+  { judge, concurrency, levels, svg, json, minAgreement = 0 }: JudgeCheckOptions,
   io: Io,
   signal: AbortSignal,
 ): Promise<number> => {
@@ -99,6 +106,11 @@ const checkCases = async (
     io.out.write(
       `${formatQuality(quality)}${reasons(rows)}${formatPace(pace)}${likelihood ? formatLikelihood(likelihood) : ''}`,
     )
+  if (svg !== undefined && likelihood) {
+    const title = `Reliability of ${judge}`
+    writeOutput(svg, pictureFor(svg, reliabilitySvg(likelihood.raw, likelihood.calibrated, title), title))
+    io.err.write(`${svg} written\n`)
+  }
   const agreement = (likelihood?.calibrated?.agreement ?? quality.all.agreement)?.estimate ?? 0
   return agreement < minAgreement ? EXIT.belowThreshold : EXIT.ok
 }
