@@ -1,9 +1,12 @@
 /**
  * Labelled verdicts for `gradus judge check`, thirty of each of six kinds of criteria, half of them met: what the criteria say is decided
  * by a regular expression or by which request a response was written to. The responses are a small model's, kept in results/.
+ * A seventh kind comes from a file of GSM8K, whose rows are {question, answer}: solutions, of which every other one has its last
+ * number changed, by the seed.
  *
- *   node scripts/experiments/judge-labels.js > labels.jsonl
+ *   node scripts/experiments/judge-labels.js [gsm8k.jsonl [seed]] > labels.jsonl
  */
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 
@@ -15,8 +18,8 @@ const FOLDERS = [
 const OF_EACH = 15
 const MOST_WORDS = 120
 
-const linesOf = path =>
-  brotliDecompressSync(readFileSync(path))
+const linesOf = bytes =>
+  bytes
     .toString()
     .trim()
     .split('\n')
@@ -24,7 +27,7 @@ const linesOf = path =>
 const answers = FOLDERS.flatMap(folder =>
   readdirSync(folder)
     .filter(name => name.endsWith('-rows.jsonl.br'))
-    .flatMap(name => linesOf(`${folder}/${name}`)),
+    .flatMap(name => linesOf(brotliDecompressSync(readFileSync(`${folder}/${name}`)))),
 ).filter(({ response }) => response.trim() !== '' && response.split(/\s+/).length <= MOST_WORDS)
 // One response of each request and side, each once.
 const distinct = [...new Map(answers.map(row => [row.response, row])).values()]
@@ -60,6 +63,31 @@ const KINDS = {
   },
 }
 
+const [solutions, seed = '1'] = process.argv.slice(2)
+
+/** Another number of as many digits, by the seed; where there is but one digit, another digit. */
+const changed = (number, i) => {
+  const drawn = createHash('sha256').update(`${seed}/${i}`).digest().readUInt32BE()
+  const [least, count] =
+    number < 10 ? [0, 10] : [10 ** (`${number}`.length - 1), 9 * 10 ** (`${number}`.length - 1)]
+  const other = least + (drawn % (count - 1))
+  return other < number ? other : other + 1
+}
+
+/** A solution whose last number is right or not, beside the number that is. Places of calculators (<<2+2=4>>) are left out. */
+const finalAnswer = ({ question, answer }, i) => {
+  const [, worked, reference] = /^([\s\S]*)\n#### (.*)$/.exec(answer)
+  const right = Number(reference.replaceAll(',', ''))
+  const label = i % 2 === 0
+  return {
+    prompt: question,
+    response: `${worked.replaceAll(/<<[^>]*>>/g, '')}\nFinal answer: ${label ? right : changed(right, i)}`,
+    reference: `${right}`,
+    criterion: { id: 'final answer', text: `Its final answer is ${right}.`, points: 1 },
+    label,
+  }
+}
+
 for (const [kind, of] of Object.entries(KINDS)) {
   const rows = distinct.flatMap((row, i) => {
     const labelled = of(row, i)
@@ -70,3 +98,9 @@ for (const [kind, of] of Object.entries(KINDS)) {
       console.log(JSON.stringify({ response: row.response, criterion: { id: kind, text, points: 1 }, label }))
     }
 }
+if (solutions !== undefined)
+  for (const row of linesOf(readFileSync(solutions))
+    .filter(({ answer }) => /\n#### [\d,]+$/.test(answer))
+    .slice(0, 2 * OF_EACH)
+    .map(finalAnswer))
+    console.log(JSON.stringify(row))

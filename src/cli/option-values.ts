@@ -1,6 +1,6 @@
 /** @file Options of commands: values as numbers (each says what it expects, and commander puts the option's name before it), names, options that commands share. */
 
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 
 const numberThat = (text: string, test: (value: number) => boolean, expected: string): number => {
   const value = Number(text)
@@ -55,22 +55,43 @@ export const callsOption = (): Option =>
     .argParser(callShape)
     .default('criterion')
 
-/** How long a call of the judge may take, and how often it is tried. */
-export const judgeTimeoutOption = (): Option =>
-  new Option(
-    '--timeout <s>',
-    'seconds that an attempt to get an answer of the judge may take (default: 120)',
-  ).argParser(above0)
-export const judgeRetriesOption = (): Option =>
-  new Option('--retries <n>', 'further attempts of a call that had no answer (default: 5)').argParser(
-    countOr0,
-  )
+const calibration = (text: string): { temperature: number; bias: number } => {
+  const [temperature, bias, ...more] = text.split(',').map(anyNumber)
+  if (bias === undefined || more.length > 0 || temperature <= 0)
+    throw new InvalidArgumentError('Expected a temperature above 0 and a bias, such as 1.9,-0.8.')
+  return { temperature, bias }
+}
 
-export const judgeTokensOption = (): Option =>
-  new Option(
-    '--judge-tokens <n>',
-    'tokens of an answer of the judge at most (default: as its server has it)',
-  ).argParser(count)
+/** On which scale a judge gives its verdicts. */
+export const addScaleOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option(
+        '--levels <scale>',
+        "the judge's scale (default: yes-no); likelihood: of the word Yes, which needs log-probs",
+      ).choices(['yes-no', 'likelihood', 'levels']),
+    )
+    .addOption(
+      new Option('--calibration <t,b>', 'of likelihoods: temperature and bias, as judge check fits them')
+        .argParser(calibration)
+        .implies({ levels: 'likelihood' }),
+    )
+
+/** What calls of a judge on a server may take, and where its verdicts are kept. */
+export const addCallOptions = (command: Command): Command =>
+  command
+    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
+    .option(
+      '--timeout <s>',
+      'seconds that an attempt to get an answer of the judge may take (default: 120)',
+      above0,
+    )
+    .option('--retries <n>', 'further attempts of a call that had no answer (default: 5)', countOr0)
+    .option(
+      '--judge-tokens <n>',
+      'tokens of an answer of the judge at most (default: as its server has it)',
+      count,
+    )
 
 export const nullsOption = (): Option =>
   new Option('--nulls <how>', 'a verdict that is null: leave its criterion out, or count it as not met')

@@ -1,5 +1,6 @@
 /** @file A profile as a picture: dots with intervals, one criterion a line; an SVG that needs nothing else, light or dark. */
 
+import { extname } from 'node:path'
 import { escapeMarkup, percent, points, pointsInterval } from '../util/format.ts'
 import type { Estimate } from '../util/intervals.ts'
 import { type CriterionComparison, type CriterionProfile, isClear } from './profile.ts'
@@ -16,12 +17,12 @@ export interface PictureOptions {
 type Row = CriterionProfile & Partial<Pick<CriterionComparison, 'against' | 'difference'>>
 
 const LABEL_WIDTH = 250
-const PLOT_WIDTH = 360
+export const PLOT_WIDTH = 360
 const FIGURES_WIDTH = 230
 const MARGIN = 24
-const PLOT_LEFT = MARGIN + LABEL_WIDTH
+export const PLOT_LEFT = MARGIN + LABEL_WIDTH
 const WIDTH = PLOT_LEFT + PLOT_WIDTH + FIGURES_WIDTH + MARGIN
-const HEADER = 84
+export const HEADER = 84
 const LONGEST_LABEL = 34
 
 const STYLE = `
@@ -44,7 +45,8 @@ const shorten = (text: string, longest: number): string => {
   return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`
 }
 
-const x = (share: number): string => (PLOT_LEFT + PLOT_WIDTH * share).toFixed(1)
+/** Where a share stands. */
+export const x = (share: number): string => (PLOT_LEFT + PLOT_WIDTH * share).toFixed(1)
 
 const dot = (interval: Estimate, y: number, kind: 'main' | 'other'): string => {
   const { estimate, low, high } = interval
@@ -94,29 +96,41 @@ const key = ({ name, against }: PictureOptions): string => {
   return against === undefined ? first : `${first}${entry(MARGIN + 345, 'other', against)}`
 }
 
-/** The picture as SVG. Rows of a comparison show both models and the paired difference in points. */
-export const profileSvg = (rows: readonly Row[], options: PictureOptions): string => {
-  const step = options.against === undefined ? 28 : 36
-  const bottom = HEADER + rows.length * step
+/** A picture of shares from left to right, down to `bottom`. */
+export const pictureSvg = (body: string, bottom: number, options: PictureOptions): string => {
   const height = bottom + 40
-  const note = options.note ?? 'Dots are means over items, lines 95% bootstrap intervals.'
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${escapeXml(options.title)}">
 <style>${STYLE}</style>
 <rect class="page" width="100%" height="100%"/>
 <text class="ink title" x="${MARGIN}" y="30">${escapeXml(options.title)}</text>
 ${key(options)}
 ${axis(bottom)}
-${rows.map((row, index) => rowOf(row, HEADER + index * step + step / 2)).join('\n')}
-<text class="quiet small" x="${MARGIN}" y="${bottom + 24}">${escapeXml(note)}</text>
+${body}
+<text class="quiet small" x="${MARGIN}" y="${bottom + 24}">${escapeXml(options.note ?? '')}</text>
 </svg>
 `
 }
 
-/** The picture in a page of its own. */
-export const profileHtml = (rows: readonly Row[], options: PictureOptions): string =>
+/** Rows of a comparison show both models and the paired difference in points. */
+export const profileSvg = (rows: readonly Row[], options: PictureOptions): string => {
+  const step = options.against === undefined ? 28 : 36
+  const body = rows.map((row, index) => rowOf(row, HEADER + index * step + step / 2)).join('\n')
+  const note = options.note ?? 'Dots are means over items, lines 95% bootstrap intervals.'
+  return pictureSvg(body, HEADER + rows.length * step, { ...options, note })
+}
+
+const pictureHtml = (svg: string, title: string): string =>
   `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<title>${escapeXml(options.title)}</title>
+<title>${escapeXml(title)}</title>
 <style>body { margin: 0 } svg { width: 100%; max-width: ${WIDTH}px; height: auto; display: block; margin: 0 auto } @media (prefers-color-scheme: dark) { body { background: #131417 } }</style>
-${profileSvg(rows, options)}</html>
+${svg}</html>
 `
+
+/** The picture in a page of its own. */
+export const profileHtml = (rows: readonly Row[], options: PictureOptions): string =>
+  pictureHtml(profileSvg(rows, options), options.title)
+
+/** A picture as a file of that name is to have it: in a page of its own for .html. */
+export const pictureFor = (path: string, svg: string, title: string): string =>
+  /^\.html?$/.test(extname(path)) ? pictureHtml(svg, title) : svg

@@ -5,7 +5,7 @@ import { DIALECTS } from '../../policy/served/dialect-names.ts'
 import { GENERATED_TEST_SETS } from '../../tasks/logic/testset-names.ts'
 import type { Io } from '../io.ts'
 import { MODEL_HELP } from '../model-help.ts'
-import { atLeast0, count, namedShares, share } from '../option-values.ts'
+import { addScaleOptions, atLeast0, count, namedShares, share } from '../option-values.ts'
 import { addSolverOptions } from '../rule-options.ts'
 import type { EvalOptions } from './options.ts'
 
@@ -122,7 +122,7 @@ const addAnswering = (command: Command): Command =>
 
 /** Who judges, and what is too little. */
 const addJudging = (command: Command): Command => {
-  command
+  addScaleOptions(command)
     .option(
       '--judge <url|dir>',
       'judge of criteria without a rule: URL#NAME, or a model here; of logic a server, for C4 and C5',

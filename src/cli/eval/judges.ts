@@ -20,7 +20,8 @@ interface OpenedJudge extends NamedJudge {
 
 const CONCURRENCY = 64
 
-type JudgeOptions = Pick<EvalOptions, 'judge' | 'judgeModel' | 'apiKeyEnv' | 'cache' | 'threads'> & {
+type Named = 'judge' | 'judgeModel' | 'apiKeyEnv' | 'levels' | 'calibration' | 'cache' | 'threads'
+type JudgeOptions = Pick<EvalOptions, Named> & {
   /** How it is asked where that is not a criterion at a time. */
   way?: Partial<JudgeCommandOptions> & { form?: JudgeForm }
 }
@@ -40,7 +41,7 @@ export const openJudgeModel = async (
   setting: string,
   io: Io,
 ): Promise<OpenedJudge | null> => {
-  const { judge, judgeModel: model, apiKeyEnv, cache, threads, way } = options
+  const { judge, judgeModel: model, apiKeyEnv, levels, calibration, cache, threads, way } = options
   const isLocal = judge !== undefined && !isServerAddress(judge)
   if (isLocal) {
     refuseNamed(options, setting)
@@ -51,7 +52,7 @@ export const openJudgeModel = async (
   const common = { modelOption: 'judge-model', concurrency: CONCURRENCY, calls: 'criterion' as const }
   const { form, ...own } = way ?? {}
   const opened = openCommandJudge(
-    { judge, model, apiKeyEnv, cache, ...common, ...own },
+    { judge, model, apiKeyEnv, calibration, cache, ...common, ...own, ...(levels && { levels }) },
     message => io.err.write(`gradus: ${message}\n`),
     { ...(form && { form }), ...(talking && { model: talking.chat }) },
   )
@@ -88,9 +89,9 @@ export const checkJudges = async (options: TwoJudges, io: Io): Promise<void> => 
     [options, '--judge'],
     [secondOf(options), '--held-out-judge'],
   ] as const) {
-    const { judge, judgeModel, apiKeyEnv, threads, cache } = own
+    const { judge } = own
     if (judge === undefined || isServerAddress(judge)) {
-      await (await openJudgeModel({ judge, judgeModel, apiKeyEnv, threads, cache }, setting, io))?.close()
+      await (await openJudgeModel(own, setting, io))?.close()
       continue
     }
     refuseNamed(own, setting)

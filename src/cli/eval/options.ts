@@ -1,5 +1,7 @@
 /** @file Options of `gradus eval`, and which of them are settings of tasks. */
 
+import type { Calibration } from '../../eval/calibration.ts'
+import type { AskedScale } from '../../grade/judge/templates/scale.ts'
 import type { DialectName } from '../../policy/served/dialect-names.ts'
 
 /** Whether what stands for a model is a file of answers. */
@@ -49,6 +51,8 @@ export interface EvalOptions extends Partial<Record<(typeof SETTING_OPTIONS)[num
   judge?: string
   judgeModel?: string
   apiKeyEnv?: string
+  levels?: AskedScale
+  calibration?: Calibration
   cache?: string
   heldOutJudge?: string
   heldOutApiKeyEnv?: string

@@ -6,14 +6,13 @@ import { parseColumns } from '../../util/column-names.ts'
 import type { Io } from '../io.ts'
 import {
   above0,
+  addCallOptions,
+  addScaleOptions,
   anyNumber,
   atLeast0,
   callsOption,
   count,
   countOr0,
-  judgeRetriesOption,
-  judgeTimeoutOption,
-  judgeTokensOption,
   nullsOption,
   share,
 } from '../option-values.ts'
@@ -62,23 +61,19 @@ const price = (text: string): { inputPerMillion: number; outputPerMillion: numbe
 }
 
 const judgeOptions = (command: Command): Command =>
-  command
-    .option('--judge <url>', 'OpenAI-compatible endpoint of the judge, or URL#NAME')
-    .option('--model <name>', "the judge's model; needed with a --judge that does not name it")
-    .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
-    .addOption(callsOption())
-    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
-    .addOption(judgeTimeoutOption())
-    .addOption(judgeRetriesOption())
-    .addOption(judgeTokensOption())
-    .addOption(
-      new Option(
-        '--without-judge <how>',
-        'judged criteria where there is no judge: null verdicts, or an error',
-      )
-        .choices(['null', 'error'])
-        .default('null'),
-    )
+  addCallOptions(
+    addScaleOptions(
+      command
+        .option('--judge <url>', 'OpenAI-compatible endpoint of the judge, or URL#NAME')
+        .option('--model <name>', "the judge's model; needed with a --judge that does not name it")
+        .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
+        .addOption(callsOption()),
+    ),
+  ).addOption(
+    new Option('--without-judge <how>', 'judged criteria where there is no judge: null verdicts, or an error')
+      .choices(['null', 'error'])
+      .default('null'),
+  )
 
 /** Adds `gradus grade` to the program. `done` receives the exit code. */
 export const addGradeCommand = (program: Command, io: Io, done: (code: number) => void): void => {
@@ -233,7 +228,7 @@ prompt is a question or a list of messages. Rows with the same response are aske
 False accept: the share of criteria that are not met but were called met. False reject: the share that are met but were
 called not met. Both by sign of points, over the verdicts that were given, with 95% intervals over responses.
 
-With --json one line: {"all", "positive", "negative", "nullsAcceptable"}; each of the first three holds "rows", "judged",
+With --json one line: {"all", "positive", "negative", "nullsAcceptable", "seconds", "verdictsPerSecond"}; each of the first three holds "rows", "judged",
 "agreement", "kappa", "falseAccept", "falseReject", "nullRate", where rates are {"estimate", "low", "high", "level"}.
 
 With --levels likelihood also how well likelihoods rank ("likelihood": "areaUnderCurve", "raw" and "calibrated" reliability,
@@ -266,7 +261,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .command('judge')
     .summary('measure a judge')
     .description('Measures judges before they are trusted with a reward.')
-  judge
+  const check = judge
     .command('check')
     .description(
       'Measures a judge against labels (agreement, false accepts, false rejects, missing verdicts), or what people prefer.',
@@ -281,21 +276,11 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoint')
     .addOption(callsOption())
-    .addOption(
-      new Option(
-        '--levels <scale>',
-        'scale of the verdicts; likelihood: of the word Yes, which needs log-probs',
-      )
-        .choices(['yes-no', 'likelihood', 'levels'])
-        .default('yes-no'),
-    )
-    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
-    .addOption(judgeTimeoutOption())
-    .addOption(judgeRetriesOption())
-    .addOption(judgeTokensOption())
+  addCallOptions(addScaleOptions(check))
     .option('--concurrency <n>', 'responses and calls of the judge at a time', count, 64)
     .option('--threads <n>', 'threads of a judge in this process', count, 2)
     .option('--min-agreement <share>', 'fail with exit code 100 below this agreement', share)
+    .option('--svg <file>', 'of likelihoods: write a picture of their reliability there (.svg, or .html)')
     .option('--json', 'print the result as one JSON line')
     .addHelpText('after', CHECK_HELP)
     .action(async (options: JudgeCheckOptions) => {
@@ -303,7 +288,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
       await bringFiles(options.labels, options.rubric)
       done(await judgeCheck(options, io))
     })
-  judge
+  const wins = judge
     .command('wins')
     .description('Asks judges whose thinking is the best: every order shown, ties shared (RiT Fig. 6).')
     .argument('<responses...>', 'files of responses to the same questions, two or more')
@@ -311,10 +296,7 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
     .option('--model <name>', "the judges' model, where the address does not name it")
     .option('--api-key-env <name>', 'environment variable that holds the key of the endpoints')
     .option('--match-lengths <share>', 'only thinking whose lengths in words differ by this much', atLeast0)
-    .option('--cache <dir>', 'folder of verdicts to reuse and add to')
-    .addOption(judgeTimeoutOption())
-    .addOption(judgeRetriesOption())
-    .addOption(judgeTokensOption())
+  addCallOptions(wins)
     .option('--concurrency <n>', 'calls of a judge at a time', count, 64)
     .option('--min-wins <share>', 'fail with exit code 100 where the last file wins less often', share)
     .option('--json', 'print the result as one JSON line')

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caseTag, ruleTag, scriptedTruth } from '../../grade/judge/scripted/index.ts'
 import { ScriptedServer } from '../../grade/judge/scripted/server.ts'
 import { chanceOf } from '../../grade/judge/scripted/truth.ts'
+import { openJudgeModel } from '../eval/judges.ts'
 import type { Io } from '../io.ts'
-import { addJudgeCommand } from './command.ts'
+import { addGradeCommand, addJudgeCommand } from './command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gradus-judge-'))
 const server = new ScriptedServer()
@@ -41,7 +42,10 @@ const check = (rows: unknown[], ...options: string[]) => {
   return checkOf(['--labels', file, ...options])
 }
 
-const checkOf = async (options: string[]) => {
+const checkOf = (options: string[]) =>
+  run(addJudgeCommand, ['judge', 'check', '--judge', url, '--model', 'scripted', ...options])
+
+const run = async (add: typeof addJudgeCommand, args: string[]) => {
   const printed = { out: '', err: '', code: -1 }
   const io: Io = {
     out: { write: text => (printed.out += text) },
@@ -49,12 +53,11 @@ const checkOf = async (options: string[]) => {
     onInterrupt: () => () => {},
   }
   const program = new Command().exitOverride()
-  addJudgeCommand(program, io, code => {
+  add(program, io, code => {
     printed.code = code
   })
-  const args = ['judge', 'check', '--judge', url, '--model', 'scripted', ...options]
   await program.parseAsync(args, { from: 'user' })
-  return printed
+  return { ...printed, io }
 }
 
 describe('gradus judge check', () => {
@@ -68,6 +71,7 @@ describe('gradus judge check', () => {
     expect(quality.negative.agreement.estimate).toBe(1)
     expect(quality.all.agreement.estimate).toBeCloseTo(54 / 60, 12)
     expect(quality.nullsAcceptable).toBe(true)
+    expect(quality.seconds * quality.verdictsPerSecond).toBeCloseTo(60, 9)
     expect(err).toContain('60 verdicts')
   })
 
@@ -76,6 +80,7 @@ describe('gradus judge check', () => {
     expect(code).toBe(100)
     expect(out).toMatch(/merits +30\/30 +80\.0%/)
     expect(out).toMatch(/flaws +30\/30 +100\.0%/)
+    expect(out).toMatch(/^[\d.]+ s, [\d.,]+ verdicts a second$/m)
     expect((await check(labels, '--min-agreement', '0.9')).code).toBe(0)
   })
 
@@ -214,9 +219,43 @@ describe('gradus judge check --levels likelihood', () => {
     expect(silent.out).toMatch(/no verdict 60 x: .*log-probs/)
   })
 
+  it('judges by a calibration, in every command that has a judge', async () => {
+    const checked = await check(asIs, '--judge', place, '--calibration', '1,-3', '--json')
+    expect(JSON.parse(checked.out)).toMatchObject({ all: { agreement: { estimate: 1 } }, likelihood: {} })
+    await expect(check(asIs, '--judge', place, '--calibration', '0,1')).rejects.toThrow(
+      /a temperature above 0/,
+    )
+    const [rubric, responses] = [join(folder, 'rules.json'), join(folder, 'responses.jsonl')]
+    writeFileSync(
+      rubric,
+      JSON.stringify({ criteria: [{ id: 'r', text: `follows ${ruleTag(0)}`, points: 1 }] }),
+    )
+    const cases = [...Array(20).keys()]
+    writeFileSync(responses, cases.map(i => JSON.stringify({ response: `about ${caseTag(i)}` })).join('\n'))
+    const options = ['--rubric', rubric, '--responses', responses, '--judge', `${place}#m`]
+    const graded = await run(addGradeCommand, ['grade', ...options, '--calibration', '1,-3', '--json'])
+    const scores = graded.out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).score)
+    expect(scores).toEqual(cases.map(i => Number(scriptedTruth(i, 0))))
+    const ways = { levels: 'likelihood', calibration: { temperature: 1, bias: -9 } } as const
+    const judge = await openJudgeModel({ judge: `${place}#m`, threads: 1, ...ways }, '--judge', graded.io)
+    const item = { prompt: [], response: `about ${caseTag(1)}` }
+    const [verdict] = await judge!.grader.grade(item, [{ id: 'r', text: `follows ${ruleTag(0)}`, points: 1 }])
+    expect(verdict.met).toBe(false)
+    await judge!.close()
+  })
+
   it('prints the table and the settings, and fails below the agreement that was asked for', async () => {
     const wrong = asIs.map((row, i) => ({ ...row, label: i % 3 === 0 ? !row.label : row.label }))
-    const result = await check(wrong, '--judge', place, '--levels', 'likelihood', '--min-agreement', '0.9')
+    const svg = join(folder, 'reliability.svg')
+    const asked = ['--judge', place, '--levels', 'likelihood', '--min-agreement', '0.9', '--svg', svg]
+    const result = await check(wrong, ...asked)
+    const picture = readFileSync(svg, 'utf8')
+    expect(picture).toMatch(/^<svg[\s\S]*as it is[\s\S]*<\/svg>\n$/)
+    expect(picture.match(/<polyline/g)).toHaveLength(2)
+    await expect(check(wrong, '--svg', svg)).rejects.toThrow(/--svg: expected .*--levels likelihood/)
     expect(result.out).toMatch(/likelihoods of 60 verdicts: area under the ROC curve 0\.\d+/)
     expect(result.out).toMatch(
       /ask: \{ levels: likelihood, calibration: \{ temperature: \d+(\.\d+)?, bias: -\d+\.\d+ \} \}/,

@@ -10,6 +10,8 @@ import {
 } from '../../eval/calibration.ts'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
 import { type LabelledPair, orderAgreement, pairMargin } from '../../eval/preferences.ts'
+import { pictureFor } from '../../eval/profile-picture.ts'
+import { reliabilitySvg } from '../../eval/reliability-picture.ts'
 import type { Grader } from '../../grade/grader.ts'
 import {
   type CheckedCase,
@@ -22,8 +24,10 @@ import { readRubricFile } from '../../rubric/formats/index.ts'
 import { creditOf } from '../../rubric/score.ts'
 import { type Preference, somePreferences } from '../../runs/preferences.ts'
 import { UsageError } from '../../util/errors.ts'
+import { number } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
+import { writeOutput } from '../../util/output-file.ts'
 import { openJudgeModel } from '../eval/judges.ts'
 import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -35,6 +39,8 @@ export interface JudgeCheckOptions extends JudgeCommandOptions {
   rubric?: string
   threads: number
   minAgreement?: number
+  /** Where the picture of reliability goes. */
+  svg?: string
   json?: boolean
 }
 
@@ -53,6 +59,8 @@ const casesOf = (labels: string): LabelledCase[] =>
 export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<number> => {
   if ((options.labels === undefined) === (options.preferences === undefined))
     throw new UsageError('judge check: expected either --labels FILE or --preferences RUN')
+  if (options.svg !== undefined && (options.labels === undefined || options.levels !== 'likelihood'))
+    throw new UsageError('--svg: expected --labels FILE --levels likelihood beside it')
   const cases = options.labels === undefined ? null : casesOf(options.labels)
   const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
   const asked = {
@@ -67,27 +75,54 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
   if (!judge) throw new UsageError('--judge: expected the address of a judge, got none')
   try {
     return await measuredUntilInterrupted(io, async signal => {
-      if (cases === null) {
-        const code = await checkPairs(judge.grader, options, io, signal)
-        if (judge.describe) io.err.write(`${judge.describe()}\n`)
-        return code
-      }
-      const rows = await checkGrader(judge.grader, cases, { concurrency: options.concurrency, signal })
-      const quality = qualityOf(rows)
-      const likelihood = options.levels === 'likelihood' ? likelihoodOf(rows) : null
-      if (options.json) printJson(io, { ...quality, ...(likelihood && { likelihood }) })
-      else
-        io.out.write(
-          `${formatQuality(quality)}${reasons(rows)}${likelihood ? formatLikelihood(likelihood) : ''}`,
-        )
+      const check =
+        cases === null
+          ? checkPairs(judge.grader, options, io, signal)
+          : checkCases(judge.grader, cases, options, io, signal)
+      const code = await check
       if (judge.describe) io.err.write(`${judge.describe()}\n`)
-      const agreement = (likelihood?.calibrated?.agreement ?? quality.all.agreement)?.estimate ?? 0
-      return agreement < (options.minAgreement ?? 0) ? EXIT.belowThreshold : EXIT.ok
+      return code
     })
   } finally {
     await judge.close()
   }
 }
+
+/** Prints how a judge agrees with labels, and how fast it is. Exit code 100 below `minAgreement`. */
+const checkCases = async (
+  grader: Grader,
+  cases: readonly LabelledCase[],
+  { judge, concurrency, levels, svg, json, minAgreement = 0 }: JudgeCheckOptions,
+  io: Io,
+  signal: AbortSignal,
+): Promise<number> => {
+  const startMs = performance.now()
+  const rows = await checkGrader(grader, cases, { concurrency, signal })
+  const pace = paceOf(rows.length, startMs)
+  const quality = qualityOf(rows)
+  const likelihood = levels === 'likelihood' ? likelihoodOf(rows) : null
+  if (json) printJson(io, { ...quality, ...pace, ...(likelihood && { likelihood }) })
+  else
+    io.out.write(
+      `${formatQuality(quality)}${reasons(rows)}${formatPace(pace)}${likelihood ? formatLikelihood(likelihood) : ''}`,
+    )
+  if (svg !== undefined && likelihood) {
+    const title = `Reliability of ${judge}`
+    writeOutput(svg, pictureFor(svg, reliabilitySvg(likelihood.raw, likelihood.calibrated, title), title))
+    io.err.write(`${svg} written\n`)
+  }
+  const agreement = (likelihood?.calibrated?.agreement ?? quality.all.agreement)?.estimate ?? 0
+  return agreement < minAgreement ? EXIT.belowThreshold : EXIT.ok
+}
+
+/** How fast verdicts came: by the clock, so no two runs say the same; those of a cache count too. */
+const paceOf = (verdicts: number, startMs: number) => {
+  const seconds = (performance.now() - startMs) / 1000
+  return { seconds, verdictsPerSecond: verdicts / seconds }
+}
+
+const formatPace = ({ seconds, verdictsPerSecond }: ReturnType<typeof paceOf>): string =>
+  `${number(seconds)} s, ${number(verdictsPerSecond)} verdicts a second\n`
 
 const qualityOf = (rows: readonly Pick<CheckedCase, 'points' | 'label' | 'verdict' | 'group'>[]) =>
   judgeQuality(rows.map(({ points, label, verdict, group }) => ({ points, label, verdict, group })))

@@ -1,6 +1,7 @@
 /** @file The judge of a command line: an endpoint behind limits and retries, with a cache where a folder is named. */
 
 import type { ChatModel } from '../../chat/index.ts'
+import type { Calibration } from '../../eval/calibration.ts'
 import {
   fleetSchema,
   judgeSchema,
@@ -30,6 +31,8 @@ export interface JudgeCommandOptions {
   calls: 'criterion' | 'rubric' | { batch: number }
   /** As settings say it; default `yes-no`. */
   levels?: AskedScale
+  /** Of likelihoods. */
+  calibration?: Calibration
   cache?: string
   concurrency: number
   /** Seconds that one attempt of a call may take. Default: the fleet's. */
@@ -76,12 +79,14 @@ export const openCommandJudge = (
   onWarning?: (message: string) => void,
   surroundings: { form?: JudgeForm; model?: ChatModel } = {},
 ): CommandJudge | null => {
-  const { judge, apiKeyEnv, calls, levels, cache: folder, concurrency } = options
+  const { judge, apiKeyEnv, calls, levels, calibration, cache: folder, concurrency } = options
   const modelOption = options.modelOption ?? 'model'
   const { judgeTokens } = options
   if (judge === undefined) {
     const named = options.model === undefined ? undefined : `--${modelOption}`
-    const stray = named ?? givenOption(options, ['apiKeyEnv', 'cache', 'timeout', 'retries', 'judgeTokens'])
+    const stray =
+      named ??
+      givenOption(options, ['apiKeyEnv', 'calibration', 'cache', 'timeout', 'retries', 'judgeTokens'])
     if (stray)
       throw new UsageError(`${stray}: there is no judge to use it with`, { hint: 'give --judge URL too' })
     return null
@@ -101,6 +106,7 @@ export const openCommandJudge = (
     ask: {
       shape: calls,
       ...(levels !== undefined && { levels }),
+      ...(calibration !== undefined && { calibration }),
       ...(judgeTokens !== undefined && { maxTokens: judgeTokens }),
     },
     cache: folder === undefined ? null : { folder },

@@ -1,7 +1,7 @@
 /** @file `gradus profile`: how far each criterion is met, with intervals and a picture; or two models side by side. */
 
 import { existsSync, statSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import {
   CreditTable,
@@ -11,7 +11,7 @@ import {
   isClear,
   profileOf,
 } from '../../eval/profile.ts'
-import { profileHtml, profileSvg } from '../../eval/profile-picture.ts'
+import { pictureFor, profileSvg } from '../../eval/profile-picture.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { type RubricFile, readRubricFile } from '../../rubric/formats/index.ts'
 import { parseGradedRow } from '../../rubric/graded-row.ts'
@@ -270,16 +270,16 @@ const writePicture = (
   other: ProfileSource | null,
   io: Io,
 ): void => {
-  const draw = /^\.html?$/.test(extname(path)) ? profileHtml : profileSvg
-  const picture = draw(rows, {
-    title: other ? 'Rubric profile of two models' : 'Rubric profile',
+  const title = other ? 'Rubric profile of two models' : 'Rubric profile'
+  const picture = profileSvg(rows, {
+    title,
     name: source.name,
     ...(other && { against: other.name }),
     note: other
       ? 'Dots are means over items, lines 95% bootstrap intervals; differences in points, paired by item.'
       : undefined,
   })
-  writeOutput(path, picture)
+  writeOutput(path, pictureFor(path, picture, title))
   io.err.write(`${path} written\n`)
 }
 

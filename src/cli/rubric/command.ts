@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { Io } from '../io.ts'
-import { anyNumber, atLeast0, count, countOr0, share } from '../option-values.ts'
+import { addScaleOptions, anyNumber, atLeast0, count, countOr0, share } from '../option-values.ts'
 import { bringFiles, ROW_FILE_HELP } from '../rows-option.ts'
 import type { AuditOptions } from './audit.ts'
 import type { AuthorCommandOptions } from './author.ts'
@@ -39,7 +39,7 @@ const ROWS = 40
 
 /** Adds `gradus rubric audit`. `done` receives the exit code. */
 const addAudit = (rubric: Command, io: Io, done: (code: number) => void): void => {
-  rubric
+  const audit = rubric
     .command('audit')
     .summary('predict how a rubric will be gamed, before training')
     .description(
@@ -60,6 +60,7 @@ const addAudit = (rubric: Command, io: Io, done: (code: number) => void): void =
     .option('--judge-model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', "environment variable that holds the judge's key")
     .option('--cache <dir>', "folder of the judge's verdicts to reuse and add to")
+  addScaleOptions(audit)
     .option('--model-api-key-env <name>', "environment variable that holds the key of the model's server")
     .option('--concurrency <n>', 'requests at a time; of a model here, prompts decoded together', count)
     .option('--threads <n>', 'threads of the engine', count, 2)

@@ -201,15 +201,8 @@ const placesValues = (name: string, count: number, taken: readonly number[]): Va
   }
 }
 
-/**
- * What `batchValues` made, with tokens, positions and targets of the places alone that hold a token.
- * @param takes whether the graph has such an input: without a gradient nobody asks which places are empty
- */
-export const withoutPadding = (
-  { sizes: { P, G, T, S } }: MicroBatch,
-  values: Values,
-  takes: (name: string) => boolean,
-): Values => {
+/** What `batchValues` made, with tokens, positions and targets of the places alone that hold a token. */
+export const withoutPadding = ({ sizes: { P, G, T, S } }: MicroBatch, values: Values): Values => {
   const { segments, prefixMask, ...rest } = values
   const prompts = prefixMask ? takenPlaces(P * S, place => prefixMask.data[place] === 0) : []
   const samples = takenPlaces(P * G * T, place => segments.data[place] === 0)
@@ -219,7 +212,7 @@ export const withoutPadding = (
     dims: [places.length],
   })
   const positions = Int32Array.from(rest.positions.data as BigInt64Array, Number)
-  const all: Values = {
+  return {
     segments,
     ...(prefixMask && {
       prefixMask,
@@ -232,7 +225,23 @@ export const withoutPadding = (
     positions: pick(rest.positions, places),
     targets: pick(rest.targets, samples),
   }
-  return Object.fromEntries(Object.entries(all).filter(([name]) => takes(name)))
+}
+
+/** Where the last token of each sequence stands among the samples' places; without padding, among those that hold a token. */
+export const lastPlaces = (
+  { slots, sizes: { T } }: MicroBatch,
+  sequences: readonly Sequence[],
+  unpadded: boolean,
+): TensorValue => {
+  let before = 0
+  const data = slots.flatMap((index, slot) => {
+    if (index < 0) return []
+    const { length } = sequences[index].tokens
+    const start = unpadded ? before : slot * T
+    before += length
+    return [BigInt(start + length - 1)]
+  })
+  return { data: BigInt64Array.from(data), dims: [data.length] }
 }
 
 /** Spreads per-token numbers of the sequences over a micro-batch, [P, G, T]; padding is 0. */

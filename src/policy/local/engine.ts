@@ -84,8 +84,10 @@ export const createEngine = (source: ModelSource, options: EngineOptions = {}, g
   const traffic: Traffic = { upBytes: 0, downBytes: 0 }
   const running: ExecutableOptions = { provider, threads, spinning, arena, gate, traffic }
   const parameters = new Parameters(source, provider === 'cpu' ? null : new Device(running), part)
-  const sampler = new Sampler(parameters, { running, maxRows, mostScores }, () => tokenizerOf(parameters))
   const trainer = new Trainer(parameters, { running, microBatchTokens, recompute })
+  const nextLogits = (prompts: readonly TokenIds[]) => trainer.nextLogits(prompts)
+  const sampling = { running, maxRows, mostScores, nextLogits }
+  const sampler = new Sampler(parameters, sampling, () => tokenizerOf(parameters))
   const hiddenStates = new HiddenStates(parameters, { running, microBatchTokens })
   return {
     parameters,

@@ -17,6 +17,7 @@ import {
   div,
   exp,
   expand,
+  gather,
   greater,
   input,
   matmul,
@@ -65,6 +66,13 @@ export const forwardGraph = (
     entropy: inPlaces(entropy),
     values: weights.has('value_head.weight') ? inPlaces(valueHead(weights, hidden)) : null,
   }
+}
+
+/** Logits [L, V] after the samples' tokens at the places `last` [L]. */
+export const nextTokenGraph = (config: ModelConfig, weights: Weights, layout: BatchLayout): Tensor => {
+  const hidden = groupedHidden(config, weights, groupedInputs(layout))
+  const last = gather(hidden, input('last', ['L'], 'int64'))
+  return matmul(last, outputTable(config, weights), { transposeB: true })
 }
 
 const valueHead = (weights: Weights, hidden: Tensor): Tensor =>

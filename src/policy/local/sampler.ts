@@ -34,6 +34,8 @@ import { groupSize, type Wave, waveParts, wavesOf } from './waves.ts'
 export interface SamplerOptions extends NetworkOptions {
   /** Rows that are decoded together. */
   maxRows: number
+  /** See `Trainer.nextLogits`: where one token is all that is drawn, prompts share what they begin with. */
+  nextLogits(prompts: readonly TokenIds[]): Promise<Float32Array[]>
 }
 
 /** What sampling has computed so far; counts, which no clock has a say in. */
@@ -71,6 +73,7 @@ export class Sampler {
   readonly #parameters: Parameters
   readonly #maxRows: number
   readonly #network: SamplingNetwork
+  readonly #nextLogits: SamplerOptions['nextLogits']
   readonly #loadTokenizer: () => Tokenizer | null
   #tokenizer: Tokenizer | null = null
   readonly #chooser: TokenChooser
@@ -81,6 +84,7 @@ export class Sampler {
     this.#parameters = parameters
     this.#maxRows = options.maxRows
     this.#network = new SamplingNetwork(parameters, options)
+    this.#nextLogits = options.nextLogits
     this.#loadTokenizer = loadTokenizer
     this.#chooser = new TokenChooser(parameters.config.vocabSize)
   }
@@ -115,7 +119,7 @@ export class Sampler {
       mayPart: false,
     }
     for (const wave of wavesOf(prompts, samples, this.#maxRows, { firstSample }))
-      await this.#runWave(plan, wave)
+      await (maxTokens === 1 ? this.#drawOne(plan, wave) : this.#runWave(plan, wave))
     return results
   }
 
@@ -174,10 +178,23 @@ export class Sampler {
     return { choice, stops, stopStrings, allowed, ...(automaton && { automaton }) }
   }
 
-  async #runWave(plan: Plan, wave: Wave): Promise<void> {
-    const { samples } = wave
+  #promptsOf(plan: Plan, wave: Wave): TokenIds[] {
     const prompts = wave.prompts.map(i => plan.prompts[i])
     this.#work.promptTokens += prompts.reduce((sum, { length }) => sum + length, 0)
+    return prompts
+  }
+
+  /** A wave whose samples have one token each: nothing has to be kept for a second one. */
+  async #drawOne(plan: Plan, wave: Wave): Promise<void> {
+    const logits = await this.#nextLogits(this.#promptsOf(plan, wave))
+    for (const [at, prompt] of wave.prompts.entries())
+      for (let g = 0; g < wave.samples; g++)
+        this.#draw(plan, this.#newRow(plan, prompt, wave.first + g), logits[at])
+  }
+
+  async #runWave(plan: Plan, wave: Wave): Promise<void> {
+    const { samples } = wave
+    const prompts = this.#promptsOf(plan, wave)
     const { logits, cache } = await this.#network.readPrompts(prompts, samples, plan.newTokens)
     const vocabulary = this.#parameters.config.vocabSize
     const rows: (Row | null)[] = wave.prompts.flatMap(prompt =>
@@ -257,28 +274,8 @@ export class Sampler {
   #advance(plan: Plan, batch: RunningBatch, logitsOf: (row: number) => Float32Array): void {
     batch.rows.forEach((row, at) => {
       if (!row || row.reply || row.ahead.length > 0) return
-      const { token, logprob, top } = this.#chooser.choose(
-        logitsOf(at),
-        plan.choice,
-        row.rng.next(),
-        plan.allowed?.[row.state],
-      )
-      row.state = plan.automaton?.states[row.state].get(token) ?? 0
-      row.ahead.push(token)
-      row.tokens.push(token)
-      row.logprobs.push(logprob)
-      if (top) row.top.push(top)
-      plan.onToken?.({ prompt: row.prompt, index: row.index, token, logprob, ...(top && { top }) })
-      const reason = finishReason(plan, row, token)
-      if (!reason) return
-      const reply = plan.emit({
-        prompt: row.prompt,
-        index: row.index,
-        tokens: Int32Array.from(row.tokens),
-        logprobs: Float32Array.from(row.logprobs),
-        ...(plan.choice.alternatives && { top: row.top }),
-        finishReason: reason,
-      })
+      const reply = this.#draw(plan, row, logitsOf(at))
+      if (reply === null) return
       if (!reply) {
         batch.finish(at)
         return
@@ -286,6 +283,32 @@ export class Sampler {
       // Until it is waited for, a failure must not count as unhandled.
       reply.catch(() => {})
       row.reply = reply
+    })
+  }
+
+  /** Draws a row's next token. @returns what taking the sample or turn brought that ends with it; null where none ends */
+  #draw(plan: Plan, row: Row, logits: Float32Array): ReturnType<Plan['emit']> | null {
+    const { token, logprob, top } = this.#chooser.choose(
+      logits,
+      plan.choice,
+      row.rng.next(),
+      plan.allowed?.[row.state],
+    )
+    row.state = plan.automaton?.states[row.state].get(token) ?? 0
+    row.ahead.push(token)
+    row.tokens.push(token)
+    row.logprobs.push(logprob)
+    if (top) row.top.push(top)
+    plan.onToken?.({ prompt: row.prompt, index: row.index, token, logprob, ...(top && { top }) })
+    const reason = finishReason(plan, row, token)
+    if (!reason) return null
+    return plan.emit({
+      prompt: row.prompt,
+      index: row.index,
+      tokens: Int32Array.from(row.tokens),
+      logprobs: Float32Array.from(row.logprobs),
+      ...(plan.choice.alternatives && { top: row.top }),
+      finishReason: reason,
     })
   }
 }

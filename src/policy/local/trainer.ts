@@ -1,7 +1,7 @@
 /** @file Scores and gradients: micro-batches through compiled graphs, gradients summed until a step takes them. */
 
 import type { BatchLayout } from '../../model/transformer.ts'
-import type { Datum } from '../../rl/datum.ts'
+import type { Datum, TokenIds } from '../../rl/datum.ts'
 import type { LossSpec } from '../../rl/loss.ts'
 import {
   Executable,
@@ -17,6 +17,7 @@ import { lossRefusal } from '../update.ts'
 import {
   batchValues,
   gatherTokens,
+  lastPlaces,
   type MicroBatch,
   microBatches,
   type Sequence,
@@ -24,8 +25,9 @@ import {
   withoutPadding,
 } from './batches.ts'
 import { gradientName } from './gradient.ts'
-import { forwardGraph, lossGraph, lossInputs } from './loss-graph.ts'
+import { forwardGraph, lossGraph, lossInputs, nextTokenGraph } from './loss-graph.ts'
 import type { Parameters } from './parameters.ts'
+import { sharedBeginnings } from './shared-beginnings.ts'
 import {
   type BatchScores,
   batchStats,
@@ -107,11 +109,15 @@ export class Trainer {
   }
 
   #values(batch: MicroBatch, sequences: readonly Sequence[], graph: Executable, temperature: number): Values {
-    const values = batchValues(batch, sequences, this.#parameters.config.maxPositions)
-    return {
-      ...(this.#layout(batch).unpadded ? withoutPadding(batch, values, name => graph.takes(name)) : values),
+    const padded = batchValues(batch, sequences, this.#parameters.config.maxPositions)
+    const { unpadded } = this.#layout(batch)
+    const all: Values = {
+      ...(unpadded ? withoutPadding(batch, padded) : padded),
       inverseTemperature: { data: Float32Array.of(1 / temperature), dims: [] },
+      last: lastPlaces(batch, sequences, unpadded),
     }
+    // Without a gradient nobody asks which places are empty, and not all graphs have targets.
+    return Object.fromEntries(Object.entries(all).filter(([name]) => graph.takes(name)))
   }
 
   async score(items: readonly ScoreItem[], options: LogprobOptions = {}): Promise<LocalScores[]> {
@@ -123,6 +129,28 @@ export class Trainer {
         ...(await this.#parameters.feeds(graph.model.inputs, options.weights)),
       })
       collect(batch, items, outputs, results)
+    }
+    return results
+  }
+
+  /** Logits after each prompt, [V] each. */
+  async nextLogits(prompts: readonly TokenIds[]): Promise<Float32Array[]> {
+    const { config } = this.#parameters
+    const sequences = sharedBeginnings(prompts)
+    const results = new Array<Float32Array>(prompts.length)
+    for (const batch of this.#batches(sequences)) {
+      const layout = this.#layout(batch)
+      const outputs = () => ({ logits: nextTokenGraph(config, this.#parameters.asInputs(), layout) })
+      const graph = await this.#compiled(`next/${JSON.stringify(layout)}`, outputs)
+      const { logits } = await graph.run({
+        ...this.#values(batch, sequences, graph, 1),
+        ...(await this.#parameters.feeds(graph.model.inputs)),
+      })
+      batch.slots
+        .filter(index => index >= 0)
+        .forEach((index, row) => {
+          results[index] = floats(logits).subarray(row * config.vocabSize, (row + 1) * config.vocabSize)
+        })
     }
     return results
   }

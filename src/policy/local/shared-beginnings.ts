@@ -1,0 +1,44 @@
+/** @file Prompts of which one token each is to follow: where to cut them, so that what several begin with is computed once. */
+
+import type { TokenIds } from '../../rl/datum.ts'
+import type { Sequence } from './batches.ts'
+
+const sharedLength = (a: TokenIds, b: TokenIds): number => {
+  let length = 0
+  while (length < a.length && length < b.length && a[length] === b[length]) length++
+  return length
+}
+
+/**
+ * Prompts as sequences that share their beginnings, such that the fewest tokens are computed when neighbours in the order of
+ * their tokens go together. A token stands at the end of each for the one that is to follow.
+ */
+export const sharedBeginnings = (prompts: readonly TokenIds[]): Sequence[] => {
+  const order = prompts
+    .map((_, i) => i)
+    .sort((i, j) => {
+      const at = sharedLength(prompts[i], prompts[j])
+      return (prompts[i][at] ?? -1) - (prompts[j][at] ?? -1)
+    })
+  const shared = order.map((i, at) => (at === 0 ? 0 : sharedLength(prompts[order[at - 1]], prompts[i])))
+  // Of the first so many: the fewest tokens, where the last of their groups begins, and how much it shares.
+  const best = [{ tokens: 0, from: 0, length: 0 }]
+  for (let end = 1; end <= order.length; end++) {
+    let least = { tokens: Number.POSITIVE_INFINITY, from: 0, length: 0 }
+    let { length } = prompts[order[end - 1]]
+    let all = 0
+    for (let from = end - 1; from >= 0 && length > 0; length = Math.min(length, shared[from--])) {
+      all += prompts[order[from]].length
+      const tokens = best[from].tokens + all - (end - from - 1) * length
+      if (tokens < least.tokens) least = { tokens, from, length }
+    }
+    best.push(least)
+  }
+  const sequences = new Array<Sequence>(prompts.length)
+  for (let end = order.length; end > 0; end = best[end].from)
+    for (const i of order.slice(best[end].from, end)) {
+      const tokens = Array.from(prompts[i])
+      sequences[i] = { promptTokens: tokens.splice(0, best[end].length), tokens: [...tokens, 0] }
+    }
+  return sequences
+}
