@@ -41,7 +41,7 @@ const raft = <Problem>(policy: Policy, own: Task<Problem>): Recipe<Graded<Proble
         rollouts: learntFrom(credited, item => rolloutRow(step, item, tokens => task.show(tokens))),
       }
     },
-    evaluate: evaluation(config, policy, { reward: task, truth: task, close: async () => {} }),
+    evaluate: evaluation(config, policy, { truth: task }),
   }
 }
 
