@@ -13,7 +13,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2828,
   cli: 12181,
-  eval: 2115,
+  eval: 2134,
   experiments: 7541,
   grade: 22188,
   measure: 2245,

@@ -2,7 +2,7 @@
 
 import { percent } from '../util/format.ts'
 import type { Reliability } from './calibration.ts'
-import { HEADER, PLOT_LEFT, PLOT_WIDTH, pictureSvg, x } from './profile-picture.ts'
+import { HEADER, PLOT_LEFT, PLOT_WIDTH, pictureSvg, x } from './share-picture.ts'
 
 const BOTTOM = HEADER + PLOT_WIDTH
 

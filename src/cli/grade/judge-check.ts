@@ -10,8 +10,8 @@ import {
 } from '../../eval/calibration.ts'
 import { type JudgeQuality, type JudgeRates, judgeQuality } from '../../eval/judge-quality.ts'
 import { type LabelledPair, orderAgreement, pairMargin } from '../../eval/preferences.ts'
-import { pictureFor } from '../../eval/profile-picture.ts'
 import { reliabilitySvg } from '../../eval/reliability-picture.ts'
+import { pictureFor } from '../../eval/share-picture.ts'
 import type { Grader } from '../../grade/grader.ts'
 import {
   type CheckedCase,

@@ -11,7 +11,8 @@ import {
   isClear,
   profileOf,
 } from '../../eval/profile.ts'
-import { pictureFor, profileSvg } from '../../eval/profile-picture.ts'
+import { profileSvg } from '../../eval/profile-picture.ts'
+import { pictureFor } from '../../eval/share-picture.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
 import { type RubricFile, readRubricFile } from '../../rubric/formats/index.ts'
 import { parseGradedRow } from '../../rubric/graded-row.ts'
