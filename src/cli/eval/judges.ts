@@ -50,7 +50,7 @@ export const openJudgeModel = async (
   }
   const talking = isLocal ? await openTalking({ model: judge, threads }, setting, io) : null
   const common = { modelOption: 'judge-model', concurrency: CONCURRENCY, calls: 'criterion' as const }
-  const { form, ...own } = way ?? {}
+  const { form, ...own } = judge === undefined ? {} : (way ?? {})
   const opened = openCommandJudge(
     { judge, model, apiKeyEnv, calibration, cache, ...common, ...own, ...(levels && { levels }) },
     message => io.err.write(`gradus: ${message}\n`),

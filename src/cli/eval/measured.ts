@@ -24,12 +24,12 @@ import { NONE, percent, percentNumber, plural } from '../../util/format.ts'
 import { writeOutput } from '../../util/output-file.ts'
 import { untilInterrupted } from '../interrupts.ts'
 import { EXIT, Interrupted, type Io, printJson } from '../io.ts'
-import { sourceScoreLines } from '../train/by-source.ts'
 import { heldBack } from './gate.ts'
 import { openEvalJudges } from './judges.ts'
 import type { EvalOptions } from './options.ts'
 import { type Evaluation, prepare } from './prepare.ts'
 import { answersOf, type Side } from './sides.ts'
+import { sourceScoreLines } from './source-lines.ts'
 import { startLogprobs } from './start.ts'
 
 const share = (value: number | null | undefined): string =>

@@ -372,6 +372,8 @@ describe('gradus grade, with a judge that refuses, or keeps silent', () => {
     expect((await grade(1, '--retries', '-1')).err).toContain('Expected a whole number')
     const { code, err } = await cli(['grade', '--rubric', rubric, '--responses', '-', '--timeout', '5'])
     expect([code, err.includes('--timeout: there is no judge to use it with')]).toEqual([2, true])
+    const scaled = await cli(['grade', '--rubric', rubric, '--responses', '-', '--levels', 'levels'])
+    expect([scaled.code, scaled.err.includes('--levels: there is no judge')]).toEqual([2, true])
   })
 })
 

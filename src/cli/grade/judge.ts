@@ -22,6 +22,10 @@ import { givenOption } from '../option-values.ts'
 const DEFAULTS = fleetSchema.parse({ endpoints: [{ url: 'http://localhost', model: 'm' }] })
 const DEFAULT_TIMEOUT_MS = DEFAULTS.endpoints[0].attemptTimeoutMs
 
+/** What says nothing without a judge. */
+const CALL_OPTIONS = ['cache', 'timeout', 'retries', 'judgeTokens'] as const
+const OF_A_JUDGE = ['apiKeyEnv', 'calibration', 'levels', ...CALL_OPTIONS] as const
+
 export interface JudgeCommandOptions {
   judge?: string
   model?: string
@@ -84,9 +88,7 @@ export const openCommandJudge = (
   const { judgeTokens } = options
   if (judge === undefined) {
     const named = options.model === undefined ? undefined : `--${modelOption}`
-    const stray =
-      named ??
-      givenOption(options, ['apiKeyEnv', 'calibration', 'cache', 'timeout', 'retries', 'judgeTokens'])
+    const stray = named ?? givenOption(options, OF_A_JUDGE)
     if (stray)
       throw new UsageError(`${stray}: there is no judge to use it with`, { hint: 'give --judge URL too' })
     return null

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { evalRow } from '../../runs/eval-row.fixture.ts'
-import { evalLine } from './by-source.ts'
+import { evalLine } from './eval-line.ts'
 
 it('an evaluation in a line says how many verdicts it lacks', () => {
   const line = (judgeNullRate?: number) => evalLine(evalRow(0.884, { step: 12, n: 16, judgeNullRate }))
