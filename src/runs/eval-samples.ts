@@ -30,6 +30,7 @@ const lasting = ({ reused: _, attempts: __, ...call }: RolloutJudgeCall): Rollou
 const readable = (sample: EvalSample): EvalSample => ({
   ...sample,
   prompt: shortened(sample.prompt),
+  ...(sample.plainPrompt !== undefined && { plainPrompt: shortened(sample.plainPrompt) }),
   response: shortened(sample.response),
   ...(sample.judgeCalls && { judgeCalls: sample.judgeCalls.map(lasting) }),
   ...(sample.turns && { turns: shortTurns(sample.turns) }),

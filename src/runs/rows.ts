@@ -91,6 +91,7 @@ export interface EvalItem {
 export type EvalSample = Pick<
   RolloutRow,
   | 'prompt'
+  | 'plainPrompt'
   | 'response'
   | 'turns'
   | 'reward'
@@ -272,7 +273,10 @@ export interface RolloutRow {
   problemId: string
   /** Which role of the policy it was sampled in; `policy` where absent. */
   role?: string
+  /** What it was sampled from. */
   prompt: string
+  /** Without the criteria or lessons that it was shown; absent where the prompt shows none. */
+  plainPrompt?: string
   /** Everything after the prompt; `turns` says who wrote what. */
   response: string
   /** In order; absent where the policy wrote it all. */

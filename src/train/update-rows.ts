@@ -52,6 +52,16 @@ export const staleness = (
   return lags.length > 0 ? { staleness: { mean: mean(lags), max: Math.max(...lags) } } : {}
 }
 
+/** The prompt that a rollout was sampled from, and the problem's own where that shows no hints. */
+export const promptFields = (
+  prompt: TokenIds,
+  sampledFrom: TokenIds | undefined,
+  show: (tokens: TokenIds) => string,
+): Pick<RolloutRow, 'prompt' | 'plainPrompt'> => {
+  const [plain, shown] = [show(prompt), show(sampledFrom ?? prompt)]
+  return { prompt: shown, ...(shown !== plain && { plainPrompt: plain }) }
+}
+
 /** What a row says of a rollout whatever the recipe: whose it is, what it earned, how it ended. */
 type RolloutFields = Pick<
   RolloutRow,

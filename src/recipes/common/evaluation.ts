@@ -5,6 +5,7 @@ import type { TokenIds } from '../../rl/datum.ts'
 import type { EvalRow, EvalSample, MetricGroup } from '../../runs/rows.ts'
 import { greedyName } from '../../runs/scores.ts'
 import type { ScoredTask } from '../../tasks/scored-response.ts'
+import { promptFields } from '../../train/update-rows.ts'
 import { meanKnown } from '../../util/statistics.ts'
 import { type Answer, type Answers, drawAnswers, drawsOf, gradeSamples } from './answers.ts'
 import { agreement } from './criterion-metrics.ts'
@@ -124,7 +125,7 @@ const readable = <Problem>(
   prompt: TokenIds,
   { problem, tokens, end, said: { score, verdicts } }: Answer<Problem>,
 ): EvalSample => ({
-  prompt: task.show(prompt),
+  ...promptFields(task.prompt(problem), prompt, each => task.show(each)),
   response: task.show(tokens),
   reward: score,
   tokens: tokens.length,

@@ -7,7 +7,7 @@ import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { LeftOut } from '../../tasks/scored-response.ts'
 import type { Task } from '../../tasks/task.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
+import { promptFields, rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean, meanKnown } from '../../util/statistics.ts'
 import { discrimination, type KindedResponse, nullRate, satisfaction } from '../common/criterion-metrics.ts'
 import { criteriaById, namedVerdicts, verdictFields } from '../common/rubric-task.ts'
@@ -97,7 +97,7 @@ export const ritRolloutRow = <Problem>(
   return {
     ...rolloutFields(step, item),
     problemId: id(problem),
-    prompt: show(rollout.sampledFrom ?? rollout.prompt),
+    ...promptFields(rollout.prompt, rollout.sampledFrom, show),
     response: grade.response.text,
     ...tokenFields(item, grade.response.text, show),
     answer: grade.response.answer,

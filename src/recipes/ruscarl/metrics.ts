@@ -4,7 +4,7 @@ import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { tokenFields } from '../../train/token-fields.ts'
-import { rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
+import { promptFields, rewardMetrics, rolloutFields } from '../../train/update-rows.ts'
 import { mean } from '../../util/statistics.ts'
 import { discrimination, nullRate, pointShareMetrics, satisfaction } from '../common/criterion-metrics.ts'
 import { namedVerdicts, unloggedCriteria, verdictFields } from '../common/rubric-task.ts'
@@ -96,7 +96,7 @@ export const ruscarlRolloutRow = <Problem>(
   return {
     ...rolloutFields(step, item),
     problemId: task.id(problem),
-    prompt: task.show(sampledFrom ?? prompt),
+    ...promptFields(prompt, sampledFrom, each => task.show(each)),
     response,
     ...tokenFields(item, response, each => task.show(each)),
     ...(Object.keys(flags).length > 0 && { flags }),

@@ -147,6 +147,12 @@ describe('recipe ruscarl on a policy that computes nothing', () => {
     const [first, second] = policy.sampled.map(({ prompts }) => prompts.map(prompt => [...prompt].slice(1)))
     expect(first[3]).not.toEqual(second[3])
     expect(first[3]).not.toEqual(first[11])
+    // Rows say what was shown, and the request without it.
+    for (const { step, prompt, plainPrompt } of readRollouts(run.dir)) {
+      if (step === 1 && prompt.includes(' ')) expect(plainPrompt).toBe(prompt.split(' ')[0])
+      else if (!prompt.includes(' ')) expect(plainPrompt).toBeUndefined()
+    }
+    expect(readRollouts(run.dir).some(({ plainPrompt }) => plainPrompt !== undefined)).toBe(true)
   })
 
   it('trains on the plain prompt with log-probs computed anew, sampled ones only where nothing was shown', async () => {

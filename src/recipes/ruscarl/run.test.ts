@@ -75,7 +75,8 @@ describe('ruscarl on conversations', () => {
       ])
       expect(evals[0].judgeCalls).toBe(12)
       // What is kept for reading is what the policy was asked, the scaffold with it.
-      const [plain, scaffolded] = evals.map(({ items }) => items![0].sample!.prompt)
+      const [{ prompt: plain }, { prompt: scaffolded, plainPrompt }] = evals.map(row => row.items![0].sample!)
+      expect(plainPrompt).toBe(plain)
       expect(scaffolded.length).toBeGreaterThan(plain.length)
       expect(scaffolded).toContain('hiccups')
       const [rollout] = readRollouts(result.dir)

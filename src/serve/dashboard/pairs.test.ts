@@ -32,9 +32,9 @@ const ROLLOUTS = [
   rollout('p', 2, 'other', 'l', { prompt: 'Hints. Do p.' }),
   rollout('p', 3, 'one', 'r'),
   rollout('q', 0, 'alone', 'r'),
-  rollout('s', 0, 'first', 'r'),
+  rollout('s', 0, 'first', 'r', { prompt: 'Hints. Do s.', plainPrompt: 'Do s.' }),
   { ...rollout('s', 1, 'second', 'r'), verdicts: 'spoilt by hand' },
-  rollout('s', 2, 'third', ''),
+  rollout('s', 2, 'third', '', { prompt: 'Hints. All. Do s.', plainPrompt: 'Do s.' }),
 ]
 
 const writeRun = (name: string) => {
@@ -99,8 +99,10 @@ it('shows pairs of answers to one prompt, and nothing of what graders said', asy
     let pair = view.pair;
     pair !== null;
     pair = (await post('one', { who: 'ann', pair: pair.id, choice: 'unsure' })).view.pair
-  )
+  ) {
+    expect(pair.prompt).toMatch(/^Do [ps]?\.$/)
     shown.add([pair.a.response, pair.b.response].sort().join(' / '))
+  }
   expect([...shown].sort()).toEqual([
     ...['both / one', 'both / other', 'evaluated at 0 / evaluated at 1', 'first / third', 'one / other'],
   ])

@@ -29,7 +29,7 @@ const MOST_ANSWERS = 2_000
 const MOST_EVALS = 40
 const MOST_OF_PROMPT = 12
 
-type AnswerRow = Pick<EvalSample, 'prompt' | 'response' | 'turns' | 'verdicts'> & {
+type AnswerRow = Pick<EvalSample, 'prompt' | 'plainPrompt' | 'response' | 'turns' | 'verdicts'> & {
   step: number
   role?: string
   sample?: number
@@ -152,8 +152,8 @@ const labelsOf = ({ found }: OpenRun): Preference[] => {
 /** What a person is shown of a pair: no score and no verdict. */
 const shownPair = ({ pair, a, b }: ShownPair): PairsView['pair'] => {
   const rows = [a.read(), b.read()]
-  // Of the same problem one may have been shown hints before its prompt: neither is told.
-  const [prompt] = rows.map(own => own.prompt ?? '').sort((x, y) => x.length - y.length)
+  // Hints that an answer was shown are not told; rows of earlier versions do not say what the prompt is without them.
+  const [prompt] = rows.map(own => own.plainPrompt ?? own.prompt ?? '').sort((x, y) => x.length - y.length)
   const [first, second] = rows.map(({ response, turns }) => ({ response, ...(turns && { turns }) }))
   return { id: pair, prompt, a: first, b: second }
 }
