@@ -8,6 +8,8 @@ import { leavesOf, type RubricTree, rollUp } from './tree.ts'
 export interface RuleOptions extends ScoreOptions {
   /** Multiplies a weighted sum, for example 3 in Rubric as Reward. Default 1. */
   scale?: number
+  /** What graders said, for a veto to go by where points go by other verdicts: those of criteria that count only together. */
+  said?: readonly ScoredVerdict[]
 }
 
 /** A scoring rule: pure, verdicts in, a score with its parts out. */

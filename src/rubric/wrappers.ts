@@ -23,9 +23,11 @@ export interface WrapperOptions extends RuleOptions {
 export const veto =
   (rule: ScoringRule): ScoringRule =>
   (rubric, verdicts, options: WrapperOptions = {}) => {
-    const { vetoBelow = 0.5 } = options
+    const { vetoBelow = 0.5, said = verdicts } = options
     const result = rule(rubric, verdicts, options)
-    const vetoedBy = counted(judge(rubric, verdicts), options.nulls)
+    const ids = new Set(rubric.criteria.map(({ id }) => id))
+    const own = said.filter(({ criterionId }) => ids.has(criterionId))
+    const vetoedBy = counted(judge(rubric, own), options.nulls)
       .filter(({ criterion, good }) => criterion.critical && good < vetoBelow)
       .map(({ criterion }) => criterion.id)
     const score = vetoedBy.length > 0 ? Math.min(result.score ?? 0, 0) : result.score

@@ -7,8 +7,15 @@ import { signedScore } from '../rubric/index.ts'
 import { creditOf } from '../rubric/score.ts'
 import type { Item, Task, Verdicts } from './task.ts'
 
-/** What verdicts are worth; null where there is nothing to score. */
-export type ResponseScoring = (rubric: Rubric, verdicts: readonly Verdict[]) => number | null
+/**
+ * What verdicts are worth; null where there is nothing to score.
+ * @param said what graders said, where `verdicts` are those that points go by
+ */
+export type ResponseScoring = (
+  rubric: Rubric,
+  verdicts: readonly Verdict[],
+  said?: readonly Verdict[],
+) => number | null
 
 /** What a task's graders say of one response. */
 export interface ScoredResponse extends Verdicts {

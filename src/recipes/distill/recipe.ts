@@ -114,7 +114,7 @@ const byRewards = async <Problem>(
   return {
     phases: [phaseOf(config, datumsOf(credited, config))],
     metrics: {
-      ...ruscarlMetrics(task, groups, { byRubric: true, showsRubric: false }),
+      ...ruscarlMetrics(task, groups, { counted: (_, own) => own, showsRubric: false }),
       zeroVarianceGroups,
     },
     rollouts: learntFrom(credited, item => ruscarlRolloutRow(task, step, item)),

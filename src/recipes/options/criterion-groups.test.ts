@@ -59,6 +59,21 @@ describe('criteria that count only together', () => {
     expect(scoreOf(met, groups.toReversed(), 'drop')).toBe(0)
   })
 
+  it('leave a veto to what graders said: taking points away is no failure', () => {
+    const scoreBy = (name: string, met: Met) =>
+      scoringOf({ criterionGroups: parsed(together), scoringRule: { name, critical: ['dose'] } }, 'as-false')(
+        RUBRIC,
+        verdicts(met),
+      )
+    for (const name of ['veto(signed)', 'veto(bounded)', 'saturation(veto(bounded))']) {
+      const [held, failed] = [true, false].map(dose => scoreBy(name, { dose, polite: true }))
+      expect(held, name).toBeGreaterThan(0)
+      expect(failed, name).toBe(0)
+    }
+    expect(scoreBy('veto(signed)', { dose: true, polite: true })).toBeCloseTo(0.2, 12)
+    expect(scoreBy('veto(signed)', { dose: true, warning: null, polite: true })).toBeCloseTo(0.2, 12)
+  })
+
   it('are refused of penalties alone, which bring no points', () => {
     const flaws = parsed([{ criteria: ['wrong'] }])
     expect(() => assertGroups(flaws, [RUBRIC])).toThrow(

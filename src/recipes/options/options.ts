@@ -71,11 +71,11 @@ export const countedVerdicts = (
 
 /** What training makes of the verdicts on a response. */
 export const scoringOf = (config: Settings, nulls?: NullHandling): ResponseScoring => {
-  const rule = OPTIONS.reduce(
+  const rule = OPTIONS.reduce<ResponseScoring>(
     (before, option) => option.score?.(config, before, nulls) ?? before,
     trainingScore('none', nulls),
   )
-  return (rubric, verdicts) => rule(rubric, countedVerdicts(config, rubric, verdicts))
+  return (rubric, verdicts) => rule(rubric, countedVerdicts(config, rubric, verdicts), verdicts)
 }
 
 export type CriteriaOptions = Pick<RewardOptions, keyof typeof criteriaOptionsShape | 'seed'>

@@ -34,7 +34,7 @@ const withCritical = ({ critical }: ScoringRule, rubric: Rubric): Rubric =>
 
 const scoringBy = (own: ScoringRule, nulls?: NullHandling): ResponseScoring => {
   const rule = ruleOf(own.name)
-  return (rubric, verdicts) => rule.score(withCritical(own, rubric), verdicts, { nulls }).score
+  return (rubric, verdicts, said) => rule.score(withCritical(own, rubric), verdicts, { nulls, said }).score
 }
 
 /** @throws ConfigError for a name that is no rule, a veto without a critical criterion, and for ids that no rubric has */

@@ -115,6 +115,17 @@ describe('rubric dropout in ruscarl', () => {
       expect([0, 4].some(i => !leftOutIn(rows[i]).includes(id))).toBe(true)
   })
 
+  it('says of points what groups of criteria leave of them, and of criteria what graders said', async () => {
+    const { metrics } = await learnt({
+      criterionGroups: [{ criteria: ['c0', 'c3'] }, { criteria: ['c7', 'c6'] }],
+    })
+    const { rewardShare, criteria } = metrics as Record<string, Record<string, number>>
+    // No response meets both of the first group; one both of the second, and another c7 alone.
+    expect([rewardShare.c0, rewardShare.c3]).toEqual([0, 0])
+    expect(rewardShare.c7 / rewardShare.c6).toBeCloseTo(8 / 7, 12)
+    expect([criteria.c0, criteria.c3, criteria.c7]).toEqual([0.25, 0.25, 0.5])
+  })
+
   it('draws anew in every step, and the same again for the same step', async () => {
     const at = async (step: number, more = {}) =>
       leftOutIn((await learnt({ rubricDropout: { rate: 0.5, ...more } }, { step })).rows[0]).join()

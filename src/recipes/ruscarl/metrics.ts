@@ -1,6 +1,8 @@
 /** @file What a step's rollouts say in metrics.jsonl and rollouts.jsonl: scores by scaffold, criteria, verdicts that are missing. */
 
 import type { Credited, Graded, Groups, Rollout } from '../../rl/rollout.ts'
+import type { Rubric, Verdict } from '../../rubric/criterion.ts'
+import { withoutCriteria } from '../../rubric/dropout.ts'
 import type { MetricsRow, RolloutRow } from '../../runs/rows.ts'
 import type { ScoredResponse, ScoredTask } from '../../tasks/scored-response.ts'
 import { tokenFields } from '../../train/token-fields.ts'
@@ -20,13 +22,19 @@ const hintOf = ({ prompt, sampledFrom }: Rollout): number =>
 
 /**
  * The score over all samples, over those that saw nothing, and over those that saw the whole rubric.
- * @param options.byRubric whether the rubric's points are what the rewards are made of
+ * @param options.counted verdicts as points count; null where the rubric's points are not what the rewards are made of
  * @param options.showsRubric whether the rubric is all that a scaffold shows
  */
 export const ruscarlMetrics = <Problem>(
   task: ScoredTask<Problem>,
   groups: Groups<ScoredRollout<Problem>>,
-  { byRubric, showsRubric }: { byRubric: boolean; showsRubric: boolean },
+  {
+    counted,
+    showsRubric,
+  }: {
+    counted: ((rubric: Rubric, verdicts: readonly Verdict[]) => readonly Verdict[]) | null
+    showsRubric: boolean
+  },
 ): Omit<MetricsRow, 'step'> => {
   const all = groups.flatMap(group => {
     const [{ problem, rollout: first }] = group
@@ -54,14 +62,15 @@ export const ruscarlMetrics = <Problem>(
     ...nullRates(task, all),
     unscored: mean(grades.map(({ score, relative }) => Number((relative ? relative.score : score) === null))),
     leakRate: task.leaks ? mean(all.map(({ rollout }) => Number(task.leaks!(rollout.tokens)))) : null,
-    ...(byRubric &&
+    ...(counted &&
       !grades.some(({ relative }) => relative) &&
       pointShareMetrics(
-        all.map(({ problem, grade }) => ({
-          rubric: task.rubric(problem),
-          verdicts: grade.verdicts.filter(({ criterionId }) => !grade.leftOut?.ids.has(criterionId)),
-          kinds: grade.kinds,
-        })),
+        all.map(({ problem, grade: { verdicts, leftOut, kinds } }) => {
+          const left = leftOut?.ids ?? new Set()
+          const rubric = withoutCriteria(task.rubric(problem), left)
+          const own = verdicts.filter(({ criterionId }) => !left.has(criterionId))
+          return { rubric, verdicts: counted(rubric, own), kinds }
+        }),
       )),
     ...optionMetrics(groups, problem => task.rubric(problem).criteria, {
       rewardWhole: grades.flatMap(({ whole, score }) => (whole === undefined ? score : whole) ?? []),

@@ -33,6 +33,7 @@ import { gradedBy } from '../common/rubric-task.ts'
 import { lambdaGroup, lambdaStep, scaffoldedPrompts, taskRubrics } from '../common/scaffold.ts'
 import { entropyCredit, grpoCredit, phaseOf, samplingOf } from '../common/training.ts'
 import { assertJudged } from '../common/undecided.ts'
+import { countedVerdicts } from '../options/options.ts'
 import type { RuscarlConfig } from './config.ts'
 import { ruscarlMetrics, ruscarlRolloutRow } from './metrics.ts'
 
@@ -118,7 +119,7 @@ export const ruscarl = <Problem>(
         phases: [phaseOf(config, datumsOf(credited, { dropZero, ratio }))],
         metrics: {
           ...ruscarlMetrics(task, groups, {
-            byRubric: config.reward === 'rubric',
+            counted: config.reward === 'rubric' ? (...own) => countedVerdicts(config, ...own) : null,
             showsRubric: recalled === null,
           }),
           ...(await lessons.learn(step, recalled, attempts)),
