@@ -13,6 +13,8 @@ export interface RewardFacts {
   unpaid?: string | null
   /** What draws or inverts what graders say. */
   noise?: string | null
+  /** All points have the other sign, so that a rubric of merits alone has none above 0. */
+  negated?: boolean
   /** Criteria of every problem, where those are the same. */
   criteria?: readonly Criterion[]
   /** Rubrics of all problems of training. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Rubric, Verdict } from '../../rubric/criterion.ts'
 import type { Task } from '../../tasks/task.ts'
-import { asTrained } from './options.ts'
+import { asTrained, checkOptions } from './options.ts'
 import { scoringRule } from './scoring-rule.ts'
 
 const points = { dose: 4, warning: 4, polite: 2, wrong: -6 }
@@ -65,6 +65,16 @@ describe('the rule that makes a reward of verdicts', () => {
     expect(scoreOf({ wrong: true }, rule)).toBeCloseTo(0, 12)
     // 12 of 16 points are well, 4 not: -log((12 e^-5 + 4) / 16) / 5.
     expect(scoreOf({ dose: true, polite: true }, rule)).toBeCloseTo(0.27325, 4)
+  })
+
+  it('is refused beside negated points where it has no score for them, which would be paid 0', () => {
+    const config = (name: string, noise: string) => () =>
+      checkOptions({ noise, scoringRule: parsed({ name }) }, {})
+    for (const name of ['signed', 'saturation(signed)', 'veto(signed)'])
+      expect(config(name, 'negated')).toThrow(/beside noise "negated", got .*signed.*would pay 0/)
+    expect(config('signed', 'inverse')).not.toThrow()
+    for (const name of ['bounded', 'mean', 'weighted', 'dr-tulu', 'soft-min', 'tree'])
+      expect(config(name, 'negated')).not.toThrow()
   })
 
   it('is refused where it is no rule, or a veto that nothing can trigger', () => {

@@ -6,7 +6,7 @@ import { ruleOf } from '../../rubric/rules.ts'
 import type { NullHandling } from '../../rubric/score.ts'
 import type { ResponseScoring } from '../../tasks/scored-response.ts'
 import { refuse } from '../common/refuse.ts'
-import type { RewardOption } from './option.ts'
+import type { RewardFacts, RewardOption } from './option.ts'
 
 const PATH = 'scoringRule'
 
@@ -37,14 +37,28 @@ const scoringBy = (own: ScoringRule, nulls?: NullHandling): ResponseScoring => {
   return (rubric, verdicts, said) => rule.score(withCritical(own, rubric), verdicts, { nulls, said }).score
 }
 
-/** @throws ConfigError for a name that is no rule, a veto without a critical criterion, and for ids that no rubric has */
-const check = ({ name, critical }: ScoringRule, rubrics: readonly Rubric[] | undefined): void => {
+/** Whether a rule makes a score of a rubric whose points are all below 0. */
+const scoresFlaws = (name: string): boolean => {
+  const criteria = [{ id: 'flaw', text: 'Is wrong.', points: -1 }]
+  return ruleOf(name).score({ criteria }, [{ criterionId: 'flaw', met: true }]).score !== null
+}
+
+/**
+ * @throws ConfigError for a name that is no rule or has no score for negated rubrics, a veto without a critical criterion, and for ids
+ *   that no rubric has
+ */
+const check = ({ name, critical }: ScoringRule, { rubrics, negated }: RewardFacts): void => {
   const isVeto = /\bveto\b/.test(name)
   try {
     ruleOf(name)
   } catch (error) {
     refuse(`${PATH}.name: ${(error as Error).message}`, 'gradus score --help lists the rules')
   }
+  if (negated && !scoresFlaws(name))
+    refuse(
+      `${PATH}.name: expected a rule for points below 0 alone beside noise "negated", got ${name}, which would pay 0 for everything`,
+      `leave ${PATH} out: what is paid is then divided by all points`,
+    )
   if (critical.length > 0 && !isVeto)
     refuse(
       `${PATH}.critical: expected nothing beside ${name}, which has no veto`,
@@ -75,7 +89,7 @@ const shape = {
 
 export const scoringRule: RewardOption<typeof shape> = {
   shape,
-  refuse: ({ scoringRule: own }, { rubrics }) => own && check(own, rubrics),
+  refuse: ({ scoringRule: own }, facts) => own && check(own, facts),
   marks: ({ scoringRule: own }, rubric) => (own ? withCritical(own, rubric) : rubric),
   score: ({ scoringRule: own }, rule, nulls) => (own ? scoringBy(own, nulls) : rule),
   plan: ({ scoringRule: own }) => (own ? [`score        ${own.name}`] : []),
