@@ -125,6 +125,23 @@ describe('gradus trajectories roles', () => {
     expect((await roles('b.jsonl', '--temperature', '0')).err).toMatch(/expected to go on with the sampling/)
   })
 
+  it('goes on only where right answers are what attempts were judged by', async () => {
+    say = prompt => ({ text: isRubricator(prompt) ? rubric(1) : '\\boxed{5}' })
+    const sums = (answer: number) => {
+      const row = { id: 'q', question: 'What is 2 + 4?', answer }
+      const file = sandbox.write('sums.jsonl', JSON.stringify(row))
+      const options = ['--teacher', url, '--model', 'm', '--out', sandbox.path('sums-out.jsonl')]
+      return cli(['trajectories', 'roles', file, ...options])
+    }
+    expect((await sums(5)).out).toContain('1 right')
+    const { code, err } = await sums(6)
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('expected the question "q" as it was, got another right answer'),
+    ])
+    expect((await sums(5)).out).toContain('recorded  0 attempts')
+  })
+
   it('keeps what it recorded: select writes over no recording, and half of a character spoils none', async () => {
     say = prompt => ({ text: isRubricator(prompt) ? rubric(1) : 'so\ud800 \\boxed{5}' })
     await roles('half.jsonl')

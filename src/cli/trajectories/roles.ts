@@ -4,6 +4,7 @@ import {
   askedQuestion,
   askInTwoRoles,
   distinctRows,
+  isOtherwiseJudged,
   QUESTION_FORMATS,
   type Question,
   type QuestionFormat,
@@ -62,6 +63,7 @@ export const rolesCommand = async (path: string, options: RolesOptions, io: Io):
         ...(await askInTwoRoles(of, teacher, { ...sampling, askToThink }, own)),
       }),
       isGood: ({ reasoner }) => reasoner.rejected === null,
+      changed: ({ of }, row) => (isOtherwiseJudged(of, row) ? 'another right answer' : null),
       tell({ tally, left, before }) {
         const { ledger } = teacher.stats()
         if (options.json) printJson(io, { out: options.out, ...tally, before, left, ledger })

@@ -98,6 +98,8 @@ interface Recorder<Item extends Asked, Done extends Row> {
   /** @throws JudgeError where the teacher fails on it */
   make(job: Item & { attempt: number }, own: { seed?: number; signal: AbortSignal }): Promise<Done>
   isGood(row: Done): boolean
+  /** What an attempt that was recorded before no longer fits of an item; null: it fits. */
+  changed?(item: Item, row: Done): string | null
   tell(progress: RecordProgress): void
   /** The command line that goes on, after `trajectories`. */
   again(): string[]
@@ -108,18 +110,21 @@ const jobsOf = <Item extends Asked, Done extends Row>({
   items: questions,
   attempts,
   file,
+  changed,
 }: Recorder<Item, Done>): { count: number; jobs: Iterable<Item & { attempt: number }> } => {
-  const textOf = new Map(questions.map(({ id, question }) => [id, question]))
-  for (const { id, question } of file.rows)
-    if (textOf.has(id) && textOf.get(id) !== question)
+  const items = new Map(questions.map(question => [question.id, question]))
+  for (const row of file.rows) {
+    const item = items.get(row.id)
+    if (item === undefined) continue
+    const got = item.question === row.question ? (changed?.(item, row) ?? null) : 'another text'
+    if (got !== null)
       throw new DataError(
-        `${file.path}: expected the question ${JSON.stringify(id)} as it was, got another text`,
-        {
-          hint: 'name another --out for other questions',
-        },
+        `${file.path}: expected the question ${JSON.stringify(row.id)} as it was, got ${got}`,
+        { hint: 'name another --out for other questions, or remove its lines from the file' },
       )
+  }
   const done = new Set(file.rows.map(attemptKey))
-  const made = file.rows.filter(({ id, attempt }) => textOf.has(id) && attempt <= attempts).length
+  const made = file.rows.filter(({ id, attempt }) => items.has(id) && attempt <= attempts).length
   const jobs = function* (): Generator<Item & { attempt: number }> {
     for (let attempt = 1; attempt <= attempts; attempt++)
       for (const question of questions)

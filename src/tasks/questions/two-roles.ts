@@ -69,6 +69,16 @@ const answerOf = (text: string): string => {
   return closed ? answer : text
 }
 
+/** Why an answer is not to be learnt from, by the question's right one. */
+const answerRejection = (question: Question, text: string): Said['rejected'] => {
+  const { met } = answerVerdict(question, answerOf(text))
+  return met === true ? null : met === null ? 'undecided' : 'wrong'
+}
+
+/** Whether a recorded attempt was judged by another right answer than the question has now. */
+export const isOtherwiseJudged = (question: Question, { reasoner: { text, rejected } }: TwoRolesRow) =>
+  (rejected === null || rejected === 'wrong') && answerRejection(question, text) !== rejected
+
 /**
  * One attempt of the teacher in both roles. The rubric is about whatever it answered, right or wrong, as in training; the answer itself is masked.
  * @throws JudgeError where it gives no answer
@@ -89,10 +99,9 @@ export const askInTwoRoles = async (
     const isCut = ['length', 'content_filter'].includes(finishReason)
     return { prompt, text, rejected: isCut ? 'cut-off' : judged(text) }
   }
-  const reasoner = await ask(reasonerMessages(question, [], { askToThink }), text => {
-    const { met } = answerVerdict(question, answerOf(text))
-    return met === true ? null : met === null ? 'undecided' : 'wrong'
-  })
+  const reasoner = await ask(reasonerMessages(question, [], { askToThink }), text =>
+    answerRejection(question, text),
+  )
   if (reasoner.rejected === 'cut-off') return { reasoner, rubricator: null }
   const rubricator = await ask(rubricatorMessages(question, maskAnswers(reasoner.text)), text =>
     readProposal(answerOf(text)).wellFormed ? null : 'form',
