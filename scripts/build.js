@@ -46,6 +46,17 @@ const buildKernels = name => {
   renameSync(written, target)
 }
 
+/** uPlot asks the browser's language for numbers as it loads, and one that is none, as `en-US@posix` in a container, would stop the page. */
+const plainNumbers = {
+  name: 'plain-numbers',
+  transform(code, id) {
+    if (!id.includes('uPlot.esm')) return null
+    const asked = "Intl.NumberFormat(domEnv ? nav.language : 'en-US')"
+    if (!code.includes(asked)) this.error('expected uPlot to ask for a language as it did; see plainNumbers')
+    return code.replace(asked, "Intl.NumberFormat('en')")
+  },
+}
+
 /** A script for the browser as one file, and the style that it names beside it. */
 const buildScript = async (folder, client) => {
   const { build } = await import('vite')
@@ -55,6 +66,7 @@ const buildScript = async (folder, client) => {
     envDir: false,
     publicDir: false,
     logLevel: 'warn',
+    plugins: [plainNumbers],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir: `dist/${folder}/page`,

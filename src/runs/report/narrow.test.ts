@@ -47,6 +47,7 @@ describe.skipIf(chromiumPath === undefined)('a report in a browser', { timeout: 
     'at %i pixels draws every chart, for every reader, and logs no error',
     async width => {
       const page = await browser.newPage({ viewport: { width, height: 900 } })
+      await page.addInitScript(`Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`)
       const problems: string[] = []
       page.on('pageerror', error => problems.push(error.message))
       page.on('console', message => message.type() === 'error' && problems.push(message.text()))

@@ -165,6 +165,8 @@ describe.skipIf(chromiumPath === undefined)('the page in a browser', { timeout: 
     colorScheme: 'light' | 'dark' = 'light',
   ): Promise<Page> => {
     const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+    // As in a container without a language.
+    await page.addInitScript(`Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`)
     page.on('pageerror', error => problems.push(`${path}: ${error.message}`))
     page.on('console', message => {
       if (message.type() === 'error') problems.push(`${path}: ${message.text()}`)
