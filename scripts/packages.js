@@ -27,17 +27,23 @@ const NAMES = [
 /** Kernels in WebAssembly that a module loads. */
 const KERNEL = /\bloadKernels\('(\w+)'/g
 
+/** A file without its docstrings, which have examples. */
+const codeOf = path => readFileSync(path, 'utf8').replace(/^\s*\*.*$/gm, '')
+
 /** What a file of dist/ needs: packages, and files by their paths from it. */
 const namedBy = path => {
   if (/\.(?:wasm|json)$/.test(path)) return []
-  // Docstrings have examples.
-  const code = readFileSync(path, 'utf8').replace(/^\s*\*.*$/gm, '')
+  const code = codeOf(path)
   const kernels = [...code.matchAll(KERNEL)].map(([, name]) => join(dist, 'kernels', `${name}.wasm`))
   return [
     ...NAMES.flatMap(pattern => [...code.matchAll(pattern)].map(([, name]) => name)),
     ...kernels.map(file => `./${relative(dirname(path), file)}`),
   ]
 }
+
+/** Whether a declaration names types of Node, or those of undici, which name them. */
+const namesNode = path =>
+  path.endsWith('.d.ts') && /\bNodeJS\.|\bBuffer\b|from '(?:node:|undici')/.test(codeOf(path))
 
 /** The package of a module's name: `ajv` of `ajv/dist/2020.js`. */
 const packageOf = name => name.split('/', name.startsWith('@') ? 2 : 1).join('/')
@@ -51,6 +57,7 @@ const reached = entries => {
     const path = open.pop()
     if (files.has(path)) continue
     files.add(path)
+    if (namesNode(path)) packages.add('@types/node')
     for (const name of namedBy(path)) {
       if (name.startsWith('node:')) continue
       if (!name.startsWith('.')) packages.add(packageOf(name))

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -72,6 +73,33 @@ it.each(names)(
     const options = { cwd: join(folder, name), encoding: 'utf8', env } as const
     const { stdout, stderr } = spawnSync(process.execPath, ['example.mjs'], options)
     expect({ stdout, stderr }).toEqual({ stdout: fence(readme, 'text'), stderr: '' })
+  },
+  120_000,
+)
+
+it.each(names)(
+  '%s: its types are whole for whoever has none of Node',
+  name => {
+    const modules = join(folder, name, 'node_modules')
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+    const link = (dependency: string): void => {
+      const path = join(modules, dependency)
+      mkdirSync(dirname(path), { recursive: true })
+      if (!existsSync(path)) symlinkSync(join(root, 'node_modules', dependency), path)
+      for (const further of Object.keys(packages[`node_modules/${dependency}`].dependencies ?? {}))
+        if (!existsSync(join(modules, further))) link(further)
+    }
+    for (const dependency of dependenciesOf(name)) link(dependency)
+    const { exports } = JSON.parse(read(name, 'package.json')) as { exports: Record<string, unknown> }
+    const entries = Object.keys(exports).filter(entry => entry !== './package.json')
+    const lines = entries.map((entry, i) => `export * as part${i} from '@gradus/${name}${entry.slice(1)}'`)
+    writeFileSync(join(folder, name, 'types.mts'), lines.join('\n'))
+    const flags =
+      '--noEmit --strict --skipLibCheck false --preserveSymlinks --module nodenext --target es2023'
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const args = [tsc, ...flags.split(' '), 'types.mts']
+    const { stdout } = spawnSync(process.execPath, args, { cwd: join(folder, name), encoding: 'utf8' })
+    expect(stdout).toBe('')
   },
   120_000,
 )
