@@ -1,12 +1,14 @@
 /** @file Attempts of a teacher as a file: a first line about what all have in common, then an attempt a line, appended as they finish. */
 
-import { closeSync, existsSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import type { z } from 'zod'
 import { canonicalJson } from './canonical.ts'
 import { DataError } from './errors.ts'
 import { fileFailure } from './file-failure.ts'
-import { parseRow, someJsonlLines } from './jsonl.ts'
+import { type JsonlLine, noRows, parseRow } from './jsonl.ts'
+import { MAX_LINE_BYTES } from './jsonl-stream.ts'
 import { describeKeys, describeValue, parseWith } from './schema.ts'
+import { fileChunks, linesOf } from './text-file.ts'
 
 /** One attempt of several at something that has a name. */
 interface Attempt {
@@ -34,9 +36,25 @@ export const attemptKey = ({ id, attempt }: Attempt): string => `${attempt}/${id
 
 /** Whose file it is, by its first line; null for another kind of file. @throws DataError for one that cannot be read */
 export const recordingKind = (path: string): string | null => {
-  const [first] = someJsonlLines(path, 'attempt')
-  const value = parseRow(first.text, first.place, row => row) as { gradus?: unknown } | null
-  return typeof value?.gradus === 'string' ? value.gradus : null
+  for (const { text, place } of linesIn(path)) {
+    const value = parseRow(text, place, row => row) as { gradus?: unknown } | null
+    return typeof value?.gradus === 'string' ? value.gradus : null
+  }
+  throw noRows(path, 'attempt')
+}
+
+/** Lines that are not blank, one by one: together they may be longer than a text can be. @param end of what is read, in bytes */
+function* linesIn(path: string, end = Number.POSITIVE_INFINITY): Generator<JsonlLine> {
+  for (const { number, text } of linesOf(chunksUntil(path, end), path, MAX_LINE_BYTES))
+    if (text.trim() !== '') yield { place: `${path}:${number}`, text }
+}
+
+function* chunksUntil(path: string, end: number): Generator<Buffer> {
+  let at = 0
+  for (const chunk of fileChunks(path)) {
+    yield chunk.subarray(0, Math.max(0, end - at))
+    at += chunk.length
+  }
 }
 
 const readHeader = <Header, Row extends Attempt>(
@@ -65,20 +83,15 @@ export const readRecorded = <Header, Row extends Attempt>(
   path: string,
   { torn = false }: { torn?: boolean } = {},
 ): Recording<Header, Row> => {
-  const all = someJsonlLines(path, 'attempt')
-  const [first, ...lines] = torn && !endsWhole(path) ? all.slice(0, -1) : all
-  if (first === undefined)
-    throw new DataError(`${path}:1: expected a whole first line, got one that was cut off`, {
-      hint: 'remove the file, or name another',
-    })
-  const header = readHeader(
-    format,
-    parseRow(first.text, first.place, row => row),
-    first.place,
-  )
+  let header: Header | undefined
+  const rows: Row[] = []
   const seen = new Set<string>()
-  const rows = lines.map(({ text, place }) => {
+  for (const { text, place } of linesIn(path, torn ? wholeBytes(path) : undefined)) {
     const value = parseRow(text, place, row => row)
+    if (header === undefined) {
+      header = readHeader(format, value, place)
+      continue
+    }
     const row = parseWith(format.row, value, place, DataError)
     const key = attemptKey(row)
     if (seen.has(key))
@@ -87,17 +100,25 @@ export const readRecorded = <Header, Row extends Attempt>(
         { hint: 'two processes may have written to the file: remove one of the lines' },
       )
     seen.add(key)
-    return row
+    rows.push(row)
+  }
+  if (header !== undefined) return { header, rows }
+  if (statSync(path).size === 0) throw noRows(path, 'attempt')
+  throw new DataError(`${path}:1: expected a whole first line, got one that was cut off`, {
+    hint: 'remove the file, or name another',
   })
-  return { header, rows }
 }
 
-const NEWLINE = 0x0a
-
-const endsWhole = (path: string): boolean => readFileSync(path).at(-1) === NEWLINE
-
-/** Cuts a file after its last whole line. */
-const dropTornLine = (path: string): void => truncateSync(path, readFileSync(path).lastIndexOf(NEWLINE) + 1)
+/** Where the last whole line of a file ends. */
+const wholeBytes = (path: string): number => {
+  let [at, whole] = [0, 0]
+  for (const chunk of fileChunks(path)) {
+    const end = chunk.lastIndexOf(0x0a)
+    if (end >= 0) whole = at + end + 1
+    at += chunk.length
+  }
+  return whole
+}
 
 /** A file that attempts are appended to, each as one write; a line that a kill has torn is dropped. */
 export class RecordingFile<Row extends Attempt> {
@@ -125,7 +146,7 @@ export class RecordingFile<Row extends Attempt> {
     const rows = isNew ? [] : rowsOf(format, path, header)
     try {
       // Only once it is known to be ours.
-      if (!isNew && !endsWhole(path)) dropTornLine(path)
+      if (!isNew) truncateSync(path, wholeBytes(path))
       const file = new RecordingFile(path, openSync(path, 'a'), rows)
       if (isNew) file.#write(header)
       return file

@@ -27,32 +27,41 @@ const CHUNK_BYTES = 1024 * 1024
 export const readText = (path: string, options: ReadTextOptions = {}): string =>
   decodeText(readBytes(path, options), path, options)
 
-const readBytes = (
+/** The bytes of a file, part by part. @throws ErrorKind for one that cannot be read */
+export function* fileChunks(
   path: string,
-  { ErrorKind = DataError, maxBytes = MAX_TEXT_BYTES, missingHint }: ReadTextOptions,
-): Buffer => {
-  const failure = { ErrorKind, missingHint }
+  failure: Pick<ReadTextOptions, 'ErrorKind' | 'missingHint'> = {},
+): Generator<Buffer> {
   const fd = withFile(path, () => openSync(path, 'r'), failure)
   try {
-    const chunks: Buffer[] = []
-    let size = 0
     for (;;) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
       const length = withFile(path, () => readSync(fd, chunk), failure)
-      if (length === 0) return Buffer.concat(chunks)
-      const part = chunk.subarray(0, length)
-      refuseNul(part, size, path, path, ErrorKind)
-      size += length
-      if (size > maxBytes)
-        throw new ErrorKind(
-          `${path}: expected at most ${maxBytes} bytes, got more; that is the most that is read at once`,
-          { hint: 'split the file' },
-        )
-      chunks.push(part)
+      if (length === 0) return
+      yield chunk.subarray(0, length)
     }
   } finally {
     closeSync(fd)
   }
+}
+
+const readBytes = (
+  path: string,
+  { ErrorKind = DataError, maxBytes = MAX_TEXT_BYTES, missingHint }: ReadTextOptions,
+): Buffer => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for (const chunk of fileChunks(path, { ErrorKind, missingHint })) {
+    refuseNul(chunk, size, path, path, ErrorKind)
+    size += chunk.length
+    if (size > maxBytes)
+      throw new ErrorKind(
+        `${path}: expected at most ${maxBytes} bytes, got more; that is the most that is read at once`,
+        { hint: 'split the file' },
+      )
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }
 
 const convert = (path: string, from: string): string => {
@@ -130,17 +139,10 @@ export interface NumberedLine {
 }
 
 /**
- * The lines of a stream of bytes, whichever way it is cut into chunks. Only a line feed ends a line: other line separators
- * of Unicode may stand inside JSON texts. The last line needs none.
- * @param path named in errors
- * @param maxBytes of a line
- * @throws DataError for a line that is too long, or no text in UTF-8
+ * Cuts bytes into lines, whichever way they come in chunks. Only a line feed ends a line: other line separators of Unicode may
+ * stand inside JSON texts. The last line needs none.
  */
-export async function* textLines(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  path: string,
-  maxBytes: number,
-): AsyncGenerator<NumberedLine> {
+const lineCutter = (path: string, maxBytes: number) => {
   let number = 1
   let offset = 0
   let waiting: Buffer[] = []
@@ -165,17 +167,48 @@ export async function* textLines(
     size = 0
     return numbered
   }
-  for await (const chunk of chunks) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    let from = 0
-    for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, from)) {
-      take(bytes.subarray(from, end))
-      yield finish()
-      from = end + 1
-    }
-    if (from < bytes.length) take(bytes.subarray(from))
+  return {
+    *lines(chunk: Uint8Array): Generator<NumberedLine> {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+      let from = 0
+      for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, from)) {
+        take(bytes.subarray(from, end))
+        yield finish()
+        from = end + 1
+      }
+      if (from < bytes.length) take(bytes.subarray(from))
+    },
+    *last(): Generator<NumberedLine> {
+      if (size > 0) yield finish()
+    },
   }
-  if (size > 0) yield finish()
+}
+
+/**
+ * The lines of a stream of bytes.
+ * @param path named in errors
+ * @param maxBytes of a line
+ * @throws DataError for a line that is too long, or no text in UTF-8
+ */
+export async function* textLines(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  path: string,
+  maxBytes: number,
+): AsyncGenerator<NumberedLine> {
+  const cutter = lineCutter(path, maxBytes)
+  for await (const chunk of chunks) yield* cutter.lines(chunk)
+  yield* cutter.last()
+}
+
+/** As `textLines`, of chunks that are there. */
+export function* linesOf(
+  chunks: Iterable<Uint8Array>,
+  path: string,
+  maxBytes: number,
+): Generator<NumberedLine> {
+  const cutter = lineCutter(path, maxBytes)
+  for (const chunk of chunks) yield* cutter.lines(chunk)
+  yield* cutter.last()
 }
 
 const decodeLine = (line: Buffer, offset: number, place: string, path: string): string => {
