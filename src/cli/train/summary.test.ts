@@ -19,13 +19,9 @@ describe('the summary of a run', () => {
 
   it('tells what each criterion gained or lost, and names the optimisation tax', () => {
     const text = formatSummary(summarise(join(folder, 'run')))
-    // Of every set; the profile is of the first.
-    expect(
-      text.match(/C2 step validity +\d\d\.\d% +9\d\.\d%; \+1\d\.\d \(\+1\d\.\d to \+\d\d\.\d\)\n/g),
-    ).toHaveLength(3)
-    expect(text.match(/C4 premise use .*; −\d\.\d \(−\d\.\d to −\d\.\d\); optimisation tax\n/g)).toHaveLength(
-      3,
-    )
+    expect(text).toMatch(/\nC2 step validity +\d\d\.\d% +9\d\.\d% +\+1\d\.\d; \+1\d\.\d to \+\d\d\.\d\n/)
+    // Once; what else test sets have stands in the report.
+    expect(text.match(/C2 step validity/g)).toHaveLength(1)
     expect(text).toMatch(/\nC4 premise use; optimisation tax .*% +−\d\.\d; −\d\.\d to −\d\.\d\n/)
     expect(text).not.toMatch(/\nC5 .*optimisation tax/)
     expect(text).toMatch(/After 20 steps +\d\d\.\d%; \d\d\.\d to \d\d\.\d% /)
@@ -49,6 +45,34 @@ describe('the summary of a run', () => {
     expect(text).toMatch(/After 9 steps .* 4$/m)
     expect(text).toContain('answers right 0.0% → 100.0%, +100.0 points')
     expect(text).toContain('2 problems).')
+  })
+
+  it('fits a terminal whatever was trained on: what changed most of hundreds of criteria, and three sets', () => {
+    const run = RunFolder.create(join(folder, 'many'), { config: {} })
+    const named = (of: (i: number) => number) =>
+      Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`c${i}`, of(i)]))
+    for (const [step, gain] of [0, 0.5].entries())
+      for (const set of ['a', 'b', 'c', 'd', 'e'])
+        run.appendEvals([
+          evalRowOf([0, step], {
+            step,
+            set,
+            criteria: named(i => 0.1 + (i === 77 ? gain : i === 5 ? gain / 5 : 0)),
+          }),
+        ])
+    run.close()
+    const text = formatSummary(summarise(run.dir))
+    expect(text.split('\n').length).toBeLessThan(60)
+    expect(text).toMatch(/\nc77 +10\.0% +60\.0% +\+50\.0\n/)
+    expect(text).toMatch(/\nc5 +10\.0% +20\.0% +\+10\.0\n/)
+    expect(text).toContain('284 more, which changed less.')
+    expect(text).toContain('2 more test sets.')
+  })
+
+  it('is empty of a run that has nothing yet', () => {
+    const run = RunFolder.create(join(folder, 'empty'), { config: {} })
+    run.close()
+    expect(formatSummary(summarise(run.dir))).toBe('')
   })
 
   it('says where graders failed on some verdicts', () => {

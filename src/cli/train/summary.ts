@@ -4,10 +4,10 @@ import { readEvals, readMetrics, readRunInfo } from '../../runs/readers.ts'
 import { beforeAfter, type ReportData, setNames, stageNames, stageWord } from '../../runs/report/data.ts'
 import { pageText, TERMINAL } from '../../runs/report/page-text.ts'
 import { profileSection } from '../../runs/report/profile.ts'
-import { setSection } from '../../runs/report/run-page.ts'
+import { setPanels } from '../../runs/report/tables.ts'
 import { textBlock } from '../../runs/report/view.ts'
 import type { EvalRow, MetricsRow } from '../../runs/rows.ts'
-import { percent } from '../../util/format.ts'
+import { percent, plural } from '../../util/format.ts'
 import { mean } from '../../util/statistics.ts'
 
 /** Mean seconds a step by stage, and each stage's share of the whole. */
@@ -62,10 +62,18 @@ const timeLine = ({ total, stages }: StepTime): string => {
   return `mean step ${total.toFixed(3)} s: ${parts.join(', ')}`
 }
 
-/** The summary as text for a terminal: what the report has of test sets and criteria. */
+/** What a terminal is told of; the report has all. */
+const MOST_SETS = 3
+const MOST_CRITERIA = 16
+
+/** The summary as text for a terminal: of the report the scores of test sets, and the criteria that changed most. */
 export const formatSummary = ({ data, time }: Summary): string => {
+  const sets = setPanels(data, true)
+  const more = sets.length - MOST_SETS
+  const blocks = [...sets.slice(0, MOST_SETS), more > 0 && textBlock(`${plural(more, 'more test set')}.`)]
+  const sections = [sets.length > 0 && { title: 'Test sets', blocks }, profileSection(data, MOST_CRITERIA)]
   const end = time ? [textBlock(timeLine(time))] : []
-  return pageText({ title: '', sections: [setSection(data), profileSection(data)], end }, TERMINAL).trim()
+  return pageText({ title: '', sections, end }, TERMINAL).trim()
 }
 
 /** The summary for machines: evaluation rows without their single problems. */

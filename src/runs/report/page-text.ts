@@ -1,6 +1,6 @@
 /** @file A page as text: aligned for a terminal, or Markdown for a repository. What is drawn alone (charts, dots, bars) is left out. */
 
-import { percentInterval } from '../../util/format.ts'
+import { percentInterval, visible } from '../../util/format.ts'
 import {
   type Block,
   type BlockList,
@@ -17,21 +17,50 @@ interface TextForm {
   table(rows: readonly (readonly string[])[]): string
 }
 
+/** A text on one line, with what a terminal would act on written out. */
+const onOneLine = (text: string): string => visible(text.replace(/\s*[\r\n]+\s*/g, ' '))
+
+const WIDE =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
+const NO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u
+
+/** Columns of a terminal that a text takes. */
+const widthOf = (text: string): number => {
+  let width = 0
+  for (const character of text) if (!NO_WIDTH.test(character)) width += WIDE.test(character) ? 2 : 1
+  return width
+}
+
 /** Rows as text: the first column to the left, others to the right. */
 export const alignedTable = (rows: readonly (readonly string[])[]): string => {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map(row => row[column].length)))
+  const cells = rows.map(row => row.map(onOneLine))
+  const widths = cells[0].map((_, column) =>
+    cells.reduce((most, row) => Math.max(most, widthOf(row[column])), 0),
+  )
   const line = (row: readonly string[]) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
+      .map((cell, column) => {
+        const space = ' '.repeat(widths[column] - widthOf(cell))
+        return column === 0 ? cell + space : space + cell
+      })
       .join('  ')
-  return rows.map(row => line(row).trimEnd()).join('\n')
+  return cells.map(row => line(row).trimEnd()).join('\n')
 }
 
 /** More columns than these no terminal has room for. */
 const MOST_COLUMNS = 7
 
+const MOST_CHARACTERS = 60
+
+/** The beginning of a long cell. */
+const shortly = (cell: string): string => {
+  const characters = Array.from(cell)
+  return characters.length > MOST_CHARACTERS ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…` : cell
+}
+
 /** A table that is too wide, on its side where it has room so. */
-const fittingTable = (rows: readonly (readonly string[])[]): string => {
+const fittingTable = (all: readonly (readonly string[])[]): string => {
+  const rows = all.map(row => row.map(shortly))
   if (rows[0].length <= MOST_COLUMNS) return alignedTable(rows)
   return rows.length <= MOST_COLUMNS
     ? alignedTable(rows[0].map((_, column) => rows.map(row => row[column])))
@@ -44,8 +73,8 @@ export const MARKDOWN: TextForm = {
   heading: (text, level) => `${'#'.repeat(level)} ${text}`,
   table: ([head, ...rows]) =>
     [head, head.map(() => '---'), ...rows]
-      // A bar would end the cell.
-      .map(row => `| ${row.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+      // A bar would end the cell, and a tag take what follows it.
+      .map(row => `| ${row.map(cell => onOneLine(cell).replace(/\||<(?=[a-z/!?])/gi, '\\$&')).join(' | ')} |`)
       .join('\n'),
 }
 

@@ -12,11 +12,17 @@ import {
   textBlock,
 } from './view.ts'
 
+/** Criteria that a sentence names. */
+const MOST_NAMED = 6
+
 /** What the intervals are, and what training cost on criteria that it could not see; empty before the end of a run. */
 const taxNote = (info: ReportData['info'], { changes }: Profile): string => {
   if (changes === null) return ''
   const unseen = Object.entries(changes).filter(([, { unseen }]) => unseen === true)
-  const named = (entries: typeof unseen) => entries.map(([id]) => criterionLabel(info, id)).join(' and ')
+  const named = (entries: typeof unseen) =>
+    entries.length > MOST_NAMED
+      ? `${entries.length} criteria`
+      : entries.map(([id]) => criterionLabel(info, id)).join(' and ')
   const taxed = unseen.filter(([, change]) => isTax(change))
   const verdict =
     unseen.length === 0
@@ -27,9 +33,28 @@ const taxNote = (info: ReportData['info'], { changes }: Profile): string => {
   return `Changes in points, paired problem by problem with the start, with 95% intervals.${verdict}`
 }
 
-const profileTable = (info: ReportData['info'], { before, after, changes }: Profile): TableView => ({
+/** So many criteria, in their order: those that training cost something on, and those that changed most. */
+const foremost = ({ before, after, changes }: Profile, most: number): [id: string, value: number][] => {
+  const sizeOf = ([id, value]: [string, number]): number => {
+    const change = ownValue(changes, id)
+    return change && isTax(change)
+      ? Number.POSITIVE_INFINITY
+      : Math.abs(value - (ownValue(before, id) ?? value))
+  }
+  const bySize = Object.entries(after).toSorted((a, b) =>
+    sizeOf(a) < sizeOf(b) ? 1 : sizeOf(a) > sizeOf(b) ? -1 : 0,
+  )
+  const kept = new Set(bySize.slice(0, most).map(([id]) => id))
+  return Object.entries(after).filter(([id]) => kept.has(id))
+}
+
+const profileTable = (
+  info: ReportData['info'],
+  { before, changes }: Profile,
+  criteria: readonly [id: string, value: number][],
+): TableView => ({
   head: ['Criterion', ...(before ? ['Before'] : []), 'After', ...(before ? ['Change'] : [])],
-  rows: Object.entries(after).map(([id, value]) => {
+  rows: criteria.map(([id, value]) => {
     const [earlier, change] = [ownValue(before, id), ownValue(changes, id)]
     const chips = change && isTax(change) ? [{ text: 'optimisation tax', class: 'chip warning' }] : []
     const share = (own: number | undefined, kind: 'before' | 'after'): TableCell =>
@@ -52,8 +77,11 @@ const profileTable = (info: ReportData['info'], { before, after, changes }: Prof
   }),
 })
 
-/** Null of a run without criteria. */
-export const profileSection = (data: ReportData): PageSection | null => {
+/**
+ * Null of a run without criteria.
+ * @param most criteria that are shown
+ */
+export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY): PageSection | null => {
   const profile = rubricProfile(data)
   if (profile === null) return null
   const names = new Map(
@@ -63,7 +91,10 @@ export const profileSection = (data: ReportData): PageSection | null => {
     ...{ id, name: name === id ? null : name, after: profile.after[id] },
     before: ownValue(profile.before, id) ?? null,
   }))
-  const note = taxNote(data.info, profile)
+  const shown = foremost(profile, most)
+  const more = Object.keys(profile.after).length - shown.length
+  const cut = more > 0 && `${more} more, which ${profile.before ? 'changed less' : 'the report has'}.`
+  const note = [cut, taxNote(data.info, profile)].filter(text => text).join(' ')
   return {
     title: 'Rubric profile',
     about: `Mean score of each criterion (${profile.source}).`,
@@ -73,7 +104,7 @@ export const profileSection = (data: ReportData): PageSection | null => {
           ...{ kind: 'stack', class: 'profile' },
           blocks: [
             radar.length >= 3 && { kind: 'radar', rows: radar },
-            tableBlock(profileTable(data.info, profile)),
+            tableBlock(profileTable(data.info, profile, shown)),
           ],
         },
         textBlock(note),

@@ -82,7 +82,7 @@ const rolloutSection = (data: ReportData): PageSection | null => {
 }
 
 /** Null of a run that evaluated nothing. */
-export const setSection = (data: ReportData): PageSection | null => {
+const setSection = (data: ReportData): PageSection | null => {
   const blocks = setPanels(data)
   if (blocks.length === 0) return null
   return {

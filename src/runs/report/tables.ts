@@ -258,8 +258,8 @@ export const scoreTable = (
   })),
 })
 
-/** A panel for each test set: the headline scores, and what there is beside them. */
-export const setPanels = (data: ReportData): Block[] =>
+/** A panel for each test set: the headline scores, and what there is beside them. @param brief without the latter */
+export const setPanels = (data: ReportData, brief = false): Block[] =>
   setNames(data).map(set => {
     const evals = evalsOf(data, set)
     const bars = headlineScores(evals)
@@ -276,13 +276,15 @@ export const setPanels = (data: ReportData): Block[] =>
     const weaker = baselines.slice(SHOWN_BASELINES)
     const columns = { bars, others, evals }
     const about = [how, changesOf(data, set), missingOf(rows)].filter(text => text !== '').join(' ')
+    const scores = tableBlock(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns))
+    if (brief) return panelBlock([textBlock(about), scores], { title: set })
     const [sources, details, balance] = [
       ...[sourceTable(data, rows, bars), detailTable(data, rows, bars), balanceTable(rows)],
     ].map(table => table && tableBlock(table))
     return panelBlock(
       [
         textBlock(about),
-        tableBlock(scoreTable([...rows, ...baselines.slice(0, SHOWN_BASELINES)], columns)),
+        scores,
         weaker.length > 0 &&
           foldBlock(plural(weaker.length, 'weaker baseline'), tableBlock(scoreTable(weaker, columns))),
         sources,
