@@ -64,7 +64,7 @@ export const pictureSvg = (body: string, bottom: number, options: PictureOptions
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${escapeXml(options.title)}">
 <style>${STYLE}</style>
 <rect class="page" width="100%" height="100%"/>
-<text class="ink title" x="${MARGIN}" y="30">${escapeXml(options.title)}</text>
+<text class="ink title" x="${MARGIN}" y="30">${escapeXml(shorten(options.title, 96))}</text>
 ${key(options)}
 ${axis(bottom)}
 ${body}

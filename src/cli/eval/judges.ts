@@ -10,6 +10,7 @@ import { UsageError } from '../../util/errors.ts'
 import { StatusLine } from '../../util/status-line.ts'
 import { type JudgeCommandOptions, openCommandJudge } from '../grade/judge.ts'
 import type { Io } from '../io.ts'
+import { givenOption } from '../option-values.ts'
 import { openTalking } from './answering.ts'
 import type { EvalOptions } from './options.ts'
 
@@ -45,7 +46,8 @@ export const openJudgeModel = async (
   const isLocal = judge !== undefined && !isServerAddress(judge)
   if (isLocal) {
     refuseNamed(options, setting)
-    const verifier = await openVerifier(judge, threads, io)
+    const stray = givenOption({ levels, calibration, ...way }, ['levels', 'calibration'])
+    const verifier = await openVerifier(judge, { threads, stray }, io)
     if (verifier) return { name: judge, grader: verifier, close: () => verifier.close() }
   }
   const talking = isLocal ? await openTalking({ model: judge, threads }, setting, io) : null
@@ -69,9 +71,18 @@ export const openJudgeModel = async (
   }
 }
 
-const openVerifier = async (place: string, threads: number, io: Io) => {
+/** Null of any other model. @param options.stray the option that was given, and that a verifier would pass over @throws UsageError for it */
+const openVerifier = async (
+  place: string,
+  { threads, stray }: { threads: number; stray: string | undefined },
+  io: Io,
+) => {
   const folder = await fetchModel(place, { status: new StatusLine(io.err) })
   if (!hasTokenizer(folder) || !isVerifierTokenizer(loadTokenizer(folder))) return null
+  if (stray !== undefined)
+    throw new UsageError(`${stray}: ${place} is a learned verifier, which has a scale of its own`, {
+      hint: 'leave it out',
+    })
   const { LearnedVerifier } = await import('../../recipes/learned-verifier/grader.ts')
   return LearnedVerifier.open(folder, { threads })
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caseTag, ruleTag, scriptedTruth } from '../../grade/judge/scripted/index.ts'
 import { ScriptedServer } from '../../grade/judge/scripted/server.ts'
 import { chanceOf } from '../../grade/judge/scripted/truth.ts'
+import { verifierTokenizer } from '../../recipes/learned-verifier/reading.ts'
 import { openJudgeModel } from '../eval/judges.ts'
 import type { Io } from '../io.ts'
 import { addGradeCommand, addJudgeCommand } from './command.ts'
@@ -245,6 +246,30 @@ describe('gradus judge check --levels likelihood', () => {
     const [verdict] = await judge!.grader.grade(item, [{ id: 'r', text: `follows ${ruleTag(0)}`, points: 1 }])
     expect(verdict.met).toBe(false)
     await judge!.close()
+  })
+
+  it('says before it asks that a picture cannot be written, and after it that there is nothing to draw', async () => {
+    const asked = (svg: string) => ['--levels', 'likelihood', '--svg', join(folder, svg)]
+    await expect(check(asIs, '--judge', place, ...asked('none/a.svg'))).rejects.toThrow(/cannot be written/)
+    // This judge gives no log-probs.
+    const silent = await check(labels.slice(0, 4), ...asked('b.svg'))
+    expect([silent.code, silent.err]).toEqual([
+      1,
+      expect.stringMatching(/no verdict has a likelihood; .*b\.svg/),
+    ])
+    expect(existsSync(join(folder, 'b.svg'))).toBe(false)
+  })
+
+  it('is refused of a learned verifier, which would pass over the scale', async () => {
+    const verifier = mkdtempSync(join(folder, 'verifier-'))
+    const files = { ...verifierTokenizer(['good'], 16), 'config.json': '{}', 'model.safetensors': '' }
+    for (const [name, file] of Object.entries(files)) writeFileSync(join(verifier, name), file)
+    const opened = (ways: object) =>
+      openJudgeModel({ judge: verifier, threads: 1, ...ways }, '--judge', {} as Io)
+    await expect(opened({ levels: 'likelihood' })).rejects.toThrow(/--levels: .* is a learned verifier/)
+    await expect(opened({ way: { calibration: { temperature: 1, bias: 0 } } })).rejects.toThrow(
+      /--calibration/,
+    )
   })
 
   it('prints the table and the settings, and fails below the agreement that was asked for', async () => {

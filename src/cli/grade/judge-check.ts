@@ -27,7 +27,7 @@ import { UsageError } from '../../util/errors.ts'
 import { number } from '../../util/format.ts'
 import { mapInOrder } from '../../util/in-order.ts'
 import { parseRow, someJsonlLines } from '../../util/jsonl.ts'
-import { writeOutput } from '../../util/output-file.ts'
+import { assertWritable, writeOutput } from '../../util/output-file.ts'
 import { openJudgeModel } from '../eval/judges.ts'
 import { measuredUntilInterrupted } from '../interrupts.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -61,6 +61,7 @@ export const judgeCheck = async (options: JudgeCheckOptions, io: Io): Promise<nu
     throw new UsageError('judge check: expected either --labels FILE or --preferences RUN')
   if (options.svg !== undefined && (options.labels === undefined || options.levels !== 'likelihood'))
     throw new UsageError('--svg: expected --labels FILE --levels likelihood beside it')
+  if (options.svg !== undefined) assertWritable(options.svg)
   const cases = options.labels === undefined ? null : casesOf(options.labels)
   const { judge: named, model: judgeModel, apiKeyEnv, cache, threads } = options
   const asked = {
@@ -106,6 +107,10 @@ const checkCases = async (
     io.out.write(
       `${formatQuality(quality)}${reasons(rows)}${formatPace(pace)}${likelihood ? formatLikelihood(likelihood) : ''}`,
     )
+  if (svg !== undefined && likelihood === null) {
+    io.err.write(`gradus: no verdict has a likelihood; ${svg} was not written\n`)
+    return EXIT.failed
+  }
   if (svg !== undefined && likelihood) {
     const title = `Reliability of ${judge}`
     writeOutput(svg, pictureFor(svg, reliabilitySvg(likelihood.raw, likelihood.calibrated, title), title))
