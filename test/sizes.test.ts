@@ -12,7 +12,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
 const MOST_LINES: Readonly<Record<string, number>> = {
   bench: 4390,
   chat: 2828,
-  cli: 12181,
+  cli: 12192,
   eval: 2134,
   experiments: 7541,
   grade: 22188,
@@ -21,18 +21,18 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   model: 7820,
   plan: 1330,
   policy: 8848,
-  recipes: 22118,
+  recipes: 22145,
   rl: 2490,
-  rubric: 4513,
-  runs: 11271,
+  rubric: 4517,
+  runs: 11341,
   search: 1217,
   serve: 13385,
-  tasks: 17684,
+  tasks: 17699,
   tensor: 3140,
   tinker: 2030,
   tools: 2130,
-  train: 4297,
-  util: 5900,
+  train: 4307,
+  util: 5952,
 }
 const LONGEST_CLASS = 246
 /** Of the file that holds a method as its paper has it. */

@@ -65,14 +65,17 @@ describe('the summary of a run', () => {
     expect(text.split('\n').length).toBeLessThan(60)
     expect(text).toMatch(/\nc77 +10\.0% +60\.0% +\+50\.0\n/)
     expect(text).toMatch(/\nc5 +10\.0% +20\.0% +\+10\.0\n/)
-    expect(text).toContain('284 more, which changed less.')
+    expect(text).toContain('284 more, which changed no more.')
     expect(text).toContain('2 more test sets.')
   })
 
-  it('is empty of a run that has nothing yet', () => {
+  it('is empty of a run that has nothing yet, and has no table without rows', () => {
     const run = RunFolder.create(join(folder, 'empty'), { config: {} })
-    run.close()
     expect(formatSummary(summarise(run.dir))).toBe('')
+    run.appendEvals([evalRowOf([0], { criteria: {} }), evalRowOf([1], { step: 1, criteria: { a: null } })])
+    run.close()
+    expect(formatSummary(summarise(run.dir))).not.toContain('Criterion')
+    expect(stepTime([{ step: 1, time: { sample: 0, total: 0 } }])).toBeNull()
   })
 
   it('says where graders failed on some verdicts', () => {

@@ -24,12 +24,13 @@ export interface Summary {
   time: StepTime | null
 }
 
-/** Mean time a step; `rest` is what no stage accounts for. Null for a run without steps. */
+/** Mean time a step; `rest` is what no stage accounts for. Null for a run without steps that took time. */
 export const stepTime = (metrics: readonly MetricsRow[]): StepTime | null => {
   const timed = metrics.flatMap(({ time }) => (typeof time?.total === 'number' ? [time] : []))
   if (timed.length === 0) return null
   const average = (name: string) => mean(timed.map(time => time[name] ?? 0))
   const total = average('total')
+  if (total === 0) return null
   const names = stageNames(metrics)
   const stages = Object.fromEntries(names.map(name => [name, average(name)]))
   stages.rest = Math.max(0, total - names.reduce((sum, name) => sum + stages[name], 0))

@@ -163,3 +163,12 @@ it('takes no score by one rubric from a score by another', () => {
     over: 'another rubric',
   })
 })
+
+it('says of runs that have begun and no more that there is nothing to compare', () => {
+  const dirs = ['bare-a', 'bare-b'].map(id => {
+    const run = RunFolder.create(join(root, id), { config: {} })
+    run.close()
+    return run.dir
+  })
+  expect(compareRuns(dirs[0], dirs[1]).text).toMatch(/^No figure that both runs have/)
+})

@@ -233,6 +233,7 @@ const tablesOf = ({ a, b, evals, criteria, metrics, settings }: RunComparison): 
 /** A comparison without the tables that have no rows. */
 const render = (comparison: RunComparison): string => {
   const tables = tablesOf(comparison).filter(({ length }) => length > 1)
+  if (tables.length === 0) return 'No figure that both runs have, and no setting in which they differ.\n'
   return `${tables.map(alignedTable).join('\n\n')}\n`
 }
 

@@ -6,7 +6,8 @@ const HOSTILE = 'two\r\n  lines \u001b[31m| <img src=x>'
 const table = { head: ['', 'Share'], rows: [{ cells: [HOSTILE, '5%'] }, { cells: ['plain', 'p < 0.05'] }] }
 
 it('a name with line ends, escapes or markup stays in its cell', () => {
-  const page = { title: 'T', end: [tableBlock(table)] }
+  const page = { title: 'a\nb', end: [tableBlock(table)] }
+  expect([TERMINAL, MARKDOWN].map(form => pageText(page, form).split('\n')[0])).toEqual(['a b', '# a b'])
   expect(pageText(page, TERMINAL).split('\n').slice(2)).toEqual([
     '                                      Share',
     'two lines \\u001b[31m| <img src=x>        5%',

@@ -67,10 +67,10 @@ const fittingTable = (all: readonly (readonly string[])[]): string => {
     : `${rows.length - 1} rows of ${rows[0].length} columns, which the page has, and --json.`
 }
 
-export const TERMINAL: TextForm = { heading: text => text, table: fittingTable }
+export const TERMINAL: TextForm = { heading: onOneLine, table: fittingTable }
 
 export const MARKDOWN: TextForm = {
-  heading: (text, level) => `${'#'.repeat(level)} ${text}`,
+  heading: (text, level) => `${'#'.repeat(level)} ${onOneLine(text)}`,
   table: ([head, ...rows]) =>
     [head, head.map(() => '---'), ...rows]
       // A bar would end the cell, and a tag take what follows it.

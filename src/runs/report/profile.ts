@@ -83,7 +83,7 @@ const profileTable = (
  */
 export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY): PageSection | null => {
   const profile = rubricProfile(data)
-  if (profile === null) return null
+  if (profile === null || Object.keys(profile.after).length === 0) return null
   const names = new Map(
     Object.keys(profile.after).map(id => [id, ownValue(data.info.criterionNames, id) ?? id]),
   )
@@ -93,7 +93,7 @@ export const profileSection = (data: ReportData, most = Number.POSITIVE_INFINITY
   }))
   const shown = foremost(profile, most)
   const more = Object.keys(profile.after).length - shown.length
-  const cut = more > 0 && `${more} more, which ${profile.before ? 'changed less' : 'the report has'}.`
+  const cut = more > 0 && `${more} more, which ${profile.before ? 'changed no more' : 'the report has'}.`
   const note = [cut, taxNote(data.info, profile)].filter(text => text).join(' ')
   return {
     title: 'Rubric profile',
