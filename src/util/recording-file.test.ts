@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -16,23 +16,6 @@ const FORMAT: RecordingFormat<{ gradus: 'made-up' }, Row> = {
   row: z.strictObject({ id: z.string(), attempt: z.number(), text: z.string() }),
 }
 const lineOf = (id: string, text: string) => `${JSON.stringify({ id, attempt: 1, text })}\n`
-
-it('reads a recording that is longer than a text can be, line by line', { timeout: 240_000 }, () => {
-  const path = join(root, 'long.jsonl')
-  const fd = openSync(path, 'w')
-  writeSync(fd, '{"gradus":"made-up"}\n')
-  // Blank lines are no attempts, and hold no memory.
-  const blank = Buffer.alloc(32 * 1024 ** 2, ' ')
-  blank[blank.length - 1] = 0x0a
-  for (let i = 0; i < 17; i++) writeSync(fd, blank)
-  writeSync(fd, lineOf('q', 'at the end'))
-  closeSync(fd)
-  expect(recordingKind(path)).toBe('made-up')
-  expect(readRecorded(FORMAT, path, { torn: true }).rows).toEqual([
-    { id: 'q', attempt: 1, text: 'at the end' },
-  ])
-  rmSync(path)
-})
 
 it('goes on after a line that a kill has torn, also within a character', () => {
   const path = join(root, 'torn.jsonl')
