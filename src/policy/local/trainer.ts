@@ -233,7 +233,8 @@ export const trainingOutputs = (
 ): Record<string, Tensor> => {
   const weights = parameters.asInputs()
   const trained = parameters.trained.map(({ name }) => weights.get(name))
-  const forward = forwardGraph(parameters.config, weights, layout, recompute ? new Set(trained) : null)
+  const learning = { trained: new Set(trained), recompute }
+  const forward = forwardGraph(parameters.config, weights, layout, learning)
   const loss = lossGraph(spec, forward)
   return {
     loss,
