@@ -104,7 +104,8 @@ describe('log-probs over a vocabulary', () => {
     const table = input('table', [vocabulary, width])
     const { logprobs } = tokenLogProbs(hidden, table, input('targets', ['N'], 'int64'), { fixedTable })
     const learnt = fixedTable ? [hidden] : [hidden, table]
-    const scored = await compile({ loss: reduceSum(logprobs), ...gradients(reduceSum(logprobs), learnt) })
+    const [dHidden, dTable = dHidden] = gradients(reduceSum(logprobs), learnt)
+    const scored = await compile({ logprobs, dHidden, dTable })
     const feeds = {
       hidden: random([tokens, width], 1),
       table: random([vocabulary, width], 2),
