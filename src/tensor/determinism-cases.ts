@@ -294,7 +294,7 @@ const layers = (rows: number): Record<string, DeterminismCase> => {
     at % long > Math.floor(at / long) ? -1e9 : 0,
   )
   const scored = (chunk?: number): DeterminismCase => ({
-    build: ([hidden, table, targets]) => Object.values(nn.tokenLogProbs(hidden, table, targets, chunk)),
+    build: ([hidden, table, targets]) => Object.values(nn.tokenLogProbs(hidden, table, targets, { chunk })),
     inputs: [floats([rows, 64]), floats([512, 64], 1), ids([rows], 4)],
   })
   return {

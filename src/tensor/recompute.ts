@@ -1,20 +1,8 @@
 /** @file Parts of a graph that are computed a second time for the gradient, so that what lies inside them need not be kept. */
 
-import { product } from './dim.ts'
 import { gradients } from './gradients.ts'
-import { add, mul } from './ops/elementwise.ts'
-import { reshape, slice } from './ops/shape.ts'
+import { after } from './ops/order.ts'
 import { type Tensor, withGradient } from './tensor.ts'
-
-/** Zero that is known only when all of the tensors are: one element of each, times 0. NaN where such an element is none. */
-const zeroAfter = (tensors: readonly Tensor[]): Tensor =>
-  tensors
-    .map(x => mul(slice(reshape(x, [product(x.shape)]), 0, 0, 1), 0))
-    .reduce((sum, zero) => add(sum, zero))
-
-/** The same values, which the runtime cannot have before the others, and so does not compute before they are there. */
-const after = (x: Tensor, others: readonly Tensor[]): Tensor =>
-  others.length === 0 ? x : add(x, reshape(zeroAfter(others), x.rank === 0 ? [] : [1]))
 
 /** Those of `candidates` that a tensor is computed from, without going through `stop`. */
 const leavesOf = (y: Tensor, stop: Tensor, candidates: ReadonlySet<Tensor>): Tensor[] => {

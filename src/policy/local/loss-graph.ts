@@ -43,15 +43,26 @@ export interface Forward {
   values: Tensor | null
 }
 
-/** Log-probs and entropy of the targets at a temperature, and the value head's estimates. @param recompute see `transformer` */
+/** What a graph learns. */
+export interface Learning {
+  /** Weights that gradients are wanted of. */
+  trained: ReadonlySet<Tensor>
+  /** See `transformer`. */
+  recompute: boolean
+}
+
+/**
+ * Log-probs and entropy of the targets at a temperature, and the value head's estimates.
+ * @param learning null for a graph that only scores
+ */
 export const forwardGraph = (
   config: ModelConfig,
   weights: Weights,
   layout: BatchLayout,
-  recompute: ReadonlySet<Tensor> | null = null,
+  learning: Learning | null = null,
 ): Forward => {
   const batch = groupedInputs(layout)
-  const hidden = groupedHidden(config, weights, batch, recompute)
+  const hidden = groupedHidden(config, weights, batch, learning?.recompute ? learning.trained : null)
   const count = hidden.shape[0]
   const targets = layout.unpadded
     ? input('targets', [count], 'int64')
@@ -60,7 +71,9 @@ export const forwardGraph = (
   const inPlaces = (x: Tensor) =>
     reshape(batch.unpadded ? toPlaces(reshape(x, [count, 1]), batch.unpadded.samples.places) : x, SAMPLES)
   const scaled = mul(hidden, input('inverseTemperature', []))
-  const { logprobs, entropy } = tokenLogProbs(scaled, outputTable(config, weights), targets)
+  const table = outputTable(config, weights)
+  const fixedTable = learning !== null && !learning.trained.has(table)
+  const { logprobs, entropy } = tokenLogProbs(scaled, table, targets, { fixedTable })
   return {
     logprobs: inPlaces(logprobs),
     entropy: inPlaces(entropy),

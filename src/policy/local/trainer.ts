@@ -36,6 +36,7 @@ import {
   type WeighedBatch,
   weighBatch,
 } from './weighed-batch.ts'
+import { hasTwoLayouts } from './weight-sizes.ts'
 
 export interface TrainerOptions {
   running: ExecutableOptions
@@ -50,7 +51,7 @@ export type LocalStepStats = StepStats & { gradNorm: number }
 /** Compiled graphs that are kept: a loss whose coefficients follow a schedule makes a new one with every step. */
 const MOST_GRAPHS = 8
 
-/** Share of padding in a micro-batch up to which it is computed with the rest: moving rows takes about as much. */
+/** Share of padding in a micro-batch up to which a small model computes it with the rest: moving rows takes about as much. */
 const PADDING_KEPT = 0.05
 
 const floats = (value: TensorValue): Float32Array => value.data as Float32Array
@@ -100,7 +101,8 @@ export class Trainer {
 
   /** A device has no need of it: what it computes of padding costs less there than moving rows. */
   #layout(batch: MicroBatch): BatchLayout {
-    const unpadded = this.#options.running.provider !== 'webgpu' && batch.padding > PADDING_KEPT
+    const kept = hasTwoLayouts(this.#parameters.count) ? PADDING_KEPT : -1
+    const unpadded = this.#options.running.provider !== 'webgpu' && batch.padding > kept
     return { withPrefix: batch.sizes.S > 0, unpadded }
   }
 
@@ -233,7 +235,8 @@ export const trainingOutputs = (
 ): Record<string, Tensor> => {
   const weights = parameters.asInputs()
   const trained = parameters.trained.map(({ name }) => weights.get(name))
-  const forward = forwardGraph(parameters.config, weights, layout, recompute ? new Set(trained) : null)
+  const learning = { trained: new Set(trained), recompute }
+  const forward = forwardGraph(parameters.config, weights, layout, learning)
   const loss = lossGraph(spec, forward)
   return {
     loss,

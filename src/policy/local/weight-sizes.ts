@@ -31,6 +31,12 @@ const SMALL_SHARE = 0.05
 export const fixesWeights = (count: number, machineBytes = memoryHere()): boolean =>
   4 * count <= Math.max(SMALL_WEIGHT_BYTES, SMALL_SHARE * machineBytes)
 
+/** Up to so many weights it pays to have a graph for batches with little padding beside that for others: each keeps memory of its own. */
+const MOST_TWO_LAYOUTS = 2 ** 24
+
+/** Whether batches go through graphs of two layouts, with their padding and without. @param count of weights, an adapter's included */
+export const hasTwoLayouts = (count: number): boolean => count <= MOST_TWO_LAYOUTS
+
 /** Each is a thread with weights of its own. */
 export const MOST_ENGINES = 64
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { feasibility, loadLines } from './feasible.ts'
 
-const memory = { weights: 4e9, optimizer: 8e9, activations: 3e9, cache: 1e9, total: 16e9 }
+const memory = { weights: 4e9, optimizer: 8e9, activations: 2.6e9, cache: 1e9, process: 4e8, total: 16e9 }
 
 describe('feasibility', () => {
   it('refuses what has no room for weights and optimiser, and tells what may not fit', () => {

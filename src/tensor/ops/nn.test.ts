@@ -6,7 +6,7 @@ import { gradients } from '../gradients.ts'
 import { TEST_PROVIDER } from '../provider.fixture.ts'
 import { constant, input, resolve, type Tensor } from '../tensor.ts'
 import { add, expand, mul } from './elementwise.ts'
-import { attention, type KeyBlock, tokenLogProbs, VOCABULARY_CHUNK } from './nn.ts'
+import { attention, type KeyBlock, type LogProbsOptions, tokenLogProbs, VOCABULARY_CHUNK } from './nn.ts'
 import { reduceSum } from './reduce.ts'
 import { concat, reshape } from './shape.ts'
 
@@ -45,7 +45,7 @@ describe('log-probs over a vocabulary', () => {
   const graph = (chunk: number) => {
     const hidden = input('hidden', ['N', width])
     const table = input('table', [vocabulary, width])
-    const { logprobs, entropy } = tokenLogProbs(hidden, table, input('targets', ['N'], 'int64'), chunk)
+    const { logprobs, entropy } = tokenLogProbs(hidden, table, input('targets', ['N'], 'int64'), { chunk })
     const loss = reduceSum(add(mul(logprobs, input('a', ['N'])), mul(entropy, input('b', ['N']))))
     const [dHidden, dTable] = gradients(loss, [hidden, table])
     return { logprobs, entropy, dHidden, dTable }
@@ -75,6 +75,45 @@ describe('log-probs over a vocabulary', () => {
       for (const { data } of Object.values(b))
         expect((data as Float32Array).every(Number.isFinite)).toBe(true)
     }
+  })
+
+  it.each([1, 7, 22])(
+    'of a fixed table, in chunks of %i, have the same gradient of hidden states',
+    async chunk => {
+      const graph = (options: LogProbsOptions) => {
+        const hidden = input('hidden', ['N', width])
+        const table = input('table', [vocabulary, width])
+        const { logprobs, entropy } = tokenLogProbs(hidden, table, input('targets', ['N'], 'int64'), options)
+        const ofLogprobs = reduceSum(mul(logprobs, input('a', ['N'])))
+        const ofBoth = add(ofLogprobs, reduceSum(mul(entropy, input('b', ['N']))))
+        const [byLogprobs, byBoth] = [ofLogprobs, ofBoth].map(loss => gradients(loss, [hidden])[0])
+        return { logprobs, entropy, byLogprobs, byBoth }
+      }
+      const whole = await compile(graph({ chunk: vocabulary }))
+      const streamed = await compile(graph({ chunk, fixedTable: true }))
+      for (const values of [feeds, large]) {
+        const [a, b] = [await whole.run(values), await streamed.run(values)]
+        for (const name of Object.keys(a)) expectClose(a[name], b[name], 2e-6)
+      }
+    },
+  )
+
+  it.each([false, true])('keep no logits of earlier chunks in memory, fixed table: %s', async fixedTable => {
+    const [tokens, vocabulary, width] = [1024, 2 ** 16, 16]
+    const hidden = input('hidden', ['N', width])
+    const table = input('table', [vocabulary, width])
+    const { logprobs } = tokenLogProbs(hidden, table, input('targets', ['N'], 'int64'), { fixedTable })
+    const learnt = fixedTable ? [hidden] : [hidden, table]
+    const [dHidden, dTable = dHidden] = gradients(reduceSum(logprobs), learnt)
+    const scored = await compile({ logprobs, dHidden, dTable })
+    const feeds = {
+      hidden: random([tokens, width], 1),
+      table: random([vocabulary, width], 2),
+      targets: { data: new BigInt64Array(tokens), dims: [tokens] },
+    }
+    const before = process.memoryUsage.rss()
+    await scored.run(feeds)
+    expect(process.memoryUsage.rss() - before).toBeLessThan(0.5 * 4 * tokens * vocabulary)
   })
 
   it('never hold a [tokens, vocabulary] tensor when streamed', () => {

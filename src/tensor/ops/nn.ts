@@ -19,6 +19,7 @@ import {
 } from './elementwise.ts'
 import { gather, pick, placeLast, scatterAddRows } from './index-ops.ts'
 import { matmul } from './matmul.ts'
+import { after } from './order.ts'
 import { reduceMax, reduceSum } from './reduce.ts'
 import { concat, reshape, slice, split } from './shape.ts'
 
@@ -201,23 +202,33 @@ export interface TokenLogProbs {
   entropy: Tensor
 }
 
-/** Rows of vocabulary that are scored at a time: bounds memory to tokens x this. */
-export const VOCABULARY_CHUNK = 8192
+/** Rows of a larger vocabulary that are scored at a time: bounds memory to tokens x this. Fewer take a graph longer to make. */
+export const VOCABULARY_CHUNK = 4096
+/** A vocabulary of up to so many rows is scored whole. */
+const WHOLE_VOCABULARY = 8192
+
+export interface LogProbsOptions {
+  /** Rows of the table that are scored at a time. Default: all of a small vocabulary, 4,096 of a larger one. */
+  chunk?: number
+  /** No gradient of the table is asked for. That of the hidden states then takes no second pass over it. Default false. */
+  fixedTable?: boolean
+}
 
 /**
  * log softmax(h W^T)[target] and the entropy of the softmax, for hidden states [N, d], an output table [V, d] and
- * targets [N] int64. Vocabularies above `chunk` are streamed: logits of one chunk exist at a time, forward and backward.
+ * targets [N] int64. A vocabulary above `chunk` is streamed: logits of one chunk exist at a time, forward and backward.
  */
 export const tokenLogProbs = (
   hidden: Tensor,
   table: Tensor,
   targets: Tensor,
-  chunk = VOCABULARY_CHUNK,
+  { chunk, fixedTable = false }: LogProbsOptions = {},
 ): TokenLogProbs => {
   const vocabulary = table.shape[0] as number
-  return vocabulary <= chunk
+  const size = chunk ?? (vocabulary <= WHOLE_VOCABULARY ? vocabulary : VOCABULARY_CHUNK)
+  return vocabulary <= size
     ? wholeLogProbs(hidden, table, targets)
-    : streamedLogProbs(hidden, table, targets, chunk)
+    : streamedLogProbs(hidden, table, targets, { chunk: size, fixedTable })
 }
 
 const column = (x: Tensor): Tensor => reshape(x, [...x.shape, 1])
@@ -250,59 +261,83 @@ const logitSpread = (
   return fromEntropy ? sub(fromEntropy, dLogprobs) : neg(dLogprobs)
 }
 
-const streamedLogProbs = (hidden: Tensor, table: Tensor, targets: Tensor, chunk: number): TokenLogProbs => {
+/** Places at which parts of so many rows begin. */
+const partsOf = (rows: number, part: number): number[] =>
+  Array.from({ length: Math.ceil(rows / part) }, (_, i) => i * part)
+
+/** A chunk waits for the one before: the runtime would otherwise compute the logits of all of them first, and keep them. */
+const streamedLogProbs = (
+  hidden: Tensor,
+  table: Tensor,
+  targets: Tensor,
+  { chunk, fixedTable }: Required<LogProbsOptions>,
+): TokenLogProbs => {
   const vocabulary = table.shape[0] as number
-  const starts = Array.from({ length: Math.ceil(vocabulary / chunk) }, (_, i) => i * chunk)
-  const rows = starts.map(start => slice(table, 0, start, Math.min(start + chunk, vocabulary)))
-  const logits = (part: Tensor) => matmul(hidden, part, { transposeB: true })
-  const total = rows.reduce((state: Running | null, part) => extend(state, logits(part)), null)!
+  const rows = (start: number, size: number) => slice(table, 0, start, Math.min(start + size, vocabulary))
+  const logits = (part: Tensor, before: readonly Tensor[]) =>
+    matmul(after(hidden, before), part, { transposeB: true })
+  const total = partsOf(vocabulary, chunk).reduce((state: Running | null, start) => {
+    const part = rows(start, chunk)
+    return extend(state, logits(part, state ? Object.values(state) : []), fixedTable ? part : null)
+  }, null)!
   const logMass = log(total.mass) // [N, 1]
   // The peak goes first: logits of several hundred would otherwise cost the small differences their digits.
   const normalised = (logit: Tensor) => sub(sub(logit, total.peak), logMass)
   const targetRows = gather(table, targets) // [N, d]
   const chosen = normalised(rowSum(mul(hidden, targetRows)))
   const entropy = sub(logMass, div(total.weighted, total.mass))
-  const [logprobs, h] = withGradient([chosen, entropy], [hidden, table], ([dLogprobs, dEntropy]) => {
-    const dLogits = (part: Tensor) => {
-      const logp = normalised(logits(part))
-      return mul(exp(logp), logitSpread(logp, entropy, dLogprobs, dEntropy))
-    }
-    // Each chunk's logits are computed again here, so that none outlives its turn.
-    const perChunk = rows.map(part => {
-      const d = dLogits(part)
-      return { hidden: matmul(d, part), table: matmul(d, hidden, { transposeA: true }) }
-    })
-    const dHidden = perChunk.map(part => part.hidden).reduce((a, b) => add(a, b))
-    const dTable = concat(
-      perChunk.map(part => part.table),
-      0,
-    )
+  /** Logits are computed again, in chunks of half the size: it holds about twice as much of each, and shares no slice with the above. */
+  const again = ([dLogprobs, dEntropy]: readonly (Tensor | null)[]): Tensor[] => {
+    const half = Math.ceil(chunk / 2)
+    const dTables: Tensor[] = []
+    const dHidden = partsOf(vocabulary, half).reduce((sum: Tensor | null, start) => {
+      const part = rows(start, half)
+      const logp = normalised(logits(part, sum ? [sum, ...(fixedTable ? [] : dTables.slice(-1))] : []))
+      const d = mul(exp(logp), logitSpread(logp, entropy, dLogprobs, dEntropy))
+      dTables.push(matmul(d, hidden, { transposeA: true }))
+      const own = matmul(d, part)
+      return sum ? add(sum, own) : own
+    }, null)!
+    const dTable = concat(dTables, 0)
     if (!dLogprobs) return [dHidden, dTable]
     return [add(dHidden, mul(dLogprobs, targetRows)), scatterAddRows(dTable, targets, mul(dLogprobs, hidden))]
-  })
+  }
+  const [logprobs, h] = withGradient([chosen, entropy], [hidden, table], ([dLogprobs, dEntropy]) =>
+    total.rows && dLogprobs && !dEntropy
+      ? [mul(dLogprobs, sub(targetRows, div(total.rows, total.mass))), null]
+      : again([dLogprobs, dEntropy]),
+  )
   return { logprobs: flat(logprobs), entropy: flat(h) }
 }
 
-/** Largest logit so far, and sums of exp(logit - peak) and of that times (logit - peak), all [N, 1]. */
+/**
+ * Largest logit so far, sums of exp(logit - peak) and of that times (logit - peak), all [N, 1]; with a fixed table also the sum of its
+ * rows, each exp(logit - peak) times [N, d], whose mean is the gradient of log sum exp (as FlashAttention has values: arXiv
+ * 2205.14135, algorithm 1).
+ */
 interface Running {
   peak: Tensor
   mass: Tensor
   weighted: Tensor
+  rows?: Tensor
 }
 
-const extend = (state: Running | null, logits: Tensor): Running => {
+/** @param part rows of the table that these logits [N, part] are of, where their sum is wanted */
+const extend = (state: Running | null, logits: Tensor, part: Tensor | null): Running => {
   const own = reduceMax(logits, [-1], { keepDims: true })
   const peak = state ? maximum(state.peak, own) : own
   const above = sub(logits, peak)
   const p = exp(above)
   const mass = reduceSum(p, [-1], { keepDims: true })
   const weighted = reduceSum(mul(p, above), [-1], { keepDims: true })
-  if (!state) return { peak, mass, weighted }
+  const rows = part && matmul(p, part)
+  if (!state) return { peak, mass, weighted, ...(rows && { rows }) }
   const shift = sub(state.peak, peak)
   const rescale = exp(shift)
   return {
     peak,
     mass: add(mul(state.mass, rescale), mass),
     weighted: add(mul(add(state.weighted, mul(state.mass, shift)), rescale), weighted),
+    ...(rows && { rows: add(mul(state.rows!, rescale), rows) }),
   }
 }

@@ -391,7 +391,8 @@ const CASES: Record<string, Case> = {
     reference: logProbsAndEntropy,
   },
   'tokenLogProbs/streamed': {
-    build: ([hidden, table, targets]) => Object.values(nn.tokenLogProbs(hidden, table, targets, 3)),
+    build: ([hidden, table, targets]) =>
+      Object.values(nn.tokenLogProbs(hidden, table, targets, { chunk: 3 })),
     inputs: () => [floats([3, 4]), floats([7, 4], -1, 1, 2), ids([3], 6, 0, 3)],
     reference: logProbsAndEntropy,
   },
