@@ -44,7 +44,7 @@ export interface Forward {
 }
 
 /** What a graph learns. */
-export interface Learning {
+export interface Learnt {
   /** Weights that gradients are wanted of. */
   trained: ReadonlySet<Tensor>
   /** See `transformer`. */
@@ -59,7 +59,7 @@ export const forwardGraph = (
   config: ModelConfig,
   weights: Weights,
   layout: BatchLayout,
-  learning: Learning | null = null,
+  learning: Learnt | null = null,
 ): Forward => {
   const batch = groupedInputs(layout)
   const hidden = groupedHidden(config, weights, batch, learning?.recompute ? learning.trained : null)
