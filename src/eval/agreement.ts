@@ -1,5 +1,6 @@
 /** @file How far raters agree: percent agreement, Cohen's and Fleiss' kappa, Kendall's W; intervals by bootstrap over items. */
 
+import { countsOf } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { type BootstrapOptions, bootstrapInterval, type Estimate } from '../util/intervals.ts'
 
@@ -149,11 +150,5 @@ export const cohenKappaOfRows: AgreementStatistic = ratings_I_R =>
     ratings_I_R.map(([first]) => first),
     ratings_I_R.map(([, second]) => second),
   )
-
-const countsOf = (ratings: readonly Rating[]): Map<Rating, number> => {
-  const counts = new Map<Rating, number>()
-  for (const rating of ratings) counts.set(rating, (counts.get(rating) ?? 0) + 1)
-  return counts
-}
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

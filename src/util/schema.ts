@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import { ConfigError, type GradusError } from './errors.ts'
+import { valueAt } from './own-value.ts'
 import { describeSecret } from './secret-words.ts'
 
 type ErrorClass = new (message: string) => GradusError
@@ -158,9 +159,6 @@ const bound = (origin: string, relation: string, limit: number | bigint): string
   if (origin === 'string') return `${number} ${one ? 'character' : 'characters'}`
   return `a number of ${number}`
 }
-
-const valueAt = (root: unknown, path: Path): unknown =>
-  path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], root)
 
 interface SchemaNode {
   shape?: Record<string, SchemaNode>
