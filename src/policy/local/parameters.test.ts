@@ -96,7 +96,7 @@ describe('checkpoints of a policy', () => {
       await train(engine, 0, 3)
       expect(await engine.score(ITEMS, { weights: 'reference' })).toEqual(reference)
       expect(await engine.score(ITEMS)).not.toEqual(reference)
-      expect(engine.parameters.count).toBe(modelTensors(TINY, LORA, false).total)
+      expect(engine.parameters.count).toBe(modelTensors(TINY, LORA).total)
     })
 
     it('come back from their folder with the base that they name, also when saved again from there', async () => {

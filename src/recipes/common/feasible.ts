@@ -70,7 +70,7 @@ const LOGIT_CHUNK = 8192
 
 /** Estimates memory in bytes for sampling and training one model. */
 export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
-  const { total, trained } = modelTensors(config, options.lora, false)
+  const { total, trained } = modelTensors(config, options.lora)
   const second = options.secondEngine ? total + trained : 0
   const { engines = 1 } = options
   const others = engines - 1
