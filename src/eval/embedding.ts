@@ -1,6 +1,6 @@
 /** @file A fixed text embedding without a model, and distances in it: hashed n-grams, TF-IDF, a random projection. */
 
-import { countsOf, meanKnown } from '../util/descriptive.ts'
+import { countEach, meanKnown } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { bleuWords } from './bleu.ts'
@@ -45,7 +45,7 @@ export class HashedEmbedder {
   embed(text: string): Float64Array {
     const { dims, order } = this.#options
     const sum = new Float64Array(dims)
-    for (const [gram, count] of countsOf(ngrams(text, order))) {
+    for (const [gram, count] of countEach(ngrams(text, order))) {
       const weight = (1 + Math.log(count)) * this.#rarity(gram)
       const direction = this.#direction(gram)
       for (let d = 0; d < dims; d++) sum[d] += weight * direction[d]

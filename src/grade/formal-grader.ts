@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import type { Criterion, Verdict, Verifier } from '../rubric/criterion.ts'
-import { countsOf } from '../util/descriptive.ts'
+import { countEach } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { closest, parseWith } from '../util/schema.ts'
 import type { GradeItem, GradeOptions, Grader } from './grader.ts'
@@ -341,7 +341,7 @@ const groupByOptions = (batch: readonly Waiting[]): Waiting[][] => {
 }
 
 const stepsInWords = ({ answer, steps }: LogicGrade): string => {
-  const counts = countsOf(steps.map(({ status }) => status))
+  const counts = countEach(steps.map(({ status }) => status))
   const found = [...counts].map(([status, count]) => `${count} ${status}`)
   return `answer ${answer ?? 'none'}; steps: ${found.join(', ') || 'none'}`
 }

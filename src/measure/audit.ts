@@ -8,7 +8,7 @@ import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { conversationText } from '../tasks/conversation/task.ts'
 import { rewardOf, type ScoredResponse } from '../tasks/scored-response.ts'
-import { countsOf } from '../util/descriptive.ts'
+import { countEach } from '../util/descriptive.ts'
 import { Rng } from '../util/rng.ts'
 import { bootstrapInterval, mean } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
@@ -44,7 +44,7 @@ const SHARED_WORD = 0.25
 
 /** What a rubric asks for in words that a policy can know: they stand in the request, or many rows ask for them. */
 const keywordsBy = (problems: readonly MeasuredProblem[]) => {
-  const counts = countsOf(problems.flatMap(({ rubric }) => keywordsOf(rubric)))
+  const counts = countEach(problems.flatMap(({ rubric }) => keywordsOf(rubric)))
   const least = Math.min(problems.length, Math.max(2, SHARED_WORD * problems.length))
   return ({ rubric }: MeasuredProblem, request: string): string[] =>
     keywordsOf(

@@ -3,7 +3,7 @@
 import { ShapeError } from '../util/errors.ts'
 import { type AggregationContext, tokenWeights } from './aggregate.ts'
 import {
-  clamp,
+  clampBoth,
   clipBounds,
   GSPO_LOG_RATIO_MAX,
   LOG_RATIO_CLAMP,
@@ -63,8 +63,8 @@ const policyGradient = (
 const tokenSlope = (spec: PolicyLossSpec, logRatio: number, advantage: number): number => {
   if (spec.kind === 'reinforce') return -advantage
   const { low, high } = clipBounds(spec)
-  const ratio = Math.exp(clamp(logRatio, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP))
-  if (spec.kind === 'cispo') return -clamp(ratio, low, high) * advantage
+  const ratio = Math.exp(clampBoth(logRatio, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP))
+  if (spec.kind === 'cispo') return -clampBoth(ratio, low, high) * advantage
   if (Math.abs(logRatio) > LOG_RATIO_CLAMP) return 0
   return ratio * ratioSlope(spec, ratio, advantage)
 }

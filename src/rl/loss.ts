@@ -92,7 +92,7 @@ export interface LossSequence {
   returns?: ArrayLike<number>
 }
 
-export const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
+export const clampBoth = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
 
 /** What ratios are clipped to. */
 export const clipBounds = ({ clipLow, clipHigh }: PolicyLossSpec) => ({
@@ -103,7 +103,7 @@ export const clipBounds = ({ clipLow, clipHigh }: PolicyLossSpec) => ({
 /** Clipped surrogate of one token (PPO, arXiv 1707.06347 Eq. 7, as a loss), with the dual clip of arXiv 1912.09729. */
 export const clippedLoss = (ratio: number, advantage: number, spec: PolicyLossSpec): number => {
   const { low, high } = clipBounds(spec)
-  const loss = Math.max(-advantage * ratio, -advantage * clamp(ratio, low, high))
+  const loss = Math.max(-advantage * ratio, -advantage * clampBoth(ratio, low, high))
   return spec.dualClip !== null && advantage < 0 ? Math.min(loss, -advantage * spec.dualClip) : loss
 }
 
@@ -145,7 +145,7 @@ export const policyLossPerToken = (spec: PolicyLossSpec, sequence: LossSequence)
   const { low, high } = clipBounds(spec)
   for (let t = 0; t < mask.length; t++) {
     if (mask[t] === 0) continue
-    const logRatio = clamp(logprobs[t] - oldLogprobs[t], -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
+    const logRatio = clampBoth(logprobs[t] - oldLogprobs[t], -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
     const ratio = shared ?? Math.exp(logRatio)
     losses[t] = tokenLoss(spec, ratio, advantages[t], logprobs[t]) * (weights?.[t] ?? 1)
     clipped[t] = spec.kind === 'reinforce' ? 0 : clipActive(spec.kind, ratio, advantages[t], low, high)
@@ -161,7 +161,7 @@ const tokenLoss = (spec: PolicyLossSpec, ratio: number, advantage: number, logpr
   if (spec.kind === 'reinforce') return -advantage * logprob
   if (spec.kind !== 'cispo') return clippedLoss(ratio, advantage, spec)
   const { low, high } = clipBounds(spec)
-  return -clamp(ratio, low, high) * advantage * logprob
+  return -clampBoth(ratio, low, high) * advantage * logprob
 }
 
 const clipActive = (kind: string, ratio: number, advantage: number, low: number, high: number): number => {
@@ -184,7 +184,7 @@ const checkLengths = (sequence: LossSequence): void => {
 export const valueLoss = (value: number, oldValue: number, target: number, clip: number | null): number => {
   const plain = (value - target) ** 2
   if (clip === null) return 0.5 * plain
-  return 0.5 * Math.max(plain, (clamp(value, oldValue - clip, oldValue + clip) - target) ** 2)
+  return 0.5 * Math.max(plain, (clampBoth(value, oldValue - clip, oldValue + clip) - target) ** 2)
 }
 
 export interface BatchLoss {

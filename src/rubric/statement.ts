@@ -1,6 +1,6 @@
 /** @file What a criterion says, for comparison: the stems of its content words, in order, and whether it is stated or denied. */
 
-import { countsOf } from '../util/descriptive.ts'
+import { countEach } from '../util/descriptive.ts'
 import { wordSet } from '../util/words.ts'
 
 /** A criterion's text as content stems with a sign. */
@@ -103,7 +103,7 @@ export const statementOf = (text: string): CriterionStatement => {
     denied: (own.match(DENIAL)?.length ?? 0) % 2 === 1,
     calledWrong: CALLED_WRONG.test(own),
     stems,
-    counts: countsOf(stems),
+    counts: countEach(stems),
     specifics: new Set(words.filter(isSpecific).flatMap(word => stemsOf(word, SUBJECT_WITHIN))),
     ordered: ORDER_WORDS.test(own),
     normal: statementWords(own.toLowerCase()).join(' '),

@@ -1,6 +1,6 @@
 /** @file BM25 as Lucene computes it: what the rarity of a query's terms, their number in a passage and its length are worth. */
 
-import { countsOf } from '../util/descriptive.ts'
+import { countEach } from '../util/descriptive.ts'
 import type { Postings } from './postings.ts'
 
 /** Lucene's defaults: saturation of repeated terms, and how much length counts. */
@@ -74,7 +74,7 @@ export class Bm25 {
   /** The best passages that have any of the terms, best first; of equal ones the earlier first. */
   best(terms: readonly string[], top: number): ScoredPassage[] {
     let touched = 0
-    for (const [term, times] of countsOf(terms)) touched = this.#add(term, times * this.idf(term), touched)
+    for (const [term, times] of countEach(terms)) touched = this.#add(term, times * this.idf(term), touched)
     const best = new Best(top)
     for (let at = 0; at < touched; at++) {
       const passage = this.#touched[at]

@@ -10,7 +10,7 @@ export const mean = (xs: ArrayLike<number>): number => {
 }
 
 /** How often each item occurs, in the order in which they came first. */
-export const countsOf = <T>(items: Iterable<T>): Map<T, number> => {
+export const countEach = <T>(items: Iterable<T>): Map<T, number> => {
   const counts = new Map<T, number>()
   for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
   return counts

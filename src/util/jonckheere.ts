@@ -3,7 +3,7 @@
  * permutations within blocks.
  */
 
-import { countsOf } from './descriptive.ts'
+import { countEach } from './descriptive.ts'
 import { DataError } from './errors.ts'
 import { Rng } from './rng.ts'
 
@@ -30,7 +30,7 @@ const inOrder = (groups_A: readonly (readonly number[])[]): number => {
 const sumOver = (sizes: readonly number[], term: (n: number) => number): number =>
   sizes.reduce((sum, n) => sum + term(n), 0)
 
-const tiesIn = (values: readonly number[]): number[] => [...countsOf(values).values()]
+const tiesIn = (values: readonly number[]): number[] => [...countEach(values).values()]
 
 const varianceOf = (sizes: readonly number[], ties: readonly number[]): number => {
   const n = sumOver(sizes, size => size)

@@ -7,7 +7,7 @@ export const ownValue = <Value>(
 ): Value | undefined => (record && Object.hasOwn(record, name) ? record[name] : undefined)
 
 /** What stands inside a value, at keys one below the other; undefined where nothing does. */
-export const valueAt = (root: unknown, path: readonly PropertyKey[]): unknown =>
+export const valueInside = (root: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key],
     root,

@@ -1,7 +1,7 @@
 /** @file `gradus train RECIPE --settings`: every key with type, default, unit and what it is, from the recipe's schema. */
 
 import { UsageError } from '../../util/errors.ts'
-import { valueAt } from '../../util/own-value.ts'
+import { valueInside } from '../../util/own-value.ts'
 import { closest } from '../../util/schema.ts'
 import { jsonSchemaOf, type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -25,7 +25,7 @@ const isSection = ({ type }: SchemaKey): boolean => type.startsWith('section')
 /** Keys whose values the request changes; sections and entries of lists are told by their own keys. */
 const withChanges = (keys: readonly SchemaKey[], config: Record<string, unknown>): Listed[] =>
   keys.map(key => {
-    const here = key.path.includes('[') ? undefined : valueAt(config, key.path.split('.'))
+    const here = key.path.includes('[') ? undefined : valueInside(config, key.path.split('.'))
     const isChanged =
       here !== undefined && !isSection(key) && key.path !== 'loss' && valueText(here) !== defaultText(key)
     return isChanged ? { ...key, here } : key

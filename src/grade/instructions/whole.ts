@@ -1,7 +1,7 @@
 /** @file Instructions about the response as a whole: how it starts and ends, what it repeats (IFEval; IFBench, group `repeat`). */
 
 import { z } from 'zod'
-import { countsOf } from '../../util/descriptive.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { countSchema, instruction, phrase } from './definition.ts'
 import { isBlank, splitBlanks, strip, trimWhere, words } from './text.ts'
 
@@ -37,8 +37,8 @@ export const repeatInstructions = [
 
 /** Words that two texts share, each as often as in the poorer one. */
 const sharedWords = (a: string, b: string): number => {
-  const inB = countsOf(words(b.toLowerCase()))
-  return [...countsOf(words(a.toLowerCase()))].reduce(
+  const inB = countEach(words(b.toLowerCase()))
+  return [...countEach(words(a.toLowerCase()))].reduce(
     (sum, [word, n]) => sum + Math.min(n, inB.get(word) ?? 0),
     0,
   )

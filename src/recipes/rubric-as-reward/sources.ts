@@ -11,7 +11,7 @@ import {
 } from '../../tasks/logic/generator.ts'
 import { type LeftOutRow, loadLogicRows, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { RESERVED_SEED_PREFIX } from '../../tasks/logic/testsets.ts'
-import { countsOf } from '../../util/descriptive.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
@@ -222,7 +222,7 @@ export const testProblemsOf = (sources: readonly OpenSource[], most: number): Lo
 
 /** Two files may give one id to two problems: evaluations are compared by ids. */
 const distinct = (problems: readonly LogicTaskExample[]): LogicTaskExample[] => {
-  const times = countsOf(problems.map(({ id }) => id))
+  const times = countEach(problems.map(({ id }) => id))
   return problems.map(problem =>
     times.get(problem.id)! > 1 ? { ...problem, id: `${problem.source}/${problem.id}` } : problem,
   )

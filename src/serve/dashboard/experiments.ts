@@ -13,7 +13,7 @@ import {
   tableSection,
   textBlock,
 } from '../../runs/report/view.ts'
-import { countsOf } from '../../util/descriptive.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { tryJson } from '../../util/json.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
 
@@ -95,7 +95,7 @@ const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] =>
 }
 
 const statusChips = (claims: readonly Claim[]): Block => {
-  const counts = countsOf(claims.map(({ status }) => status))
+  const counts = countEach(claims.map(({ status }) => status))
   return { kind: 'chips', chips: [...counts].map(([status, count]) => statusChip(status, count)) }
 }
 
