@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { commandTree } from '../src/cli/program.ts'
+import { commandTree } from '../src/cli/cli.fixture.ts'
 import { resolveSettings } from '../src/cli/train/settings.ts'
 import { readFences } from './howto.fixture.ts'
 

@@ -50,9 +50,9 @@ export interface GrowthOptions {
   onProgress?: OnProgress
 }
 
-const scaled = (hiddenSize: number, layers: number, maxPositions = 2048): ModelConfig => ({
+const scaled = (hiddenSize: number, layers: number): ModelConfig => ({
   ...BENCH_SHAPES.standard,
-  ...{ hiddenSize, layers, maxPositions },
+  ...{ hiddenSize, layers, maxPositions: 2048 },
   intermediateSize: 8 * Math.round((hiddenSize * 8) / 3 / 8),
   heads: hiddenSize / 64,
   kvHeads: hiddenSize / 64,

@@ -1,7 +1,7 @@
 /** @file What a chat endpoint sent back, as a ChatResponse or as the error that it is. */
 
 import { JudgeError, type JudgeErrorKind } from '../util/errors.ts'
-import { wellFormed } from '../util/json.ts'
+import { tryJson, wellFormed } from '../util/json.ts'
 import type { ChatResponse, ChatUsage, TokenLogprob } from './chat-model.ts'
 import type { Incoming } from './exchange.ts'
 import { isTooIntricate } from './json-size.ts'
@@ -40,14 +40,7 @@ export const bodyExcerpt = (body: string, secret: string | undefined): string =>
 }
 
 /** A body as JSON; undefined for what is none, or too intricate. */
-export const parseBody = (body: string): unknown => {
-  if (isTooIntricate(body)) return undefined
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
+export const parseBody = (body: string): unknown => (isTooIntricate(body) ? undefined : tryJson(body))
 
 /** The server's own words, from `{error: {message}}`, `{message}`, `{detail}` or whatever page it sent. */
 const serverMessage = (body: string): string => {

@@ -3,9 +3,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { stringify } from 'yaml'
 import type { Io } from './io.ts'
-import { runCli } from './program.ts'
+import { buildProgram, runCli } from './program.ts'
 
 /** Limit of tests that train: seconds on a free machine, far more on a busy one. */
 export const SLOW_MS = 300_000
@@ -19,6 +20,13 @@ export interface CliResult {
 export interface CliHooks {
   /** Called with everything written to stderr so far, and a function that acts as Ctrl+C. */
   onProgress?: (err: string, interrupt: () => void) => void
+}
+
+/** Every command with its options, to be looked at: whoever parses a command line with it runs it. */
+export const commandTree = (): Command => {
+  const silent = { write: () => {} }
+  const io = { out: silent, err: silent, onInterrupt: () => () => {} }
+  return buildProgram(io, () => {}, { recipes: '', tasks: '' })
 }
 
 /** Runs a command line in this process. */

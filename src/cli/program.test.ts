@@ -6,7 +6,7 @@ import { RECIPES } from '../recipes/index.ts'
 import { readEvals } from '../runs/readers.ts'
 import { generateLogicProblems } from '../tasks/logic/generator.ts'
 import { toLogicLmRow } from '../tasks/logic/loaders.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import { cli, Sandbox, SLOW_MS, tinyColdStart, tinyModel, tinyReinforcement } from './cli.fixture.ts'
 
 const sandbox = new Sandbox()

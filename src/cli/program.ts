@@ -62,7 +62,8 @@ interface Listed {
   tasks: string
 }
 
-const buildProgram = (io: Io, done: (code: number) => void, listed: Listed): Command => {
+/** Every command with its options. @param listed what helps name */
+export const buildProgram = (io: Io, done: (code: number) => void, listed: Listed): Command => {
   const program = new Command('gradus')
     .description('Rubric-based reinforcement learning for language models.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -73,15 +74,6 @@ const buildProgram = (io: Io, done: (code: number) => void, listed: Listed): Com
   addTrainCommand(program, io, done, listed.recipes)
   for (const add of COMMANDS) add(program, io, done, listed)
   return program
-}
-
-/** Every command with its options, to be looked at: whoever parses a command line with it runs it. */
-export const commandTree = (): Command => {
-  const silent = { write: () => {} }
-  return buildProgram({ out: silent, err: silent, onInterrupt: () => () => {} }, () => {}, {
-    recipes: '',
-    tasks: '',
-  })
 }
 
 /** Runs a command line (without node and script). Returns the exit code; never throws. */

@@ -1,5 +1,6 @@
 /** @file How far raters agree: percent agreement, Cohen's and Fleiss' kappa, Kendall's W; intervals by bootstrap over items. */
 
+import { countEach } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { type BootstrapOptions, bootstrapInterval, type Estimate } from '../util/intervals.ts'
 
@@ -22,7 +23,7 @@ export const percentAgreement = (ratings_I_R: Ratings_I_R): number | null => {
 
 const pairAgreement = (row: readonly Rating[]): number | null => {
   const given = row.filter(rating => rating !== null)
-  const counts = [...countsOf(given).values()]
+  const counts = [...countEach(given).values()]
   const n = given.length
   return n < 2 ? null : sum(counts.map(count => count * (count - 1))) / (n * (n - 1))
 }
@@ -45,7 +46,7 @@ export const cohenKappa = (first: readonly Rating[], second: readonly Rating[]):
   const n = pairs.length
   if (n === 0) return null
   const observed = pairs.filter(([a, b]) => a === b).length / n
-  const counts = [countsOf(pairs.map(([a]) => a)), countsOf(pairs.map(([, b]) => b))]
+  const counts = [countEach(pairs.map(([a]) => a)), countEach(pairs.map(([, b]) => b))]
   const expected = sum(
     [...counts[0]].map(([rating, count]) => (count / n) * ((counts[1].get(rating) ?? 0) / n)),
   )
@@ -64,7 +65,7 @@ export const fleissKappa = (ratings_I_R: Ratings_I_R): number | null => {
   const observed = percentAgreement(rated)
   if (observed === null) return null
   const all = rated.flat().filter(rating => rating !== null)
-  const expected = sum([...countsOf(all).values()].map(count => (count / all.length) ** 2))
+  const expected = sum([...countEach(all).values()].map(count => (count / all.length) ** 2))
   return chanceCorrected(observed, expected)
 }
 
@@ -93,7 +94,7 @@ export const kendallW = (scores_R_I: readonly (readonly number[])[]): number | n
   const rankSums = ranks_R_I[0].map((_, item) => sum(ranks_R_I.map(ranks => ranks[item])))
   const centre = (m * (n + 1)) / 2
   const s = sum(rankSums.map(rankSum => (rankSum - centre) ** 2))
-  const ties = sum(ranks_R_I.map(ranks => sum([...countsOf(ranks).values()].map(t => t ** 3 - t))))
+  const ties = sum(ranks_R_I.map(ranks => sum([...countEach(ranks).values()].map(t => t ** 3 - t))))
   const denominator = m * m * (n ** 3 - n) - m * ties
   return denominator <= 0 ? null : (12 * s) / denominator
 }
@@ -149,11 +150,5 @@ export const cohenKappaOfRows: AgreementStatistic = ratings_I_R =>
     ratings_I_R.map(([first]) => first),
     ratings_I_R.map(([, second]) => second),
   )
-
-const countsOf = (ratings: readonly Rating[]): Map<Rating, number> => {
-  const counts = new Map<Rating, number>()
-  for (const rating of ratings) counts.set(rating, (counts.get(rating) ?? 0) + 1)
-  return counts
-}
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -1,6 +1,6 @@
 /** @file A fixed text embedding without a model, and distances in it: hashed n-grams, TF-IDF, a random projection. */
 
-import { meanKnown } from '../util/descriptive.ts'
+import { countEach, meanKnown } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { Rng } from '../util/rng.ts'
 import { bleuWords } from './bleu.ts'
@@ -44,10 +44,8 @@ export class HashedEmbedder {
   /** Unit vector [dims] of a text; all zeros for a text without words. */
   embed(text: string): Float64Array {
     const { dims, order } = this.#options
-    const counts = new Map<string, number>()
-    for (const gram of ngrams(text, order)) counts.set(gram, (counts.get(gram) ?? 0) + 1)
     const sum = new Float64Array(dims)
-    for (const [gram, count] of counts) {
+    for (const [gram, count] of countEach(ngrams(text, order))) {
       const weight = (1 + Math.log(count)) * this.#rarity(gram)
       const direction = this.#direction(gram)
       for (let d = 0; d < dims; d++) sum[d] += weight * direction[d]

@@ -1,6 +1,6 @@
 /** @file Weights of criteria from pairs that people chose from: a Bradley-Terry model around the present points, and which pair to ask about next. */
 
-import { mean } from '../util/descriptive.ts'
+import { countEach, mean } from '../util/descriptive.ts'
 import { type Estimate, pairedBootstrapInterval, wilsonInterval } from '../util/intervals.ts'
 import { ownValue } from '../util/own-value.ts'
 
@@ -60,10 +60,9 @@ interface Frame {
 }
 
 const frameOf = (pairs: readonly AnswerPair[]): Frame => {
-  const counts = new Map<string, number>()
-  for (const pair of pairs)
-    for (const id of Object.keys(pair.points))
-      if (difference(pair, id) !== 0) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const counts = countEach(
+    pairs.flatMap(pair => Object.keys(pair.points).filter(id => difference(pair, id) !== 0)),
+  )
   const byCount = [...counts].sort(([, a], [, b]) => b - a).map(([id]) => id)
   const ids = byCount.slice(0, MOST_LEARNT)
   const unit = meanSize(pairs.flatMap(({ points }) => Object.values(points))) || 1
@@ -343,8 +342,7 @@ export const nextPair = <Pair extends CandidatePair>(
 ): Pair | null => {
   const frame = frameOf([...labelled, ...candidates])
   const fit = fitAt(targetsOf(labelled, frame), frame, 1, 1)
-  const asked = new Map<string, number>()
-  for (const { problemId } of labelled) asked.set(problemId, (asked.get(problemId) ?? 0) + 1)
+  const asked = countEach(labelled.map(({ problemId }) => problemId))
   let [best, most]: [Pair | null, number] = [null, 0]
   for (const pair of candidates) {
     const gain = pairGain(pair, frame, fit) / (1 + (asked.get(pair.problemId) ?? 0))

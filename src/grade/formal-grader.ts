@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Criterion, Verdict, Verifier } from '../rubric/criterion.ts'
+import { countEach } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { closest, parseWith } from '../util/schema.ts'
 import type { GradeItem, GradeOptions, Grader } from './grader.ts'
@@ -340,8 +341,7 @@ const groupByOptions = (batch: readonly Waiting[]): Waiting[][] => {
 }
 
 const stepsInWords = ({ answer, steps }: LogicGrade): string => {
-  const counts = new Map<string, number>()
-  for (const { status } of steps) counts.set(status, (counts.get(status) ?? 0) + 1)
+  const counts = countEach(steps.map(({ status }) => status))
   const found = [...counts].map(([status, count]) => `${count} ${status}`)
   return `answer ${answer ?? 'none'}; steps: ${found.join(', ') || 'none'}`
 }

@@ -1,5 +1,7 @@
 /** @file The right answer of an item as one text, also where there are several of which any will do. */
 
+import { tryJson } from '../util/json.ts'
+
 /** Where data sets keep right answers in an object: verl's Search-R1 rows (`target`), HotpotQA's (`golden_answers`), others. */
 const KEYS = ['target', 'ground_truth', 'golden_answers', 'answers', 'answer']
 
@@ -22,18 +24,10 @@ export const referenceText = (value: unknown): string | undefined => {
   return key === undefined ? undefined : referenceText((value as Record<string, unknown>)[key])
 }
 
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The right answers that a text stands for (see `referenceText`); null for a JSON object that holds none. */
 export const rightAnswers = (reference: string): string[] | null => {
   if (!/^\s*[[{]\s*"/.test(reference)) return [reference]
-  const value = jsonOf(reference)
+  const value = tryJson(reference)
   if (Array.isArray(value)) return value.every(isText) ? value : [reference]
   if (value === undefined) return [reference]
   const text = referenceText(value)

@@ -8,6 +8,7 @@ import { creditOf } from '../rubric/score.ts'
 import type { Interval } from '../runs/rows.ts'
 import { conversationText } from '../tasks/conversation/task.ts'
 import { rewardOf, type ScoredResponse } from '../tasks/scored-response.ts'
+import { countEach } from '../util/descriptive.ts'
 import { Rng } from '../util/rng.ts'
 import { bootstrapInterval, mean } from '../util/statistics.ts'
 import type { SavedAnswer } from './answers.ts'
@@ -43,10 +44,8 @@ const SHARED_WORD = 0.25
 
 /** What a rubric asks for in words that a policy can know: they stand in the request, or many rows ask for them. */
 const keywordsBy = (problems: readonly MeasuredProblem[]) => {
-  const counts = new Map<string, number>()
+  const counts = countEach(problems.flatMap(({ rubric }) => keywordsOf(rubric)))
   const least = Math.min(problems.length, Math.max(2, SHARED_WORD * problems.length))
-  for (const { rubric } of problems)
-    for (const word of keywordsOf(rubric)) counts.set(word, (counts.get(word) ?? 0) + 1)
   return ({ rubric }: MeasuredProblem, request: string): string[] =>
     keywordsOf(
       rubric,

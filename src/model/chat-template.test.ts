@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CheckpointError, DataError } from '../util/errors.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import { ChatTemplate, loadChatTemplate } from './chat-template.ts'
 
 describe('the template of Qwen2.5-Instruct', () => {

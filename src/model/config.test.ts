@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CheckpointError } from '../util/errors.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import { parseModelConfig, toHfConfig } from './config.ts'
 
 // The published config of Qwen2.5-0.5B-Instruct, fields that matter and some that do not.

@@ -33,9 +33,6 @@ export interface LoraConfig {
   targetModules: readonly LoraModule[]
 }
 
-/** All attention and MLP projections, r = 32, alpha = 64 (Rubric as Reward section 2.4). */
-export const defaultLora: LoraConfig = { rank: 32, alpha: 64, targetModules: loraModules }
-
 /** One half of an adapter: A is [rank, in], B is [out, rank]. `target` names the weight that it changes. */
 export interface LoraSpec {
   name: string
@@ -282,22 +279,7 @@ export const loadAdapter = (dir: string, config: ModelConfig, options: LoadOptio
   return { lora, tensors, baseModel: peft.base_model_name_or_path ?? '' }
 }
 
-/**
- * Adds the adapter to the model's weights in place: W += (alpha / rank) B A, accumulated in float64.
- * @throws CheckpointError when adapter and weights do not belong together.
- */
-export const mergeLora = (weights: NamedTensors, config: ModelConfig, { lora, tensors }: Adapter): void => {
-  for (const { name, part, target } of loraSpecs(config, lora)) {
-    const weight = weights.get(target)
-    if (!weight || !tensors.has(name))
-      throw new CheckpointError(`${target}: the weight or its adapter is missing`, {
-        hint: 'merge the adapter into the model that it was trained on',
-      })
-    if (part === 'B') mergeInto(target, weight.data, { lora, tensors })
-  }
-}
-
-/** The same for one weight; nothing happens to one that the adapter leaves alone. */
+/** Adds the adapter to a weight in place, W += (alpha / rank) B A in float64; nothing happens to one that it leaves alone. */
 export const mergeInto = (
   target: string,
   data: Float32Array,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CheckpointError } from '../util/errors.ts'
 import { readJsonl } from '../util/jsonl.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import { readSafetensors, SafetensorsError, SafetensorsFile, writeSafetensors } from './safetensors.ts'
 
 let folder: string

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CheckpointError, DataError } from '../util/errors.ts'
 import { readJsonl } from '../util/jsonl.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import {
   assertTokenizerFits,
   createTokenizer,

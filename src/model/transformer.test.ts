@@ -13,7 +13,7 @@ import {
   type Values,
 } from '../tensor/index.ts'
 import { Rng } from '../util/rng.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import { loadConfig } from './checkpoint.ts'
 import type { ModelConfig } from './config.ts'
 import { initLora, type LoraConfig, loraModules, loraScale } from './lora-files.ts'

@@ -3,18 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CheckpointError } from '../util/errors.ts'
-import { sharedData } from '../util/shared-data.ts'
-import { parseModelConfig } from './config.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
+import { type ModelConfig, parseModelConfig } from './config.ts'
 import { type NamedTensors, writeSafetensors } from './safetensors.ts'
 import {
+  elementCount,
   initValueHead,
   initWeights,
   loadValueHead,
   loadWeights,
-  parameterCount,
   tensorSpecs,
   valueHeadFile,
 } from './weights.ts'
+
+/** Without a value head. */
+const parameterCount = (config: ModelConfig) =>
+  tensorSpecs(config).reduce((sum, { shape }) => sum + elementCount(shape), 0)
 
 const tiny = {
   vocab_size: 40,

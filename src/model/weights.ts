@@ -85,10 +85,6 @@ export const valueHeadFile = 'value_head.safetensors'
 export const elementCount = (shape: readonly number[]): number =>
   shape.reduce((product, dimension) => product * dimension, 1)
 
-/** Number of trainable parameters, without a value head. */
-export const parameterCount = (config: ModelConfig): number =>
-  tensorSpecs(config).reduce((sum, { shape }) => sum + elementCount(shape), 0)
-
 /**
  * Fresh weights: matrices from normal(0, config.initializerRange), norms 1, biases 0. Each tensor has a random stream of
  * its own named after it, so a deeper model starts with the same first layers. `embeddingStd` overrides the spread of

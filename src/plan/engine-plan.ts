@@ -73,7 +73,7 @@ export const planEngineStep = (
     learnt,
     {
       size,
-      trainedParameters: modelTensors(shape, work.lora, false).trained,
+      trainedParameters: modelTensors(shape, work.lora).trained,
       adapter: work.lora !== null,
       reference: work.reference,
       epochs: work.epochs,

@@ -11,11 +11,11 @@ const secondsText = (seconds: number | null): string =>
   seconds === null ? 'unknown' : seconds === 0 ? '0 s' : `${threeDigits(seconds)} s`
 
 /** `42 s (12 to 180)`: what is usual, and from a quick to a slow day. */
-const ranged = (plan: RangedPlan, pick: (plan: StepPlan) => number | null, unit = ' s'): string => {
+const ranged = (plan: RangedPlan, pick: (plan: StepPlan) => number | null): string => {
   const [quick, usual, slow] = [plan.quick, plan.usual, plan.slow].map(pick)
   if (usual === null || quick === null || slow === null) return 'unknown'
   const [low, high] = [Math.min(quick, usual, slow), Math.max(quick, usual, slow)]
-  return `${threeDigits(usual)}${unit} (${threeDigits(low)} to ${threeDigits(high)})`
+  return `${threeDigits(usual)} s (${threeDigits(low)} to ${threeDigits(high)})`
 }
 
 const BOUND_WORDS: Readonly<Record<StepPlan['sampling'][number]['bound'], string>> = {

@@ -18,7 +18,7 @@ export interface ModelSize {
 }
 
 export const sizeOf = (shape: ModelConfig): ModelSize => {
-  const { total } = modelTensors(shape, null, false)
+  const { total } = modelTensors(shape, null)
   return {
     parameters: total,
     // The embedding of the input is looked up; where it is the output projection too, that is a product.

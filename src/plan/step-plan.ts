@@ -125,7 +125,7 @@ const gradingSeconds = (
 
 const memoryOf = (work: StepWork, size: ModelSize, gpus: GpuSet, request: PlanRequest, together: number) => {
   const longest = Math.max(...work.roles.map(({ promptTokens, newTokens }) => promptTokens + newTokens))
-  const { trained } = modelTensors(work.shape!, work.lora, false)
+  const { trained } = modelTensors(work.shape!, work.lora)
   const memory = gpuMemory(size, {
     trainedParameters: trained,
     adapter: work.lora !== null,
@@ -181,7 +181,7 @@ const learntOf = (work: StepWork, use: Assumed) =>
 const updateOf = (work: StepWork, size: ModelSize, gpus: GpuSet, use: Assumed): UpdateTime => {
   const model = {
     size,
-    trainedParameters: modelTensors(work.shape!, work.lora, false).trained,
+    trainedParameters: modelTensors(work.shape!, work.lora).trained,
     adapter: work.lora !== null,
     critic: work.critic,
     // Trainers score what was sampled once more: the sampler's log-probs are another program's.

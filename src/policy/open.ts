@@ -126,7 +126,7 @@ export const enginesOf = (
   { engines = null, sampler = null, ...rest }: EngineSettings,
   shape: () => ModelConfig,
 ): number =>
-  sampler === null ? (engines ?? defaultEngines(rest, () => modelTensors(shape(), null, false).total)) : 1
+  sampler === null ? (engines ?? defaultEngines(rest, () => modelTensors(shape(), null).total)) : 1
 
 /** Whether layers are computed once more on the way back, in this process; a server decides for itself. */
 export const recomputes = (settings: AnyPolicySettings): boolean => !isRemote(settings) && settings.recompute

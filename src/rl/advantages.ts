@@ -57,17 +57,13 @@ export const hasNoRange = (values: readonly number[]): boolean => {
 }
 
 /** Applies `rule` to each group that has something to compare; the others get zeros and are counted. */
-const perGroup = (
-  rewards_P_G: ByGroup,
-  rule: (rewards: readonly number[]) => number[],
-  informative = (rewards: readonly number[]) => !hasNoRange(rewards),
-): Advantages => {
+const perGroup = (rewards_P_G: ByGroup, rule: (rewards: readonly number[]) => number[]): Advantages => {
   checkRewards(rewards_P_G)
   let singletonGroups = 0
   let zeroVarianceGroups = 0
   let emptyGroups = 0
   const advantages_P_G = rewards_P_G.map(rewards => {
-    if (rewards.length > 1 && informative(rewards)) return rule(rewards)
+    if (rewards.length > 1 && !hasNoRange(rewards)) return rule(rewards)
     if (rewards.length === 0) emptyGroups++
     else if (rewards.length === 1) singletonGroups++
     else zeroVarianceGroups++

@@ -3,6 +3,8 @@
 import { ShapeError } from '../util/errors.ts'
 import { type AggregationContext, tokenWeights } from './aggregate.ts'
 import {
+  clampBoth,
+  clipBounds,
   GSPO_LOG_RATIO_MAX,
   LOG_RATIO_CLAMP,
   type LossSequence,
@@ -58,25 +60,18 @@ const policyGradient = (
   return gradient
 }
 
-const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
-
-const boundsOf = ({ clipLow, clipHigh }: PolicyLossSpec) => ({
-  low: Math.max(0, 1 - clipLow),
-  high: 1 + clipHigh,
-})
-
 const tokenSlope = (spec: PolicyLossSpec, logRatio: number, advantage: number): number => {
   if (spec.kind === 'reinforce') return -advantage
-  const { low, high } = boundsOf(spec)
-  const ratio = Math.exp(clamp(logRatio, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP))
-  if (spec.kind === 'cispo') return -clamp(ratio, low, high) * advantage
+  const { low, high } = clipBounds(spec)
+  const ratio = Math.exp(clampBoth(logRatio, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP))
+  if (spec.kind === 'cispo') return -clampBoth(ratio, low, high) * advantage
   if (Math.abs(logRatio) > LOG_RATIO_CLAMP) return 0
   return ratio * ratioSlope(spec, ratio, advantage)
 }
 
 /** Derivative of the clipped loss by the ratio: minus the advantage, or 0 where a bound holds. */
 const ratioSlope = (spec: PolicyLossSpec, ratio: number, advantage: number): number => {
-  const { low, high } = boundsOf(spec)
+  const { low, high } = clipBounds(spec)
   const held = advantage > 0 ? ratio > high : ratio < low
   const dual = spec.dualClip !== null && advantage < 0 && -advantage * ratio > -advantage * spec.dualClip
   return held || dual ? 0 : -advantage

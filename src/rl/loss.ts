@@ -92,16 +92,17 @@ export interface LossSequence {
   returns?: ArrayLike<number>
 }
 
-const clampBoth = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
+export const clampBoth = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x))
 
-const bounds = ({ clipLow, clipHigh }: PolicyLossSpec) => ({
+/** What ratios are clipped to. */
+export const clipBounds = ({ clipLow, clipHigh }: PolicyLossSpec) => ({
   low: Math.max(0, 1 - clipLow),
   high: 1 + clipHigh,
 })
 
 /** Clipped surrogate of one token (PPO, arXiv 1707.06347 Eq. 7, as a loss), with the dual clip of arXiv 1912.09729. */
 export const clippedLoss = (ratio: number, advantage: number, spec: PolicyLossSpec): number => {
-  const { low, high } = bounds(spec)
+  const { low, high } = clipBounds(spec)
   const loss = Math.max(-advantage * ratio, -advantage * clampBoth(ratio, low, high))
   return spec.dualClip !== null && advantage < 0 ? Math.min(loss, -advantage * spec.dualClip) : loss
 }
@@ -141,7 +142,7 @@ export const policyLossPerToken = (spec: PolicyLossSpec, sequence: LossSequence)
   const clipped = new Uint8Array(mask.length)
   if (spec.kind === 'none') return { losses, clipped }
   const shared = spec.kind === 'gspo' ? sequenceRatio(sequence) : null
-  const { low, high } = bounds(spec)
+  const { low, high } = clipBounds(spec)
   for (let t = 0; t < mask.length; t++) {
     if (mask[t] === 0) continue
     const logRatio = clampBoth(logprobs[t] - oldLogprobs[t], -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
@@ -159,7 +160,7 @@ export const policyLossPerToken = (spec: PolicyLossSpec, sequence: LossSequence)
 const tokenLoss = (spec: PolicyLossSpec, ratio: number, advantage: number, logprob: number): number => {
   if (spec.kind === 'reinforce') return -advantage * logprob
   if (spec.kind !== 'cispo') return clippedLoss(ratio, advantage, spec)
-  const { low, high } = bounds(spec)
+  const { low, high } = clipBounds(spec)
   return -clampBoth(ratio, low, high) * advantage * logprob
 }
 

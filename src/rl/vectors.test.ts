@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { signedScore } from '../rubric/index.ts'
 import { readJsonl } from '../util/jsonl.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import {
   type Aggregation,
   adaptKlCoefficient,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DataError, NumericError, UsageError } from '../util/errors.ts'
 import { readJsonl } from '../util/jsonl.ts'
-import { sharedData } from '../util/shared-data.ts'
+import { sharedData } from '../util/shared-data.fixture.ts'
 import {
   creditOnScale,
   parseGradedRow,

@@ -1,5 +1,6 @@
 /** @file What a criterion says, for comparison: the stems of its content words, in order, and whether it is stated or denied. */
 
+import { countEach } from '../util/descriptive.ts'
 import { wordSet } from '../util/words.ts'
 
 /** A criterion's text as content stems with a sign. */
@@ -92,12 +93,6 @@ const pairsOf = (word: string): string[] => {
 const isSpecific = (word: string, index: number): boolean =>
   /\p{N}/u.test(word) || /.\p{Lu}/u.test(word) || (index > 0 && /^\p{Lu}/u.test(word))
 
-const countsOf = (stems: readonly string[]): Map<string, number> => {
-  const counts = new Map<string, number>()
-  for (const word of stems) counts.set(word, (counts.get(word) ?? 0) + 1)
-  return counts
-}
-
 /** Reads a criterion's text. Knows English denials; other languages are compared by their words alone. */
 export const statementOf = (text: string): CriterionStatement => {
   const own = withoutAside(text)
@@ -108,7 +103,7 @@ export const statementOf = (text: string): CriterionStatement => {
     denied: (own.match(DENIAL)?.length ?? 0) % 2 === 1,
     calledWrong: CALLED_WRONG.test(own),
     stems,
-    counts: countsOf(stems),
+    counts: countEach(stems),
     specifics: new Set(words.filter(isSpecific).flatMap(word => stemsOf(word, SUBJECT_WITHIN))),
     ordered: ORDER_WORDS.test(own),
     normal: statementWords(own.toLowerCase()).join(' '),

@@ -2,10 +2,8 @@
 
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 
-/** Runtime, system, processor and memory. `extra` adds what the caller knows (threads, provider, library versions). */
-export const describeEnvironment = (
-  extra: Record<string, string | number> = {},
-): Record<string, string | number> => {
+/** Runtime, system, processor and memory. */
+export const describeEnvironment = (): Record<string, string | number> => {
   const processors = cpus()
   return {
     node: process.version,
@@ -13,6 +11,5 @@ export const describeEnvironment = (
     processor: processors[0]?.model.trim() ?? 'unknown',
     cores: processors.length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
-    ...extra,
   }
 }

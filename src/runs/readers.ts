@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { hasFile } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
+import { isRecord } from '../util/own-value.ts'
 import { checkpointsToTry, pointedTo } from './checkpoints.ts'
 import { RunError } from './errors.ts'
 import { type NewRows, type RowPosition, readRows, readRowsFrom } from './row-files.ts'
@@ -38,18 +39,15 @@ export const readRunInfo = (dir: string): RunInfo => {
   } catch (error) {
     throw new DataError(`${path}: not JSON: ${(error as Error).message}`, { hint: PUT_BACK, cause: error })
   }
-  if (isObject(info) && isObject(info.config) && isRubric(info.rubric))
+  if (isRecord(info) && isRecord(info.config) && isRubric(info.rubric))
     return checkedInfo(path)(info as unknown as RunInfo)
-  const missing = isObject(info) && isObject(info.config) ? 'criteria of its rubric' : 'its config'
+  const missing = isRecord(info) && isRecord(info.config) ? 'criteria of its rubric' : 'its config'
   throw new DataError(`${path}: expected the description of a run with ${missing}, got something else`, {
     hint: PUT_BACK,
   })
 }
 
 const PUT_BACK = 'put it back from a copy; without it nobody knows what the run was made with'
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Rows of metrics.jsonl written so far; safe while the run goes on. */
 export const readMetrics = (dir: string): MetricsRow[] => readRows(join(dir, 'metrics.jsonl'))

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { hasFile, writeFileAtomic } from '../util/atomic.ts'
 import { largestOf } from '../util/descriptive.ts'
 import { describeFailure } from '../util/file-failure.ts'
+import { tryJson } from '../util/json.ts'
 import { hashBytes } from '../util/manifest.ts'
 import { guardWrite } from './errors.ts'
 import { cutTo } from './row-files.ts'
@@ -40,7 +41,7 @@ export class RowTally {
   static of(path: string): RowTally {
     const tally = new RowTally(path)
     const bytes = hasFile(path) ? readFileSync(path) : Buffer.alloc(0)
-    const steps = linesOf(bytes).map(line => stepOf(parseOrNull(line)))
+    const steps = linesOf(bytes).map(line => stepOf(tryJson(line)))
     tally.#add(bytes, steps)
     return tally
   }
@@ -76,14 +77,6 @@ const linesOf = (bytes: Buffer): string[] =>
     .split('\n')
     .filter(text => text.trim() !== '')
 
-const parseOrNull = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 /** The step of a row; null where it has none. */
 export const stepOf = (row: unknown): number | null => {
   const step = (row as { step?: unknown } | null | undefined)?.step
@@ -110,7 +103,7 @@ export const cutBackTo = (path: string, { bytes }: RowExtent): void => {
   if (sizeOf(path) <= bytes) return
   const later = readFileSync(path).subarray(bytes)
   const kept = (basename(path) === EVENTS ? linesOf(later) : []).filter(text => {
-    const row = parseOrNull(text)
+    const row = tryJson(text) ?? null
     return row !== null && stepOf(row) === null
   })
   if (kept.length === 0) {
@@ -162,7 +155,7 @@ export const stepProblems = (steps: readonly number[]): string[] => {
 export const numberedRows = (path: string): { line: number; row: unknown }[] =>
   (hasFile(path) ? readFileSync(path, 'utf8') : '')
     .split('\n')
-    .flatMap((text, i) => (text.trim() === '' ? [] : [{ line: i + 1, row: parseOrNull(text) }]))
+    .flatMap((text, i) => (text.trim() === '' ? [] : [{ line: i + 1, row: tryJson(text) ?? null }]))
 
 /** Why a file does not begin with what it held then, as far as can be told; null where it does. */
 export const rowDamage = (path: string, extent: RowExtent): string | null => {

@@ -18,17 +18,9 @@ import {
 import { hasFile, writeFileAtomic } from '../util/atomic.ts'
 import { DataError } from '../util/errors.ts'
 import { withFile } from '../util/file-failure.ts'
+import { tryJson } from '../util/json.ts'
 import type { JsonlLine } from '../util/jsonl.ts'
 import { guardWrite } from './errors.ts'
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Longest text of the engine, in bytes where each is a character. */
 const MAX_TEXT_BYTES = constants.MAX_STRING_LENGTH
@@ -48,7 +40,7 @@ const wholeLines = (path: string): JsonlLine[] => {
   assertReadable(path)
   const lines = withFile(path, () => readFileSync(path, 'utf8')).split('\n')
   const tail = lines.pop() ?? ''
-  if (tail !== '' && isJson(tail)) lines.push(tail)
+  if (tail !== '' && tryJson(tail) !== undefined) lines.push(tail)
   return lines
     .map((text, index) => ({ place: `${path}:${index + 1}`, text }))
     .filter(({ text }) => text.trim() !== '')
@@ -303,7 +295,7 @@ export const repairTail = (path: string): void => {
   if (!existsSync(path)) return
   const { wholeBytes, tail } = withFile(path, () => splitTail(path))
   if (tail === '') return
-  if (tail.trim() === '' || !isJson(tail)) cutTo(path, wholeBytes)
+  if (tail.trim() === '' || tryJson(tail) === undefined) cutTo(path, wholeBytes)
   else guardWrite(path, () => appendFileSync(path, '\n'))
 }
 

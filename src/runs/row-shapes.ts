@@ -1,6 +1,7 @@
 /** @file What those who show rows count on: lists are lists, texts are texts. Whoever edits a file by hand is told of the rest. */
 
 import { DataError } from '../util/errors.ts'
+import { isRecord } from '../util/own-value.ts'
 import type {
   EvalItem,
   EvalRow,
@@ -12,10 +13,7 @@ import type {
   RunInfo,
 } from './rows.ts'
 
-const isList = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.every(item => typeof item === 'object' && item !== null && !Array.isArray(item))
-const isObject = (value: unknown): boolean => isList([value])
+const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isRecord)
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isStep = (value: unknown): boolean => Number.isInteger(value)
 
@@ -28,9 +26,9 @@ interface Shape {
 type Shapes<Row> = Partial<Record<keyof Row & string, Shape>>
 
 const isScores = (value: unknown): boolean =>
-  isObject(value) &&
+  isRecord(value) &&
   Object.values(value as Record<string, { value?: unknown }>).every(
-    score => isObject(score) && (score.value === null || typeof score.value === 'number'),
+    score => isRecord(score) && (score.value === null || typeof score.value === 'number'),
   )
 
 const list: Shape = { is: isList, expected: 'a list of objects', optional: true }
@@ -68,7 +66,7 @@ export const checkedRollout = checked<RolloutRow>(ROLLOUT)
 
 const checkedSample = checked<EvalSample>(LISTS, 'a sample')
 
-const object: Shape = { is: isObject, expected: 'an object' }
+const object: Shape = { is: isRecord, expected: 'an object' }
 
 const checkedRow = checked<EvalRow>({
   ...{ step, set: text, primary: text, items: list },
@@ -99,7 +97,7 @@ const isCriterion = ({ id, text, points, check }: RewardedCriterion): boolean =>
 /** Whether a run's rubric can be shown; one that says nothing of it can. */
 export const isRubric = (rubric: unknown): boolean => {
   if (rubric === undefined) return true
-  const { criteria } = isObject(rubric) ? (rubric as { criteria?: RewardedCriterion[] }) : {}
+  const { criteria } = isRecord(rubric) ? (rubric as { criteria?: RewardedCriterion[] }) : {}
   return isList(criteria) && criteria!.every(isCriterion)
 }
 

@@ -1,5 +1,6 @@
 /** @file BM25 as Lucene computes it: what the rarity of a query's terms, their number in a passage and its length are worth. */
 
+import { countEach } from '../util/descriptive.ts'
 import type { Postings } from './postings.ts'
 
 /** Lucene's defaults: saturation of repeated terms, and how much length counts. */
@@ -72,10 +73,8 @@ export class Bm25 {
 
   /** The best passages that have any of the terms, best first; of equal ones the earlier first. */
   best(terms: readonly string[], top: number): ScoredPassage[] {
-    const repeats = new Map<string, number>()
-    for (const term of terms) repeats.set(term, (repeats.get(term) ?? 0) + 1)
     let touched = 0
-    for (const [term, times] of repeats) touched = this.#add(term, times * this.idf(term), touched)
+    for (const [term, times] of countEach(terms)) touched = this.#add(term, times * this.idf(term), touched)
     const best = new Best(top)
     for (let at = 0; at < touched; at++) {
       const passage = this.#touched[at]

@@ -1,5 +1,6 @@
 /** @file Which passages have which terms, and how often: flat arrays, five bytes for a term of a passage. */
 
+import { countEach } from '../util/descriptive.ts'
 import { DataError } from '../util/errors.ts'
 import { GrowingUint32 } from './growing.ts'
 
@@ -37,11 +38,7 @@ export class PostingsBuilder {
 
   /** @throws DataError where there are more than fit */
   add(terms: readonly string[]): void {
-    const counts = new Map<number, number>()
-    for (const term of terms) {
-      const number = this.#numberOf(term)
-      counts.set(number, (counts.get(number) ?? 0) + 1)
-    }
+    const counts = countEach(terms.map(term => this.#numberOf(term)))
     if (this.#entries.length + counts.size > MOST_POSTINGS)
       throw new DataError(
         `expected at most ${MOST_POSTINGS} terms of passages in one index, got more; build several indexes`,

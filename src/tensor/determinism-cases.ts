@@ -1,7 +1,7 @@
 /** @file Every operation at a size of one's choice, to be run again and again: what `gradus bench determinism` runs. */
 
 import { Rng } from '../util/rng.ts'
-import type { CheckInput } from './gradient-check.ts'
+import type { CheckInput } from './determinism-check.ts'
 import * as e from './ops/elementwise.ts'
 import { fromPlaces, gather, pick, placeLast, scatterAddRows, toPlaces } from './ops/index-ops.ts'
 import { matmul } from './ops/matmul.ts'

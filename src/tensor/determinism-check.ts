@@ -4,10 +4,19 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Executable, type ExecutableOptions, type TensorValue, type Values } from './executable.ts'
-import { type CheckInput, named, onlyUsed, weightedGradients } from './gradient-check.ts'
-import { toOnnx } from './onnx.ts'
+import { gradients } from './gradients.ts'
+import { add, mul } from './ops/elementwise.ts'
+import { reduceSum } from './ops/reduce.ts'
 import { computePlainly } from './reference.ts'
-import { input, type Tensor } from './tensor.ts'
+import { type DType, input, type Tensor, type TensorData } from './tensor.ts'
+
+/** An input of the function under test. float32 inputs are differentiated unless `fixed`. */
+export interface CheckInput {
+  shape: readonly number[]
+  data: TensorData
+  dtype?: DType
+  fixed?: boolean
+}
 
 export interface DeterminismCheck {
   /** Runs on several threads. */
@@ -42,6 +51,25 @@ export interface DeterminismCheckOptions extends Omit<ExecutableOptions, 'thread
   profile?: boolean
 }
 
+/** Items under `prefix` and their number. */
+export const named = <T>(prefix: string, items: readonly T[]): Record<string, T> =>
+  Object.fromEntries(items.map((item, i) => [`${prefix}${i}`, item]))
+
+/** A function may ignore an input, which is then no input of its graph. */
+export const onlyUsed = ({ model }: Executable, values: Values): Values => {
+  const used = new Set(model.inputs.map(({ name }) => name))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => used.has(`in.${name}`)))
+}
+
+/** Gradients of a weighted sum of all elements of the results; the weights are inputs, `weights0` and so on. */
+export const weightedGradients = (results: readonly Tensor[], wrt: readonly Tensor[]): Tensor[] => {
+  const sums = results.map((y, i) => reduceSum(mul(y, input(`weights${i}`, y.shape))))
+  return gradients(
+    sums.reduce((a, b) => add(a, b)),
+    wrt,
+  )
+}
+
 /** A function's outputs, and the gradient of a weighted sum of them, with something to feed. */
 export const graphOf = (
   build: (inputs: Tensor[]) => Tensor | Tensor[],
@@ -61,13 +89,6 @@ export const graphOf = (
   }
   return { outputs, values }
 }
-
-/** Kinds of nodes of a function and its gradient, without computing anything. */
-export const signaturesOf = (
-  build: (inputs: Tensor[]) => Tensor | Tensor[],
-  inputs: readonly CheckInput[],
-  withGradient = true,
-): readonly string[] => toOnnx(graphOf(build, inputs, withGradient).outputs).signatures
 
 /**
  * Computes a function's outputs and, unless `withGradient` is false, the gradient of a weighted sum of them: once on one

@@ -27,10 +27,6 @@ export class DeviceValue {
         : ort.Tensor.fromGpuBuffer(owner.gpuBuffer, { dataType: owner.type as 'float32', dims })
   }
 
-  get bytes(): number {
-    return BYTES[this.dtype] * this.dims.reduce((a, b) => a * b, 1)
-  }
-
   /** The same memory read with another shape; it is released with this one. @throws ShapeError when the sizes differ */
   reshaped(dims: readonly number[]): DeviceValue {
     const count = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1)
@@ -44,5 +40,3 @@ export class DeviceValue {
     this.#owner.dispose()
   }
 }
-
-const BYTES: Record<DType, number> = { float32: 4, int32: 4, int64: 8, bool: 1 }

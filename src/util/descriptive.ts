@@ -9,6 +9,13 @@ export const mean = (xs: ArrayLike<number>): number => {
   return sum / xs.length
 }
 
+/** How often each item occurs, in the order in which they came first. */
+export const countEach = <T>(items: Iterable<T>): Map<T, number> => {
+  const counts = new Map<T, number>()
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
+  return counts
+}
+
 /** Mean of the values that are known; null where none is. */
 export const meanKnown = (values: readonly (number | null | undefined)[]): number | null => {
   const known = values.filter(value => value !== null && value !== undefined)

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeFileAtomic } from './atomic.ts'
 import { DataError } from './errors.ts'
 import { readJsonl } from './jsonl.ts'
-import { sharedData } from './shared-data.ts'
+import { sharedData } from './shared-data.fixture.ts'
 import { workerUrl } from './worker-url.ts'
 
 let folder = ''

@@ -3,6 +3,7 @@
  * permutations within blocks.
  */
 
+import { countEach } from './descriptive.ts'
 import { DataError } from './errors.ts'
 import { Rng } from './rng.ts'
 
@@ -29,11 +30,7 @@ const inOrder = (groups_A: readonly (readonly number[])[]): number => {
 const sumOver = (sizes: readonly number[], term: (n: number) => number): number =>
   sizes.reduce((sum, n) => sum + term(n), 0)
 
-const tiesIn = (values: readonly number[]): number[] => {
-  const counts = new Map<number, number>()
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-  return [...counts.values()]
-}
+const tiesIn = (values: readonly number[]): number[] => [...countEach(values).values()]
 
 const varianceOf = (sizes: readonly number[], ties: readonly number[]): number => {
   const n = sumOver(sizes, size => size)

@@ -61,6 +61,15 @@ export const assertWholeText = (text: string): void => {
   if (MAY_HAVE_SURROGATES.test(text)) JSON.parse(text, refuseLoneSurrogates)
 }
 
+/** The value of a JSON text; undefined for what is none. Of texts whose faults nobody is told. */
+export const tryJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const shortened = (text: string, at: number): string => text.slice(Math.max(0, at - 20), at + 20)
 
 /**

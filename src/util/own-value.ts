@@ -6,6 +6,13 @@ export const ownValue = <Value>(
   name: string,
 ): Value | undefined => (record && Object.hasOwn(record, name) ? record[name] : undefined)
 
+/** What stands inside a value, at keys one below the other; undefined where nothing does. */
+export const valueInside = (root: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    root,
+  )
+
 /** Whether it is an object with keys, and no array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

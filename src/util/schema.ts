@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import { ConfigError, type GradusError } from './errors.ts'
+import { valueInside } from './own-value.ts'
 import { describeSecret } from './secret-words.ts'
 
 type ErrorClass = new (message: string) => GradusError
@@ -88,7 +89,7 @@ const lines = (issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, source
   const [expected, advice = 'correct this value'] = split(expectation(issue))
   const place = at(issue.path)
   return [
-    `${place === '' ? '' : `${place}: `}expected ${expected}, got ${describeValue(valueAt(root, issue.path))}; ${advice}`,
+    `${place === '' ? '' : `${place}: `}expected ${expected}, got ${describeValue(valueInside(root, issue.path))}; ${advice}`,
   ]
 }
 
@@ -158,9 +159,6 @@ const bound = (origin: string, relation: string, limit: number | bigint): string
   if (origin === 'string') return `${number} ${one ? 'character' : 'characters'}`
   return `a number of ${number}`
 }
-
-const valueAt = (root: unknown, path: Path): unknown =>
-  path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], root)
 
 interface SchemaNode {
   shape?: Record<string, SchemaNode>
@@ -247,7 +245,7 @@ const homesOf = (schema: z.ZodType, at: Path, root: unknown, known: readonly str
     .filter(([, section]) => Object.hasOwn(unwrapUnion(section)?.shape ?? {}, key))
     .map(([name]) => formatPath([...path, name, key]))
   if (sections.length > 0 && sections.length <= 3) return `did you mean ${sections.join(' or ')}?`
-  const inside = Object.keys(Object(valueAt(root, at)))
+  const inside = Object.keys(Object(valueInside(root, at)))
   return inside.length > 0 && inside.every(own => known.includes(own))
     ? `write ${inside.map(own => formatPath([...path, own])).join(', ')}`
     : null

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { realModel } from './shared-data.ts'
+import { realModel } from './shared-data.fixture.ts'
 
 it('finds a public model by the name of its file, in the folder named or in one of its folders', () => {
   const models = mkdtempSync(join(tmpdir(), 'gradus-models-'))

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
+import { commandTree } from '../cli.fixture.ts'
 import type { Io } from '../io.ts'
 import { count } from '../option-values.ts'
-import { commandTree } from '../program.ts'
 import { firstLook, quickOption, runBenchmark } from './run.ts'
 
 const BRIEF = ['fleet', 'memory']

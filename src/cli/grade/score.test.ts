@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RULE_TEXTS, WRAPPER_TEXTS } from '../../rubric/rule-names.ts'
 import { readJsonl } from '../../util/jsonl.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { cli, Sandbox } from '../cli.fixture.ts'
 
 let sandbox: Sandbox

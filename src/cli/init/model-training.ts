@@ -81,7 +81,7 @@ export const fittedSettings = (
   const fitting = tried.find(({ memoryBytes: need }) => need <= SHARE * memoryBytes) ?? tried.at(-1)!
   return {
     lora: LORA,
-    learningRate: learningRateOf(modelTensors(config, null, false).total),
+    learningRate: learningRateOf(modelTensors(config, null).total),
     ...{ steps, maxTokens },
     ...fitting,
   }
@@ -133,7 +133,7 @@ const costOf = (config: ModelConfig, fit: FittedSettings, tested: number, scorin
     ...{ promptTokens: PROMPT_TOKENS, newTokens: fit.maxTokens },
   }
   const { hours } = planTime({
-    parameters: modelTensors(config, null, false).total,
+    parameters: modelTensors(config, null).total,
     ...{ steps: fit.steps, epochs: 1, lora: { ...fit.lora, targetModules: [] }, recompute: fit.recompute },
     ...{ roles: [role], reference: false, critic: false, scorings },
     evaluatedTokens: EVALUATIONS * tested * fit.maxTokens,
@@ -160,7 +160,7 @@ const pageText = (
   { instructions, coldStart }: TrainingKind,
   tested: number,
 ): string => {
-  const weights = formatCount(modelTensors(config, null, false).total)
+  const weights = formatCount(modelTensors(config, null).total)
   const word = shellWord(model)
   return `# A training of ${visible(model.replace(/\s+/g, ' '))}
 

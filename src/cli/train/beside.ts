@@ -5,6 +5,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { tryJson } from '../../util/json.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import type { Io } from '../io.ts'
 
@@ -66,7 +67,7 @@ export const dashboardBeside = (runDir: string, say: (text: string) => void): Be
     release(child)
     const line = await firstLine(child)
     if (closed) return
-    const found = started.safeParse(line === null ? null : parsed(line))
+    const found = started.safeParse(line === null ? null : tryJson(line))
     if (found.success) {
       const { url, controlToken } = found.data
       const page = `${url}/run/${encodeURIComponent(basename(resolve(runDir)))}`
@@ -81,13 +82,5 @@ export const dashboardBeside = (runDir: string, say: (text: string) => void): Be
       child?.stdin?.end()
       child?.kill()
     },
-  }
-}
-
-const parsed = (line: string): unknown => {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
   }
 }

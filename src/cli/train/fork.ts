@@ -6,12 +6,10 @@ import { FORK_FOLDER, type ForkSource, findFork, keepFork } from '../../runs/for
 import { isRun, readRunInfo } from '../../runs/readers.ts'
 import { checkRunFolder } from '../../runs/run-folder.ts'
 import { UsageError } from '../../util/errors.ts'
+import { isRecord } from '../../util/own-value.ts'
 import type { BaseSettings, Settings } from './settings.ts'
 
 type Tree = Record<string, unknown>
-
-const isTree = (value: unknown): value is Tree =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The settings that a run was made with, to begin another one with them or to go on. @throws RunError, DataError */
 export const settingsOfRun = (dir: string): BaseSettings => {
@@ -34,12 +32,12 @@ const EARLIER_PHASES = ['coldStart', 'sft']
  */
 const fromCheckpoint = (settings: Settings, folder: string, parent: Tree): Settings => {
   const { model, policy, ...rest } = settings.config
-  const kind = isTree(policy) ? (policy.kind ?? 'local') : 'local'
-  if (kind !== 'local' || (isTree(parent.policy) && (parent.policy.kind ?? 'local') !== 'local'))
+  const kind = isRecord(policy) ? (policy.kind ?? 'local') : 'local'
+  if (kind !== 'local' || (isRecord(parent.policy) && (parent.policy.kind ?? 'local') !== 'local'))
     throw new UsageError('--from: expected runs whose policy is in this process, got one on a server', {
       hint: 'start from a stored checkpoint of the service: docs/howto/training-services.md',
     })
-  if (!isTree(model) || !('folder' in model))
+  if (!isRecord(model) || !('folder' in model))
     throw new UsageError(`--from: ${settings.entry.name} takes no model to start from`, {
       hint: 'leave --from out',
     })

@@ -1,6 +1,7 @@
 /** @file `gradus train RECIPE --settings`: every key with type, default, unit and what it is, from the recipe's schema. */
 
 import { UsageError } from '../../util/errors.ts'
+import { valueInside } from '../../util/own-value.ts'
 import { closest } from '../../util/schema.ts'
 import { jsonSchemaOf, type SchemaKey, schemaKeys } from '../../util/schema-keys.ts'
 import { EXIT, type Io, printJson } from '../io.ts'
@@ -19,17 +20,12 @@ interface Listed extends SchemaKey {
   here?: unknown
 }
 
-const valueAt = (root: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], root)
-
 const isSection = ({ type }: SchemaKey): boolean => type.startsWith('section')
 
 /** Keys whose values the request changes; sections and entries of lists are told by their own keys. */
 const withChanges = (keys: readonly SchemaKey[], config: Record<string, unknown>): Listed[] =>
   keys.map(key => {
-    const here = key.path.includes('[') ? undefined : valueAt(config, key.path)
+    const here = key.path.includes('[') ? undefined : valueInside(config, key.path.split('.'))
     const isChanged =
       here !== undefined && !isSection(key) && key.path !== 'loss' && valueText(here) !== defaultText(key)
     return isChanged ? { ...key, here } : key

@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import { loadRecipe, meantBy, RECIPES_BY_NAME } from '../../recipes/by-name.ts'
 import type { RecipeEntry } from '../../recipes/common/recipe.ts'
 import { ConfigError, GradusError, UsageError } from '../../util/errors.ts'
+import { isRecord } from '../../util/own-value.ts'
 import { closest, describeValue, knownKeys, knownKeysOfAny, parseWith } from '../../util/schema.ts'
 import { readText } from '../../util/text-file.ts'
 import { parseYaml } from '../../util/yaml.ts'
@@ -38,9 +39,6 @@ export interface Settings {
   name: string
 }
 
-const isTree = (value: unknown): value is Tree =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
 /** What is merged although the schema alone would not say so. */
 interface Merging {
   path?: string[]
@@ -66,14 +64,14 @@ const mergeSettings = (
     const old = base[key]
     const here = [...path, key]
     const isLoss = here.includes('loss')
-    const ofKind = inKind || (isTree(old) && 'kind' in old)
-    const isOfKind = isTree(value) && (!('kind' in value) || (isTree(old) && value.kind === old.kind))
+    const ofKind = inKind || (isRecord(old) && 'kind' in old)
+    const isOfKind = isRecord(value) && (!('kind' in value) || (isRecord(old) && value.kind === old.kind))
     const keepsKind = ofKind && isOfKind && knownKeysOfAny(schema, here).length > 0
     const isNamed = here.length <= named
     const merges =
-      isTree(value) &&
+      isRecord(value) &&
       (isNamed || (!('preset' in value) && (isLoss || keepsKind || knownKeys(schema, here).length > 0)))
-    if (merges && isTree(old))
+    if (merges && isRecord(old))
       merged[key] = mergeSettings(schema, old, value, { path: here, named, inKind: keepsKind })
     else if (merges && isLoss && typeof old === 'string') merged[key] = { preset: old, ...value }
     else merged[key] = value
@@ -95,7 +93,7 @@ const isFile = (target: string): boolean => /\.(ya?ml|json)$/i.test(target) || t
 /** @throws ConfigError naming file and line for what is not YAML, or not a map. */
 const readSettingsFile = (path: string): Tree => {
   const value = parseYaml(readText(path, { ErrorKind: ConfigError }), path)
-  if (!isTree(value))
+  if (!isRecord(value))
     throw new ConfigError(
       `${path}: expected settings as keys and values, got ${describeValue(value ?? undefined)}`,
       {
@@ -135,7 +133,7 @@ const refusePreset = (
  * what was meant, from another folder. @throws ConfigError for such a one
  */
 const refuseFilesBeside = ({ task }: Tree, settings: string): void => {
-  if (!isTree(task) || task.kind !== 'conversations') return
+  if (!isRecord(task) || task.kind !== 'conversations') return
   const folder = dirname(settings)
   for (const key of ['file', 'testFile', 'rubric']) {
     const path = task[key]

@@ -11,7 +11,7 @@ import {
   type TeacherServer,
   teacherServer,
 } from '../../tasks/research/scripted-teacher.fixture.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { cli, Sandbox, SLOW_MS } from '../cli.fixture.ts'
 
 const sandbox = new Sandbox()

@@ -16,6 +16,7 @@ import { brotliCompressSync, brotliDecompressSync, constants, createBrotliDecomp
 import type { EvalItem, EvalRow, MetricsRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
 import { DataError } from '../../util/errors.ts'
+import { isRecord } from '../../util/own-value.ts'
 import type { FinishedRun } from '../metrics/index.ts'
 import type { Registration } from '../plan/registration.ts'
 import type { TrainedRun, TrainedStart } from '../run/finished.ts'
@@ -33,9 +34,6 @@ const DIGITS = 6
 
 type Tree = Record<string, unknown>
 
-const isTree = (value: unknown): value is Tree =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
-
 /** A number of a tree, and the keys that lead to it. */
 interface Leaf {
   path: string[]
@@ -46,7 +44,7 @@ interface Leaf {
 const leaves = (tree: Tree, before: readonly string[] = []): Leaf[] =>
   Object.entries(tree).flatMap(([key, value]) => {
     const path = [...before, key]
-    if (isTree(value)) return leaves(value, path)
+    if (isRecord(value)) return leaves(value, path)
     return typeof value === 'number' || value === null ? [{ path, value }] : []
   })
 

@@ -1,6 +1,7 @@
 /** @file Proposing new rubrics from all rollouts of a question, in one call (our words). */
 
 import type { Criterion } from '../../rubric/criterion.ts'
+import { tryJson } from '../../util/json.ts'
 import { QUOTING_NOTE, type Quote } from '../../util/untrusted.ts'
 import { plainKey } from '../judge/literals.ts'
 import { membersOf } from '../judge/members.ts'
@@ -11,7 +12,6 @@ import {
   NO_JSON,
   type Parsed,
   type ParsedAnswer,
-  parseStrict,
   splitThinking,
   unreadable,
   withoutFence,
@@ -76,7 +76,7 @@ const readSearched = (text: string): Parsed<unknown[]> => {
   if (answer === null) return { problem: NEVER_ENDS }
   if (answer === '') return { problem: EMPTY }
   const inside = withoutFence(answer)
-  const whole = parseStrict(inside)
+  const whole = tryJson(inside)
   // Without its opening tag, what stands before may be no reasoning: a copied closing tag may have cut the answer in two.
   const searched = opened ? answer : text
   const named = searched.normalize('NFKC').match(new RegExp(`${KEY}["'\`\\\\]{0,4}\\s{0,20}[:=]`, 'gi')) ?? []
@@ -95,7 +95,7 @@ const readSearched = (text: string): Parsed<unknown[]> => {
 export const readProposals = (text: string): ParsedAnswer<unknown[]> => {
   const problem = unreadable(text)
   if (problem !== null) return { problem, strict: false }
-  const whole = parseStrict(text)
+  const whole = tryJson(text)
   return whole === undefined
     ? { ...readSearched(text), strict: false }
     : { ...readWhole(text, whole), strict: true }

@@ -1,6 +1,7 @@
 /** @file Instructions about visible form: lists, titles, sections, JSON, placeholders (IFEval). */
 
 import { z } from 'zod'
+import { tryJson } from '../../util/json.ts'
 import { countSchema, instruction, phrase } from './definition.ts'
 import { BLANK, isBlank, literally, strip, trimWhere } from './text.ts'
 
@@ -50,14 +51,7 @@ const unfenced = (text: string): string =>
     .reduce((inner, fence) => (inner.startsWith(fence) ? inner.slice(fence.length) : inner), strip(text))
     .replace(/```$/, '')
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(strip(unfenced(text)))
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => tryJson(strip(unfenced(text))) !== undefined
 
 /** Pattern of a postscript marker in lower-case text; the two usual ones may be spaced. */
 const postscript = (marker: string): RegExp => {

@@ -1,6 +1,7 @@
 /** @file Instructions about the response as a whole: how it starts and ends, what it repeats (IFEval; IFBench, group `repeat`). */
 
 import { z } from 'zod'
+import { countEach } from '../../util/descriptive.ts'
 import { countSchema, instruction, phrase } from './definition.ts'
 import { isBlank, splitBlanks, strip, trimWhere, words } from './text.ts'
 
@@ -34,16 +35,10 @@ export const repeatInstructions = [
   ),
 ]
 
-const tally = (items: readonly string[]): Map<string, number> => {
-  const counts = new Map<string, number>()
-  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
-  return counts
-}
-
 /** Words that two texts share, each as often as in the poorer one. */
 const sharedWords = (a: string, b: string): number => {
-  const inB = tally(words(b.toLowerCase()))
-  return [...tally(words(a.toLowerCase()))].reduce(
+  const inB = countEach(words(b.toLowerCase()))
+  return [...countEach(words(a.toLowerCase()))].reduce(
     (sum, [word, n]) => sum + Math.min(n, inB.get(word) ?? 0),
     0,
   )

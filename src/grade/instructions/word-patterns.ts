@@ -1,6 +1,7 @@
 /** @file Instructions about what words are made of and how they follow each other (IFBench, group `words`), and sentences (group `sentence`). */
 
 import { syllable } from 'syllable'
+import { countEach } from '../../util/descriptive.ts'
 import { countSchema, instruction, phrase, position } from './definition.ts'
 import { hasWholeWord } from './keywords.ts'
 import { lazily } from './lazy.ts'
@@ -135,11 +136,9 @@ export const wordInstructions = [
   ),
 
   /** `words:repeats` {small_n}: no word more than so many times. */
-  instruction('words:repeats', { small_n: countSchema }, (response, { small_n }) => {
-    const counts = new Map<string, number>()
-    for (const word of bareWords(response)) counts.set(word, (counts.get(word) ?? 0) + 1)
-    return [...counts.values()].every(n => n <= small_n)
-  }),
+  instruction('words:repeats', { small_n: countSchema }, (response, { small_n }) =>
+    [...countEach(bareWords(response)).values()].every(n => n <= small_n),
+  ),
 
   /** `words:no_consecutive`: no two words in a row start with the same letter. */
   instruction('words:no_consecutive', {}, response =>

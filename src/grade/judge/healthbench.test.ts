@@ -5,7 +5,7 @@ import type { ChatMessage } from '../../chat/chat-model.ts'
 import { scriptedModel } from '../../chat/scripted-model.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { signedScore } from '../../rubric/linear.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { escapeUntrusted } from '../../util/untrusted.ts'
 import { llmJudge } from './judge.ts'
 

@@ -1,6 +1,7 @@
 /** @file Finds the JSON in a model's answer, whatever stands around it, and never makes up what is not there. */
 
 import { jsonrepair } from 'jsonrepair'
+import { tryJson } from '../../util/json.ts'
 
 /** What was read, or why nothing was. */
 export type Parsed<T> = { value: T; problem?: undefined } | { value?: undefined; problem: string }
@@ -41,15 +42,6 @@ export const splitThinking = (text: string): ThinkingSplit => {
   }
 }
 
-/** The value of a text that is JSON as a whole; undefined for any other. */
-export const parseStrict = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Reads the JSON value of an answer. Tried in turn: the whole text; fenced blocks; balanced objects and lists, last first
  * (the verdict follows the reasoning); the same with doubled braces undone, and with raw newlines, inner quotes, trailing
@@ -59,7 +51,7 @@ export const parseStrict = (text: string): unknown => {
 export const parseAnswer = <T>(text: string, read: Reader<T>): ParsedAnswer<T> => {
   const problem = unreadable(text)
   if (problem !== null) return { problem, strict: false }
-  const whole = parseStrict(text)
+  const whole = tryJson(text)
   return whole === undefined
     ? { ...searchAnswer(text, read), strict: false }
     : { ...read(whole, true), strict: true }
@@ -111,7 +103,7 @@ const repaired = (text: string): FoundJson | null => {
 export function* jsonIn(answer: string): Generator<FoundJson> {
   const candidates = candidatesIn(answer)
   for (const text of candidates) {
-    const json = parseStrict(text)
+    const json = tryJson(text)
     if (json !== undefined) yield { json, text }
   }
   let budget = REPAIR_BUDGET

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { gradeLogic, gradeLogicBatch } from './criteria.ts'
 import { logicSentences } from './english.ts'
 import type { LogicGradeOptions } from './grade.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { logicSentences, parseSentence, SentenceError } from './english.ts'
 import { printFormula } from './formula.ts'
 

@@ -265,12 +265,6 @@ export class GroundTheory {
     return satisfiable(clauses.concat(this.#open), this.#set, this.#work)
   }
 
-  /** Whether the premises entail the formula; null when the formula is outside the fragment. */
-  entails(formula: Formula): boolean | null {
-    const status = this.status(formula)
-    return status === null ? null : status === 'entailed' || status === 'inconsistent-premises'
-  }
-
   /** What the premises say of a formula; null when it is outside the fragment or names a constant not prepared for. */
   status(formula: Formula): GroundStatus | null {
     if ([...freeVariables(formula)].some(name => !this.#universe.includes(name))) return null

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import {
   type Formula,
   formulaKey,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { LogicSolver } from './solver.ts'
 import { type LabelVerdict, verifyLogicRow } from './verify.ts'
 

@@ -1,5 +1,7 @@
 /** @file What keeps a JSON schema from being used: it is too large, answers later, leads back to itself, or checks without end. */
 
+import { isRecord } from '../../util/own-value.ts'
+
 export type Schema = boolean | Record<string, unknown>
 
 const MAX_CHARACTERS = 100_000
@@ -9,9 +11,6 @@ const MAX_PARTS = 1_000
 const MAX_DEPTH = 100
 /** Schemas that one value is checked by: thirty that each refer twice to the next would be a thousand million. */
 const MAX_CHECKS = 10_000
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface Part {
   value: object
@@ -58,9 +57,9 @@ const sameValue = (root: object, schema: Record<string, unknown>): Record<string
     referred(root, schema.$recursiveRef),
     ...SAME_VALUE.flatMap(keyword => schema[keyword]),
     ...SAME_VALUE_BY_KEY.flatMap(keyword =>
-      isObject(schema[keyword]) ? Object.values(schema[keyword]) : [],
+      isRecord(schema[keyword]) ? Object.values(schema[keyword]) : [],
     ),
-  ].filter(isObject)
+  ].filter(isRecord)
 
 /**
  * How often checking one value would apply a schema to it, references followed: the most of any part; Infinity where it would come
@@ -79,7 +78,7 @@ const mostChecks = (root: Record<string, unknown>): number => {
   let most = 0
   const all: unknown[] = [root]
   for (const schema of all) {
-    if (isObject(schema)) most = Math.max(most, visit(schema))
+    if (isRecord(schema)) most = Math.max(most, visit(schema))
     if (typeof schema === 'object' && schema !== null) all.push(...Object.values(schema))
   }
   return most

@@ -202,8 +202,8 @@ const isBoundary = (text: string, at: number): boolean =>
  * Offset of a term in a text, both folded alike; -1 without it.
  * @param wholeWords the term must not be part of a longer word
  */
-export const indexOfTerm = (text: string, term: string, wholeWords: boolean, from = 0): number => {
-  for (let at = text.indexOf(term, from); at >= 0; at = text.indexOf(term, at + 1)) {
+export const indexOfTerm = (text: string, term: string, wholeWords: boolean): number => {
+  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
     if (!wholeWords || (isBoundary(text, at) && isBoundary(text, at + term.length))) return at
   }
   return -1

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CheckpointError } from '../../util/errors.ts'
 import { loadChatTemplate } from '../chat-template.ts'
 import { loadCheckpoint, loadConfig, readCompanionFiles } from '../checkpoint.ts'
-import { initLora, loadAdapter, mergeLora, saveAdapter } from '../lora-files.ts'
+import { initLora, loadAdapter, mergeInto, saveAdapter } from '../lora-files.ts'
 import { openMerged } from '../merged.ts'
 import { loadTokenizer } from '../tokenizer.ts'
 import { loadWeights } from '../weights.ts'
@@ -112,7 +112,8 @@ describe('an export', () => {
     write(adapter)
     const merged = loadWeights(folder, config)
     const untouched = loadWeights(folder, config).get('model.layers.0.self_attn.q_proj.weight')!.data
-    mergeLora(merged, config, loadAdapter(adapter, config))
+    const loaded = loadAdapter(adapter, config)
+    for (const [name, { data }] of merged) mergeInto(name, data, loaded)
     const read = loadWeights(file, config)
     expect(read).toEqual(merged)
     expect(read.get('model.layers.0.self_attn.q_proj.weight')!.data).not.toEqual(untouched)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { realModel } from '../../util/shared-data.ts'
+import { realModel } from '../../util/shared-data.fixture.ts'
 import { createEngine } from './engine.ts'
 
 interface Golden {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defaultLora } from '../../model/lora-files.ts'
+import { loraModules } from '../../model/lora-files.ts'
 import { readSafetensors } from '../../model/safetensors.ts'
 import { LOSS_PRESETS } from '../../rl/loss-presets.ts'
 import { CheckpointError } from '../../util/errors.ts'
@@ -11,7 +11,7 @@ import type { Engine } from './engine.ts'
 import { modelTensors } from './parameters.ts'
 import { SAME_BITS, TINY, tinyEngine, weightsOf } from './tiny-model.fixture.ts'
 
-const LORA = { ...defaultLora, rank: 2, alpha: 4 }
+const LORA = { rank: 2, alpha: 4, targetModules: loraModules }
 const ITEMS = [
   { promptTokens: [1, 2, 3], tokens: [4, 5, 6, 7] },
   { promptTokens: [10], tokens: [11, 12, 13] },
@@ -96,7 +96,7 @@ describe('checkpoints of a policy', () => {
       await train(engine, 0, 3)
       expect(await engine.score(ITEMS, { weights: 'reference' })).toEqual(reference)
       expect(await engine.score(ITEMS)).not.toEqual(reference)
-      expect(engine.parameters.count).toBe(modelTensors(TINY, LORA, false).total)
+      expect(engine.parameters.count).toBe(modelTensors(TINY, LORA).total)
     })
 
     it('come back from their folder with the base that they name, also when saved again from there', async () => {

@@ -2,21 +2,17 @@
 
 import type { ModelConfig } from '../../model/config.ts'
 import { type LoraConfig, loraSpecs } from '../../model/lora-files.ts'
-import { elementCount, tensorSpecs, valueHeadSpecs } from '../../model/weights.ts'
+import { elementCount, tensorSpecs } from '../../model/weights.ts'
 import type { Provider } from '../../tensor/providers.ts'
 import { memoryHere } from '../../util/memory-failure.ts'
 
-/** Names and shapes that a model of this shape has; for estimates before anything is allocated. */
-export const modelTensors = (config: ModelConfig, lora: LoraConfig | null, valueHead: boolean) => {
-  const base = tensorSpecs(config)
-  const adapter = lora ? loraSpecs(config, lora) : []
-  const head = valueHead ? valueHeadSpecs(config) : []
+/** Weights that a model of this shape has, without a value head; for estimates before anything is allocated. */
+export const modelTensors = (config: ModelConfig, lora: LoraConfig | null) => {
   const count = (specs: readonly { shape: readonly number[] }[]) =>
     specs.reduce((sum, { shape }) => sum + elementCount(shape), 0)
-  return {
-    total: count([...base, ...adapter, ...head]),
-    trained: count([...(lora ? adapter : base), ...head]),
-  }
+  const base = count(tensorSpecs(config))
+  const adapter = lora && count(loraSpecs(config, lora))
+  return { total: base + (adapter ?? 0), trained: adapter ?? base }
 }
 
 /** Weights of so many bytes are fixed into the decoding graph whatever memory there is; of more, where they are a small part of it. */

@@ -5,7 +5,7 @@ import { TextStream, type Tokenizer } from '../../model/tokenizer.ts'
 import type { SampledSequence, SamplingClient } from '../../tinker/index.ts'
 import { TinkerError } from '../../tinker/index.ts'
 import { ConfigError } from '../../util/errors.ts'
-import { Rng } from '../../util/rng.ts'
+import { seedNumber } from '../../util/rng.ts'
 import type { Sample, SampledToken, SampleRequest } from '../policy.ts'
 
 export interface SamplingParts {
@@ -16,9 +16,6 @@ export interface SamplingParts {
   /** Only stop strings need one. */
   tokenizer(): Tokenizer | null
 }
-
-/** Seeds of the protocol are whole numbers; ours are names. */
-const seedNumber = (name: string): number => new Rng(name).int(2 ** 31)
 
 /** @throws ConfigError for what no server of the protocol can do */
 const refuseUnknown = ({ automaton, topLogprobs }: SampleRequest): void => {

@@ -93,11 +93,8 @@ export const agreement = (
 }
 
 /** Which criteria the points come from; nothing where no point was earned. */
-export const pointShareMetrics = (
-  judged: readonly JudgedResponse[],
-  weights?: Readonly<Record<string, number>>,
-): Omit<MetricsRow, 'step'> => {
-  const shares = pointShares(judged, weights)
+export const pointShareMetrics = (judged: readonly JudgedResponse[]): Omit<MetricsRow, 'step'> => {
+  const shares = pointShares(judged)
   return shares ? { rewardShare: shares.earned, pointShare: shares.toBeHad } : {}
 }
 

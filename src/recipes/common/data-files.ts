@@ -6,6 +6,7 @@ import { isRun, readRunInfo } from '../../runs/readers.ts'
 import type { Columns } from '../../util/column-names.ts'
 import { isHubAddress } from '../../util/hub.ts'
 import { hashFile } from '../../util/manifest.ts'
+import { valueInside } from '../../util/own-value.ts'
 import { isCached, type PinnedFile, prefetchRows } from '../../util/prefetched-rows.ts'
 import { knownShape } from './known-models.ts'
 import type { ReadFile, RecipeEntry, RunEvents, RunOptions } from './recipe.ts'
@@ -16,10 +17,7 @@ const STARTS = ['model.folder', 'start', 'coldStart.model.folder']
 /** And those that a run opens beside it. */
 const OTHERS = ['sft.teacher', 'verifier.folder', 'memory.embedder.folder']
 
-const at = (config: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], config)
+const at = (config: unknown, path: string): unknown => valueInside(config, path.split('.'))
 
 const placesAt = (config: unknown, paths: readonly string[]): string[] =>
   paths.map(path => at(config, path)).filter(place => typeof place === 'string')

@@ -75,7 +75,7 @@ const PROCESS_BYTES = 4e8
 
 /** Estimates memory in bytes for sampling and training one model. */
 export const estimateMemory = (config: ModelConfig, options: EstimateOptions): MemoryEstimate => {
-  const { total, trained } = modelTensors(config, options.lora, false)
+  const { total, trained } = modelTensors(config, options.lora)
   const second = options.secondEngine ? total + trained : 0
   const { engines = 1 } = options
   const others = engines - 1

@@ -133,7 +133,7 @@ const evaluationResponses = (
 const planOf = (
   { ask, fleet }: JudgeConfig,
   responses: { perStep: number; training: number; evaluation: number },
-  { training, data, role }: { training: JudgedTraining; data: JudgedData; role: string },
+  { training, data }: { training: JudgedTraining; data: JudgedData },
   { name, every = 1 }: { name: string; every?: number },
 ) => {
   const { judged, conversationCharacters: shared } = data
@@ -147,7 +147,7 @@ const planOf = (
   }
   const { json, line, judges } = judgingOf([
     {
-      ...{ name, fleet, callsPerShown: calls, shown: { role, samples: 1 } },
+      ...{ name, fleet, callsPerShown: calls, shown: { role: 'policy', samples: 1 } },
       callsPerStep: figures.callsPerStep / every,
       calls: figures.trainingCalls + figures.evaluationCalls,
       characters: {
@@ -169,10 +169,10 @@ const planOf = (
 }
 
 /** The judge of a training and the one that it never hears: lines of a plan, figures (null without one), and the calls of a step. */
-export const trainingJudges = (training: JudgedTraining, data: JudgedData, role = 'policy') => {
+export const trainingJudges = (training: JudgedTraining, data: JudgedData) => {
   const { judge, rollout, steps, gradedSteps = steps, evaluation, groupJudge, exploration, sft } = training
   if (judge === null) return { lines: [NO_JUDGE], json: { judge: null, heldOutJudge: null }, judges: [] }
-  const judged = { training, data, role }
+  const judged = { training, data }
   const samples = rollout.prompts * rollout.samples
   const graded = groupJudge?.kind === 'chat' ? 0 : gradedSteps / Math.max(1, steps)
   const perStep = graded * samples

@@ -127,15 +127,9 @@ export const openJudging = (
 /**
  * A judge of thinking alone: no rules, nothing but what it is asked in its form.
  * @param model in place of the configured fleet
- * @param name begins the names of the figures
  * @throws ConfigError for a judge that cannot be used
  */
-export const openThinkingJudging = (
-  config: JudgeConfig,
-  form: JudgeForm,
-  model?: ChatModel,
-  name: JudgeName = 'verifier',
-): Judging => {
+export const openThinkingJudging = (config: JudgeConfig, form: JudgeForm, model?: ChatModel): Judging => {
   const judge = openThinkingJudge(config, form, model)
-  return { grader: judge.grader, metrics: judgeMetrics(name, judge), close: () => judge.close() }
+  return { grader: judge.grader, metrics: judgeMetrics('verifier', judge), close: () => judge.close() }
 }

@@ -91,11 +91,10 @@ const givenModel = (
 export const refuseColdStart = (
   { coldStart, task }: { coldStart: object | null; task: { kind: string } },
   teaches: string,
-  more = '',
 ): void => {
   if (coldStart !== null && task.kind !== teaches)
     refuse(
       `coldStart: expected nothing with task "${task.kind}"`,
-      `it teaches ${teaches}; start from model.folder${more}`,
+      `it teaches ${teaches}; start from model.folder`,
     )
 }

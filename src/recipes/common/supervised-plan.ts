@@ -97,7 +97,7 @@ export const supervisedMachine = (
   const time =
     shape &&
     supervisedTime({
-      parameters: modelTensors(shape, lora, false).total,
+      parameters: modelTensors(shape, lora).total,
       ...{ steps: config.steps, rowTokens: config.batch * rowTokens, sampledTokens },
     })
   const without = `${atMost ? 'if every row is as long as it may be; ' : ''}without evaluations`

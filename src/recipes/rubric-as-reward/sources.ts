@@ -11,6 +11,7 @@ import {
 } from '../../tasks/logic/generator.ts'
 import { type LeftOutRow, loadLogicRows, readLogicFile } from '../../tasks/logic/loaders.ts'
 import { RESERVED_SEED_PREFIX } from '../../tasks/logic/testsets.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { ConfigError } from '../../util/errors.ts'
 import { formatInteger, percent, plural } from '../../util/format.ts'
 import { hasRows } from '../../util/prefetched-rows.ts'
@@ -221,8 +222,7 @@ export const testProblemsOf = (sources: readonly OpenSource[], most: number): Lo
 
 /** Two files may give one id to two problems: evaluations are compared by ids. */
 const distinct = (problems: readonly LogicTaskExample[]): LogicTaskExample[] => {
-  const times = new Map<string, number>()
-  for (const { id } of problems) times.set(id, (times.get(id) ?? 0) + 1)
+  const times = countEach(problems.map(({ id }) => id))
   return problems.map(problem =>
     times.get(problem.id)! > 1 ? { ...problem, id: `${problem.source}/${problem.id}` } : problem,
   )

@@ -6,7 +6,7 @@ import { readEvals, readMetrics, readRollouts } from '../../runs/readers.ts'
 import { stageNames } from '../../runs/report/data.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import type { Tool } from '../../tools/index.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { planRubricem } from './plan.ts'
 import { made, type Row, researchRuns, rowsOf, writeRows } from './research-run.fixture.ts'
 

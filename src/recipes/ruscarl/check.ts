@@ -166,7 +166,7 @@ const checkTrips = (config: RuscarlOn<'packing'>): void => {
   const shape = startShape(config, taskModel('packing'))
   const isScaffolded = scaffold.group.kind !== 'none' || evaluation.scaffolded || sft !== null
   if (!shape || !isScaffolded) return
-  const { test, heldOut } = splitTrips(undefined, task.heldOutTopics)
+  const { test, heldOut } = splitTrips(task.heldOutTopics)
   const world = new PackingWorld(task.world)
   for (const trip of [...test, ...heldOut]) {
     const { length } = tripPrompt(trip, hintsOf(world.rubric(trip).criteria))

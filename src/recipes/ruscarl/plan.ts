@@ -22,7 +22,7 @@ import { scaffolding } from './scaffold.ts'
 
 const packingSizes = ({ world: seed, heldOutTopics }: RuscarlOn<'packing'>['task']): DataSizes => {
   const world = new PackingWorld(seed)
-  const { train, test } = splitTrips(undefined, heldOutTopics)
+  const { train, test } = splitTrips(heldOutTopics)
   const rubrics = test.map(trip => world.rubric(trip))
   const full = test.map((trip, i) => tripPrompt(trip, hintsOf(rubrics[i].criteria)).length)
   const plain = tripPrompt(test[0]).length

@@ -3,7 +3,7 @@
 import { extname } from 'node:path'
 import { stringify } from 'yaml'
 import { DataError } from '../../util/errors.ts'
-import { parseJson } from '../../util/json.ts'
+import { parseJson, tryJson } from '../../util/json.ts'
 import { noRows } from '../../util/jsonl.ts'
 import { parseYaml } from '../../util/yaml.ts'
 import { type FileLayout, isObject } from './item.ts'
@@ -37,15 +37,6 @@ const jsonLines = (text: string, source: string): Rows => ({
   }),
 })
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /**
  * The rows of a file. `.jsonl` is JSON Lines; other text is JSON if it parses as such, JSON Lines if its first line does,
  * and YAML otherwise.
@@ -58,9 +49,10 @@ export const rowsOfText = (text: string, source: string): Rows => {
       `${source}: expected a rubric, got an empty file; write one, see docs/howto/write-a-good-rubric.md`,
     )
   if (extname(source) === '.jsonl') return jsonLines(text, source)
-  if (extname(source) === '.json' || isJson(text)) return split(parseJson(text, source), source)
+  if (extname(source) === '.json' || tryJson(text) !== undefined)
+    return split(parseJson(text, source), source)
   const [first] = text.trimStart().split('\n', 1)
-  if (/^[[{]/.test(first) && isJson(first)) return jsonLines(text, source)
+  if (/^[[{]/.test(first) && tryJson(first) !== undefined) return jsonLines(text, source)
   return split(parseYaml(text, source, DataError), source)
 }
 

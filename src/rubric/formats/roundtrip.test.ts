@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readJsonl } from '../../util/jsonl.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { parseRubric } from '../criterion.ts'
 import { type FormatName, readRubricFile, readRubricText, rubricRows } from './index.ts'
 

@@ -4,6 +4,7 @@
  */
 
 import { shortHash } from '../../util/canonical.ts'
+import { valueInside } from '../../util/own-value.ts'
 import {
   type EndStatus,
   type Opened,
@@ -208,7 +209,7 @@ export class Mlflow implements Tracker {
     })
     const [run] = listAt(found, 'runs')
     if (run === undefined) return null
-    const hasParams = listAt(run, 'data', 'tags').some(tag => at(tag, ['key']) === PARAMS_TAG)
+    const hasParams = listAt(run, 'data', 'tags').some(tag => valueInside(tag, ['key']) === PARAMS_TAG)
     return { id: text(run, 'info', 'run_id'), hasParams }
   }
 
@@ -239,19 +240,15 @@ export class Mlflow implements Tracker {
 const errorOf = ({ status, json }: TrackerResponse): MlflowError =>
   status !== 200 && json !== null && typeof json === 'object' ? (json as MlflowError) : {}
 
-/** What stands inside an answer; undefined where nothing does. */
-const at = (value: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((found, key) => (found as Record<string, unknown> | null | undefined)?.[key], value)
-
 /** A list inside an answer; what is no list has nothing in it. */
 const listAt = (value: unknown, ...path: string[]): unknown[] => {
-  const found = at(value, path)
+  const found = valueInside(value, path)
   return Array.isArray(found) ? found : []
 }
 
 /** A text inside an answer. @throws TrackerError where it is not there */
 const text = (value: unknown, ...path: string[]): string => {
-  const found = at(value, path)
+  const found = valueInside(value, path)
   if (typeof found === 'string') return found
   throw new TrackerError(`mlflow: expected ${path.join('.')} in the server's answer, got nothing`, {
     lasting: true,

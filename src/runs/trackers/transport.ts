@@ -1,5 +1,6 @@
 /** @file Requests to a tracker's server: JSON out, JSON back, within a time and a size, failures told apart by whether they pass. */
 
+import { tryJson } from '../../util/json.ts'
 import { TrackerError } from './tracker.ts'
 
 const MOST_BYTES = 8 << 20
@@ -133,20 +134,12 @@ export const askTracker = async (
     const text = await readBody(response, base)
     return {
       status: response.status,
-      json: parsed(text),
+      json: tryJson(text) ?? null,
       text,
       retryAfterMs: waitOf(response.headers.get('retry-after')),
     }
   } catch (error) {
     throw error instanceof TrackerError ? error : networkError(base, timeoutMs, error)
-  }
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 

@@ -1,6 +1,5 @@
 /** @file The chat server: a local checkpoint behind the OpenAI-compatible endpoints. */
 
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { Batcher, type BatcherOptions, QueueFullError } from '../../policy/chat/batcher.ts'
@@ -9,6 +8,7 @@ import { DataError, GradusError } from '../../util/errors.ts'
 import { workerUrl } from '../../util/worker-url.ts'
 import { Bodies } from '../http/bodies.ts'
 import type { FrontBindings } from '../http/exchange.ts'
+import { sameSecret } from '../reward/token.ts'
 import { CHAT, COMPLETION, streamAnswer, wholeAnswer } from './answers.ts'
 import { chatGeneration, completionGeneration, type Generation } from './generation.ts'
 import { Prompts } from './prompts.ts'
@@ -46,7 +46,7 @@ export const createChatApp = (model: LocalChat, options: ChatAppOptions = {}): C
   const pace = new Pace()
   const maxRows = options.maxRows ?? 64
   let told = (_status: number) => {}
-  const isAllowed = (header: string | undefined) => token === null || sameToken(header, token)
+  const isAllowed = (header: string | undefined) => token === null || sameSecret(header, `Bearer ${token}`)
   app.onError((error, context) => {
     const wireError = toWireError(error)
     if (wireError.status === 429)
@@ -135,12 +135,6 @@ const answering =
       await written
     })
   }
-
-/** Compares without telling by its time how much was right. */
-const sameToken = (header: string | undefined, token: string): boolean => {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
-}
 
 const checkModel = (model: LocalChat, asked: string | null | undefined): void => {
   if (asked && asked !== model.name)

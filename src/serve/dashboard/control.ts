@@ -7,8 +7,8 @@ import { appendControl, controlSchema } from '../../runs/control.ts'
 import { checkThresholds } from '../../train/control.ts'
 import { DataError } from '../../util/errors.ts'
 import { parseWith } from '../../util/schema.ts'
+import { sameSecret } from '../reward/token.ts'
 import { type DashboardContext, type DashboardEnv, openRun } from './context.ts'
-import { sameSecret } from './guard.ts'
 
 /** A token that nobody guesses: 128 bits. */
 export const newToken = (): string => randomBytes(16).toString('base64url')

@@ -13,6 +13,8 @@ import {
   tableSection,
   textBlock,
 } from '../../runs/report/view.ts'
+import { countEach } from '../../util/descriptive.ts'
+import { tryJson } from '../../util/json.ts'
 import { type FoundExperiment, fileOf } from './library.ts'
 
 const MOST_BYTES = 32 * 1024 ** 2
@@ -36,11 +38,7 @@ const readText = (dir: string, name: string): string | null => {
 /** What a file holds; null where it is not there or no JSON. */
 const jsonIn = (dir: string, name: string): unknown => {
   const text = readText(dir, name)
-  try {
-    return text === null ? null : JSON.parse(text)
-  } catch {
-    return null
-  }
+  return text === null ? null : (tryJson(text) ?? null)
 }
 
 /** A claim's file; null for files that hold something else. */
@@ -97,8 +95,7 @@ const shownExperiments = (all: readonly FoundExperiment[]): FoundExperiment[] =>
 }
 
 const statusChips = (claims: readonly Claim[]): Block => {
-  const counts = new Map<string, number>()
-  for (const { status } of claims) counts.set(status, (counts.get(status) ?? 0) + 1)
+  const counts = countEach(claims.map(({ status }) => status))
   return { kind: 'chips', chips: [...counts].map(([status, count]) => statusChip(status, count)) }
 }
 

@@ -1,6 +1,5 @@
 /** @file Who may ask the dashboard for something, and what its page may do. Foreign pages are refused before it (`http/pages.ts`). */
 
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FrontAnswer, FrontRequest, Handler } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/exchange.ts'
 import { tokenCheck } from '../reward/token.ts'
@@ -55,9 +54,3 @@ export const guardedHandler = (handler: Handler, token: string | null): Handler 
     return { ...answer, headers: { ...SAFETY_HEADERS, ...answer.headers } }
   }
 }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-/** Whether the token that lets somebody control runs was sent; in a time that tells nothing of it. */
-export const sameSecret = (sent: string | undefined, secret: string): boolean =>
-  timingSafeEqual(digest(sent ?? ''), digest(secret))

@@ -152,14 +152,11 @@ export const isPaused = (events: readonly EventRow[]): boolean =>
   events.findLast(({ control }) => control === 'pause' || control === 'go-on' || control === 'stop')
     ?.control === 'pause'
 
+const MOST_OPEN = 12
+
 /** Runs that somebody looks at; those that nobody has looked at for longest are let go. */
 export class OpenRuns {
   readonly #open = new Map<string, OpenRun>()
-  readonly #most: number
-
-  constructor(most = 12) {
-    this.#most = most
-  }
 
   get(found: FoundRun): OpenRun {
     const known = this.#open.get(found.id)
@@ -169,7 +166,7 @@ export class OpenRuns {
     }
     const run = new OpenRun(found)
     this.#open.set(found.id, run)
-    if (this.#open.size > this.#most) {
+    if (this.#open.size > MOST_OPEN) {
       const [oldest] = [...this.#open].sort(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs)
       this.#open.delete(oldest[0])
     }

@@ -11,11 +11,13 @@ import { z } from 'zod'
 import { FILE_START, type PlacedLine, type RowPosition } from '../../runs/row-files.ts'
 import type { RolloutRow } from '../../runs/rows.ts'
 import { writeFileAtomic } from '../../util/atomic.ts'
+import { hashLabel } from '../../util/rng.ts'
 import { GrowingFile, rowOf } from './growing-file.ts'
 import { Names, nameListSchema } from './names.ts'
 
 /** `GRADUS_CACHE`, else the system's place for caches. */
-const pageCacheFolder = (env: Readonly<Record<string, string | undefined>> = process.env): string => {
+const pageCacheFolder = (): string => {
+  const { env } = process
   const named = env.GRADUS_CACHE ?? ''
   if (named !== '') return join(named, 'dashboard')
   const xdg = env.XDG_CACHE_HOME ?? ''
@@ -58,13 +60,6 @@ const headerSchema = z.strictObject({
   criteria: nameListSchema,
 })
 
-/** FNV-1a. */
-const problemNumber = (text: string): number => {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash >>> 0
-}
-
 /** A verdict's credit, where it has one: as graders gave it, else met or not; null where nothing is known. */
 const creditsOf = (row: RolloutRow): [string, number][] => {
   const found = new Map<string, number>()
@@ -91,9 +86,9 @@ export class RolloutIndex {
   readonly #base: string
   #file: GrowingFile
 
-  constructor(dir: string, cache = pageCacheFolder()) {
+  constructor(dir: string) {
     this.#dir = dir
-    this.#base = join(cache, createHash('sha256').update(dir).digest('hex').slice(0, 24))
+    this.#base = join(pageCacheFolder(), createHash('sha256').update(dir).digest('hex').slice(0, 24))
     this.#file = this.#grow(this.#load())
   }
 
@@ -144,7 +139,7 @@ export class RolloutIndex {
     records.writeUInt32LE(line.bytes, at + 8)
     records.writeUInt32LE(clamped(row.step ?? 0, 0xffffffff), at + 12)
     records.writeFloatLE(row.reward ?? Number.NaN, at + 16)
-    records.writeUInt32LE(problemNumber(String(row.problemId ?? '')), at + 20)
+    records.writeUInt32LE(hashLabel(String(row.problemId ?? '')), at + 20)
     records.writeUInt32LE(this.#flagBits(row), at + 24)
     records.writeUInt16LE(row.sample === undefined ? 0xffff : clamped(row.sample, 0xfffe), at + 28)
     records.writeUInt16LE(clamped(this.roles.of(row.role ?? 'policy'), 0xffff), at + 30)

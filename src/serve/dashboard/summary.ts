@@ -8,6 +8,7 @@ import { stepSeconds } from '../../runs/report/data.ts'
 import { signsOf } from '../../runs/report/signs.ts'
 import type { EventRow, MetricsRow } from '../../runs/rows.ts'
 import { meanKnown } from '../../util/descriptive.ts'
+import { tryJson } from '../../util/json.ts'
 import { textAt } from './growing-file.ts'
 import { type FoundRun, fileOf } from './library.ts'
 import { isPaused } from './open-run.ts'
@@ -47,13 +48,7 @@ const spreadRows = (dir: string, size: number): MetricsRow[] =>
     const offset = Math.floor((i * (size - PIECE_BYTES)) / (SPARK_POINTS - 1))
     const lines = textAt(dir, 'metrics.jsonl', { offset, bytes: PIECE_BYTES }).split('\n')
     return lines.slice(offset === 0 ? 0 : 1, -1)
-  }).flatMap(([line]) => {
-    try {
-      return line === undefined ? [] : [JSON.parse(line) as MetricsRow]
-    } catch {
-      return []
-    }
-  })
+  }).flatMap(([line = '']) => (tryJson(line) as MetricsRow | undefined) ?? [])
 
 const sparkOf = (rows: readonly MetricsRow[], figure: string): (number | null)[] => {
   const stride = Math.max(1, Math.ceil(rows.length / SPARK_POINTS))

@@ -98,11 +98,6 @@ export class FrontMetrics {
     )
   }
 
-  /** The longest delay of the loop since the last scrape, milliseconds. */
-  get maxDelayMs(): number {
-    return this.#delay.max / 1e6
-  }
-
   text(): Promise<string> {
     return this.registry.metrics()
   }

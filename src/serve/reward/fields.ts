@@ -1,6 +1,8 @@
 /** @file Looking up what a configuration names by a dotted path in a sample. */
 
 import { referenceText } from '../../grade/reference.ts'
+import { tryJson } from '../../util/json.ts'
+import { isRecord } from '../../util/own-value.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -9,14 +11,9 @@ const LONGEST_JSON = 1_000_000
 
 /** A text that is a JSON object is looked into: trainers pass labels and extra columns as text. */
 const asFields = (value: unknown): Fields | null => {
-  if (typeof value === 'string' && value.length <= LONGEST_JSON && value.trimStart().startsWith('{')) {
-    try {
-      return asFields(JSON.parse(value))
-    } catch {
-      return null
-    }
-  }
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : null
+  if (typeof value === 'string' && value.length <= LONGEST_JSON && value.trimStart().startsWith('{'))
+    return asFields(tryJson(value))
+  return isRecord(value) ? value : null
 }
 
 /** Value at `a.b.c`; undefined where there is none. */

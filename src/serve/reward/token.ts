@@ -4,7 +4,11 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { ConfigError } from '../../util/errors.ts'
 import { isLoopback } from '../http/pages.ts'
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+/** Whether what was sent is the secret. Digests are compared, so that neither length nor content shows in the time it takes. */
+export const sameSecret = (sent: string | null | undefined, secret: string): boolean => {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(sent ?? ''), digest(secret))
+}
 
 /** Token of an `authorization` header: `Bearer TOKEN`, or the password of `Basic`, which is how a client that knows only a URL sends one. */
 const tokenOf = (header: string): string | null => {
@@ -16,11 +20,11 @@ const tokenOf = (header: string): string | null => {
   return at < 0 ? null : pair.slice(at + 1)
 }
 
-/** A check of `authorization` headers. Digests are compared, so that neither length nor content shows in the time it takes. */
-export const tokenCheck = (token: string): ((header: string | undefined) => boolean) => {
-  const expected = digest(token)
-  return header => timingSafeEqual(digest(tokenOf(header ?? '') ?? ''), expected)
-}
+/** A check of `authorization` headers. */
+export const tokenCheck =
+  (token: string) =>
+  (header: string | undefined): boolean =>
+    sameSecret(tokenOf(header ?? ''), token)
 
 /**
  * The token of the service, or null for none.

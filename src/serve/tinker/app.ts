@@ -1,6 +1,5 @@
 /** @file The service's HTTP application: paths of the protocol, both dialects, statuses. */
 
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { Hono } from 'hono'
 import {
   API_PATH,
@@ -12,6 +11,7 @@ import {
 } from '../../tinker/index.ts'
 import { DataError } from '../../util/errors.ts'
 import { packageVersion } from '../../util/package.ts'
+import { sameSecret } from '../reward/token.ts'
 import type { Env, TinkerBodies } from './body.ts'
 import { DOWNLOADS } from './downloads.ts'
 import type { BaseModel } from './engines.ts'
@@ -29,12 +29,6 @@ export interface TinkerApp {
   app: Hono<Env>
   /** Whether a request's headers have the key. */
   isAllowed(headers: { 'x-api-key'?: string | string[]; authorization?: string }): boolean
-}
-
-/** Compares without telling by its time how much was right. */
-const sameKey = (given: string, key: string): boolean => {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(key))
 }
 
 const future = ({ id, modelId }: { id: string; modelId?: string }) => ({
@@ -74,7 +68,7 @@ export const createTinkerApp = (
 ): TinkerApp => {
   const app = new Hono<Env>()
   const isAllowed: TinkerApp['isAllowed'] = ({ 'x-api-key': given, authorization = '' }) =>
-    key === null || sameKey(String(given ?? authorization.replace(/^Bearer +/i, '')), key)
+    key === null || sameSecret(String(given ?? authorization.replace(/^Bearer +/i, '')), key)
   app.onError((error, context) => {
     const status = statusOf(error)
     if (status === 429 || status === 503) context.header('retry-after', '1')

@@ -51,11 +51,9 @@ const streamOf = (readable: Readable): ReadableStream => Readable.toWeb(readable
 class Downloads {
   readonly #checkpoints: Checkpoints
   readonly #secret = randomBytes(32)
-  readonly #now: () => number
 
-  constructor(checkpoints: Checkpoints, now: () => number = Date.now) {
+  constructor(checkpoints: Checkpoints) {
     this.#checkpoints = checkpoints
-    this.#now = now
   }
 
   #signature(what: string, expires: string): Buffer {
@@ -71,7 +69,7 @@ class Downloads {
   /** Addresses of the archive and of each file. @throws RequestError 404 */
   offer(origin: string, path: string): { archive: string; files: Record<string, string>; expires: Date } {
     const stored = this.#checkpoints.find(path)
-    const expires = new Date(this.#now() + GOOD_FOR_MS)
+    const expires = new Date(Date.now() + GOOD_FOR_MS)
     const what = path.slice('tinker://'.length)
     return {
       archive: this.#address(origin, what, expires),
@@ -88,7 +86,7 @@ class Downloads {
     const given = Buffer.from(signature, 'hex')
     const right = this.#signature(what, until)
     const isRight = given.length === right.length && timingSafeEqual(given, right)
-    if (!isRight || Number(until) < this.#now())
+    if (!isRight || Number(until) < Date.now())
       throw new RequestError(401, 'this address is not good, or no longer; ask for another')
     const stored = this.#checkpoints.find(`tinker://${id}/${kind}/${name}`)
     if (file === undefined)

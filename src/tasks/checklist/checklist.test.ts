@@ -114,7 +114,7 @@ describe('the world of packing', () => {
 
   it('holds whole topics out where asked to, and leaves the other trips where they were', () => {
     const all = splitTrips()
-    const { train, test, heldOut } = splitTrips(0.8, 4)
+    const { train, test, heldOut } = splitTrips(4)
     const topicsOf = (trips: readonly Trip[]) => new Set(trips.map(({ topic }) => topic))
     expect(topicsOf(heldOut).size).toBe(4)
     expect(heldOut).toHaveLength((4 * ALL_TRIPS.length) / TOPICS.length)
@@ -122,7 +122,7 @@ describe('the world of packing', () => {
     expect([...topicsOf([...train, ...test])].filter(topic => unseen.has(topic))).toEqual([])
     expect(train).toEqual(all.train.filter(({ topic }) => !unseen.has(topic)))
     expect(test).toEqual(all.test.filter(({ topic }) => !unseen.has(topic)))
-    expect(splitTrips(0.8, 4)).toEqual({ train, test, heldOut })
+    expect(splitTrips(4)).toEqual({ train, test, heldOut })
   })
 
   it('splits trips so that every word is on both sides and no trip is', () => {

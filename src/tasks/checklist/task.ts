@@ -27,7 +27,7 @@ export const packingTask = (
   world: PackingWorld,
   { rules, heldOutTopics = 0 }: PackingOptions = {},
 ): Task<Trip> => {
-  const { train, test, heldOut } = splitTrips(undefined, heldOutTopics)
+  const { train, test, heldOut } = splitTrips(heldOutTopics)
   const grader = new RuleGrader(rules)
   return {
     train,

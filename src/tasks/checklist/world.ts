@@ -201,14 +201,16 @@ export interface TripSplit {
   heldOut: Trip[]
 }
 
+const TEST_SHARE = 0.8
+
 /**
  * Trips to train on and to test on. Every word occurs on both sides, every test trip only there: what is learnt about its
  * parts has to be put together. What is wanted and needed depends on the topic alone: only topics that are held out ask for
  * things that no training trip of theirs has asked for.
  */
-export const splitTrips = (testShare = 0.8, heldOutTopics = 0): TripSplit => {
+export const splitTrips = (heldOutTopics = 0): TripSplit => {
   const shuffled = new Rng('checklist split').shuffle(ALL_TRIPS)
-  const tests = Math.round(testShare * shuffled.length)
+  const tests = Math.round(TEST_SHARE * shuffled.length)
   const topics = new Set(new Rng('checklist topics').sample([...TOPICS.keys()], heldOutTopics))
   const isSeen = ({ topic }: Trip) => !topics.has(topic)
   return {

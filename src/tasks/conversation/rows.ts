@@ -5,6 +5,7 @@ import { needsJudge, validateVerifiers } from '../../grade/rubric-grader.ts'
 import type { Rubric } from '../../rubric/criterion.ts'
 import { type RubricItem, readRubricFile } from '../../rubric/formats/index.ts'
 import type { Columns } from '../../util/column-names.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { ConfigError, DataError } from '../../util/errors.ts'
 import { Rng } from '../../util/rng.ts'
 import type { ConversationFiles } from './settings.ts'
@@ -103,8 +104,7 @@ const MOST_NAMED = 64
 
 /** Ids that more than one row has. None where they are too many to be read. */
 export const namesOf = (rows: readonly ConversationRow[]): ReadonlySet<string> => {
-  const counts = new Map<string, number>()
-  for (const { named = [] } of rows) for (const id of named) counts.set(id, (counts.get(id) ?? 0) + 1)
+  const counts = countEach(rows.flatMap(({ named = [] }) => [...named]))
   const shared = [...counts].filter(([, count]) => count > 1).map(([id]) => id)
   return new Set(shared.length <= MOST_NAMED ? shared : [])
 }

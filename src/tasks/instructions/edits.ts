@@ -1,5 +1,6 @@
 /** @file Edits by rule that make an answer follow an instruction; whether it then does is decided by the instruction's own rule. */
 
+import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import { phrasesIn } from '../../util/words.ts'
 import {
@@ -27,8 +28,6 @@ type Edit = (answer: string, context: EditContext) => string
 const PLACEHOLDERS = phrasesIn(
   'name|date|address|place|time|phone number|email|company|your name|city|price|topic|recipient|signature',
 )
-
-const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
 /** Changes so many runs of lower-case words that begin with a longer one. @param most words of a run */
 const withSomeRuns = (

@@ -1,5 +1,6 @@
 /** @file Prompts: what kinds of instructions ask for, said in one of many ways, before, after or within a request. */
 
+import { capitalised } from '../../util/format.ts'
 import type { Rng } from '../../util/rng.ts'
 import { phrasesIn } from '../../util/words.ts'
 import phrasings from './phrasings.json' with { type: 'json' }
@@ -34,8 +35,6 @@ const FRAMES = {
     '{}|{}|{}|{}|note that {}|one rule: {}|keep in mind that {}|the condition is that {}|please note: {}|mind you, {}|it matters that {}|I forgot to say that {}|for technical reasons {}|my teacher says that {}',
   how: 'answer {}|please answer {}|I want it {}|do it {}|I need this {}|write {}|it should come {}|{}, please',
 }
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** With a mark at its end; what ends in an example on a line of its own, or in a mark, stays as it is. */
 const ended = (text: string): string => (text.includes('\n') || /[.!?]["')]?$/.test(text) ? text : `${text}.`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LogicSolver } from '../../grade/logic/solver.ts'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import type { LogicTaskExample } from './example.ts'
 import { generateLogicProblems } from './generator.ts'
 import { loadLogicRows, loadProntoQa, loadProofWriter } from './loaders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sharedData } from '../../util/shared-data.ts'
+import { sharedData } from '../../util/shared-data.fixture.ts'
 import { shallowBaselines } from './baselines.ts'
 import { generateLogicProblems } from './generator.ts'
 import { loadProntoQa } from './loaders.ts'

@@ -37,8 +37,8 @@ export const madeUp = (rng: Rng): string =>
   Array.from({ length: 2 + rng.int(2) }, () => rng.pick(SYLLABLES)).join('')
 
 /** "a, b and c". */
-export const joined = (items: readonly string[], last = 'and'): string =>
-  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
+export const joined = (items: readonly string[]): string =>
+  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 /** "a" or "an" before a word, by its first letter. */
 export const withArticle = (word: string): string => `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`

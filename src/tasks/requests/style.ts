@@ -1,5 +1,6 @@
 /** @file The ways in which one answer can be put: with or without a greeting, an offer, bullets, in few words or more. */
 
+import { tryJson } from '../../util/json.ts'
 import type { Rng } from '../../util/rng.ts'
 import { phrasesIn, wordsIn } from '../../util/words.ts'
 import { joined } from './lexicon.ts'
@@ -48,13 +49,7 @@ const some = <T extends string>(rng: Rng, share: number, words: readonly T[]): T
   rng.next() < share ? rng.pick(words) : ''
 
 /** Whether a text is a list in JSON and nothing else. */
-export const isJsonList = (text: string): boolean => {
-  try {
-    return Array.isArray(JSON.parse(text))
-  } catch {
-    return false
-  }
-}
+export const isJsonList = (text: string): boolean => Array.isArray(tryJson(text))
 
 /** A way to put an answer, any of them. */
 export const drawStyle = (rng: Rng): AnswerStyle => ({

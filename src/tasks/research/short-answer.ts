@@ -4,6 +4,7 @@ import { mathEqual } from '../../grade/math/index.ts'
 import { announcedAnswer } from '../../grade/rules/answers.ts'
 import type { Criterion, Verdict } from '../../rubric/criterion.ts'
 import { creditOf } from '../../rubric/score.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { plainText } from '../questions/answers.ts'
 
 const ARTICLES = /\b(?:a|an|the)\b/g
@@ -23,8 +24,7 @@ export const wordF1 = (given: string, gold: string): number => {
   if (ours !== theirs && (WHOLE.has(ours) || WHOLE.has(theirs))) return 0
   const words = ours.split(' ').filter(Boolean)
   const wanted = theirs.split(' ').filter(Boolean)
-  const left = new Map<string, number>()
-  for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1)
+  const left = countEach(wanted)
   let shared = 0
   for (const word of words) {
     const count = left.get(word) ?? 0

@@ -46,11 +46,10 @@ const unary = (
   name: string,
   type: string,
   gradient: ((x: Tensor, dy: Tensor, y: Tensor) => Tensor) | null,
-  domain?: 'com.microsoft',
 ): Op<None> => ({
   name,
   infer: ([x]) => [{ dtype: x.dtype, shape: x.shape }],
-  emit: inputs => ({ type, domain, inputs: [...inputs] }),
+  emit: inputs => ({ type, inputs: [...inputs] }),
   ...(gradient && {
     gradient: ({ inputs: [x], outputs: [y] }, [dy]) => [gradient(x, dy!, y)],
   }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Rng } from '../../util/rng.ts'
 import { Executable, type TensorValue } from '../executable.ts'
-import { checkGradients } from '../gradient-check.ts'
+import { checkGradients } from '../gradient-check.fixture.ts'
 import { gradients } from '../gradients.ts'
 import { TEST_PROVIDER } from '../provider.fixture.ts'
 import { constant, input, resolve, type Tensor } from '../tensor.ts'

@@ -92,10 +92,6 @@ export class ServerProcess implements Transport {
     return this.#ending
   }
 
-  get pid(): number | undefined {
-    return this.#child?.pid
-  }
-
   /** @throws ToolError `unreachable` where the command cannot be started */
   start(): Promise<void> {
     const { command, args, env, cwd } = this.#command

@@ -1,6 +1,7 @@
 /** @file Monitors of the policy and its engine: entropy, groups without a difference, sampler against trainer, ratios. */
 
 import type { MetricsRow } from '../../runs/rows.ts'
+import { countEach } from '../../util/descriptive.ts'
 import { percent, threeDigits } from '../../util/format.ts'
 import { mean, median } from '../../util/statistics.ts'
 import { defineMonitor, type Sign, type WatchedRollout } from './monitor.ts'
@@ -55,8 +56,7 @@ export const hotSampling = defineMonitor({
 /** How often a group says exactly the same, beyond once. */
 const timesSaid = (rollouts: readonly WatchedRollout[]): number[] => {
   const keys = rollouts.map(({ tokens, group }) => `${group}:${Array.from(tokens).join()}`)
-  const counts = new Map<string, number>()
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const counts = countEach(keys)
   return keys.map(key => counts.get(key)! - 1)
 }
 

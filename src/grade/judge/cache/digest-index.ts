@@ -18,19 +18,10 @@ const LENGTH_MASK = 0x7fffffff
 const FULLEST = 0.7
 
 export class DigestIndex {
-  #slots: Uint32Array
-  #capacity: number
+  /** Slots; a power of two. */
+  #capacity = 1024
+  #slots = new Uint32Array(this.#capacity * SLOT)
   #size = 0
-
-  /** @param capacity slots to begin with; a power of two */
-  constructor(capacity = 1024) {
-    this.#capacity = capacity
-    this.#slots = new Uint32Array(capacity * SLOT)
-  }
-
-  get size(): number {
-    return this.#size
-  }
 
   /** Position of the key's slot, or of the free slot where it belongs. */
   #find([a, b, c, d]: Words): number {

@@ -1,6 +1,7 @@
 /** @file What an answer says: read in every way that there is, believed only where all readings and the raw text agree. */
 
 import type { Criterion } from '../../../rubric/criterion.ts'
+import { tryJson } from '../../../util/json.ts'
 import { bareListsIn, literalsIn, plainKey, saidAs, type VerdictText } from '../literals.ts'
 import { type Member, membersOf } from '../members.ts'
 import {
@@ -10,7 +11,6 @@ import {
   NO_JSON,
   type Parsed,
   type ParsedAnswer,
-  parseStrict,
   splitThinking,
   unreadable,
   withoutFence,
@@ -85,7 +85,7 @@ export const eachEntry = (
 export const readAnswer = <J>(text: string, form: AnswerForm<J>): ParsedAnswer<J[]> => {
   const problem = unreadable(text)
   if (problem !== null) return { problem, strict: false }
-  const whole = parseStrict(text)
+  const whole = tryJson(text)
   const strict = whole !== undefined
   const reading = strict ? readWhole(text, whole, form) : readLoose(text, form)
   return reading.problem === undefined
@@ -109,7 +109,7 @@ const readLoose = <J>(text: string, form: AnswerForm<J>): Parsed<Spoken<J>[]> =>
 /** An answer that is JSON as a whole but for a fence around it; null for any other. */
 const readUnfenced = <J>(answer: string, form: AnswerForm<J>): Parsed<Spoken<J>[]> | null => {
   const inside = withoutFence(answer)
-  const json = parseStrict(inside)
+  const json = tryJson(inside)
   return json === undefined ? null : readWhole(inside, json, form)
 }
 

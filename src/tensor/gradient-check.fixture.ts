@@ -1,19 +1,9 @@
 /** @file Compares a graph's gradients with central differences: for this engine's operations and for yours. */
 
 import { Rng } from '../util/rng.ts'
+import { type CheckInput, named, onlyUsed, weightedGradients } from './determinism-check.ts'
 import { Executable, type ExecutableOptions, type TensorValue, type Values } from './executable.ts'
-import { gradients } from './gradients.ts'
-import { add, mul } from './ops/elementwise.ts'
-import { reduceSum } from './ops/reduce.ts'
-import { type DType, input, type Tensor, type TensorData } from './tensor.ts'
-
-/** An input of the function under test. float32 inputs are differentiated unless `fixed`. */
-export interface CheckInput {
-  shape: readonly number[]
-  data: TensorData
-  dtype?: DType
-  fixed?: boolean
-}
+import { input, type Tensor } from './tensor.ts'
 
 export interface GradientCheck {
   /** Values of the function's outputs. */
@@ -78,26 +68,7 @@ export const checkGradients = async (
   return report
 }
 
-/** Items under `prefix` and their number. */
-export const named = <T>(prefix: string, items: readonly T[]): Record<string, T> =>
-  Object.fromEntries(items.map((item, i) => [`${prefix}${i}`, item]))
-
-/** A function may ignore an input, which is then no input of its graph. */
-export const onlyUsed = ({ model }: Executable, values: Values): Values => {
-  const used = new Set(model.inputs.map(({ name }) => name))
-  return Object.fromEntries(Object.entries(values).filter(([name]) => used.has(`in.${name}`)))
-}
-
 const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, x, i) => sum + x * b[i], 0)
-
-/** Gradients of a weighted sum of all elements of the results; the weights are inputs, `weights0` and so on. */
-export const weightedGradients = (results: readonly Tensor[], wrt: readonly Tensor[]): Tensor[] => {
-  const sums = results.map((y, i) => reduceSum(mul(y, input(`weights${i}`, y.shape))))
-  return gradients(
-    sums.reduce((a, b) => add(a, b)),
-    wrt,
-  )
-}
 
 const graphGradients = async (
   tensors: readonly Tensor[],
