@@ -35,7 +35,7 @@ const install = () => {
   )
   mkdirSync(installed, { recursive: true })
   exec('tar', ['-xzf', join(app, filename), '-C', installed, '--strip-components=1'])
-  for (const name of [...Object.keys(manifest.dependencies), '@types/node']) {
+  for (const name of Object.keys(manifest.dependencies)) {
     const link = join(app, 'node_modules', name)
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), link)
