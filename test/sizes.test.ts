@@ -28,7 +28,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   search: 1213,
   serve: 13344,
   tasks: 17694,
-  tensor: 3046,
+  tensor: 3052,
   tinker: 2025,
   tools: 2123,
   train: 4307,

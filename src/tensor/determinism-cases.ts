@@ -336,6 +336,12 @@ const layers = (rows: number): Record<string, DeterminismCase> => {
     },
     tokenLogProbs: scored(),
     'tokenLogProbs/streamed': scored(256),
+    'tokenLogProbs/fixed table': {
+      build: ([hidden, table, targets]) => [
+        nn.tokenLogProbs(hidden, table, targets, { chunk: 256, fixedTable: true }).logprobs,
+      ],
+      inputs: [floats([rows, 64]), { ...floats([512, 64], 1), fixed: true }, ids([rows], 4)],
+    },
   }
 }
 

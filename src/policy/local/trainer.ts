@@ -101,8 +101,8 @@ export class Trainer {
 
   /** A device has no need of it: what it computes of padding costs less there than moving rows. */
   #layout(batch: MicroBatch): BatchLayout {
-    const kept = hasTwoLayouts(this.#parameters.count) ? PADDING_KEPT : -1
-    const unpadded = this.#options.running.provider !== 'webgpu' && batch.padding > kept
+    const keepsPadding = hasTwoLayouts(this.#parameters.count) && batch.padding <= PADDING_KEPT
+    const unpadded = this.#options.running.provider !== 'webgpu' && !keepsPadding
     return { withPrefix: batch.sizes.S > 0, unpadded }
   }
 
