@@ -5,9 +5,14 @@
  * number changed, by the seed.
  *
  *   node scripts/experiments/judge-labels.js [gsm8k.jsonl [seed]] > labels.jsonl
+ *
+ * Labels to learn from are of other responses: those of `gradus init train --instructions --cold-start`, and GSM8K's later rows.
+ *
+ *   node scripts/experiments/judge-labels.js gsm8k.jsonl 2 --from demonstrations.jsonl --of-each 80 --skip 30 > learn.jsonl
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 
 const FOLDERS = [
@@ -15,8 +20,18 @@ const FOLDERS = [
   'results/real-model-second/answers',
   'results/real-model-third/answers',
 ]
-const OF_EACH = 15
 const MOST_WORDS = 120
+
+const { values, positionals } = parseArgs({
+  options: {
+    from: { type: 'string' },
+    'of-each': { type: 'string', default: '30' },
+    skip: { type: 'string', default: '0' },
+  },
+  allowPositionals: true,
+})
+const [solutions, seed = '1'] = positionals
+const ofEach = Number(values['of-each'])
 
 const linesOf = bytes =>
   bytes
@@ -24,11 +39,20 @@ const linesOf = bytes =>
     .trim()
     .split('\n')
     .map(line => JSON.parse(line))
-const answers = FOLDERS.flatMap(folder =>
-  readdirSync(folder)
-    .filter(name => name.endsWith('-rows.jsonl.br'))
-    .flatMap(name => linesOf(brotliDecompressSync(readFileSync(`${folder}/${name}`)))),
-).filter(({ response }) => response.trim() !== '' && response.split(/\s+/).length <= MOST_WORDS)
+const kept = () =>
+  FOLDERS.flatMap(folder =>
+    readdirSync(folder)
+      .filter(name => name.endsWith('-rows.jsonl.br'))
+      .flatMap(name => linesOf(brotliDecompressSync(readFileSync(`${folder}/${name}`)))),
+  )
+const demonstrated = file =>
+  linesOf(readFileSync(file)).map(({ messages: [asked, { content }] }) => ({
+    prompt: [asked],
+    response: content,
+  }))
+const answers = (values.from === undefined ? kept() : demonstrated(values.from)).filter(
+  ({ response }) => response.trim() !== '' && response.split(/\s+/).length <= MOST_WORDS,
+)
 // One response of each request and side, each once.
 const distinct = [...new Map(answers.map(row => [row.response, row])).values()]
 const wordsOf = text => [...new Set(text.toLowerCase().match(/\b[a-z]{5,9}\b/g) ?? [])]
@@ -63,8 +87,6 @@ const KINDS = {
   },
 }
 
-const [solutions, seed = '1'] = process.argv.slice(2)
-
 /** Another number of as many digits, by the seed; where there is but one digit, another digit. */
 const changed = (number, i) => {
   const drawn = createHash('sha256').update(`${seed}/${i}`).digest().readUInt32BE()
@@ -94,13 +116,13 @@ for (const [kind, of] of Object.entries(KINDS)) {
     return labelled === null ? [] : [{ row, text: labelled[0], label: labelled[1] }]
   })
   for (const label of [true, false])
-    for (const { row, text } of rows.filter(each => each.label === label).slice(0, OF_EACH)) {
+    for (const { row, text } of rows.filter(each => each.label === label).slice(0, ofEach / 2)) {
       console.log(JSON.stringify({ response: row.response, criterion: { id: kind, text, points: 1 }, label }))
     }
 }
 if (solutions !== undefined)
   for (const row of linesOf(readFileSync(solutions))
     .filter(({ answer }) => /\n#### [\d,]+$/.test(answer))
-    .slice(0, 2 * OF_EACH)
+    .slice(Number(values.skip), Number(values.skip) + ofEach)
     .map(finalAnswer))
     console.log(JSON.stringify(row))

@@ -243,6 +243,14 @@ Examples:
   $ gradus judge check --labels labels.jsonl --judge http://127.0.0.1:8000/v1 --model judge --min-agreement 0.9
   $ gradus judge check --preferences runs/mine --rubric rubric.yaml --judge http://127.0.0.1:8000/v1 --model judge`
 
+const DEMONSTRATIONS_HELP = `
+Keep labels of other responses for judge check: those that were learnt say nothing about the judge.
+
+Example:
+  $ gradus judge demonstrations labels.jsonl > verdicts.jsonl
+  $ gradus train sft --set data=verdicts.jsonl --set model.folder=HuggingFaceTB/SmolLM2-135M-Instruct
+  $ gradus judge check --labels others.jsonl --levels likelihood --judge runs/sft-seed1/checkpoints/step-000200`
+
 const WINS_HELP = `
 A row is {"id"?, "prompt", "response"}; rows with the same id, or the same prompt without one, are about the same question. Of
 a response what stands before </think> is shown, without names; without </think> all of it. Ties are shared.
@@ -287,6 +295,18 @@ export const addJudgeCommand = (program: Command, io: Io, done: (code: number) =
       const { judgeCheck } = await import('./judge-check.ts')
       await bringFiles(options.labels, options.rubric)
       done(await judgeCheck(options, io))
+    })
+  judge
+    .command('demonstrations')
+    .description(
+      'Prints labelled verdicts as rows for sft: what a judge by likelihood is asked, and the right word.',
+    )
+    .argument('<labels.jsonl>', 'labelled verdicts, as for judge check')
+    .addHelpText('after', DEMONSTRATIONS_HELP)
+    .action(async (labels: string) => {
+      const { judgeDemonstrations } = await import('./judge-check.ts')
+      await bringFiles(labels)
+      done(judgeDemonstrations(labels, io))
     })
   const wins = judge
     .command('wins')

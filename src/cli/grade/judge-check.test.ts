@@ -152,6 +152,25 @@ describe('gradus judge check --preferences', () => {
   })
 })
 
+describe('gradus judge demonstrations', () => {
+  it('prints a row a label, and names the line of one that it cannot use', async () => {
+    const file = join(folder, 'demonstrated.jsonl')
+    writeFileSync(file, labels.map(row => JSON.stringify(row)).join('\n'))
+    const { out, code } = await run(addJudgeCommand, ['judge', 'demonstrations', file])
+    const rows = out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).messages)
+    expect(code).toBe(0)
+    expect(rows.map(messages => messages.at(-1).content)).toEqual(
+      labels.map(row => (row.label ? 'Yes' : 'No')),
+    )
+    expect(rows[3][1].content).toContain(labels[3].response)
+    writeFileSync(file, '{"response": "r"}')
+    await expect(run(addJudgeCommand, ['judge', 'demonstrations', file])).rejects.toThrow(/:1.*criterion/s)
+  })
+})
+
 describe('gradus judge check --levels likelihood', () => {
   /** A judge that leans to yes by three nats and has five between true and false, a little of it by chance. */
   const leaning = createServer((request, response) => {

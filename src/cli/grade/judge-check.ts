@@ -19,6 +19,7 @@ import {
   type LabelledCase,
   parseLabelledCase,
 } from '../../grade/judge/calibration.ts'
+import { verdictDemonstration } from '../../grade/judge/demonstrations.ts'
 import type { JudgedVerdict } from '../../grade/judge/verdicts.ts'
 import { readRubricFile } from '../../rubric/formats/index.ts'
 import { creditOf } from '../../rubric/score.ts'
@@ -51,6 +52,12 @@ const casesOf = (labels: string): LabelledCase[] =>
       place,
     ),
   )
+
+/** Prints labelled verdicts as demonstrations for `sft`. @throws DataError for labels that cannot be used */
+export const judgeDemonstrations = (labels: string, io: Io): number => {
+  for (const row of casesOf(labels).map(verdictDemonstration)) io.out.write(`${JSON.stringify(row)}\n`)
+  return EXIT.ok
+}
 
 /**
  * Prints the judge's quality. Exit code 100 when agreement is below `minAgreement`, or could not be measured.

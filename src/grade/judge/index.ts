@@ -5,6 +5,7 @@ export { escapeUntrusted, QUOTING_NOTE, type Quote, quoteUntrusted } from '../..
 export * from './ask-config.ts'
 export * from './cache/index.ts'
 export * from './calibration.ts'
+export { verdictDemonstration } from './demonstrations.ts'
 export * from './escalation.ts'
 export * from './judge.ts'
 export * from './judge-config.ts'

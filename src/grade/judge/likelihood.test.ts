@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChatModel, ChatRequest, TokenLogprob } from '../../chat/chat-model.ts'
 import type { Criterion } from '../../rubric/criterion.ts'
+import { verdictDemonstration } from './demonstrations.ts'
 import { llmJudge } from './judge.ts'
 import type { JudgeOptions } from './judge-options.ts'
 
@@ -47,6 +48,15 @@ describe('a verdict by the likelihood of a word', () => {
     expect(verdict).toMatchObject({ criterionId: 'polite', met: true })
     expect(verdict.logOdds).toBeCloseTo(Math.log(0.55 / 0.4), 12)
     expect(verdict.margin).toBeCloseTo(Math.log(0.55 / 0.4), 12)
+  })
+
+  it('is demonstrated in the very words that it is asked with', async () => {
+    const { asked, grade } = judge(words({ No: 0.6, Yes: 0.4 }))
+    await grade(FLAW)
+    const { messages } = verdictDemonstration({ ...ITEM, criterion: FLAW, label: false })
+    expect(messages.slice(0, -1)).toEqual(asked[0].messages)
+    expect(messages.at(-1)).toEqual({ role: 'assistant', content: 'No' })
+    expect(() => verdictDemonstration({ ...ITEM, criterion: SCORED, label: true })).toThrow(/with levels/)
   })
 
   it('takes the least likely alternative for a word that is not among them', async () => {
