@@ -10,17 +10,17 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url))
  * taken off here. (Functions: biome.json; exports that tests alone use: the second run of knip in package.json.)
  */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  bench: 4349,
+  bench: 4399,
   chat: 2821,
-  cli: 12168,
+  cli: 12209,
   eval: 2125,
   experiments: 7539,
-  grade: 22145,
+  grade: 22176,
   measure: 2240,
   memory: 1796,
   model: 7795,
   plan: 1328,
-  policy: 8863,
+  policy: 8866,
   recipes: 22141,
   rl: 2482,
   rubric: 4504,
