@@ -236,7 +236,7 @@ export const trainingOutputs = (
 ): Record<string, Tensor> => {
   const weights = parameters.asInputs()
   const trained = parameters.trained.map(({ name }) => weights.get(name))
-  const learning = { trained: new Set(trained), recompute }
+  const learning = { trained: new Set(trained), recompute, entropy: spec.entropyCoef !== 0 }
   const forward = forwardGraph(parameters.config, weights, layout, learning)
   const loss = lossGraph(spec, forward)
   return {
