@@ -3,7 +3,10 @@ import { lossOf } from '../../rl/loss-presets.ts'
 import { tinyEngine } from './tiny-model.fixture.ts'
 
 // A model of 17 million weights takes many seconds to make.
-vi.mock(import('./weight-sizes.ts'), async original => ({ ...(await original()), hasTwoLayouts: () => false }))
+vi.mock(import('./weight-sizes.ts'), async original => ({
+  ...(await original()),
+  hasTwoLayouts: () => false,
+}))
 
 it('responses of which none has a token are scored and learnt from, where batches have one layout', async () => {
   const engine = tinyEngine()
