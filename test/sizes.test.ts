@@ -20,7 +20,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   memory: 1796,
   model: 7795,
   plan: 1328,
-  policy: 8872,
+  policy: 8874,
   recipes: 22155,
   rl: 2482,
   rubric: 4504,

@@ -122,7 +122,7 @@ export interface EngineBenchmark {
 const benchedEngine = (engine: Engine): Benched => ({
   config: engine.parameters.config,
   parameterCount: engine.parameters.count,
-  trainedCount: engine.parameters.trained.reduce((sum, { param }) => sum + param.length, 0),
+  trainedCount: engine.parameters.trainedCount,
   sample: (...request) => engine.sample(...request),
   accumulate: (datums, options) => engine.accumulate(datums, options),
   step: options => engine.step(options),

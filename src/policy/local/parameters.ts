@@ -94,6 +94,9 @@ export class Parameters {
   get count(): number {
     return [...this.#tensors.values()].reduce((sum, { data }) => sum + data.length, 0)
   }
+  get trainedCount(): number {
+    return this.trained.reduce((sum, { param }) => sum + param.length, 0)
+  }
 
   /** Weights as graph inputs, fed by `feeds`. */
   asInputs(): Weights {

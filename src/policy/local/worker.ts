@@ -46,7 +46,6 @@ const start = async () => {
   if (options.provider === 'webgpu') await assertWebGpu()
   const engine = createEngine(source, options, new RunGate(gate))
   const { parameters } = engine
-  const trainedCount = parameters.trained.reduce((sum, { param }) => sum + param.length, 0)
   let queue: Promise<void> = Promise.resolve()
   port.on('message', (message: CallMessage | NextTurnMessage) => {
     if ('row' in message) {
@@ -62,7 +61,7 @@ const start = async () => {
       }
     })
   })
-  const { config, hasValueHead, count: parameterCount } = parameters
+  const { config, hasValueHead, count: parameterCount, trainedCount } = parameters
   post({ kind: 'ready', config, hasValueHead, parameterCount, trainedCount })
 }
 
