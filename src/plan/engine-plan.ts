@@ -5,7 +5,7 @@ import type { PlannedRole, StepWork } from '../recipes/common/plan-time.ts'
 import { type Assumed, assumed, type Pace } from './assumptions.ts'
 import {
   type EngineDraw,
-  type EngineFigures,
+  type EngineSpeed,
   engineSampling,
   engineScoring,
   engineUpdate,
@@ -45,7 +45,7 @@ const drawOf = (role: PlannedRole, { supervised }: StepWork, use: Assumed, known
 /** @throws ConfigError for a model that is not known */
 export const planEngineStep = (
   work: StepWork,
-  figures: EngineFigures,
+  speed: EngineSpeed,
   use: Assumed,
   known?: KnownRun,
 ): EnginePlan => {
@@ -64,11 +64,11 @@ export const planEngineStep = (
     samples: each.draw.samples * each.share,
   }))
   const drawing = draws.reduce(
-    (sum, each) => sum + each.share * engineSampling(size, each.draw, work.maxRows, figures),
+    (sum, each) => sum + each.share * engineSampling(size, each.draw, work.maxRows, speed),
     0,
   )
   // Samples that were shown something else are scored behind their own prompts before grading ends.
-  const sampling = work.supervised ? 0 : drawing + work.scorings * engineScoring(size, learnt, figures)
+  const sampling = work.supervised ? 0 : drawing + work.scorings * engineScoring(size, learnt, speed)
   const update = engineUpdate(
     learnt,
     {
@@ -82,7 +82,7 @@ export const planEngineStep = (
       recompute: work.recompute,
       supervised: work.supervised,
     },
-    figures,
+    speed,
   )
   return { sampling, update, step: sampling + update }
 }
@@ -90,9 +90,9 @@ export const planEngineStep = (
 /** As planRange, of this process. */
 export const planEngineRange = (
   work: StepWork,
-  figures: EngineFigures,
+  speed: EngineSpeed,
   set: Partial<Assumed>,
 ): Record<Pace, EnginePlan> => {
-  const at = (pace: Pace) => planEngineStep(work, figures, assumed(pace, set))
+  const at = (pace: Pace) => planEngineStep(work, speed, assumed(pace, set))
   return { quick: at('quick'), usual: at('usual'), slow: at('slow') }
 }

@@ -7,7 +7,7 @@ import { forwardFlop, type ModelSize } from './model-size.ts'
 const rates = z.record(z.string().regex(/^\d+(x\d+)?$/), z.number().positive())
 
 /** What of the benchmark's JSON a plan needs; whatever else it holds is passed over. */
-const figuresSchema = z.looseObject({
+const speedSchema = z.looseObject({
   threads: z.number().positive(),
   /** That the threads were divided among; files from before it was told are of one. */
   engines: z.number().positive().default(1),
@@ -34,11 +34,11 @@ const figuresSchema = z.looseObject({
     newTokens: z.number().positive(),
   }),
 })
-export type EngineFigures = z.output<typeof figuresSchema>
+export type EngineSpeed = z.output<typeof speedSchema>
 
 /** @throws ConfigError naming what is missing */
-export const parseEngineFigures = (value: unknown, source: string): EngineFigures =>
-  parseWith(figuresSchema, value, source)
+export const parseEngineSpeed = (value: unknown, source: string): EngineSpeed =>
+  parseWith(speedSchema, value, source)
 
 /** What a step of decoding takes: so much for each layer, and so much for the arithmetic of each row. */
 export interface DecodeRate {
@@ -50,9 +50,9 @@ export interface DecodeRate {
  * Least squares of relative errors over rows: seconds of a step = a + b rows. Where the smallest batch is not slower than its share
  * of a large one, a is 0.
  */
-export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate => {
-  const { workload, parameters } = figures
-  const many = shared ? figures.sharedPromptTokensPerSecond : {}
+export const fitDecoding = (speed: EngineSpeed, shared: boolean): DecodeRate => {
+  const { workload, parameters } = speed
+  const many = shared ? speed.sharedPromptTokensPerSecond : {}
   const sharedRows = new Map(
     Object.entries(many).map(([name, rate]) => {
       const [prompts, samples = 1] = name.split('x').map(Number)
@@ -61,7 +61,7 @@ export const fitDecoding = (figures: EngineFigures, shared: boolean): DecodeRate
   )
   const points = [
     ...new Map([
-      ...Object.entries(figures.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const),
+      ...Object.entries(speed.decodeTokensPerSecond).map(([r, rate]) => [Number(r), rate] as const),
       ...sharedRows,
     ]),
   ].map(([rows, rate]) => ({ rows, seconds: rows / rate }))
@@ -94,16 +94,15 @@ export interface EngineDraw {
 }
 
 /** Rows are decoded together up to `maxRows`, then the next; a group's prompt is read once. Samples end together, as measured. */
-const evenSampling = (size: ModelSize, draw: EngineDraw, maxRows: number, figures: EngineFigures): number => {
+const evenSampling = (size: ModelSize, draw: EngineDraw, maxRows: number, speed: EngineSpeed): number => {
   const { prompts, promptTokens, samples, newTokens, longestTokens } = draw
-  const { secondsPerLayer, secondsPerFlop } = fitDecoding(figures, samples > 1.5 * prompts)
+  const { secondsPerLayer, secondsPerFlop } = fitDecoding(speed, samples > 1.5 * prompts)
   const batches = Math.ceil(samples / maxRows)
   const steps = batches * longestTokens
   const context = promptTokens + newTokens / 2
   const decoding =
     steps * size.layers * secondsPerLayer + forwardFlop(size, samples * newTokens, context) * secondsPerFlop
-  const prefill =
-    forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (figures.groupTrainGflops * 1e9)
+  const prefill = forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (speed.groupTrainGflops * 1e9)
   return decoding + prefill
 }
 
@@ -111,13 +110,13 @@ const evenSampling = (size: ModelSize, draw: EngineDraw, maxRows: number, figure
  * What it takes that samples end at different times, and rows leave the batch: how much longer the benchmark's were than rows that
  * end together would have been. Never less than 1.
  */
-export const raggedness = (figures: EngineFigures): number => {
-  const { raggedDecode, workload, parameters } = figures
+export const raggedness = (speed: EngineSpeed): number => {
+  const { raggedDecode, workload, parameters } = speed
   const { layers, hiddenSize, queryWidth, promptTokens } = workload
   const { prompts, samples, tokens, longest, seconds } = raggedDecode
   const size = { parameters, active: parameters, layers, hiddenSize, queryWidth, keyWidth: 0, vocabSize: 0 }
   const draw = { prompts, promptTokens, samples, newTokens: tokens / samples, longestTokens: longest }
-  return Math.max(1, seconds / evenSampling(size, draw, samples, figures))
+  return Math.max(1, seconds / evenSampling(size, draw, samples, speed))
 }
 
 /** Seconds of drawing samples that end where they end. */
@@ -125,9 +124,9 @@ export const engineSampling = (
   size: ModelSize,
   draw: EngineDraw,
   maxRows: number,
-  figures: EngineFigures,
+  speed: EngineSpeed,
 ): number =>
-  evenSampling(size, draw, maxRows, figures) * (draw.longestTokens > draw.newTokens ? raggedness(figures) : 1)
+  evenSampling(size, draw, maxRows, speed) * (draw.longestTokens > draw.newTokens ? raggedness(speed) : 1)
 
 export interface EngineLearning {
   size: ModelSize
@@ -160,21 +159,21 @@ const scoringFlop = (size: ModelSize, draws: readonly EngineDraw[]): number =>
 export const engineScoring = (
   size: ModelSize,
   draws: readonly EngineDraw[],
-  { groupTrainGflops }: EngineFigures,
+  { groupTrainGflops }: EngineSpeed,
 ): number => scoringFlop(size, draws) / (groupTrainGflops * 1e9)
 
 /** Forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth counting. */
 export const engineUpdate = (
   draws: readonly EngineDraw[],
   learning: EngineLearning,
-  figures: EngineFigures,
+  speed: EngineSpeed,
 ): number => {
   const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare, recompute } =
     learning
   const forward = scoringFlop(size, draws)
-  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = figures
+  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = speed
   // The benchmark counts three passes, and took four where layers went forward once more.
-  const perPass = figures.recompute ? 4 / 3 : 1
+  const perPass = speed.recompute ? 4 / 3 : 1
   const rate = perPass * (learning.supervised ? trainGflops : groupTrainGflops)
   const passes = Number(reference) + ((adapter ? 2 : 3) + Number(recompute)) * epochs * learntShare
   const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9

@@ -3,7 +3,7 @@
 export { ASSUMPTIONS, type Assumed, type AssumptionName, parseAssumptions } from './assumptions.ts'
 export { checkRun, type RunCheck } from './check-run.ts'
 export { type EnginePlan, planEngineRange } from './engine-plan.ts'
-export { type EngineFigures, parseEngineFigures } from './engine-time.ts'
+export { type EngineSpeed, parseEngineSpeed } from './engine-time.ts'
 export { checkLines, enginePlanLines, planLines } from './format.ts'
 export { GPU_NAMES, type GpuSet, parseGpus } from './gpus.ts'
 export { sizeNamed } from './model-size.ts'

@@ -184,7 +184,7 @@ export const criticLines = (here: Feasibility | undefined, hasCritic: boolean): 
       ]
     : []
 
-/** From this much longer on, other work on this machine is told. */
+/** From this much longer on, other work on this machine is reported. */
 const SLOWER = 1.25
 
 /**

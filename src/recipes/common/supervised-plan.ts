@@ -85,7 +85,7 @@ const memoryOf = (
   })
 }
 
-/** Lines and figures of a plan; of a policy on a server, neither memory nor time are this machine's. */
+/** Lines and metrics of a plan; of a policy on a server, neither memory nor time are this machine's. */
 export const supervisedMachine = (
   config: { policy: Pick<PolicySettings, 'kind'> | LocalSettings; steps: number; batch: number },
   work: SupervisedWork,

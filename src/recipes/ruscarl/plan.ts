@@ -119,7 +119,7 @@ export const planRuscarl = (config: RuscarlConfig): RunPlan => {
       lines: [
         ...dataLines(config, data),
         `training     ${steps} steps of ${rollout.prompts} prompts x ${rollout.samples} samples (${passes.toFixed(1)} passes), at most ${formatInteger(rollout.maxTokens)} tokens each: up to ${formatInteger(tokensPerStep)} new tokens a step, ${formatCount(tokensPerStep * steps)} in all`,
-        // The figures of the plan are without it.
+        // The metrics of the plan are without it.
         ...(dynamicSampling
           ? [
               `             dynamic sampling: up to ${1 + dynamicSampling.rounds} times the samples, tokens and grading of a step, when no group has a spread`,
