@@ -1,6 +1,7 @@
 /** @file What the engine's benchmarks compute: models, batches, prompts, the arithmetic of each, and what times them. */
 
 import type { ModelConfig } from '../model/config.ts'
+import { type LoraConfig, loraModules } from '../model/lora-files.ts'
 import type { Parameters } from '../policy/local/parameters.ts'
 import type { Policy } from '../policy/policy.ts'
 import { updateOnce } from '../policy/update.ts'
@@ -51,6 +52,10 @@ export const SHARED = [
 export const decodeFlop = (shape: string, parameters: number): number =>
   shape === 'standard' ? 6.6e6 : 2 * parameters
 
+/** The adapter of that rank on every product of a layer; nothing for 0. */
+export const adapterOf = (rank: number): { lora?: LoraConfig } =>
+  rank > 0 ? { lora: { rank, alpha: 2 * rank, targetModules: [...loraModules] } } : {}
+
 export const seconds = async (work: () => Promise<unknown>): Promise<number> => {
   const start = performance.now()
   await work()
@@ -68,14 +73,21 @@ export const lengthsOf = ({ maxPositions }: ModelConfig) => {
 export interface Benched extends Pick<Policy, 'sample' | 'accumulate' | 'step'> {
   readonly config: ModelConfig
   readonly parameterCount: number
+  /** Those of the adapter, where there is one. */
+  readonly trainedCount: number
 }
 
-/** Arithmetic of one training step: forward once, backward twice; attention counted without the saving of causality. */
-const trainFlop = ({ config, parameterCount: count }: Benched): number => {
+/** Forward once, and backward twice; once where weights stay as they are and only an adapter has a gradient. */
+const passesOf = ({ parameterCount, trainedCount }: Benched): number =>
+  trainedCount < parameterCount ? 2 : 3
+
+/** Arithmetic of one training step; attention counted without the saving of causality. */
+const trainFlop = (benched: Benched): number => {
+  const { config, parameterCount: count } = benched
   const { sequence } = lengthsOf(config)
   const tokens = SEQUENCES * sequence
   const attention = config.layers * 4 * sequence * config.heads * config.headDim * tokens
-  return 3 * (2 * count * tokens + attention)
+  return passesOf(benched) * (2 * count * tokens + attention)
 }
 
 export const randomTokens = (rng: Rng, count: number, vocabSize: number): number[] =>
@@ -128,7 +140,8 @@ const groupDatums = (config: ModelConfig): Datum[] => {
 }
 
 /** A group's prompt goes through once. */
-const groupFlop = ({ config, parameterCount: count }: Benched): number => {
+const groupFlop = (benched: Benched): number => {
+  const { config, parameterCount: count } = benched
   const [prompts] = GROUPS
   const { promptTokens } = lengthsOf(config)
   const attention = 4 * config.layers * config.heads * config.headDim
@@ -138,7 +151,7 @@ const groupFlop = ({ config, parameterCount: count }: Benched): number => {
     0,
   )
   const read = prompts * promptTokens * (2 * count + (attention * promptTokens) / 2)
-  return 3 * (read + responses)
+  return passesOf(benched) * (read + responses)
 }
 
 const decodeRunner = (engine: Benched, prompts: number, samples: number) => {
@@ -181,7 +194,7 @@ export const raggedRunner = (engine: Benched) => {
 }
 
 /**
- * Milliseconds that a step of the optimiser takes for a million parameters, behind what a training step learns from: its norm, AdamW,
+ * Milliseconds that a step of the optimiser takes for a million trained parameters, behind what a training step learns from: its norm, AdamW,
  * and of several engines what they pass to each other. A gradient of fewer tokens has squares too small for normal numbers, with
  * which processors compute several times slower.
  */
@@ -190,7 +203,7 @@ export const optimizerRunner = (engine: Benched) => {
   return async (): Promise<number> => {
     await engine.accumulate(datums, LOSS)
     const time = await seconds(async () => engine.step({ learningRate: 1e-6 }))
-    return (time * 1000) / (engine.parameterCount / 1e6)
+    return (time * 1000) / (engine.trainedCount / 1e6)
   }
 }
 

@@ -9,6 +9,7 @@ const RESULT: EngineBenchmark = {
     ...{ promptTokens: 16, newTokens: 128, sequence: 256 },
   },
   parameters: 3_300_000,
+  loraRank: 0,
   threads: 2,
   engines: 1,
   recompute: false,

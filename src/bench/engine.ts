@@ -14,6 +14,7 @@ import { mean, median } from '../util/statistics.ts'
 import { idealsOf } from './engine-ideals.ts'
 import {
   adamwRunner,
+  adapterOf,
   BENCH_SHAPES,
   type Benched,
   type BenchShape,
@@ -41,6 +42,8 @@ export interface BenchOptions {
   shape?: BenchShape
   /** Folder of a model whose shape is taken in place of a standard one; its weights are not read. */
   model?: string
+  /** Rank of an adapter that is trained in place of all weights; 0, the default: all weights. */
+  loraRank?: number
   /** All cores by default. */
   threads?: number
   /** Engines that share the work and the threads; as `policy.engines` by default. */
@@ -71,6 +74,8 @@ export interface EngineBenchmark {
     sequence: number
   }
   parameters: number
+  /** Rank of the adapter that was trained; 0: all weights. */
+  loraRank: number
   threads: number
   /** As `policy.engines`: among so many the work and the threads were divided. */
   engines: number
@@ -117,6 +122,7 @@ export interface EngineBenchmark {
 const benchedEngine = (engine: Engine): Benched => ({
   config: engine.parameters.config,
   parameterCount: engine.parameters.count,
+  trainedCount: engine.parameters.trained.reduce((sum, { param }) => sum + param.length, 0),
   sample: (...request) => engine.sample(...request),
   accumulate: (datums, options) => engine.accumulate(datums, options),
   step: options => engine.step(options),
@@ -194,6 +200,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
     shape = 'standard',
     rounds = 5,
     recompute = false,
+    loraRank = 0,
     arena = true,
     microBatchTokens = MICRO_BATCH_TOKENS,
     onProgress = () => {},
@@ -206,7 +213,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   const engines = options.engines ?? enginesOf(running, () => config)
   const name = model ?? shape
   const { newTokens, promptTokens, sequence } = lengthsOf(config)
-  const source = { init: { config, seed: 1 } }
+  const source = { init: { config, seed: 1 }, ...adapterOf(loraRank) }
   const opened = await openBenched(source, engines, { ...running, recompute, microBatchTokens })
   const { benched, close } = opened
   const optimizer = optimizerRunner(benched)
@@ -240,7 +247,7 @@ export const benchEngine = async (options: BenchOptions = {}): Promise<EngineBen
   }
   await close()
   return {
-    ...{ provider, shape: name, parameters: benched.parameterCount, threads, engines },
+    ...{ provider, shape: name, parameters: benched.parameterCount, loraRank, threads, engines },
     ...{ recompute, arena, microBatchTokens },
     workload: {
       ...{ layers: config.layers, hiddenSize: config.hiddenSize },

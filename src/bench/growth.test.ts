@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { resolveShipped } from '../util/package.ts'
 import { benchGrowth, formatGrowthBenchmark, type GrowthPoint, growthCases } from './growth.ts'
 
 describe('gradus bench growth', () => {
@@ -15,9 +16,10 @@ describe('gradus bench growth', () => {
   })
 
   it('measures training and decoding of a size', { timeout: 240_000 }, async () => {
-    const size = { grows: 'model', model: '0.3', batch: 2, context: 64 } as const
+    const model = resolveShipped('package:models/logic-start')
+    const size = { grows: 'batch', model, batch: 2, context: 64 } as const
     const cases = (['train', 'decode'] as const).map(work => ({ ...size, work }))
-    const { points } = await benchGrowth({ threads: 1, rounds: 1, cases })
+    const { points } = await benchGrowth({ threads: 1, rounds: 1, model, cases })
     expect(points).toHaveLength(2)
     for (const point of points) {
       expect(point.parameters).toBeGreaterThan(2e5)
@@ -38,8 +40,8 @@ describe('gradus bench growth', () => {
       ...{ grows: 'batch', work: 'train', model: '3', batch: 4, context: 256, parameters: 3.3e6 },
       ...{ gflop: 20, seconds: 0.2, tokensPerSecond: 5120, gflopPerSecond: 100, toProportional: 1.1 },
     }
-    expect(formatGrowthBenchmark({ threads: 2, rounds: 1, points: [point] })).toContain(
-      'batch   train  4 x 256, 3.3 M  0.200 s  5,120 tokens/s, 100.0 GFLOP/s, 1.10 x proportional',
-    )
+    expect(
+      formatGrowthBenchmark({ threads: 2, rounds: 1, standard: { ...point, model: '3' }, points: [point] }),
+    ).toContain('batch   train  4 x 256, 3.3 M  0.200 s  5,120 tokens/s, 100.0 GFLOP/s, 1.10 x proportional')
   })
 })

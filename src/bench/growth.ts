@@ -1,7 +1,9 @@
 /** @file `gradus bench growth`: how time grows with batch, context and model, against the arithmetic that each of them takes. */
 
 import { availableParallelism } from 'node:os'
+import { loadConfig } from '../model/checkpoint.ts'
 import type { ModelConfig } from '../model/config.ts'
+import { fetchModel } from '../model/fetch-model.ts'
 import { createEngine, type Engine } from '../policy/local/engine.ts'
 import { formatInteger } from '../util/format.ts'
 import { Rng } from '../util/rng.ts'
@@ -16,7 +18,8 @@ export interface GrowthCase {
   /** Which of the three grows. */
   grows: 'batch' | 'context' | 'model'
   work: 'train' | 'decode'
-  model: keyof typeof MODELS
+  /** Millions of weights, about; or the model that was named. */
+  model: string
   /** Sequences of a training step, or rows that are decoded together. */
   batch: number
   /** Tokens of a sequence. */
@@ -36,6 +39,8 @@ export interface GrowthPoint extends GrowthCase {
 
 export interface GrowthBenchmark {
   threads: number
+  /** What all others are compared with. */
+  standard: Standard
   rounds: number
   points: GrowthPoint[]
 }
@@ -45,6 +50,8 @@ export interface GrowthOptions {
   rounds?: number
   /** The largest model in millions of weights; 100 by default. */
   largest?: number
+  /** A model whose shape is measured, with random weights, in place of all those: a folder, a name, a GGUF file. */
+  model?: string
   /** In place of all sizes. */
   cases?: readonly GrowthCase[]
   onProgress?: OnProgress
@@ -59,17 +66,20 @@ const scaled = (hiddenSize: number, layers: number): ModelConfig => ({
 })
 
 /** By millions of weights, about. */
-const MODELS = {
+const MODELS: Record<string, ModelConfig> = {
   '0.3': scaled(128, 1),
   '1': scaled(128, 5),
   '3': scaled(256, 4),
   '10': scaled(384, 6),
   '30': scaled(512, 10),
   '100': scaled(896, 10),
-} satisfies Record<string, ModelConfig>
+}
 
-const STANDARD = { model: '3', batch: 16, context: 256 } as const
+type Standard = Pick<GrowthCase, 'model' | 'batch' | 'context'>
+const STANDARD: Standard = { model: '3', batch: 16, context: 256 }
 const BATCHES = [1, 4, 16, 64, 256]
+/** Of a model that is named: larger ones take minutes a step. */
+const LARGEST_BATCH = 64
 /** With as many sequences as make 4,096 tokens. */
 const CONTEXTS = [64, 128, 256, 512, 1024, 2048]
 const CONTEXT_TOKENS = 4096
@@ -77,28 +87,47 @@ const CONTEXT_TOKENS = 4096
 const DECODED_ROWS = 32
 const NEW_TOKENS = 32
 
+const trainedAndDecoded = (one: Omit<GrowthCase, 'work'>, decodedBatch = one.batch): GrowthCase[] => [
+  { ...one, work: 'train' },
+  { ...one, work: 'decode', batch: decodedBatch },
+]
+
+const batchCases = (standard: Standard, largest: number): GrowthCase[] =>
+  BATCHES.filter(batch => batch <= largest).flatMap(batch =>
+    trainedAndDecoded({ ...standard, grows: 'batch', batch }),
+  )
+
+const contextCases = (standard: Standard, longest: number): GrowthCase[] =>
+  CONTEXTS.filter(context => context <= longest).flatMap(context =>
+    trainedAndDecoded(
+      { ...standard, grows: 'context', context, batch: CONTEXT_TOKENS / context },
+      DECODED_ROWS,
+    ),
+  )
+
 /** Every size that is measured, the standard size first. */
-export const growthCases = (largest: number): GrowthCase[] => {
-  const models = (Object.keys(MODELS) as (keyof typeof MODELS)[])
+export const growthCases = (largest: number): GrowthCase[] => [
+  ...batchCases(STANDARD, Number.POSITIVE_INFINITY),
+  ...contextCases(STANDARD, Number.POSITIVE_INFINITY),
+  ...Object.keys(MODELS)
     .filter(name => Number(name) <= largest)
     .sort((a, b) => Number(a) - Number(b))
-  const both = (one: Omit<GrowthCase, 'work'>, decodedBatch = one.batch): GrowthCase[] => [
-    { ...one, work: 'train' },
-    { ...one, work: 'decode', batch: decodedBatch },
-  ]
-  return [
-    ...BATCHES.flatMap(batch => both({ ...STANDARD, grows: 'batch', batch })),
-    ...CONTEXTS.flatMap(context =>
-      both({ ...STANDARD, grows: 'context', context, batch: CONTEXT_TOKENS / context }, DECODED_ROWS),
-    ),
-    ...models.flatMap(model => both({ ...STANDARD, grows: 'model', model }, DECODED_ROWS)),
-  ]
+    .flatMap(model => trainedAndDecoded({ ...STANDARD, grows: 'model', model }, DECODED_ROWS)),
+]
+
+/** What is measured of a model that is named, or of those of the benchmark. */
+const sizesOf = async ({ model, largest = 100 }: GrowthOptions) => {
+  if (model === undefined) return { configs: MODELS, standard: STANDARD, all: growthCases(largest) }
+  const config = loadConfig(await fetchModel(model, { only: 'config' }))
+  const standard = { ...STANDARD, model, context: Math.min(STANDARD.context, config.maxPositions) }
+  const all = [...batchCases(standard, LARGEST_BATCH), ...contextCases(standard, config.maxPositions)]
+  return { configs: { [model]: config }, standard, all }
 }
 
-const isStandard = ({ model, batch, context, work }: GrowthCase): boolean =>
-  model === STANDARD.model &&
-  context === STANDARD.context &&
-  batch === (work === 'train' ? STANDARD.batch : DECODED_ROWS)
+const isStandard = ({ model, batch, context, work }: GrowthCase, standard: Standard): boolean =>
+  model === standard.model &&
+  context === standard.context &&
+  batch === (work === 'train' ? standard.batch : DECODED_ROWS)
 
 const datumsOf = ({ batch, context }: GrowthCase, { parameters }: Engine) =>
   randomDatums('growth', batch, context, parameters.config)
@@ -150,14 +179,15 @@ const measure = async (
 
 /** Measures every size between two measurements of the standard one, because machines change speed. */
 export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBenchmark> => {
-  const { threads = availableParallelism(), rounds = 2, largest = 100, onProgress = () => {} } = options
+  const { threads = availableParallelism(), rounds = 2, onProgress = () => {} } = options
+  const { configs, standard: usual, all } = await sizesOf(options)
   const engines = new Map<string, Engine>()
-  const engineOf = (model: keyof typeof MODELS): Engine => {
+  const engineOf = (model: string): Engine => {
     const known = engines.get(model)
     if (known) return known
-    const made = createEngine({ init: { config: MODELS[model], seed: 1 } }, { threads, maxRows: 256 })
+    const made = createEngine({ init: { config: configs[model], seed: 1 } }, { threads, maxRows: 256 })
     // One model at a time beside the standard one: the large ones take memory.
-    for (const name of engines.keys()) if (name !== STANDARD.model) engines.delete(name)
+    for (const name of engines.keys()) if (name !== usual.model) engines.delete(name)
     engines.set(model, made)
     return made
   }
@@ -168,22 +198,22 @@ export const benchGrowth = async (options: GrowthOptions = {}): Promise<GrowthBe
     return measured
   }
   const standards = {
-    train: await prepare({ ...STANDARD, grows: 'batch', work: 'train' }),
-    decode: await prepare({ ...STANDARD, grows: 'batch', work: 'decode', batch: DECODED_ROWS }),
+    train: await prepare({ ...usual, grows: 'batch', work: 'train' }),
+    decode: await prepare({ ...usual, grows: 'batch', work: 'decode', batch: DECODED_ROWS }),
   }
   const points: GrowthPoint[] = []
-  const { cases = growthCases(largest) } = options
+  const { cases = all } = options
   for (const [i, one] of cases.entries()) {
     onProgress(
-      `${i + 1} of ${cases.length}: ${one.work}, ${one.batch} x ${one.context}, ${one.model} million weights`,
+      `${i + 1} of ${cases.length}: ${one.work}, ${one.batch} x ${one.context}, ${options.model ?? `${one.model} million weights`}`,
     )
     const standard = standards[one.work]
-    const measured = isStandard(one) ? standard : await prepare(one)
+    const measured = isStandard(one, usual) ? standard : await prepare(one)
     const times: { time: number; standardTime: number }[] = []
     while (times.length < rounds) times.push(await measure(measured, standard))
     points.push(pointOf({ ...measured, one }, standard, times))
   }
-  return { threads, rounds, points }
+  return { threads, rounds, standard: usual, points }
 }
 
 const pointOf = (
@@ -205,7 +235,7 @@ const pointOf = (
 }
 
 /** The result for people, a line a size. */
-export const formatGrowthBenchmark = ({ points, threads }: GrowthBenchmark): string => {
+export const formatGrowthBenchmark = ({ points, threads, standard }: GrowthBenchmark): string => {
   const lines = points.map((point): ResultLine => {
     const { grows, work, batch, context, parameters, gflopPerSecond, toProportional } = point
     return [
@@ -214,5 +244,5 @@ export const formatGrowthBenchmark = ({ points, threads }: GrowthBenchmark): str
       `${formatInteger(Math.round(point.tokensPerSecond))} tokens/s, ${gflopPerSecond.toFixed(1)} GFLOP/s, ${toProportional.toFixed(2)} x proportional`,
     ]
   })
-  return `${threads} threads; against the standard size, ${STANDARD.batch} x ${STANDARD.context} tokens (decoding ${DECODED_ROWS} rows), 3.3 M\n${resultTable(lines)}`
+  return `${threads} threads; against the standard size, ${standard.batch} x ${standard.context} tokens (decoding ${DECODED_ROWS} rows), ${standard.model === STANDARD.model ? '3.3 M' : standard.model}\n${resultTable(lines)}`
 }

@@ -4,12 +4,12 @@ import { checkInstruction } from '../grade/instructions/index.ts'
 import { extractLabel } from '../grade/logic/answer.ts'
 import { chatFormatOf } from '../model/chat-format.ts'
 import { fetchModel } from '../model/fetch-model.ts'
-import { loraModules } from '../model/lora-files.ts'
 import type { ModelSource } from '../policy/local/model-source.ts'
 import type { TokenIds } from '../rl/datum.ts'
 import { instructionRows } from '../tasks/instructions/index.ts'
 import { decodeTokens, encodePrompt, LOGIC_TOKENS, logicGenerator } from '../tasks/logic/index.ts'
 import { resolveShipped } from '../util/package.ts'
+import { adapterOf } from './engine-work.ts'
 
 /** A prompt of the workload, for peers that train the same model: of a chat model the user's message. */
 export interface GrpoPrompt {
@@ -61,7 +61,7 @@ const instructionWork = async (model: string, rank: number): Promise<GrpoWork> =
   const rows = instructionRows(ROWS, 'bench grpo', MAX_TOKENS)
   return {
     model,
-    source: { folder, ...(rank > 0 && { lora: { rank, alpha: 2 * rank, targetModules: [...loraModules] } }) },
+    source: { folder, ...adapterOf(rank) },
     problemAt: i => {
       const { prompt, criteria } = rows[i % ROWS]
       const { id, kwargs } = criteria[0].verifier!.params as { id: string; kwargs: Record<string, unknown> }

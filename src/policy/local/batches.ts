@@ -27,6 +27,8 @@ export interface MicroBatch {
   sizes: { P: number; G: number; T: number; S: number }
   /** Share of its places, of prompts and samples, that hold no token. */
   padding: number
+  /** Whether no sample has a token: without its padding nothing would be left to compute. */
+  isEmpty: boolean
 }
 
 /** Sequences that share a prompt, at most `largest` together; a prompt is recognised by its content. */
@@ -128,9 +130,8 @@ const toMicroBatch = (groups: readonly Group[], sequences: readonly Sequence[]):
   const tokens = sum(lengths)
   const promptTokens = sum(groups.map(({ prompt }) => prompt.length - 1))
   const slots = groups.flatMap(({ members }) => Array.from({ length: sizes.G }, (_, g) => members[g] ?? -1))
-  // Without any token there is nothing to keep.
-  const padding = tokens === 0 ? 0 : 1 - (tokens + promptTokens) / paddedTokens(groups)
-  return { prompts: groups.map(({ prompt }) => prompt), slots, sizes, padding }
+  const padding = 1 - (tokens + promptTokens) / paddedTokens(groups)
+  return { prompts: groups.map(({ prompt }) => prompt), slots, sizes, padding, isEmpty: tokens === 0 }
 }
 
 /**

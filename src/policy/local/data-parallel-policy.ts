@@ -124,6 +124,9 @@ export class DataParallelPolicy implements Policy {
   get parameterCount(): number {
     return this.#first.parameterCount
   }
+  get trainedCount(): number {
+    return this.#first.trainedCount
+  }
 
   #inTurn<T>(call: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(call)

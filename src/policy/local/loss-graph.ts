@@ -49,6 +49,8 @@ export interface Learnt {
   trained: ReadonlySet<Tensor>
   /** See `transformer`. */
   recompute: boolean
+  /** The loss has a term of the entropy. */
+  entropy: boolean
 }
 
 /**
@@ -72,8 +74,10 @@ export const forwardGraph = (
     reshape(batch.unpadded ? toPlaces(reshape(x, [count, 1]), batch.unpadded.samples.places) : x, SAMPLES)
   const scaled = mul(hidden, input('inverseTemperature', []))
   const table = outputTable(config, weights)
-  const fixedTable = learning !== null && !learning.trained.has(table)
-  const { logprobs, entropy } = tokenLogProbs(scaled, table, targets, { fixedTable })
+  const { logprobs, entropy } = tokenLogProbs(scaled, table, targets, {
+    fixedTable: learning !== null && !learning.trained.has(table),
+    learnsEntropy: learning?.entropy,
+  })
   return {
     logprobs: inPlaces(logprobs),
     entropy: inPlaces(entropy),

@@ -101,7 +101,8 @@ export class Trainer {
 
   /** A device has no need of it: what it computes of padding costs less there than moving rows. */
   #layout(batch: MicroBatch): BatchLayout {
-    const keepsPadding = hasTwoLayouts(this.#parameters.count) && batch.padding <= PADDING_KEPT
+    const keepsPadding =
+      batch.isEmpty || (hasTwoLayouts(this.#parameters.count) && batch.padding <= PADDING_KEPT)
     const unpadded = this.#options.running.provider !== 'webgpu' && !keepsPadding
     return { withPrefix: batch.sizes.S > 0, unpadded }
   }
@@ -235,7 +236,7 @@ export const trainingOutputs = (
 ): Record<string, Tensor> => {
   const weights = parameters.asInputs()
   const trained = parameters.trained.map(({ name }) => weights.get(name))
-  const learning = { trained: new Set(trained), recompute }
+  const learning = { trained: new Set(trained), recompute, entropy: spec.entropyCoef !== 0 }
   const forward = forwardGraph(parameters.config, weights, layout, learning)
   const loss = lossGraph(spec, forward)
   return {

@@ -212,6 +212,8 @@ export interface LogProbsOptions {
   chunk?: number
   /** No gradient of the table is asked for. That of the hidden states then takes no second pass over it. Default false. */
   fixedTable?: boolean
+  /** The gradient of the entropy is asked for as well, which takes a second pass whatever the table. Default false. */
+  learnsEntropy?: boolean
 }
 
 /**
@@ -222,13 +224,13 @@ export const tokenLogProbs = (
   hidden: Tensor,
   table: Tensor,
   targets: Tensor,
-  { chunk, fixedTable = false }: LogProbsOptions = {},
+  { chunk, fixedTable = false, learnsEntropy = false }: LogProbsOptions = {},
 ): TokenLogProbs => {
   const vocabulary = table.shape[0] as number
   const size = chunk ?? (vocabulary <= WHOLE_VOCABULARY ? vocabulary : VOCABULARY_CHUNK)
   return vocabulary <= size
     ? wholeLogProbs(hidden, table, targets)
-    : streamedLogProbs(hidden, table, targets, { chunk: size, fixedTable })
+    : streamedLogProbs(hidden, table, targets, { chunk: size, fixedTable, learnsEntropy })
 }
 
 const column = (x: Tensor): Tensor => reshape(x, [...x.shape, 1])
@@ -270,15 +272,16 @@ const streamedLogProbs = (
   hidden: Tensor,
   table: Tensor,
   targets: Tensor,
-  { chunk, fixedTable }: Required<LogProbsOptions>,
+  { chunk, fixedTable, learnsEntropy }: Required<LogProbsOptions>,
 ): TokenLogProbs => {
   const vocabulary = table.shape[0] as number
   const rows = (start: number, size: number) => slice(table, 0, start, Math.min(start + size, vocabulary))
   const logits = (part: Tensor, before: readonly Tensor[]) =>
     matmul(after(hidden, before), part, { transposeB: true })
+  const inOnePass = fixedTable && !learnsEntropy
   const total = partsOf(vocabulary, chunk).reduce((state: Running | null, start) => {
     const part = rows(start, chunk)
-    return extend(state, logits(part, state ? Object.values(state) : []), fixedTable ? part : null)
+    return extend(state, logits(part, state ? Object.values(state) : []), inOnePass ? part : null)
   }, null)!
   const logMass = log(total.mass) // [N, 1]
   // The peak goes first: logits of several hundred would otherwise cost the small differences their digits.
@@ -311,8 +314,8 @@ const streamedLogProbs = (
 }
 
 /**
- * Largest logit so far, sums of exp(logit - peak) and of that times (logit - peak), all [N, 1]; with a fixed table also the sum of its
- * rows, each exp(logit - peak) times [N, d], whose mean is the gradient of log sum exp (as FlashAttention has values: arXiv
+ * Largest logit so far, sums of exp(logit - peak) and of that times (logit - peak), all [N, 1]; where one pass is all also the sum of the
+ * table's rows, each exp(logit - peak) times [N, d], whose mean is the gradient of log sum exp (as FlashAttention has values: arXiv
  * 2205.14135, algorithm 1).
  */
 interface Running {
