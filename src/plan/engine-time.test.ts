@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { TINY } from '../policy/local/tiny-model.fixture.ts'
-import type { StepWork } from '../recipes/common/plan-time.ts'
+import { forwardFlop, sizeOf } from '../recipes/common/model-size.ts'
+import { learningTime, samplingTime } from '../recipes/common/step-time.ts'
+import type { StepWork } from '../recipes/common/step-work.ts'
 import { checkRun, knownLengths } from './check-run.ts'
-import { engineSampling, engineUpdate, fitDecoding, parseEngineSpeed, raggedness } from './engine-time.ts'
-import { forwardFlop, sizeOf } from './model-size.ts'
+import { fitDecoding, measuredSpeed, parseEngineSpeed } from './engine-time.ts'
 
 /** A machine on which a step takes 1 ms a layer and 0.1 ms a row, whoever shares a prompt. */
 const rateOf = (rows: number) => rows / (2e-3 + 1e-4 * rows)
@@ -34,6 +35,7 @@ const SPEED = parseEngineSpeed(
   },
   'test',
 )
+const MEASURED = measuredSpeed(SPEED)
 
 describe('the engine by its measurements', () => {
   it('finds what a layer and what a row take', () => {
@@ -63,43 +65,41 @@ describe('the engine by its measurements', () => {
   const draw = { prompts: 4, promptTokens: 10, samples: 32, newTokens: 20, longestTokens: 40 }
 
   it('decodes batch after batch, each as long as its longest', () => {
-    const one = engineSampling(size, draw, 32, SPEED)
-    const four = engineSampling(size, draw, 8, SPEED)
-    expect(four - one).toBeCloseTo(raggedness(SPEED) * 3 * 40 * size.layers * 1e-3, 6)
+    const one = samplingTime(size, draw, 32, MEASURED)
+    const four = samplingTime(size, draw, 8, MEASURED)
+    expect(four - one).toBeCloseTo(MEASURED.raggedness * 3 * 40 * size.layers * 1e-3, 6)
   })
 
   it('takes longer where samples end at different times, as the benchmark says', () => {
     // Reading the prompts is not in the measurements above: 16 x 16 tokens at 50 GFLOP/s.
     const read = (256 * (2e6 + 4 * 2 * 64 * 8)) / 50e9
     const even = 128 * 2e-3 + 4096 * 1e-4 * EARLIER
-    expect(raggedness(SPEED)).toBeCloseTo((1.25 * even) / (even + read), 6)
-    expect(raggedness({ ...SPEED, raggedDecode: { ...SPEED.raggedDecode, seconds: 1e-3 } })).toBe(1)
+    expect(MEASURED.raggedness).toBeCloseTo((1.25 * even) / (even + read), 6)
+    const quick = measuredSpeed({ ...SPEED, raggedDecode: { ...SPEED.raggedDecode, seconds: 1e-3 } })
+    expect(quick.raggedness).toBe(1)
     const together = { ...draw, longestTokens: 20, newTokens: 20 }
     const apart = { ...draw, longestTokens: 20, newTokens: 19.999 }
-    expect(engineSampling(size, apart, 32, SPEED) / engineSampling(size, together, 32, SPEED)).toBeCloseTo(
-      raggedness(SPEED),
+    expect(samplingTime(size, apart, 32, MEASURED) / samplingTime(size, together, 32, MEASURED)).toBeCloseTo(
+      MEASURED.raggedness,
       2,
     )
   })
 
   it('learns forward once and backward twice, and leaves out groups without a spread', () => {
     const learning = {
-      ...{ size, trainedParameters: 1e6, adapter: false, reference: false },
-      ...{ epochs: 1, minibatches: 2, learntShare: 1, recompute: false, supervised: false },
+      ...{ trained: 1e6, lora: null, reference: false },
+      ...{ epochs: 1, minibatches: 2, recompute: false, supervised: false },
     }
     const forward = forwardFlop(size, 40, 5) + forwardFlop(size, 640, 20)
-    expect(engineUpdate([draw], learning, SPEED)).toBeCloseTo((3 * forward) / 50e9 + 0.002, 9)
-    expect(engineUpdate([draw], { ...learning, learntShare: 0.5 }, SPEED)).toBeCloseTo(
-      (1.5 * forward) / 50e9 + 0.002,
-      9,
-    )
+    expect(learningTime(size, [draw], learning, MEASURED)).toBeCloseTo((3 * forward) / 50e9 + 0.002, 9)
+    expect(learningTime(size, [draw], learning, MEASURED, 0.5)).toBeCloseTo((1.5 * forward) / 50e9 + 0.002, 9)
     // Layers that are computed again go forward once more in each epoch.
-    expect(engineUpdate([draw], { ...learning, recompute: true }, SPEED)).toBeCloseTo(
+    expect(learningTime(size, [draw], { ...learning, recompute: true }, MEASURED)).toBeCloseTo(
       (4 * forward) / 50e9 + 0.002,
       9,
     )
     // Rows of their own go at the rate of long sequences.
-    expect(engineUpdate([draw], { ...learning, supervised: true }, SPEED)).toBeCloseTo(
+    expect(learningTime(size, [draw], { ...learning, supervised: true }, MEASURED)).toBeCloseTo(
       (3 * forward) / 100e9 + 0.002,
       9,
     )

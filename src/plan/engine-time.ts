@@ -1,8 +1,16 @@
-/** @file Seconds of a step in this process, from what `gradus bench engine` measured on this machine. */
+/** @file How fast this machine is, from what `gradus bench engine` measured, and what a step takes by that. */
 
 import { z } from 'zod'
+import {
+  type DecodeRate,
+  type Speed,
+  samplingTime,
+  type TimedStep,
+  timeOfStep,
+} from '../recipes/common/step-time.ts'
+import type { StepWork } from '../recipes/common/step-work.ts'
 import { parseWith } from '../util/schema.ts'
-import { forwardFlop, type ModelSize } from './model-size.ts'
+import { type Assumed, assumed, atPaces, type Pace } from './assumptions.ts'
 
 const rates = z.record(z.string().regex(/^\d+(x\d+)?$/), z.number().positive())
 
@@ -39,12 +47,6 @@ export type EngineSpeed = z.output<typeof speedSchema>
 /** @throws ConfigError naming what is missing */
 export const parseEngineSpeed = (value: unknown, source: string): EngineSpeed =>
   parseWith(speedSchema, value, source)
-
-/** What a step of decoding takes: so much for each layer, and so much for the arithmetic of each row. */
-export interface DecodeRate {
-  secondsPerLayer: number
-  secondsPerFlop: number
-}
 
 /**
  * Least squares of relative errors over rows: seconds of a step = a + b rows. Where the smallest batch is not slower than its share
@@ -84,98 +86,39 @@ export const fitDecoding = (speed: EngineSpeed, shared: boolean): DecodeRate => 
   return { secondsPerLayer: start / layers, secondsPerFlop: perRow / flop }
 }
 
-/** Samples of a step, in tokens. Means, but for the longest. */
-export interface EngineDraw {
-  prompts: number
-  promptTokens: number
-  samples: number
-  newTokens: number
-  longestTokens: number
-}
-
-/** Rows are decoded together up to `maxRows`, then the next; a group's prompt is read once. Samples end together, as measured. */
-const evenSampling = (size: ModelSize, draw: EngineDraw, maxRows: number, speed: EngineSpeed): number => {
-  const { prompts, promptTokens, samples, newTokens, longestTokens } = draw
-  const { secondsPerLayer, secondsPerFlop } = fitDecoding(speed, samples > 1.5 * prompts)
-  const batches = Math.ceil(samples / maxRows)
-  const steps = batches * longestTokens
-  const context = promptTokens + newTokens / 2
-  const decoding =
-    steps * size.layers * secondsPerLayer + forwardFlop(size, samples * newTokens, context) * secondsPerFlop
-  const prefill = forwardFlop(size, prompts * promptTokens, promptTokens / 2) / (speed.groupTrainGflops * 1e9)
-  return decoding + prefill
-}
-
 /**
  * What it takes that samples end at different times, and rows leave the batch: how much longer the benchmark's were than rows that
  * end together would have been. Never less than 1.
  */
-export const raggedness = (speed: EngineSpeed): number => {
-  const { raggedDecode, workload, parameters } = speed
+const raggednessOf = ({ raggedDecode, workload, parameters }: EngineSpeed, even: Speed): number => {
   const { layers, hiddenSize, queryWidth, promptTokens } = workload
   const { prompts, samples, tokens, longest, seconds } = raggedDecode
   const size = { parameters, active: parameters, layers, hiddenSize, queryWidth, keyWidth: 0, vocabSize: 0 }
   const draw = { prompts, promptTokens, samples, newTokens: tokens / samples, longestTokens: longest }
-  return Math.max(1, seconds / evenSampling(size, draw, samples, speed))
+  return Math.max(1, seconds / samplingTime(size, draw, samples, even))
 }
 
-/** Seconds of drawing samples that end where they end. */
-export const engineSampling = (
-  size: ModelSize,
-  draw: EngineDraw,
-  maxRows: number,
-  speed: EngineSpeed,
-): number =>
-  evenSampling(size, draw, maxRows, speed) * (draw.longestTokens > draw.newTokens ? raggedness(speed) : 1)
-
-export interface EngineLearning {
-  size: ModelSize
-  trainedParameters: number
-  adapter: boolean
-  /** Whether a reference scores samples first. */
-  reference: boolean
-  epochs: number
-  /** Optimiser steps of an epoch. */
-  minibatches: number
-  /** Share of the groups that are learnt from: those with a spread, where others are left out. */
-  learntShare: number
-  /** Layers go forward once more on the way back. */
-  recompute: boolean
-  /** Rows of their own rather than groups: longer, and nothing in common. */
-  supervised: boolean
-}
-
-/** Operations of scoring samples once: a group's prompt goes through once. */
-const scoringFlop = (size: ModelSize, draws: readonly EngineDraw[]): number =>
-  draws.reduce(
-    (sum, { prompts, promptTokens, samples, newTokens }) =>
-      sum +
-      forwardFlop(size, prompts * promptTokens, promptTokens / 2) +
-      forwardFlop(size, samples * newTokens, promptTokens + newTokens / 2),
-    0,
-  )
-
-/** Log-probs of samples behind other prompts than they were drawn from. */
-export const engineScoring = (
-  size: ModelSize,
-  draws: readonly EngineDraw[],
-  { groupTrainGflops }: EngineSpeed,
-): number => scoringFlop(size, draws) / (groupTrainGflops * 1e9)
-
-/** Forward once, backward twice as long. A value head goes through with the rest, and what it takes is not worth counting. */
-export const engineUpdate = (
-  draws: readonly EngineDraw[],
-  learning: EngineLearning,
-  speed: EngineSpeed,
-): number => {
-  const { size, trainedParameters, adapter, reference, epochs, minibatches, learntShare, recompute } =
-    learning
-  const forward = scoringFlop(size, draws)
-  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = speed
+/** How fast this machine is by the benchmark. */
+export const measuredSpeed = (measured: EngineSpeed): Speed => {
+  const { trainGflops, groupTrainGflops, optimizerMsPerMillionParams } = measured
   // The benchmark counts three passes, and took four where layers went forward once more.
-  const perPass = speed.recompute ? 4 / 3 : 1
-  const rate = perPass * (learning.supervised ? trainGflops : groupTrainGflops)
-  const passes = Number(reference) + ((adapter ? 2 : 3) + Number(recompute)) * epochs * learntShare
-  const optimizer = (epochs * minibatches * optimizerMsPerMillionParams * trainedParameters) / 1e9
-  return (forward * passes) / (rate * 1e9) + optimizer
+  const perGflop = 1e9 * (measured.recompute ? 4 / 3 : 1)
+  const even = {
+    ...{ trainFlops: perGflop * trainGflops, groupTrainFlops: perGflop * groupTrainGflops },
+    optimizer: optimizerMsPerMillionParams / 1e9,
+    decoding: fitDecoding(measured, false),
+    sharedDecoding: fitDecoding(measured, true),
+    raggedness: 1,
+  }
+  return { ...even, raggedness: raggednessOf(measured, even) }
+}
+
+/** As planRange, of this process. */
+export const planEngineRange = (
+  work: StepWork,
+  measured: EngineSpeed,
+  set: Partial<Assumed>,
+): Record<Pace, TimedStep> => {
+  const speed = measuredSpeed(measured)
+  return atPaces(pace => timeOfStep(work, speed, assumed(pace, set)))
 }

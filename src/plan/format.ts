@@ -1,9 +1,9 @@
 /** @file Plans and checks in words. */
 
+import type { TimedStep } from '../recipes/common/step-time.ts'
 import { formatBytes, formatCount, formatInteger, threeDigits } from '../util/format.ts'
 import { ASSUMPTIONS, type AssumptionName, type Pace } from './assumptions.ts'
 import type { RunCheck, StageCheck } from './check-run.ts'
-import type { EnginePlan } from './engine-plan.ts'
 import type { EngineSpeed } from './engine-time.ts'
 import type { Grading, PlanRequest, RangedPlan, StepPlan } from './step-plan.ts'
 
@@ -119,11 +119,11 @@ export const planLines = (plan: RangedPlan, request: PlanRequest): string[] => {
 
 /** The plan of this machine. */
 export const enginePlanLines = (
-  plan: Record<Pace, EnginePlan>,
+  plan: Record<Pace, TimedStep>,
   speed: EngineSpeed,
   steps: number,
 ): string[] => {
-  const of = (pick: (plan: EnginePlan) => number) =>
+  const of = (pick: (plan: TimedStep) => number) =>
     `${threeDigits(pick(plan.usual))} s (${threeDigits(pick(plan.quick))} to ${threeDigits(pick(plan.slow))})`
   return [
     `on           this machine: ${speed.threads} threads${speed.engines > 1 ? ` in ${speed.engines} engines` : ''}, learning from groups at ${threeDigits(speed.groupTrainGflops)} GFLOP/s`,

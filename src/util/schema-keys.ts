@@ -94,11 +94,10 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/^(?:steps|warmup|every)$/, 'steps'],
 ]
 
-const unitOf = (path: string, type: string, known: string | null): string | null => {
+const unitOf = (path: string, type: string, unit: string | null): string | null => {
   const key = path.split('.').at(-1)!
   return (
-    known ??
-    (/\b(?:number|integer)\b/.test(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
+    unit ?? (/\b(?:number|integer)\b/.test(type) ? (UNITS.find(([end]) => end.test(key))?.[1] ?? null) : null)
   )
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../../plan/index.ts'
 import { enginesOf } from '../../policy/open.ts'
 import { knownShape } from '../../recipes/common/known-models.ts'
-import type { StepWork } from '../../recipes/common/plan-time.ts'
+import type { StepWork } from '../../recipes/common/step-work.ts'
 import { readMetrics, readRollouts } from '../../runs/readers.ts'
 import { ConfigError, UsageError } from '../../util/errors.ts'
 import { parseJson } from '../../util/json.ts'

@@ -6,7 +6,7 @@ import type { JudgeConfig } from '../../grade/judge/judge-config.ts'
 import { formatCount, formatInteger } from '../../util/format.ts'
 import type { TrainingJudge } from '../options/held-out-judge.ts'
 import { type EvaluatedSteps, testProblems } from './evaluation-config.ts'
-import { type JudgeCalls, tokensFromCharacters } from './plan-time.ts'
+import { type JudgeCalls, tokensFromCharacters } from './step-work.ts'
 
 /** Calls of one kind that a training makes of a judge. */
 export interface AskedJudge
